@@ -55,14 +55,16 @@ const DRIVERS =
   '^src/(store/(sqlite/(sqlite|checkpoints|wal-file)|postgres/postgres)|egress/(http-client|fetch/plugin-http)|plugin-host/processes/pool)\\.ts$';
 
 /** What is said across the wall. */
-const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules)\\.ts$';
+const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules|evaluation-time)\\.ts$';
 /** Calls are kept by their numbers, and frames are read, on both sides of the wall. */
 const BOTH_SIDES = '^sandbox/(call-table|frames)\\.ts$';
 /** How the system confines a process: that of a plugin, and the bundler's. */
 const CONFINEMENT = '^sandbox/confinement/';
 
-/** What Node's larger modules are made of in the guest. */
-const NODE_PACKAGES = npm('(readable-stream|node-inspect-extracted|unenv|@pkgjs/parseargs)');
+/** What Node's larger modules, and some of the web's classes, are made of in the guest. */
+const NODE_PACKAGES = npm(
+  '(readable-stream|node-inspect-extracted|unenv|@pkgjs/parseargs|urlpattern-polyfill|@exodus/bytes)',
+);
 
 /** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
 const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');
@@ -179,7 +181,7 @@ export default {
       'guest-stands-alone',
       'guest code runs in a bare isolate: it knows the guest folder and the protocol',
       { path: '^sandbox/guest/' },
-      { pathNot: ['^sandbox/guest/', PROTOCOL, npm('(buffer|web-streams-polyfill)'), NODE_PACKAGES] },
+      { pathNot: ['^sandbox/guest/', PROTOCOL, npm('(buffer|web-streams-polyfill|pako)'), NODE_PACKAGES] },
     ),
     forbid(
       'guest-takes-types-from-the-protocol',
@@ -209,6 +211,7 @@ export default {
       npm('web-streams-polyfill'),
       '^sandbox/guest/(globals/streams|web-packages\\.d)\\.ts$',
     ),
+    owner('pako', npm('pako'), '^sandbox/guest/globals/compression\\.ts$'),
     owner('node-packages', NODE_PACKAGES, '^sandbox/guest/parts/'),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/processes/pool\\.ts$'),
@@ -239,7 +242,8 @@ export default {
     owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins|soak/payments/evm)/'),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
-    owner('esbuild', npm('esbuild'), '^(src/plugin-host|test|bench)/'),
+    owner('esbuild', npm('esbuild'), '^(src/plugin-host/|src/http/pages/console-bundle-thread\\.ts$|test/|bench/)'),
+    owner('preact', npm('(preact|@preact|uplot)'), '^console/'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

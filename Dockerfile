@@ -16,6 +16,7 @@ COPY --from=install /app/node_modules ./node_modules
 COPY package.json ./
 COPY sandbox ./sandbox
 COPY src ./src
+COPY console ./console
 COPY config ./config
 COPY plugins ./plugins
 RUN mkdir /data && chown node:node /data

@@ -5,11 +5,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { type Anvil, startAnvil } from '../test/support/anvil.ts';
 import { declareRelayers, type RelayerAccount } from '../test/support/relayer-accounts.ts';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
+import { longestStallMs } from './loop-stall.ts';
+import { cpuMicrosOf, mainThreadMicrosOf } from './process-figures.ts';
+import { accept, each, IN_FLIGHT, perSecond, rpc, until } from './relaying.ts';
 
 /** What one number of accounts came to. */
 export interface EvmFigures {
@@ -25,6 +28,9 @@ export interface EvmFigures {
   latency: Latency;
   /** The longest time for which the server's main loop did nothing else, in milliseconds, while both were measured. */
   stallMs: number;
+  /** Processor time of the service for each transaction of the busy round in milliseconds, and its main thread's part. */
+  cpuMs: number;
+  mainMs: number;
 }
 
 /** In milliseconds. */
@@ -42,13 +48,10 @@ export interface EvmBench {
   seconds: number;
 }
 
-const IN_FLIGHT = 32;
 const CHAIN_ID = 31_337;
 const RECEIVER = '0x00000000000000000000000000000000000abcde';
 /** Where the receivers of the steady rounds begin. */
 const [BARE, SERVED] = [0xbeef_0000_0000, 0xfeed_0000_0000];
-/** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
-const TIMER_MS = 10;
 const PATIENCE_MS = 120_000;
 const BLOCK_SECONDS = 0.1;
 /** A block holds whatever is waiting. */
@@ -84,12 +87,26 @@ async function measure(bench: EvmBench, accounts: number): Promise<EvmFigures> {
     try {
       await throughService(service, anvil, agent, relayers, 2 * accounts);
       await longestStallMs(service);
+      const [cpu, main] = await Promise.all([cpuMicrosOf(service.pid), mainThreadMicrosOf(service.pid)]);
       const { accepted, mined } = await throughService(service, anvil, agent, relayers, bench.transactions);
+      const each = 1 / bench.transactions / 1_000;
+      const cpuMs = ((await cpuMicrosOf(service.pid)) - cpu) * each;
+      const mainMs = ((await mainThreadMicrosOf(service.pid)) - main) * each;
       const latency = await steadyLatency(anvil, agent, bench, SERVED, (receiver, index) =>
         post(service, agent, relayers[index % relayers.length], receiver),
       );
       const stallMs = await longestStallMs(service);
-      return { accounts, bare: bare.mined, accepted, mined, bareLatency: bare.latency, latency, stallMs };
+      return {
+        accounts,
+        bare: bare.mined,
+        accepted,
+        mined,
+        bareLatency: bare.latency,
+        latency,
+        stallMs,
+        cpuMs,
+        mainMs,
+      };
     } finally {
       await service.stop();
     }
@@ -110,7 +127,7 @@ async function bareLoop(
   const wallets = anvil.accounts.slice(0, accounts).map(({ privateKey }) => new Wallet(privateKey));
   const addresses = wallets.map(({ address }) => address);
   const signAt = (index: number, to: string) => sign(wallets[index % accounts], Math.floor(index / accounts), to);
-  const send = async (raw: string | undefined) => void (await rpc(anvil, agent, 'eth_sendRawTransaction', [raw]));
+  const send = async (raw: string | undefined) => void (await rpc(anvil.url, agent, 'eth_sendRawTransaction', [raw]));
 
   const count = bench.transactions;
   const signed = await Promise.all(Array.from({ length: count }, (_, index) => signAt(index, RECEIVER)));
@@ -190,74 +207,30 @@ function receiverAt(first: number, index: number): string {
 }
 
 async function untilPaid(anvil: Anvil, agent: Agent, receiver: string): Promise<void> {
-  await until(async () => (await rpc(anvil, agent, 'eth_getBalance', [receiver, 'latest'])) !== '0x0', 2);
+  await until(
+    async () => (await rpc(anvil.url, agent, 'eth_getBalance', [receiver, 'latest'])) !== '0x0',
+    2,
+    PATIENCE_MS,
+  );
 }
 
 async function untilMined(anvil: Anvil, agent: Agent, addresses: readonly string[], count: number): Promise<void> {
-  await until(async () => (await countOf(anvil, agent, addresses)) >= count, 20);
+  await until(async () => (await countOf(anvil, agent, addresses)) >= count, 20, PATIENCE_MS);
 }
 
 async function countOf(anvil: Anvil, agent: Agent, addresses: readonly string[]): Promise<number> {
   const counts = await Promise.all(
-    addresses.map((address) => rpc(anvil, agent, 'eth_getTransactionCount', [address, 'latest'])),
+    addresses.map((address) => rpc(anvil.url, agent, 'eth_getTransactionCount', [address, 'latest'])),
   );
   return counts.reduce((sum: number, count) => sum + Number(count), 0);
 }
 
-async function until(isSo: () => Promise<boolean>, everyMs: number): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error('not all were mined; nothing to compare');
-    await sleep(everyMs);
-  }
-}
-
 async function post(
-  { url, apiKey }: RunningService,
+  service: RunningService,
   agent: Agent,
   relayer: RelayerAccount | undefined,
   to: string,
 ): Promise<void> {
-  const { statusCode, body } = await request(`${url}/api/v1/relayers/${relayer?.relayerId}/transactions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ to, value: '1', data: '0x', gas_limit: 21_000, speed: 'fast' }),
-    dispatcher: agent,
-  });
-  const text = await body.text();
-  if (statusCode !== 200) throw new Error(`not accepted: ${statusCode} ${text}`);
-}
-
-async function rpc(anvil: Anvil, agent: Agent, method: string, params: readonly unknown[]): Promise<unknown> {
-  const { body } = await request(anvil.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    dispatcher: agent,
-  });
-  const { result, error } = (await body.json()) as { result?: unknown; error?: { message: string } };
-  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-  return result;
-}
-
-/** The longest delay of the loop since it was asked for last. */
-async function longestStallMs({ url, apiKey }: RunningService): Promise<number> {
-  const { body } = await request(`${url}/api/v1/debug/metrics/scrape`, {
-    headers: { authorization: `Bearer ${apiKey}` },
-  });
-  const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await body.text())?.[1];
-  if (seconds === undefined) throw new Error('the server does not tell how long its loop was busy');
-  return Number(seconds) * 1000 - TIMER_MS;
-}
-
-async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item);
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-}
-
-function perSecond(count: number, began: number): number {
-  return count / ((performance.now() - began) / 1000);
+  const body = { to, value: '1', data: '0x', gas_limit: 21_000, speed: 'fast' };
+  await accept(service, agent, body, relayer?.relayerId);
 }

@@ -1,16 +1,29 @@
 /**
  * `npm run bench`: plugin calls over HTTP against an empty fastify route and workerd with the same handler, all in turns;
  * calls that wait; what the service takes and its reads cost; the engine's reads beside a long history; and transactions
- * through the server against a bare loop that sends to the same node. What is compared is taken in one run on the same cores, so the ratios mean something and
+ * through the server against a bare loop that sends to the same node; and what open consoles take from the rest. What is compared is taken in one run on the same cores, so the ratios mean something and
  * the absolute figures only describe this machine. `npm run bench -- plugins`, `-- waiting`, `-- service`,
- * `-- history`, `-- evm` or `-- solana` runs one of them.
+ * `-- consoles`, `-- history`, `-- evm`, `-- solana`, `-- stellar` or `-- signers` runs one of them.
  */
+import { benchConsoles } from './consoles.ts';
 import { benchEvm } from './evm.ts';
 import { benchHistory } from './history.ts';
 import { benchPlugins } from './plugins.ts';
 import { benchService } from './service.ts';
+import { benchSigners } from './signers.ts';
 import { benchSolana } from './solana.ts';
-import { printEvmTable, printHistory, printService, printSolana, printTable, printWaiting } from './table.ts';
+import { benchStellar } from './stellar.ts';
+import {
+  printConsoles,
+  printEvmTable,
+  printHistory,
+  printService,
+  printSigners,
+  printSolana,
+  printStellar,
+  printTable,
+  printWaiting,
+} from './table.ts';
 import { benchWaiting } from './waiting.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
@@ -18,15 +31,20 @@ const RUN = { seconds: SECONDS, rounds: 3 };
 const PLUGINS = { seconds: SECONDS / 2, rounds: 9, steadySeconds: SECONDS, steadyRounds: 3, steadyRate: 50 };
 const HISTORY = { final: 1_000_000, times: 20 };
 const EVM = { transactions: 4_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
+const SIGNERS = { signatures: 500, together: 256 };
 const SOLANA = { transactions: 2_000 };
+const STELLAR = { own: 50, bumps: 500 };
 
 const BENCHES: { [name: string]: () => Promise<void> } = {
   plugins: async () => printTable(await benchPlugins(PLUGINS), PLUGINS),
   waiting: async () => printWaiting(await benchWaiting(1000)),
-  service: async () => printService(await benchService(RUN)),
+  service: async () => printService(await benchService({ ...RUN, ...HISTORY }), HISTORY),
+  consoles: async () => printConsoles(await benchConsoles({ ...RUN, rounds: 5 })),
   history: async () => printHistory(await benchHistory(HISTORY), HISTORY),
   evm: async () => printEvmTable(await benchEvm(EVM), EVM),
+  signers: async () => printSigners(await benchSigners(SIGNERS), SIGNERS),
   solana: async () => printSolana(await benchSolana(SOLANA), SOLANA),
+  stellar: async () => printStellar(await benchStellar(STELLAR), STELLAR),
 };
 
 const [only] = process.argv.slice(2);

@@ -22,6 +22,11 @@ export async function cpuMicrosOf(pid: number): Promise<number> {
   return times.reduce((sum, micros) => sum + micros, 0);
 }
 
+/** The part of it that a process's main thread has taken: what nothing else of a service can do meanwhile. */
+export async function mainThreadMicrosOf(pid: number): Promise<number> {
+  return await threadMicros(pid, String(pid));
+}
+
 /** Memory of a process in MiB: `Rss` counts shared pages as its own, `Pss` by their share. */
 export async function memoryOf(pid: number, measure: 'Rss' | 'Pss'): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
@@ -35,11 +40,14 @@ export async function memoryBelow(pid: number): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** The first number of each thread's `schedstat` is its time on a processor in nanoseconds. */
 async function threadsMicros(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
-  const texts = await Promise.all(
-    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')),
-  );
-  return texts.reduce((sum, text) => sum + Number(text.split(' ', 1)[0]) / 1000, 0);
+  const times = await Promise.all(threads.map((thread) => threadMicros(pid, thread)));
+  return times.reduce((sum, micros) => sum + micros, 0);
+}
+
+/** The first number of a thread's `schedstat` is its time on a processor in nanoseconds. */
+async function threadMicros(pid: number, thread: string): Promise<number> {
+  const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
+  return Number(text.split(' ', 1)[0]) / 1000;
 }

@@ -5,11 +5,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { type Svm, startSvm } from '../test/support/svm.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
 import { cpuMicrosOf } from './process-figures.ts';
+import { accept, each, IN_FLIGHT, perSecond, rpc, until } from './relaying.ts';
 
 export interface SolanaBench {
   transactions: number;
@@ -27,7 +28,6 @@ export interface SolanaFigures {
   cpuMs: number;
 }
 
-const IN_FLIGHT = 32;
 const SOL = 1_000_000_000n;
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 const PATIENCE_MS = 120_000;
@@ -92,51 +92,17 @@ async function throughService(
       { program_id: MEMO.toBase58(), accounts: [], data: Buffer.from(`served ${before} ${index}`).toString('base64') },
     ],
   }));
-  await each(bodies, (body) => post(service, agent, body));
+  await each(bodies, (body) => accept(service, agent, body));
   const accepted = perSecond(count, began);
   await untilLanded(svm, before + count);
   return { accepted, landed: perSecond(count, began) };
 }
 
 async function untilLanded(svm: Svm, count: number): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while ((await svm.landed()).length < count) {
-    if (performance.now() > end) throw new Error('not all have landed; nothing to compare');
-    await sleep(50);
-  }
-}
-
-async function post({ url, apiKey }: RunningService, agent: Agent, body: object): Promise<void> {
-  const { statusCode, body: answer } = await request(`${url}/api/v1/relayers/local-1/transactions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    dispatcher: agent,
-  });
-  const text = await answer.text();
-  if (statusCode !== 200) throw new Error(`not accepted: ${statusCode} ${text}`);
+  await until(async () => (await svm.landed()).length >= count, 50, PATIENCE_MS);
 }
 
 async function send(svm: Svm, agent: Agent, raw: string): Promise<void> {
   const params = [raw, { encoding: 'base64', preflightCommitment: 'confirmed', maxRetries: 0 }];
-  const { body } = await request(svm.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params }),
-    dispatcher: agent,
-  });
-  const { error } = (await body.json()) as { error?: { message: string } };
-  if (error !== undefined) throw new Error(error.message);
-}
-
-async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item);
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-}
-
-function perSecond(count: number, began: number): number {
-  return count / ((performance.now() - began) / 1000);
+  await rpc(svm.url, agent, 'sendTransaction', params);
 }

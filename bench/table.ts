@@ -1,8 +1,11 @@
+import type { WatchedLoad } from './consoles.ts';
 import type { EvmBench, EvmFigures } from './evm.ts';
 import type { ReadFigures } from './history.ts';
 import type { PluginBench, PluginRow } from './plugins.ts';
 import type { ServiceFigures } from './service.ts';
+import type { SignerBench, SignerFigures } from './signers.ts';
 import type { SolanaBench, SolanaFigures } from './solana.ts';
+import type { StellarBench, StellarFigures } from './stellar.ts';
 import type { WaitingFigures } from './waiting.ts';
 
 /** Prints the rows, and each as a ratio to the first (an empty route) and to the second (workerd). */
@@ -41,7 +44,10 @@ export function printWaiting({ calls, enteredSeconds, answeredSeconds, mibPerCal
 }
 
 /** Prints what the service takes, and its reads as a ratio to the first row (an empty route). */
-export function printService({ firstReadySeconds, readySeconds, mainMib, pluginMib, reads }: ServiceFigures): void {
+export function printService(
+  { firstReadySeconds, readySeconds, mainMib, pluginMib, reads, stallMs }: ServiceFigures,
+  { final }: { final: number },
+): void {
   process.stdout.write(
     `\nReady with ten plugins after ${readySeconds.toFixed(2)} s, the first time ${firstReadySeconds.toFixed(2)} s; ` +
       `main process idle ${mainMib.toFixed(0)} MiB; each further active plugin ${pluginMib.toFixed(0)} MiB.\n\n`,
@@ -50,6 +56,22 @@ export function printService({ firstReadySeconds, readySeconds, mainMib, pluginM
   for (const { name, busy, toEmpty } of reads) {
     const figures = [busy.rate.toFixed(0), `${toEmpty.median.toFixed(2)}×`, busy.cpu.toFixed(0)];
     line([name, ...figures, busy.p50.toFixed(0), busy.p99.toFixed(0)]);
+  }
+  process.stdout.write(
+    `\nThe longest stall of the main loop was ${stallMs.toFixed(0)} ms, with ${final} final transactions.\n`,
+  );
+}
+
+/** Prints what open consoles take from others, as the rate beside them to the rate without. */
+export function printConsoles(loads: readonly WatchedLoad[]): void {
+  process.stdout.write(
+    '\nThe same load without and with ten open consoles, in turns; their own work shares the cores.\n\n',
+  );
+  line(['', 'alone/s', 'watched/s', 'to alone', '', 'CPU µs', 'CPU watched']);
+  for (const { name, alone, watched, toAlone } of loads) {
+    const ratio = [`${toAlone.median.toFixed(2)}×`, `${toAlone.low.toFixed(2)}–${toAlone.high.toFixed(2)}`];
+    const rates = [alone.rate.toFixed(0), watched.rate.toFixed(0)];
+    line([name, ...rates, ...ratio, alone.cpu.toFixed(0), watched.cpu.toFixed(0)]);
   }
 }
 
@@ -66,8 +88,9 @@ export function printEvmTable(rows: readonly EvmFigures[], { transactions, stead
     `\n${transactions} transactions over HTTP to a node with ten blocks a second; all share the cores.\n\n`,
   );
   const heading = `p50/p99 at ${steadyRate}/s`;
-  line(['accounts', 'bare loop/s', 'accepted/s', 'mined/s', 'to bare loop', heading, 'of bare loop', 'longest stall']);
-  for (const { accounts, bare, accepted, mined, latency, bareLatency, stallMs } of rows) {
+  const rate = ['bare loop/s', 'accepted/s', 'mined/s', 'to bare loop', heading, 'of bare loop'];
+  line(['accounts', ...rate, 'longest stall', 'CPU ms/tx', 'main thread']);
+  for (const { accounts, bare, accepted, mined, latency, bareLatency, stallMs, cpuMs, mainMs } of rows) {
     const rates = [bare, accepted, mined].map((rate) => rate.toFixed(0));
     line([
       String(accounts),
@@ -76,6 +99,8 @@ export function printEvmTable(rows: readonly EvmFigures[], { transactions, stead
       `${latency.p50.toFixed(0)}/${latency.p99.toFixed(0)} ms`,
       `${bareLatency.p50.toFixed(0)}/${bareLatency.p99.toFixed(0)} ms`,
       `${stallMs.toFixed(0)} ms`,
+      cpuMs.toFixed(2),
+      mainMs.toFixed(2),
     ]);
   }
 }
@@ -88,6 +113,33 @@ export function printSolana({ bare, accepted, landed, cpuMs }: SolanaFigures, { 
   line(['', 'bare loop/s', 'accepted/s', 'landed/s', 'to bare loop', 'CPU ms/tx']);
   const rates = [bare, accepted, landed].map((rate) => rate.toFixed(0));
   line(['one account', ...rates, `${(landed / bare).toFixed(2)}×`, cpuMs.toFixed(2)]);
+}
+
+/** Prints what relaying on Stellar came to, landed transactions as a ratio to the bare loop. */
+export function printStellar(rows: readonly StellarFigures[], { own, bumps }: StellarBench): void {
+  process.stdout.write(
+    `\n${own} payments of one account and ${bumps} fee bumps over HTTP, to a network with five ledgers a second; all share the cores.\n\n`,
+  );
+  line(['', 'bare loop/s', 'accepted/s', 'landed/s', 'to bare loop', 'CPU ms/tx']);
+  for (const { name, bare, accepted, landed, cpuMs } of rows) {
+    const rates = [bare, accepted, landed].map((rate) => rate.toFixed(1));
+    line([name, ...rates, `${(landed / bare).toFixed(2)}×`, cpuMs.toFixed(2)]);
+  }
+}
+
+/** Prints what a signature cost by kind and curve. */
+export function printSigners(rows: readonly SignerFigures[], { signatures, together }: SignerBench): void {
+  process.stdout.write(
+    `\nMedians of ${signatures} signatures one after the other, without the network and the service's own time, but\n` +
+      'for aws_kms, whose client and service talk over loopback. The bare operation is a signature and its proof.\n' +
+      `Processor time is for each of ${together} at once.\n\n`,
+  );
+  line(['', 'µs', 'bare µs', 'to bare', 'CPU µs', 'main thread']);
+  for (const { type, curve, micros, bareMicros, cpuMicros, mainMicros } of rows) {
+    const times = [micros, bareMicros].map((value) => value.toFixed(0));
+    const cpu = [cpuMicros, mainMicros].map((value) => value.toFixed(0));
+    line([`${type} ${curve}`, ...times, `${(micros / bareMicros).toFixed(2)}×`, ...cpu]);
+  }
 }
 
 function line(cells: readonly string[]): void {

@@ -11,8 +11,11 @@ const PLUGIN = 'sponsored-transfer';
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 const ONE_MILLIETHER = '1000000000000000';
 
-/** A plugin pays through a relayer on a local Ethereum node. */
-export async function evmDemo(say: Narrator, cleanUp: CleanUp): Promise<void> {
+/** How long a block takes where somebody watches; otherwise there is one for each transaction, at once. */
+const BLOCK_SECONDS = 3;
+
+/** A plugin pays through a relayer on a local Ethereum node; resolves with the way to have it pay again. */
+export async function evmDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolean): Promise<() => Promise<void>> {
   const anvil = await startAnvil();
   cleanUp(() => anvil.stop());
   say.step('chain', `anvil, a local Ethereum node, answers at ${anvil.url}`);
@@ -29,7 +32,7 @@ export async function evmDemo(say: Narrator, cleanUp: CleanUp): Promise<void> {
   say.step('keystore', `made on the spot for account ${workspace.address}, funded with 1 ether`);
   say.step('plugin', `plugins/${PLUGIN}/ dropped in`);
 
-  const service = await startService(workspace.env);
+  const service = await startService(workspace.env, undefined, isWatched ? 'inherit' : 'pipe');
   cleanUp(() => service.stop());
   say.step('server', `ready at ${service.url}, relayer local-1 on chain 31337`);
 
@@ -39,4 +42,8 @@ export async function evmDemo(say: Narrator, cleanUp: CleanUp): Promise<void> {
   say.step('mined', `transaction ${receipt.hash}`);
   say.detail(`block ${receipt.block}, gas used ${receipt.gasUsed}, status ${receipt.status}`);
   tellCourse(say, metadata);
+  if (isWatched) await anvil.rpc('evm_setIntervalMining', [BLOCK_SECONDS]);
+  return async () => {
+    await service.call(PLUGIN, params);
+  };
 }

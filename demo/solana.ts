@@ -21,7 +21,7 @@ export async function handler({ api, params }: PluginContext) {
 `;
 
 /** A plugin sponsors a user's transfer on a local Solana: the user signs it, and the relayer pays the fee. */
-export async function solanaDemo(say: Narrator, cleanUp: CleanUp): Promise<void> {
+export async function solanaDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolean): Promise<undefined> {
   const svm = await startSvm();
   cleanUp(() => svm.stop());
   say.step('chain', `Solana's virtual machine answers at ${svm.url}`);
@@ -39,7 +39,7 @@ export async function solanaDemo(say: Narrator, cleanUp: CleanUp): Promise<void>
   say.step('keystore', `made on the spot for account ${relayer.toBase58()}, funded with 1 SOL`);
   say.step('plugin', `plugins/${PLUGIN}.ts dropped in`);
 
-  const service = await startService(workspace.env);
+  const service = await startService(workspace.env, undefined, isWatched ? 'inherit' : 'pipe');
   cleanUp(() => service.stop());
   say.step('server', `ready at ${service.url}, relayer local-1`);
 

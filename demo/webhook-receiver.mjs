@@ -3,9 +3,11 @@ import { createServer } from 'node:http';
 
 createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray());
-  const expected = createHmac('sha256', process.env.WEBHOOK_SIGNING_KEY).update(body).digest();
-  const given = Buffer.from(request.headers['x-signature'] ?? '', 'base64');
-  const isGenuine = given.length === expected.length && timingSafeEqual(given, expected);
+  const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signatures = '' } = request.headers;
+  const expected = createHmac('sha256', process.env.WEBHOOK_SIGNING_KEY).update(`${id}.${at}.`).update(body).digest();
+  const given = signatures.split(' ').map((one) => Buffer.from(one.replace(/^v1,/, ''), 'base64'));
+  const isSigned = given.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
+  const isGenuine = isSigned && Math.abs(Date.now() / 1000 - at) < 300;
   response.writeHead(isGenuine ? 200 : 401).end();
   if (isGenuine) console.log(JSON.parse(body));
 }).listen(process.env.PORT ?? 9090, '127.0.0.1');

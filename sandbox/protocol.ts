@@ -52,8 +52,8 @@ export const DEFAULT_LIMITS: Limits = {
 
 /** Limits that no configuration changes. */
 export const FIXED_LIMITS = {
-  /** Evaluating a plugin's module, once per isolate. */
-  evaluate_ms: 2000,
+  /** Evaluating a plugin's module, at the least. Large SDKs take 0.5 s, and ten times as long beside other work. */
+  evaluate_ms: 5000,
   /** How long past its slice a child may stay entered before it is killed. */
   overdue_ms: 250,
   /** Largest frame the child accepts (a bundle or a context), in bytes. */
@@ -98,8 +98,11 @@ export type EndCode = keyof typeof END_CODES;
 export type LogLevel = 'log' | 'info' | 'warn' | 'error' | 'debug';
 
 export interface LogEntry {
-  /** `uncaught`: what no code of the plugin caught. It is shown as an error, and goes to the log of the service too. */
-  level: LogLevel | 'uncaught';
+  /**
+   * `uncaught`: what no code of the plugin caught. It is shown as an error, and goes to the log of the service too.
+   * `ungranted`: no line but the name of an environment entry that was read in vain.
+   */
+  level: LogLevel | 'uncaught' | 'ungranted';
   message: string;
 }
 

@@ -2,6 +2,7 @@
  * `npm run soak -- kill` and `npm run soak -- faults`: many transactions through the real server, on a real node and a
  * real database, while processes are killed or endpoints do wrong. At the end the chain itself is asked what came of
  * each accepted transaction. `npm run soak -- calls`: plugin calls of every kind, and what the server holds after them.
+ * `npm run soak -- channels`: many callers of the published channels plugin at once, while servers are killed.
  * `npm run soak -- properties`: the properties of the tests, from another seed and with many more runs.
  * `npm run soak -- model`: the engine in the model's worlds, through random histories.
  * Ends with 1 when a promise was broken, or when nothing was tried.
@@ -9,6 +10,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { soakCalls } from './calls/calls.ts';
+import { soakChannels } from './channels/channels.ts';
 import { soakModel } from './model/model.ts';
 import type { SoakChain } from './payments/chain.ts';
 import { evmChain } from './payments/evm/chain.ts';
@@ -17,19 +19,21 @@ import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
 import { soakKills } from './payments/kill.ts';
 import type { SoakOptions, SoakResult } from './payments/run.ts';
 import { solanaChain } from './payments/solana/chain.ts';
+import { stellarChain } from './payments/stellar/chain.ts';
 import { isKept } from './payments/verdict.ts';
 import { soakProperties } from './properties.ts';
 import { describeLines, describeRun } from './report.ts';
 
-const USAGE = `npm run soak -- kill|faults|calls|model|properties [options]
-  --transactions <number>       default 1000
+const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [options]
+  --transactions <number>       default 1000; channels: 200
   --database sqlite|postgres    default sqlite; postgres has two instances at a time
-  --chain evm|solana            default evm
-  --blocks interval|automine    evm: default interval, one a second; solana's come by themselves
+  --chain evm|solana|stellar    default evm
+  --blocks interval|automine    evm: default interval, one a second; those of others come by themselves
   --seed <number>               default: another one each time; that of a failure draws the same again
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
   --patience <seconds>          how long the last may take to end, default 180
-  --kills <number>              kill: at the most; default one for each 15 transactions
+  --kills <number>              kill: at the most; default one for each 15 transactions; channels: default 2
+  --channels <number>           channels: accounts whose sequences are used, default 10
   --mode trouble|lag|lies|all   faults: default all, one after the other
   --log <file>                  where to write what the server's processes wrote
   --rate <0 to 1>               faults: how likely each is for a request, default 0.02
@@ -61,6 +65,7 @@ try {
 function soakOf(name: string | undefined): (given: Given) => Promise<boolean> {
   if (name === 'properties') return properties;
   if (name === 'model') return model;
+  if (name === 'channels') return channels;
   return name === 'calls' ? calls : transactions;
 }
 
@@ -98,6 +103,21 @@ async function calls({ values }: Given): Promise<boolean> {
   return faults.length === 0;
 }
 
+async function channels({ values }: Given): Promise<boolean> {
+  const { transactions = '200', kills = '2', channels: accounts = '10', database = 'sqlite' } = values;
+  const seed = seedOf(values);
+  say(`seed ${seed}`);
+  const { lines, faults, output } = await soakChannels({
+    ...{ transactions: number(transactions), channels: number(accounts), kills: number(kills), seed, say },
+    database: oneOf(database, ['sqlite', 'postgres']),
+  });
+  if (values.log !== undefined) await writeFile(values.log, output);
+  say(`\n${describeLines(lines)}`);
+  for (const fault of faults) say(`fault: ${fault}`);
+  say(faults.length === 0 ? '\nKept: each transfer once, and no sequence in an answer.' : '\nBROKEN.');
+  return faults.length === 0;
+}
+
 async function model({ values }: Given): Promise<boolean> {
   const histories = number(values.histories ?? '1000');
   if (histories < 1) throw new UsageError('nothing would be tried');
@@ -110,7 +130,14 @@ async function model({ values }: Given): Promise<boolean> {
 }
 
 function chainOf({ chain = 'evm', blocks = 'interval' }: Given['values']): SoakChain {
-  return oneOf(chain, ['evm', 'solana']) === 'solana' ? solanaChain : evmChain(oneOf(blocks, BLOCKS));
+  switch (oneOf(chain, ['evm', 'solana', 'stellar'])) {
+    case 'solana':
+      return solanaChain;
+    case 'stellar':
+      return stellarChain;
+    default:
+      return evmChain(oneOf(blocks, BLOCKS));
+  }
 }
 
 async function soak({ values, positionals }: Given): Promise<SoakResult> {
@@ -154,6 +181,7 @@ function readArguments() {
         seed: text,
         patience: text,
         kills: text,
+        channels: text,
         mode: text,
         rate: text,
         log: text,

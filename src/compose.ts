@@ -8,7 +8,8 @@ import { createConnections } from './chains/create-connections.ts';
 import { openApiKey } from './config/api-key.ts';
 import type { Configuration } from './config/configuration.ts';
 import { createSecretResolver } from './config/secrets.ts';
-import { watchConfiguration } from './config/watch.ts';
+import { type ConfigurationFiles, digestsOf, watchConfiguration } from './config/watch.ts';
+import { createMarkets } from './create-markets.ts';
 import { CutOff } from './cut-off.ts';
 import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
@@ -16,7 +17,7 @@ import type { Relayer } from './domain/relayer.ts';
 import { MASTER_KEY_ID } from './domain/settings/api-key.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
 import { createPluginHttp } from './egress/fetch/plugin-http.ts';
-import { createMarketClient, createMarketHttp } from './egress/market-client.ts';
+import { createMarketHttp } from './egress/market-client.ts';
 import { createRpcHttp } from './egress/rpc/rpc-http.ts';
 import { createSignerHttp } from './egress/signer-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
@@ -28,22 +29,26 @@ import { createEngine } from './engine/scheduler.ts';
 import { Outbox } from './engine/webhooks/outbox.ts';
 import { WebhookDelivery } from './engine/webhooks/webhook-delivery.ts';
 import { healthChecks } from './health-checks.ts';
-import { RateLimitOfInstances } from './http/limits/rate-limit-of-instances.ts';
-import { TokenBuckets } from './http/limits/token-buckets.ts';
+import { SignInCode } from './http/access/sign-in-code.ts';
+import { createCursorIds } from './http/events/cursor.ts';
+import { createLimits } from './http/limits/create-limits.ts';
 import { HTTP_LIMITS } from './http/limits.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
 import { createHttpServer } from './http/server.ts';
+import { declaredUrls, LiveSettings } from './live-settings.ts';
 import { meteredStore } from './metered-store.ts';
 import { logEndpoint } from './observability/endpoint-log.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openSettings } from './open-settings.ts';
-import { createPluginHost } from './plugin-host/host.ts';
+import { createPluginHost, type PluginHostDeps } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import { sampleAtScrape } from './scrape-samples.ts';
 import { createServices } from './services/create-services.ts';
+import { createTransactionEvents } from './services/events/transaction-events.ts';
 import { IdempotencyKeys } from './services/idempotency-keys.ts';
+import { ThreadKeeper } from './signers/keeper/thread-keeper.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import { createSealer, type Sealer } from './store/sealing.ts';
 import { openFolderMemory } from './store/sqlite/folder-memory.ts';
@@ -59,8 +64,12 @@ export interface ServiceParts {
   chains: ReadonlyMap<NetworkType, Chain>;
   signerKinds: SignerKinds;
   log: Log;
+  /** Reads the configuration anew, when its files have changed; absent: they are not looked at again. */
+  readConfiguration?: () => Promise<Configuration>;
   /** Ends a start that is under way. */
   stop?: AbortSignal | undefined;
+  /** Makes what runs plugins; another one where none are run. */
+  createPluginHost?: (deps: PluginHostDeps) => PluginHost;
   /** Called at each moment of a transaction's life, for who wants to know what ends when the process ends there. */
   onStep?: ((step: LifeStep) => void) | undefined;
 }
@@ -73,6 +82,8 @@ export interface Service {
   metricsAddress: string | null;
   /** Where the generated API key lies; null when the environment gave one. */
   apiKeyFile: string | null;
+  /** A new address that signs in to the console once; null but where this start made the API key, on loopback. */
+  signInLink(): string | null;
   /** Resolves with the reason when it must not go on; closing it is the caller's. */
   broken: Promise<Error>;
   /** Lets what runs come to its end for a while, then ends it. Safe to call twice. */
@@ -123,7 +134,7 @@ export async function compose(parts: ServiceParts): Promise<Service> {
 }
 
 async function build(
-  { configuration, chains, signerKinds, log, stop, onStep }: ServiceParts,
+  { configuration, chains, signerKinds, log, stop, onStep, ...parts }: ServiceParts,
   opened: Teardown,
   cutOff: CutOff,
 ): Promise<Service> {
@@ -131,7 +142,9 @@ async function build(
   const clock = systemClock;
   const metrics = createMetrics();
 
-  opened.later('watch of the configuration', tellOfChanges(environment, log));
+  const files = configurationFiles(environment);
+  const since = await digestsOf(files);
+  const live = new LiveSettings(configuration);
   const dataDir = resolve(environment.DATA_DIR);
   const lock = lockDataDir(dataDir);
   opened.later('lock of the data folder', () => lock.release());
@@ -150,18 +163,21 @@ async function build(
   const signerHttp = createSignerHttp();
   const clientHttp = createSignerHttp('made by a client');
   opened.later('connections of signers', () => Promise.all([signerHttp.close(), clientHttp.close()]));
-  const signerTools = { secrets: secretOf, http: signerHttp, clock, random: Math.random, metrics: metrics.signers };
+  const keeper = new ThreadKeeper({ onLost: (err) => log.error({ err }, 'the thread that keeps the keys was lost') });
+  opened.later('keys', () => keeper.close());
+  const signerTools = {
+    ...{ secrets: secretOf, http: signerHttp, clock, random: Math.random },
+    ...{ metrics: metrics.signers, keys: keeper },
+  };
   const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
-  const { feed, networks, signers, plugins, apiKeys } = await openSettings(settings, opened);
+  const openedSettings = await openSettings(settings, opened);
+  const { feed, networks, signers, plugins, apiKeys } = openedSettings;
   const signerOf = ({ signerId }: Relayer) => signers.signer(signerId);
 
   const http = createRpcHttp({
     allowedHosts: environment.RPC_ALLOWED_HOSTS,
     blockPrivate: environment.RPC_BLOCK_PRIVATE_IPS,
-    declared: [
-      ...configuration.networks.flatMap(({ rpcUrls }) => rpcUrls),
-      ...configuration.relayers.flatMap(({ customRpcUrls }) => customRpcUrls ?? []),
-    ],
+    declared: declaredUrls(configuration, chains),
   });
   opened.later('RPC connections', () => http.close());
   const marketHttp = createMarketHttp();
@@ -170,11 +186,7 @@ async function build(
     networks,
     chains,
     http,
-    market: createMarketClient({
-      url: environment.JUPITER_API_URL,
-      apiKey: environment.JUPITER_API_KEY,
-      http: marketHttp,
-    }),
+    ...createMarkets(environment, marketHttp),
     clock,
     random: Math.random,
     settings: {
@@ -217,25 +229,19 @@ async function build(
     random: Math.random,
   });
   opened.later('webhook delivery', () => delivery.close());
+  const outbox = new Outbox({ chains, newId: randomUUID, now: clock.now, onCommitted: () => delivery.wake(), log });
   const engine = createEngine({
-    store,
-    chains,
-    connections,
-    contacts: connections,
-    signerOf,
-    log,
-    metrics: metrics.engine,
-    outbox: new Outbox({ chains, newId: randomUUID, now: clock.now, onCommitted: () => delivery.wake(), log }),
-    clock,
-    random: Math.random,
-    newId: randomUUID,
-    onStep,
+    ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, onStep },
+    ...{ metrics: metrics.engine, random: Math.random, newId: randomUUID },
   });
   opened.later('engine', () => engine.close());
   const keepMs = environment.TRANSACTION_EXPIRATION_HOURS * 3_600_000;
-  const retention = new Retention({ store, keepMs, elapsed: clock.elapsed, log });
+  const keepAuditMs = environment.AUDIT_EXPIRATION_DAYS * 86_400_000;
+  const retention = new Retention({ store, keepMs, keepAuditMs, elapsed: clock.elapsed, log });
   opened.later('retention', () => retention.close());
+  const { limiter, relayerLimit } = createLimits(environment, { buckets: store.buckets, clock, log });
   const services = createServices({
+    relayerLimit,
     store,
     chains,
     networks,
@@ -245,9 +251,11 @@ async function build(
     connections,
     signerOf,
     engine,
+    outbox,
     feed,
     rpcGuard: http,
     webhooks,
+    wakeDelivery: () => delivery.wake(),
     pluginHttp,
     log,
     metrics: metrics.engine,
@@ -262,7 +270,7 @@ async function build(
     onBegun: (result) => metrics.http.keyed(result),
   });
   opened.later('idempotency keys', () => idempotencyKeys.close());
-  const pluginHost = createPluginHost({
+  const pluginHost = (parts.createPluginHost ?? createPluginHost)({
     services,
     books: store.read,
     entries: configuration.plugins,
@@ -270,7 +278,7 @@ async function build(
     pluginsDir: resolve(environment.PLUGINS_DIR),
     sandboxDir: SANDBOX_DIR,
     dataDir,
-    environment: (name) => variables[name],
+    environment: (name) => live.variable(name),
     log,
     metrics: metrics.plugins,
     clock,
@@ -280,17 +288,18 @@ async function build(
   });
   opened.later('sandbox', () => pluginHost.close(0));
   plugins.whenRead(() => pluginHost.applySettings());
-  const rate = {
-    perSecond: environment.RATE_LIMIT_REQUESTS_PER_SECOND,
-    burst: environment.RATE_LIMIT_BURST_SIZE,
-  };
-  const local = new TokenBuckets(rate, clock);
+  const signInCode = new SignInCode({ key: apiKey.key, elapsed: clock.elapsed, randomBytes });
   const server = await createHttpServer({
-    services,
-    pluginHost,
-    keys: { master: { id: MASTER_KEY_ID, key: apiKey.key }, withHash: (hash) => apiKeys.withHash(hash) },
+    ...{ services, pluginHost },
+    events: createTransactionEvents(store, engine),
+    cursorIds: createCursorIds(keys, randomBytes),
+    keys: {
+      master: { id: MASTER_KEY_ID, key: apiKey.key },
+      withHash: (hash) => apiKeys.withHash(hash),
+      onChange: (listener) => apiKeys.onChange(listener),
+    },
     idempotencyKeys,
-    limiter: store.buckets === null ? local : new RateLimitOfInstances({ local, buckets: store.buckets, rate, log }),
+    limiter,
     log,
     metrics: metrics.http,
     chains,
@@ -308,16 +317,26 @@ async function build(
       clock,
     ),
     limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
+    console: environment.CONSOLE_ENABLED ? { signInCode } : null,
     clock,
     newId: randomUUID,
   });
 
-  sampleAtScrape(metrics, { store, engine, connections, pluginHost });
+  sampleAtScrape(metrics, { store, chains, engine, connections, pluginHost });
 
   await feed.start();
   delivery.start();
   retention.start();
   await startAll(engine, pluginHost, stop);
+  if (parts.readConfiguration !== undefined) {
+    const read = parts.readConfiguration;
+    live.attach({
+      ...{ read, chains, signerKinds, store, log },
+      ...{ settings: openedSettings, pluginHost, engine, rpcHttp: http },
+    });
+    const onChange = () => live.refresh();
+    opened.later('watch of the configuration', watchConfiguration({ ...files, since, onChange }));
+  }
   const { HOST: host } = environment;
   const metricsServer = environment.METRICS_ENABLED ? createMetricsServer(metrics) : null;
   opened.later('metrics', () => metricsServer?.close(0));
@@ -335,6 +354,8 @@ async function build(
   let closing: Promise<void> | undefined;
   return {
     ...{ address, metricsAddress, apiKeyFile: apiKey.file },
+    signInLink: () =>
+      apiKey.isNew && environment.CONSOLE_ENABLED ? `${address}/console#/sign-in/${signInCode.make()}` : null,
     broken: broken.promise,
     close() {
       closing ??= opened.close().finally(() => log.info('stopped'));
@@ -343,13 +364,8 @@ async function build(
   };
 }
 
-/** Says that a changed configuration waits for a restart; returns what ends that. */
-function tellOfChanges({ CONFIG_DIR, CONFIG_FILE_NAME }: Configuration['environment'], log: Log): () => void {
-  return watchConfiguration({
-    files: [join(CONFIG_DIR, CONFIG_FILE_NAME), '.env'],
-    folder: join(CONFIG_DIR, 'networks'),
-    onChange: (files) => log.warn({ files }, 'the configuration has changed; restart the service to use it'),
-  });
+function configurationFiles({ CONFIG_DIR, CONFIG_FILE_NAME }: Configuration['environment']): ConfigurationFiles {
+  return { files: [join(CONFIG_DIR, CONFIG_FILE_NAME), '.env'], folder: join(CONFIG_DIR, 'networks') };
 }
 
 /** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */

@@ -31,16 +31,19 @@ async function start(): Promise<Service> {
   stop.signal.throwIfAborted();
   const chains = createChains(systemClock);
   const signerKinds = createSignerKinds();
-  const configuration = await loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
+  const readConfiguration = () => loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
+  const configuration = await readConfiguration();
   const { LOG_LEVEL, LOG_FORMAT } = configuration.environment;
   const { isTTY } = process.stdout;
   const isColoured = isTTY && (process.env['NO_COLOR'] ?? '') === '';
   const log = createLog(LOG_LEVEL, { format: LOG_FORMAT ?? (isTTY ? 'human' : 'json'), isColoured });
   for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
-  const service = await compose({ configuration, chains, signerKinds, log, stop: stop.signal });
+  const service = await compose({ configuration, readConfiguration, chains, signerKinds, log, stop: stop.signal });
   if (!stop.signal.aborted) {
     log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');
-    process.stderr.write(welcome(service));
+    // Not where the text may be kept: the link stands for the key.
+    const signInLink = process.stderr.isTTY ? service.signInLink() : null;
+    process.stderr.write(welcome({ ...service, signInLink }));
   }
   service.broken
     .then((reason) => giveUp(service, reason))

@@ -3,7 +3,6 @@ import type { Configuration } from './config/configuration.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Log } from './observability/log.ts';
 import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
-import { applyNotifications } from './services/notification-declarations.ts';
 import { ApiKeyDirectory } from './services/settings/api-key-directory.ts';
 import { applyNetworks } from './services/settings/network-declarations.ts';
 import { NetworkDirectory } from './services/settings/network-directory.ts';
@@ -12,6 +11,7 @@ import { PluginDirectory } from './services/settings/plugin-directory.ts';
 import { SettingsFeed } from './services/settings/settings-feed.ts';
 import { applySigners } from './services/settings/signer-declarations.ts';
 import { SignerDirectory } from './services/settings/signer-directory.ts';
+import { applyNotifications } from './services/webhooks/notification-declarations.ts';
 import { openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import type { SignerTools } from './signers/signer.ts';
@@ -71,10 +71,11 @@ export async function openSettings(parts: SettingsParts, opened: Teardown): Prom
   return { feed, networks, signers, plugins, apiKeys };
 }
 
-async function withAddresses(
+/** Relayers with the addresses that their signers have on their chains. */
+export async function withAddresses(
   relayers: Configuration['relayers'],
   chains: SettingsParts['chains'],
-  signers: SignerDirectory,
+  signers: Pick<SignerDirectory, 'signer'>,
 ): Promise<DeclaredRelayer[]> {
   return await Promise.all(
     relayers.map(async (relayer) => {

@@ -1,4 +1,6 @@
+import type { Chain } from './chains/chain.ts';
 import type { EndpointStatus } from './domain/endpoint-news.ts';
+import type { NetworkType } from './domain/network-type.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
@@ -7,6 +9,7 @@ import type { Store } from './store/store.ts';
 /** What is looked at when somebody asks for the metrics. */
 interface SampledParts {
   store: Pick<Store, 'read' | 'now'>;
+  chains: ReadonlyMap<NetworkType, Pick<Chain, 'unit'>>;
   engine: Pick<Engine, 'parked'>;
   connections: { endpoints(): readonly (EndpointStatus & { network: string })[] };
   pluginHost: Pick<PluginHost, 'status' | 'usage'>;
@@ -16,13 +19,27 @@ interface SampledParts {
  * Has gauges say what is so at a scrape: of each part as a whole, so that nothing stays behind of what is gone. What the
  * store knows comes from there and not from what this instance has seen: another one may have changed it since.
  */
-export function sampleAtScrape(metrics: Metrics, { store, engine, connections, pluginHost }: SampledParts): void {
+export function sampleAtScrape(
+  metrics: Metrics,
+  { store, chains, engine, connections, pluginHost }: SampledParts,
+): void {
   metrics.atScrape(async () =>
     metrics.store.stands((await answers(store)) && metrics.store.writeFailure === undefined),
   );
   metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts(), await store.now()));
   metrics.atScrape(async () => metrics.engine.intentsWaiting(await store.read.waitingIntents()));
-  metrics.atScrape(async () => metrics.engine.relayers(await store.read.allRelayers()));
+  metrics.atScrape(async () => {
+    const relayers = await store.read.allRelayers();
+    metrics.engine.relayers(relayers);
+    const known = new Map((await store.read.relayerBalances()).map((seen) => [seen.relayerId, seen.balance]));
+    metrics.engine.balances(
+      relayers.flatMap(({ id: relayerId, networkType }) => {
+        const balance = known.get(relayerId);
+        const unit = chains.get(networkType)?.unit;
+        return balance === undefined || unit === undefined ? [] : { relayerId, networkType, unit, balance };
+      }),
+    );
+  });
   metrics.atScrape(() => metrics.engine.parked(engine.parked()));
   metrics.atScrape(() => metrics.rpc.endpoints(connections.endpoints()));
   metrics.atScrape(() => metrics.plugins.usage(pluginHost.usage()));

@@ -1,3 +1,4 @@
+import { evaluationMs } from '../evaluation-time.ts';
 import { ProtocolViolation } from '../frames.ts';
 import { FIXED_LIMITS } from '../protocol.ts';
 
@@ -58,8 +59,9 @@ export class Pulse {
    * @param owesASign whether an honest child would have something to say
    */
   overdue(now: number, sliceMs: number, owesASign: boolean): string | null {
+    const moduleMs = evaluationMs({ slice_ms: sliceMs });
     if (this.#entered !== null) {
-      const mayTake = this.#entered.call === NO_CALL ? FIXED_LIMITS.evaluate_ms : sliceMs;
+      const mayTake = this.#entered.call === NO_CALL ? moduleMs : sliceMs;
       const took = now - this.#entered.since;
       return took > mayTake + FIXED_LIMITS.overdue_ms
         ? `it has been inside the guest for ${Math.round(took)} ms; ${mayTake} ms are allowed`
@@ -68,7 +70,7 @@ export class Pulse {
     // Calls may wait for minutes: a child that had nothing to say so long is given its time with what comes next.
     if (!owesASign) this.#heardAt = now;
     // Between two entries an honest child makes at most one isolate.
-    const mayBeSilent = FIXED_LIMITS.evaluate_ms + sliceMs + FIXED_LIMITS.overdue_ms;
+    const mayBeSilent = moduleMs + sliceMs + FIXED_LIMITS.overdue_ms;
     const silence = now - this.#heardAt;
     return owesASign && silence > mayBeSilent ? `it has given no sign of life for ${Math.round(silence)} ms` : null;
   }

@@ -112,7 +112,7 @@ export class Supervisor {
   load(version: PluginVersion): void {
     if (this.#ending !== null) return;
     this.#begin();
-    this.#overruns.account.load();
+    this.#overruns.account.load(version.limits);
     this.#versions.expect(version);
     this.#child.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
   }

@@ -12,11 +12,13 @@
 import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
+import { EnvironmentReads } from './environment-reads.ts';
 import { fixArrayBuffer } from './globals/array-buffer.ts';
 import { installGlobals } from './globals/install.ts';
 import { removeGlobals } from './globals/removed.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink } from './host-link.ts';
+import { tolerateFrozenTargets } from './intrinsics/capture-stack.ts';
 import { FrozenIntrinsics } from './intrinsics/frozen-intrinsics.ts';
 import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './intrinsics/primordials.ts';
 import { invokeHandler } from './invoke.ts';
@@ -35,11 +37,13 @@ const THROWN = '__isolayer_threw__';
  */
 export function boot(host: HostFunction, global: typeof globalThis = globalThis): GuestEntries {
   const link = new HostLink(host);
-  const end = new CallEnd(link);
+  const environment = new EnvironmentReads();
+  const end = new CallEnd(link, environment);
   const calls = new CapabilityCalls(link, end);
 
   removeGlobals(global);
   fixArrayBuffer(global);
+  tolerateFrozenTargets(global);
   // Called by another name, it knows nothing of the scope that it is called in (ECMA-262 19.2.1.1).
   const { eval: evaluate } = global;
   const load = (name: PartName) => evaluate(link.part(name)) as Part;
@@ -52,7 +56,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     setup(text) {
       const setup = parseJson(text) as GuestSetup;
       limits = setup.limits;
-      world.grant(setup.env);
+      world.grant(environment.watch(setup.env));
       // Made first, so that the bundle's `var` finds a property that can be taken away again.
       for (const name of [EXPORTS, THROWN]) {
         defineProperty(global, name, { value: undefined, writable: true, configurable: true });
@@ -63,7 +67,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       moduleExports = takeAway(global, EXPORTS);
       const thrown = takeAway(global, THROWN) as { error: unknown } | undefined;
       shared.seal();
-      return thrown === undefined ? withoutHandler(moduleExports) : loadFailureText(thrown.error);
+      return thrown === undefined ? withoutHandler(moduleExports) : loadFailureText(thrown.error, environment);
     },
 
     invoke(text) {

@@ -1,4 +1,5 @@
 import type { EndCode, Outcome } from '../protocol.ts';
+import { EnvironmentReads } from './environment-reads.ts';
 import { describeFailure } from './failure.ts';
 import type { HostLink } from './host-link.ts';
 import { toJsonText } from './text/json-text.ts';
@@ -13,12 +14,15 @@ const LEAST_UNMEANT_STATUS = 500;
  */
 export class CallEnd {
   readonly #link: HostLink;
+  readonly #environment: EnvironmentReads;
   #open = false;
   #number = 0;
   #resultBytes = 0;
+  #handled: (thrown: unknown) => boolean = () => false;
 
-  constructor(link: HostLink) {
+  constructor(link: HostLink, environment: EnvironmentReads = new EnvironmentReads()) {
     this.#link = link;
+    this.#environment = environment;
   }
 
   /** The number of the call that runs or ran last; 0 before the first. */
@@ -35,6 +39,7 @@ export class CallEnd {
   begin(resultBytes: number): number {
     this.#open = true;
     this.#resultBytes = resultBytes;
+    this.#environment.begin();
     return ++this.#number;
   }
 
@@ -56,7 +61,14 @@ export class CallEnd {
     if (!this.isOpen(call)) return;
     const { outcome, droppedDetails } = describeFailure(thrown, this.#resultBytes);
     if (droppedDetails !== null) this.#link.log('warn', `The error's details were dropped: ${droppedDetails}`);
-    this.#link.log(outcome.status < LEAST_UNMEANT_STATUS ? 'error' : 'uncaught', uncaughtLine(thrown));
+    if (outcome.status < LEAST_UNMEANT_STATUS) {
+      this.#link.log('error', uncaughtLine(thrown));
+      this.#send(outcome);
+      return;
+    }
+    const hint = this.#environment.hint(outcome.message);
+    this.#link.log('uncaught', uncaughtLine(thrown, hint));
+    outcome.message += hint;
     this.#send(outcome);
   }
 
@@ -66,8 +78,18 @@ export class CallEnd {
     this.#ended(code, message);
   }
 
+  /** `handled` hears of what nobody caught, and answers whether somebody has dealt with it. */
+  listen(handled: (thrown: unknown) => boolean): void {
+    this.#handled = handled;
+  }
+
   /** What escaped from a timer or a microtask: it cuts the running call short; with none running it is only logged. */
   uncaught(thrown: unknown): void {
+    try {
+      if (this.#handled(thrown)) return;
+    } catch {
+      // A handler that fails has dealt with nothing.
+    }
     if (this.#open) {
       this.#link.retire();
       this.threw(this.#number, thrown);
@@ -83,6 +105,7 @@ export class CallEnd {
   #send(outcome: Outcome): void {
     if (!this.#open) return;
     this.#open = false;
+    this.#environment.tell((name) => this.#link.log('ungranted', name));
     this.#link.done(outcome);
   }
 }

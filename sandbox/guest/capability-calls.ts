@@ -13,6 +13,7 @@ import {
   SafeMap,
   stringSlice,
 } from './intrinsics/primordials.ts';
+import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 import { toJsonText } from './text/json-text.ts';
 
 /** Writing a value stops there: nothing larger could be sent. */
@@ -54,6 +55,8 @@ export interface BoundCalls {
    * `code`, `status` and `details` where the reply has them) when it is refused.
    */
   call<T, M extends CapabilityMethod>(method: M, fields: () => Fields<M>, reception?: Reception<T>): Promise<T>;
+  /** Has the process do arithmetic beside the guest; the answer is as the question says. */
+  job(question: CryptoQuestion): Promise<string>;
 }
 
 /** The capability calls of the running plugin call: sent at once, settled by number when the replies arrive. */
@@ -62,6 +65,8 @@ export class CapabilityCalls {
   readonly #end: CallEnd;
   readonly #pending = new SafeMap<number, Pending>();
   #made = 0;
+  /** The number of the last call or job. */
+  #last = 0;
   #limit = 0;
 
   constructor(link: HostLink, end: CallEnd) {
@@ -73,13 +78,17 @@ export class CapabilityCalls {
   begin(limit: number): void {
     this.#pending.clear();
     this.#made = 0;
+    this.#last = 0;
     this.#limit = limit;
   }
 
   /** Those of the plugin call that runs now, and of no other. */
   ofRunning(): BoundCalls {
     const { number } = this.#end;
-    return { call: (method, fields, reception) => this.#call(number, method, fields, reception) };
+    return {
+      call: (method, fields, reception) => this.#call(number, method, fields, reception),
+      job: (question) => this.#job(number, question),
+    };
   }
 
   #call<T, M extends CapabilityMethod>(
@@ -94,23 +103,41 @@ export class CapabilityCalls {
       const params = paramsText(fields());
       const { accept = asIs, refuse = toError, value } = reception;
       const behind = value === undefined ? undefined : jsonText('value', value(), LARGEST_REQUEST);
-      if (!this.#end.isOpen(call)) {
-        // What the module asks for while it is evaluated is of no call.
-        if (call !== 0) this.#link.retire();
-        throw new NativeError(`${method} was called after the plugin call had ended`);
-      }
-      const id = ++this.#made;
-      if (id > this.#limit) {
+      this.#mustBeOpen(call, method);
+      if (++this.#made > this.#limit) {
         const message = `The plugin made more than ${this.#limit} capability calls (limits.calls)`;
         this.#end.cut('CALL_LIMIT', message);
         throw new NativeError(message);
       }
-      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, accept, refuse, place });
-      const refusal = this.#link.request(id, method, params, behind);
-      if (refusal === '') return;
-      this.#pending.delete(id);
-      throw new NativeError(refusal);
+      const pending = { resolve: resolve as (value: unknown) => void, reject, accept, refuse, place };
+      this.#ask(pending, (id) => this.#link.request(id, method, params, behind));
     });
+  }
+
+  #job(call: number, question: CryptoQuestion): Promise<string> {
+    const place = new NativeError();
+    return new NativePromise<string>((resolve, reject) => {
+      this.#mustBeOpen(call, question.op);
+      const pending = { resolve: resolve as (value: unknown) => void, reject, accept: asIs, refuse: toError, place };
+      this.#ask(pending, (id) => this.#link.job(id, question));
+    });
+  }
+
+  #mustBeOpen(call: number, what: string): void {
+    if (this.#end.isOpen(call)) return;
+    // What the module asks for while it is evaluated is of no call.
+    if (call !== 0) this.#link.retire();
+    throw new NativeError(`${what} was called after the plugin call had ended`);
+  }
+
+  /** Gives something a number, and asks for it by that. */
+  #ask(pending: Pending, ask: (id: number) => string): void {
+    const id = ++this.#last;
+    this.#pending.set(id, pending);
+    const refusal = ask(id);
+    if (refusal === '') return;
+    this.#pending.delete(id);
+    throw new NativeError(refusal);
   }
 
   /** Settles the call that a reply belongs to; `text` is a {@link ReplyMessage}. One that nobody awaits is dropped. */

@@ -110,10 +110,28 @@ interface Crypto {
 }
 declare var crypto: Crypto;
 
+interface PerformanceEntry {
+  readonly name: string;
+  readonly entryType: string;
+  readonly startTime: number;
+  readonly duration: number;
+}
+
 interface Performance {
   /** Milliseconds since the isolate began. */
   now(): number;
   readonly timeOrigin: number;
+  mark(name: string, options?: { detail?: unknown; startTime?: number }): PerformanceEntry;
+  measure(
+    name: string,
+    from?: string | { detail?: unknown; start?: string | number; end?: string | number; duration?: number },
+    to?: string,
+  ): PerformanceEntry;
+  getEntries(): PerformanceEntry[];
+  getEntriesByName(name: string, type?: string): PerformanceEntry[];
+  getEntriesByType(type: string): PerformanceEntry[];
+  clearMarks(name?: string): void;
+  clearMeasures(name?: string): void;
 }
 declare var performance: Performance;
 
@@ -125,7 +143,7 @@ interface ErrorConstructor {
 
 declare function atob(data: string): string;
 declare function btoa(data: string): string;
-declare function structuredClone<T>(value: T): T;
+declare function structuredClone<T>(value: T, options?: { transfer?: readonly ArrayBuffer[] }): T;
 
 declare class DOMException extends Error {
   constructor(message?: string, nameOrOptions?: string | { name?: string; cause?: unknown });
@@ -171,6 +189,35 @@ declare class AbortController {
   abort(reason?: unknown): void;
 }
 
+declare class CustomEvent<T = unknown> extends Event {
+  constructor(type: string, settings?: { detail?: T; bubbles?: boolean; cancelable?: boolean; composed?: boolean });
+  readonly detail: T;
+}
+
+declare class MessagePort extends EventTarget {
+  private constructor();
+  onmessage: ((event: Event & { readonly data: unknown }) => unknown) | null;
+  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  start(): void;
+  close(): void;
+}
+
+declare class MessageChannel {
+  readonly port1: MessagePort;
+  readonly port2: MessagePort;
+}
+
+/** As an error that nobody caught. */
+declare function reportError(error: unknown): void;
+
+declare var navigator: {
+  readonly userAgent: string;
+  readonly language: string;
+  readonly languages: readonly string[];
+  readonly hardwareConcurrency: number;
+};
+declare var isSecureContext: true;
+declare var self: typeof globalThis;
 declare var global: typeof globalThis;
 
 /** The environment entries that the plugin's configuration grants, and what libraries look for. */

@@ -17,7 +17,8 @@ import type { Limits } from '../protocol.ts';
  * | `url` | {@link UrlQuestion} | {@link UrlParts}, or `""` when invalid |
  * | `now` | `""` | milliseconds since the isolate began, with a fraction |
  * | `part` | name of a part of the runtime | its text, or `""` when there is none |
- * | `crypto` | {@link CryptoQuestion} | `=` and base64, or `""` when refused |
+ * | `crypto` | `CryptoQuestion` | as the question says |
+ * | `job` | number, space, `CryptoQuestion` | `""` or the text of an error; the answer comes as a `ReplyMessage`'s value |
  */
 export type HostFunction = (op: HostOp, text: string) => string;
 
@@ -49,13 +50,8 @@ export type HostOp =
   | 'url'
   | 'now'
   | 'part'
-  | 'crypto';
-
-/** Arithmetic for `crypto.subtle`; all bytes are base64. `tag` is the length of AES-GCM's tag, in bits. */
-export type CryptoQuestion =
-  | { op: 'digest'; hash: string; data: string }
-  | { op: 'hmac'; hash: string; key: string; data: string }
-  | { op: 'encrypt' | 'decrypt'; key: string; iv: string; aad: string; tag: number; data: string };
+  | 'crypto'
+  | 'job';
 
 /** What `boot` returns to the child; each is entered under a slice. */
 export interface GuestEntries {

@@ -1,6 +1,7 @@
 import type { LogEntry, Outcome } from '../protocol.ts';
-import type { CryptoQuestion, HostFunction, UrlParts } from './host-function.ts';
-import { enumerableKeys, parseJson, quote, stringSlice } from './intrinsics/primordials.ts';
+import type { HostFunction, UrlParts } from './host-function.ts';
+import { enumerableKeys, parseJson, quote } from './intrinsics/primordials.ts';
+import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 import type { PartName } from './part-name.ts';
 
 /**
@@ -69,10 +70,14 @@ export class HostLink {
     return this.#host('part', name);
   }
 
-  /** Base64, or undefined when the question is refused. */
-  crypto(question: CryptoQuestion): string | undefined {
-    const answer = this.#host('crypto', stringifyFlat(question));
-    return answer === '' ? undefined : stringSlice(answer, 1);
+  /** The answer as {@link CryptoQuestion} says. */
+  crypto(question: CryptoQuestion): string {
+    return this.#host('crypto', stringifyFlat(question));
+  }
+
+  /** Has job `id` done beside the guest. Answers with `""`, or with why not. */
+  job(id: number, question: CryptoQuestion): string {
+    return this.#host('job', `${id} ${stringifyFlat(question)}`);
   }
 
   #url(question: string): UrlParts | null {
@@ -81,13 +86,16 @@ export class HostLink {
   }
 }
 
+/** JSON text of an object of texts and numbers; what is undefined is left out. */
 function stringifyFlat(question: CryptoQuestion): string {
-  const names = enumerableKeys(question) as (keyof CryptoQuestion)[];
+  const fields = question as unknown as Record<string, string | number | undefined>;
+  const names = enumerableKeys(fields);
   let text = '';
   for (let index = 0; index < names.length; index++) {
-    const name = names[index] as keyof CryptoQuestion;
-    const value: unknown = question[name];
-    text += `${index === 0 ? '{' : ','}${quote(name)}:${typeof value === 'number' ? value : quote(value as string)}`;
+    const name = names[index] as string;
+    const value = fields[name];
+    if (value === undefined) continue;
+    text += `${text === '' ? '{' : ','}${quote(name)}:${typeof value === 'number' ? value : quote(value)}`;
   }
   return `${text}}`;
 }

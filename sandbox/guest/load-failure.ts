@@ -1,4 +1,5 @@
 import type { Outcome } from '../protocol.ts';
+import { EnvironmentReads } from './environment-reads.ts';
 import { describeFailure } from './failure.ts';
 import { outcomeText } from './host-link.ts';
 import { quote } from './intrinsics/primordials.ts';
@@ -9,8 +10,10 @@ import { uncaughtLine } from './text/log-line.ts';
 const NO_DETAILS_BYTES = 2;
 
 /** The text of a {@link LoadFailure} for what a module threw while it was evaluated. */
-export function loadFailureText(thrown: unknown): string {
-  return failureText(describeFailure(thrown, NO_DETAILS_BYTES).outcome, uncaughtLine(thrown));
+export function loadFailureText(thrown: unknown, environment: EnvironmentReads = new EnvironmentReads()): string {
+  const { outcome } = describeFailure(thrown, NO_DETAILS_BYTES);
+  const hint = environment.hint(outcome.message);
+  return failureText({ ...outcome, message: outcome.message + hint }, uncaughtLine(thrown, hint));
 }
 
 /** The same for a module without a handler; empty when there is one. */

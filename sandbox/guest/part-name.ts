@@ -1,5 +1,27 @@
 /** The parts of the runtime that an isolate loads when its plugin first asks for one of their names. */
-export type PartName = 'dom' | 'text' | 'url' | 'web' | 'streams' | 'buffer' | 'subtle' | 'modules' | LargeModule;
+export type PartName =
+  | 'dom'
+  | 'text'
+  | 'url'
+  | 'web'
+  | 'streams'
+  | 'buffer'
+  | 'subtle'
+  | 'modules'
+  | 'messages'
+  | 'performance'
+  | 'compression'
+  | 'url-pattern'
+  | LargeModule;
 
 /** Those that are modules of Node's, or the larger pieces of some. */
-export type LargeModule = 'arguments' | 'assert' | 'events' | 'inspect' | 'legacy-url' | 'node-crypto' | 'stream';
+export type LargeModule =
+  | 'encodings'
+  | 'arguments'
+  | 'assert'
+  | 'events'
+  | 'inspect'
+  | 'legacy-url'
+  | 'node-crypto'
+  | 'node-keys'
+  | 'stream';

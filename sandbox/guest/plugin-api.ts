@@ -154,7 +154,7 @@ export interface PluginContext {
   route: string;
   /** `config` of the plugin's entry; undefined when it has none. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the operator decides what it holds
-  config: Record<string, any> | undefined;
+  config?: Record<string, any> | undefined;
   method: string;
   query: Record<string, string[]>;
   /** Who called: the id of the API key, never the key. */

@@ -11,6 +11,13 @@ declare global {
   type TransformStream<I = unknown, O = unknown> = streams.TransformStream<I, O>;
   var CountQueuingStrategy: typeof streams.CountQueuingStrategy;
   var ByteLengthQueuingStrategy: typeof streams.ByteLengthQueuingStrategy;
+  type CompressionFormat = 'gzip' | 'deflate' | 'deflate-raw';
+  interface ByteTransform {
+    readonly readable: ReadableStream<Uint8Array>;
+    readonly writable: WritableStream<ArrayBuffer | ArrayBufferView>;
+  }
+  var CompressionStream: new (format: CompressionFormat) => ByteTransform;
+  var DecompressionStream: new (format: CompressionFormat) => ByteTransform;
   var Buffer: typeof PackagedBuffer;
   type Buffer = PackagedBuffer;
 }

@@ -1,7 +1,10 @@
 import type { HostFunction, HostOp } from '../guest/host-function.ts';
 import { FIXED_LIMITS, type Limits, type Outcome, UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
-import { answerCryptoQuestion } from './crypto-answer.ts';
+import { CallJobs } from './crypto/call-jobs.ts';
+import { OpenCiphers } from './crypto/ciphers.ts';
+import { answerCryptoQuestion, type CryptoRoom } from './crypto/crypto-answer.ts';
+import type { JobQueue } from './crypto/job-queue.ts';
 import { nodeCrypto } from './late-modules.ts';
 import { answerUrlQuestion } from './url-parts.ts';
 
@@ -9,6 +12,9 @@ const RANDOM_BYTES = 65_536;
 /** Node fires later delays at once; a month is as good as never for a call. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 const OVER = 'the call is over';
+const TOO_MANY = `more than ${FIXED_LIMITS.pending_requests} capability calls are waiting for their answers`;
+/** What a question outside calls may take, in milliseconds: a part of what evaluating a module may. */
+const OUTSIDE_MS = FIXED_LIMITS.evaluate_ms / 2;
 
 /** The call on whose behalf an isolate runs. */
 export interface BridgedCall {
@@ -16,6 +22,12 @@ export interface BridgedCall {
   readonly limits: Limits;
   /** Enters the guest because the timer `id` is due. */
   fire(id: number): void;
+  /** What is left of the stretch that the guest is in, in milliseconds. */
+  leftMs(): number;
+  /** What the call may still take of the processor, in milliseconds. */
+  leftCpuMs(): number;
+  /** Enters the guest with what a job that ran for so long has come to; `reply` is a `ReplyMessage`. */
+  jobDone(reply: string, ms: number): void;
 }
 
 /** How the text of such an entry begins. */
@@ -58,10 +70,16 @@ export class Bridge {
   readonly #logs = new LogRoom(FIXED_LIMITS.log_lines, FIXED_LIMITS.log_bytes);
   readonly #uncaught = new LogRoom(FIXED_LIMITS.uncaught_lines, FIXED_LIMITS.uncaught_bytes);
   #droppedLogs = 0;
+  readonly #room: CryptoRoom;
+  readonly #jobs: CallJobs;
 
-  constructor(call: BridgedCall, channel: Channel) {
+  constructor(call: BridgedCall, channel: Channel, queue: JobQueue) {
     this.#call = call;
     this.#channel = channel;
+    this.#room = { ciphers: new OpenCiphers(), leftMs: () => call.leftMs() };
+    this.#jobs = new CallJobs(queue, (id, answer, ms) => {
+      if (this.replied()) call.jobDone(JSON.stringify({ id, reply: { ok: true, value: answer } }), ms);
+    });
   }
 
   get outcome(): string | null {
@@ -76,6 +94,11 @@ export class Bridge {
   /** Log lines beyond the caps. */
   get droppedLogs(): number {
     return this.#droppedLogs;
+  }
+
+  /** How long the job that runs now has run, in milliseconds. */
+  get jobMs(): number {
+    return this.#jobs.runningMs;
   }
 
   /** True when the guest itself has ended the call, and has left no timer and no capability call behind. */
@@ -100,6 +123,8 @@ export class Bridge {
     this.#open = false;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
+    this.#jobs.close();
+    this.#room.ciphers.clear();
   }
 
   /** @throws never */
@@ -115,8 +140,10 @@ export class Bridge {
         return this.#setTimer(text);
       case 'clear':
         return this.#clearTimer(Number(text));
+      case 'job':
+        return this.#job(text);
       default:
-        return answerAlways(op, text);
+        return answerAlways(op, text, this.#room);
     }
   }
 
@@ -142,7 +169,7 @@ export class Bridge {
       return message;
     }
     if (this.#pending >= FIXED_LIMITS.pending_requests) {
-      return `more than ${FIXED_LIMITS.pending_requests} capability calls are waiting for their answers`;
+      return TOO_MANY;
     }
     if (Buffer.byteLength(text) > FIXED_LIMITS.request_bytes) {
       return `a capability call may take at most ${FIXED_LIMITS.request_bytes} bytes`;
@@ -188,6 +215,17 @@ export class Bridge {
     return '';
   }
 
+  #job(text: string): string {
+    if (!this.#open || this.#outcome !== null) return OVER;
+    const cut = text.indexOf(' ');
+    const id = Number(text.slice(0, cut));
+    if (!Number.isSafeInteger(id)) return 'a job needs a whole number as its id';
+    if (this.#pending >= FIXED_LIMITS.pending_requests) return TOO_MANY;
+    this.#pending += 1;
+    this.#jobs.start(id, text.slice(cut + 1), this.#call.leftCpuMs());
+    return '';
+  }
+
   #clearTimer(id: number): string {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
@@ -195,30 +233,35 @@ export class Bridge {
   }
 }
 
-/** What is asked while no call runs: when the runtime boots and when a plugin's module is evaluated. */
-export const answerOutsideCalls: HostFunction = (op, text) => {
-  switch (op) {
-    case 'request':
-      return 'capabilities work only while a call runs';
-    case 'timer':
-      return 'timers work only while a call runs';
-    case 'log':
-    case 'done':
-    case 'clear':
-      return '';
-    default:
-      return answerAlways(op, text);
-  }
-};
+/** Answers what one isolate asks while no call runs: when the runtime boots and when a plugin's module is evaluated. */
+export function outsideCalls(): HostFunction {
+  const room: CryptoRoom = { ciphers: new OpenCiphers(), leftMs: () => OUTSIDE_MS };
+  return (op, text) => {
+    switch (op) {
+      case 'request':
+        return 'capabilities work only while a call runs';
+      case 'timer':
+        return 'timers work only while a call runs';
+      case 'job':
+        return 'this works only while a call runs; use the form that ends in Sync';
+      case 'log':
+      case 'done':
+      case 'clear':
+        return '';
+      default:
+        return answerAlways(op, text, room);
+    }
+  };
+}
 
-function answerAlways(op: HostOp, text: string): string {
+function answerAlways(op: HostOp, text: string, room: CryptoRoom): string {
   switch (op) {
     case 'random':
       return randomText(Number(text));
     case 'url':
       return answerUrlQuestion(text);
     case 'crypto':
-      return answerCryptoQuestion(text);
+      return answerCryptoQuestion(text, room);
     default:
       return `no such operation: ${op}`;
   }

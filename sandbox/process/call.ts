@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
 import { Bridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
+import type { JobQueue } from './crypto/job-queue.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
 import type { Pace } from './pace.ts';
 
@@ -19,6 +20,8 @@ export interface CallSurroundings {
   readonly pace: Pace;
   /** Isolates alive in this process. */
   readonly isolates: number;
+  /** The jobs of all calls of this process. */
+  readonly jobs: JobQueue;
   /** Told once, when the call has ended; `clean` when its isolate may serve another one. */
   onOver(clean: boolean): void;
 }
@@ -35,6 +38,8 @@ export class Call {
   readonly #surroundings: CallSurroundings;
   readonly #bridge: Bridge;
   #cpuMs = 0;
+  /** When the stretch that runs now has to end, in milliseconds. */
+  #endsAt = 0;
   #over = false;
 
   constructor(id: number, limits: Limits, isolate: GuestIsolate, channel: Channel, surroundings: CallSurroundings) {
@@ -43,7 +48,7 @@ export class Call {
     this.#isolate = isolate;
     this.#channel = channel;
     this.#surroundings = surroundings;
-    this.#bridge = new Bridge(this, channel);
+    this.#bridge = new Bridge(this, channel, surroundings.jobs);
     isolate.attach((op, text) => this.#bridge.answer(op, text));
   }
 
@@ -62,6 +67,27 @@ export class Call {
     this.#channel.flush();
   }
 
+  leftMs(): number {
+    return Math.max(0, this.#endsAt - performance.now());
+  }
+
+  leftCpuMs(): number {
+    return this.limits.cpu_ms - this.#cpuMs;
+  }
+
+  /** What a job took is taken as if the guest had done it itself. */
+  jobDone(reply: string, ms: number): void {
+    if (this.#over) return;
+    this.#cpuMs += ms;
+    if (this.leftCpuMs() > 0) {
+      this.#enter('reply', reply);
+    } else {
+      this.#bridge.end(cpuLimit(this.limits, 0));
+      this.#finish(false);
+    }
+    this.#channel.flush();
+  }
+
   /** The call is over for the service; safe to call late. */
   drop(): void {
     this.#bridge.end({ kind: 'ended', code: 'CANCELED', message: 'The call was dropped by the service' });
@@ -76,6 +102,7 @@ export class Call {
 
     this.#channel.enter(this.id, this.#surroundings.pace.quick);
     const began = performance.now();
+    this.#endsAt = began + limitMs;
     const escape = this.#isolate.enter(entry, argument, limitMs);
     const spentMs = performance.now() - began;
     this.#cpuMs += spentMs;
@@ -117,6 +144,8 @@ export class Call {
   #finish(clean: boolean): void {
     if (this.#over) return;
     this.#over = true;
+    // A job that nobody waited for.
+    this.#cpuMs += this.#bridge.jobMs;
     this.#bridge.close();
     this.#isolate.detach();
     const { isolates } = this.#surroundings;

@@ -34,6 +34,11 @@ export class IsolateShelf {
     return this.#waiting.length + this.#taken;
   }
 
+  /** True when a call gets an isolate without waiting for its module. */
+  get isReady(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** True when fewer isolates wait than should; {@link prepare} makes one. */
   get wantsMore(): boolean {
     const ready = Math.min(READY[this.version.isolation], this.#room);

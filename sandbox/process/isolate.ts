@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
+import { evaluationMs } from '../evaluation-time.ts';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
@@ -170,7 +171,8 @@ export class GuestIsolate {
     this.#answer = outsideCalls;
     this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(LEAST_MEMORY_MB, version.limits.memory_mb) });
 
-    const left = () => Math.max(1, Math.ceil(FIXED_LIMITS.evaluate_ms - (performance.now() - this.#began)));
+    const mayTakeMs = evaluationMs(version.limits);
+    const left = () => Math.max(1, Math.ceil(mayTakeMs - (performance.now() - this.#began)));
     const setup: GuestSetup = {
       env: version.env,
       limits: { result_bytes: version.limits.result_bytes, calls: version.limits.calls },

@@ -1,9 +1,9 @@
 import { CallTable } from '../call-table.ts';
+import { evaluationMs } from '../evaluation-time.ts';
 import {
   type BootMessage,
   DOWN,
   type DoneMessage,
-  FIXED_LIMITS,
   JOURNAL_FD,
   type LoadedMessage,
   type LoadFailure,
@@ -13,9 +13,10 @@ import {
   type ReadyMessage,
   UP,
 } from '../protocol.ts';
-import { answerOutsideCalls } from './bridge.ts';
+import { outsideCalls } from './bridge.ts';
 import { Call, memoryLimit } from './call.ts';
 import type { Channel } from './channel.ts';
+import { JobQueue } from './crypto/job-queue.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
 import { IsolateShelf } from './isolate-shelf.ts';
 import { Pace } from './pace.ts';
@@ -25,16 +26,28 @@ const SWEEP_MS = 10_000;
 /** Guest code that runs on no call's behalf: a module that is evaluated. */
 const NO_CALL = 0;
 
+/** A call for which no isolate was there. */
+interface WaitingCall {
+  readonly id: number;
+  readonly shelf: IsolateShelf;
+  readonly context: string;
+}
+
 /** What this process does with the driver's frames: one plugin, its versions, its running calls. */
 export class PluginProcess {
   readonly #channel: Channel;
   readonly #nodeVersion: string;
   readonly #calls = new CallTable<Call>();
   readonly #pace = new Pace();
+  readonly #jobs = new JobQueue();
   /** The version that is served and the one before it, whose last calls may still be on their way. */
   #shelves: IsolateShelf[] = [];
   #runtime: GuestRuntime | undefined;
   #preparing = false;
+  /** Calls that have not begun, in their order. */
+  #waiting: WaitingCall[] = [];
+  /** An isolate was made for a call in this turn of the loop; the next one is made in another. */
+  #hasMade = false;
   /** The number of isolates that the driver heard last; null once a call's end told it a passing one. */
   #told: number | null = null;
 
@@ -55,7 +68,7 @@ export class PluginProcess {
       case DOWN.REPLY:
         return this.#calls.get(call)?.reply(text);
       case DOWN.END:
-        return this.#calls.get(call)?.drop();
+        return this.#drop(call);
       case DOWN.LOAD:
         return this.#load(JSON.parse(text) as PluginVersion);
       case DOWN.BOOT:
@@ -97,6 +110,32 @@ export class PluginProcess {
     const version = text.slice(0, cut);
     const shelf = this.#shelves.find((known) => known.version.version === version);
     if (shelf === undefined) return this.#refuse(id, lost(`Version ${version} is not loaded`));
+    this.#waiting.push({ id, shelf, context: text.slice(cut + 1) });
+    this.#beginWaiting();
+  }
+
+  /**
+   * Begins what waits, as far as there are isolates. One a turn is made: to evaluate a large module takes long, and the
+   * answers for calls that run must not wait for the modules of all that have just come. An isolate that one of those
+   * gives back serves the next.
+   */
+  #beginWaiting(): void {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      if (!first.shelf.isReady) {
+        if (this.#hasMade) return;
+        this.#hasMade = true;
+        setImmediate(() => {
+          this.#hasMade = false;
+          this.#beginWaiting();
+          this.#channel.flush();
+        });
+      }
+      this.#waiting.shift();
+      this.#begin(first);
+    }
+  }
+
+  #begin({ id, shelf, context }: WaitingCall): void {
     let isolate: GuestIsolate;
     try {
       isolate = shelf.take();
@@ -106,6 +145,7 @@ export class PluginProcess {
     const call = new Call(id, shelf.version.limits, isolate, this.#channel, {
       pace: this.#pace,
       isolates: this.#isolates(),
+      jobs: this.#jobs,
       onOver: (clean) => {
         this.#calls.delete(id);
         shelf.give(isolate, clean);
@@ -114,15 +154,26 @@ export class PluginProcess {
     });
     this.#calls.set(id, call);
     this.#told = null;
-    call.start(text.slice(cut + 1));
+    call.start(context);
     this.#prepareSoon(shelf);
+  }
+
+  /** The driver has ended a call. */
+  #drop(id: number): void {
+    const at = this.#waiting.findIndex((waiting) => waiting.id === id);
+    if (at < 0) return this.#calls.get(id)?.drop();
+    this.#waiting.splice(at, 1);
+    this.#refuse(id, {
+      outcome: { kind: 'ended', code: 'CANCELED', message: 'The call was dropped before it began' },
+      report: '',
+    });
   }
 
   /** A module is guest code as well: it runs under the driver's watch, on no call's behalf. */
   #createIsolate(program: GuestProgram): GuestIsolate {
     this.#channel.enter(NO_CALL);
     try {
-      return program.createIsolate(answerOutsideCalls);
+      return program.createIsolate(outsideCalls());
     } finally {
       this.#channel.send(UP.LEAVE, NO_CALL, '');
     }
@@ -148,7 +199,8 @@ export class PluginProcess {
     this.#preparing = true;
     setImmediate(() => {
       this.#preparing = false;
-      if (!shelf.wantsMore) return;
+      // Who waits makes the next one, and asks again.
+      if (!shelf.wantsMore || this.#waiting.length > 0) return;
       try {
         shelf.prepare();
         this.#prepareSoon(shelf);
@@ -175,7 +227,7 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFai
   const { escape } = error;
   switch (escape.cause) {
     case 'time': {
-      const message = `${filename} took more than ${FIXED_LIMITS.evaluate_ms} ms to load`;
+      const message = `${filename} took more than ${evaluationMs(limits)} ms to load`;
       return { outcome: { kind: 'ended', code: 'CPU_LIMIT', message }, report: '' };
     }
     case 'memory':

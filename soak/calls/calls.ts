@@ -153,8 +153,8 @@ async function judgeShelf(service: RunningService, kinds: readonly CallKind[]) {
     if (kv_usage.keys > 0) faults.push(`${id} keeps ${kv_usage.keys} keys`);
   }
   const text = await scrape(service);
-  const spares = figureOf(text, /^plugin_processes (\d+)$/gm) - sums.processes;
-  const isolates = figureOf(text, /^plugin_isolates\{plugin_id="[^"]+"\} (\d+)$/gm);
+  const spares = figureOf(text, /^isolayer_plugin_processes (\d+)$/gm) - sums.processes;
+  const isolates = figureOf(text, /^isolayer_plugin_isolates\{plugin_id="[^"]+"\} (\d+)$/gm);
   const alive = (await descendantsOf(service.pid)).filter(({ command }) => isSandbox(command)).length;
   if (isolates !== sums.isolates) faults.push(`the metrics count ${isolates} isolates, the plugins ${sums.isolates}`);
   if (spares < 0 || spares > 1) faults.push(`there are ${spares} processes that are no plugin's`);

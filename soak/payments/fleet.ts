@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { type RunningService, startService } from '../../test/support/service.ts';
-import type { World } from './world.ts';
 
 /** At which occurrence of which step a process ends itself. */
 export interface LastStep {
@@ -34,17 +33,25 @@ interface Slot {
   killed: boolean;
 }
 
+/** What there is to start: so many instances, each with its environment. */
+export interface Instances {
+  readonly instances: number;
+  environmentOf(instance: number): Record<string, string>;
+  /** A database that may be away at the moment; null where it is embedded. */
+  readonly postgres: object | null;
+}
+
 /** The instances of the service: started, killed and started again on the same data. */
 export class Fleet {
   readonly deaths: Deaths = { atRandom: 0, atStep: new Map(), byThemselves: [] };
-  readonly #world: World;
+  readonly #world: Instances;
   readonly #slots: Slot[];
   readonly #services: RunningService[] = [];
   #turn = 0;
   #waiting: (() => void)[] = [];
   #closed = false;
 
-  constructor(world: World) {
+  constructor(world: Instances) {
     this.#world = world;
     const slot = (instance: number): Slot => ({ instance, service: null, armed: null, outlived: 0, killed: false });
     this.#slots = Array.from({ length: world.instances }, (_, instance) => slot(instance));
@@ -70,10 +77,15 @@ export class Fleet {
     }
   }
 
+  /** Those that run. */
+  get running(): RunningService[] {
+    return this.#slots.flatMap(({ service }) => service ?? []);
+  }
+
   /** One that runs, in turns; waits for one to be started when none does. */
   async pick(): Promise<RunningService> {
     for (;;) {
-      const running = this.#slots.flatMap(({ service }) => service ?? []);
+      const { running } = this;
       this.#turn += 1;
       const service = running[this.#turn % running.length];
       if (service !== undefined) return service;
@@ -111,7 +123,7 @@ export class Fleet {
    * @param unit in [0, 1)
    */
   async freezeOne(unit: number, ms: number): Promise<void> {
-    const running = this.#slots.flatMap(({ service }) => service ?? []);
+    const { running } = this;
     const service = running[Math.floor(unit * running.length)];
     if (service === undefined) return;
     process.kill(service.pid, 'SIGSTOP');

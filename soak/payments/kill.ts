@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { seededRandom } from '../../test/support/seeded.ts';
 import { describeCounts } from '../report.ts';
@@ -23,6 +24,8 @@ const RANDOM_LIFE_MS = [200, 2_500] as const;
 const LATEST_OCCURRENCE = 8;
 /** After so long nothing is killed any more, however slow the machine is. */
 const KILLING_MS = 300_000;
+/** How often it is looked whether an instance is missing. */
+const KEEP_UP_MS = 1_000;
 
 /** Kills server processes at every step of a transaction's life and at random, and asks the chain what came of it. */
 export async function soakKills(options: KillOptions): Promise<SoakResult> {
@@ -102,7 +105,20 @@ async function killWhileSending({ seed, kills, chain, say }: KillOptions, fleet:
     if ((life + 1) % 10 === 0) say(`${life + 1} of ${kills} lives, deaths at ${describeCounts(fleet.deaths.atStep)}`);
   }
   sending.push(client.sendAll(errands.slice(sent), WIDTH));
-  await Promise.all(sending);
+  await keepUp(fleet, Promise.all(sending));
+}
+
+/** One that was to end itself may come to its step only now, and a start may fail on a busy machine; who sends waits. */
+async function keepUp(fleet: Fleet, sending: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const over = sending.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await fleet.startMissing();
+    await Promise.race([over, sleep(KEEP_UP_MS)]);
+  }
+  await over;
 }
 
 /** The step at which the fewest processes ended or were to end; at its first occurrence until one did, then at a later. */

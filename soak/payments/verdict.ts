@@ -44,7 +44,8 @@ export function judge(evidence: Evidence): Verdict {
     const living = intention.isOneByContent ? [...ids].filter((id) => !endedInVain(id, shown)) : [...ids];
     if (living.length > 1)
       doubled.push(`${nameOf(intention)}: one request, several transactions: ${living.join(', ')}`);
-    for (const id of ids) cases.push(caseOf(intention, id, evidence));
+    for (const id of ids)
+      cases.push({ ...caseOf(intention, id, evidence), ofOthers: hashesOfOthers(id, ids, evidence) });
   }
   const isRefused = (effect: string) => chain.isRefused(effect);
   const faults = judgeCases(cases, { executions: chain.executions, isRefused, now: Date.now() });
@@ -69,6 +70,13 @@ export function isKept({ lost, doubled, wrong, gaps }: Verdict): boolean {
 function endedInVain(id: string, shown: readonly Shown[]): boolean {
   const status = shown.find((one) => one.id === id)?.status;
   return status === 'expired' || status === 'canceled' || status === 'failed';
+}
+
+/** What else was made of one request. What was offered under its own hash is its own. */
+function hashesOfOthers(id: string, ids: ReadonlySet<string>, { shown }: Evidence): Set<string> {
+  const own = shown.find((one) => one.id === id)?.hash;
+  const others = shown.filter((one) => one.id !== id && ids.has(one.id));
+  return new Set(others.flatMap(({ hash }) => (hash === null || hash === own ? [] : hash)));
 }
 
 function caseOf(intention: Intention, id: string, { asked, intents, shown, endedAt, chain }: Evidence): Case {

@@ -6,6 +6,7 @@ import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { SpendingForms, Spent } from '../domain/transaction/spending.ts';
 import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
+import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { MarketClient } from '../egress/market-client.ts';
 import type { RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../egress/rpc/rpc-verdict.ts';
@@ -79,6 +80,13 @@ export interface Chain {
    */
   vary(fields: JsonObject): JsonObject;
   /**
+   * When what a relayer has collected is swapped for the coin, by its checked policies; undefined: never. Absent in a
+   * family without swaps, as the next.
+   */
+  swapSchedule?(policies: JsonObject): SwapSchedule | undefined;
+  /** What became of a swap by its status, as webhooks tell it; undefined for what is none, and where they tell nothing. */
+  swapEvent?(transaction: Transaction): { event: WebhookEventName; payload: WireObject } | undefined;
+  /**
    * Signs a text, in the body's and answer's form of the sign endpoint. Absent, as the next, in a family without.
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
    */
@@ -93,8 +101,21 @@ export interface Chain {
    * however often they arrive.
    */
   takesSignedBytes?(method: string): boolean;
-  /** Opens the live side of a network over the given endpoints. */
-  connect(network: Network, rpc: RpcClient, market: MarketClient): ChainClient;
+  /** The market that a network names itself; null where it names none. Absent in a family whose networks cannot. */
+  marketUrl?(network: Pick<Network, 'settings'>): string | null;
+  /**
+   * Opens the live side of a network over the given endpoints.
+   * @param market the network's own where it names one, else that of the service
+   */
+  connect(network: Network, rpc: RpcClient, market: MarketClient, deployments?: Deployments): ChainClient;
+}
+
+/** What families' contracts are, and who knows ways through them, as the operator says it for all networks. */
+export interface Deployments {
+  /** Addresses, by the names of the variables that give them. */
+  contracts: Readonly<Record<string, string>>;
+  /** Who finds the way of a trade; null where there is no key for it. */
+  routes: MarketClient | null;
 }
 
 /** The sequence of an account, as clients meet it. */
@@ -108,6 +129,11 @@ export interface Counter {
   description: string;
   /** What disables a relayer while its sequence cannot be read: the type of the reason, and its text. */
   failure: { type: string; text: string };
+  /**
+   * Whether an account's sequences may begin anew, as those of a chain that is started anew under its old name. Only where
+   * bytes under a sequence of the past do no harm: they are never executed where it is past, and are soon too old elsewhere.
+   */
+  beginsAnew?: boolean;
   /** Whether the route `by-nonce` finds transactions by it. */
   isLookedUp: boolean;
 }
@@ -122,6 +148,13 @@ export interface Pace {
   reofferMs?: number;
   /** The shortest pause between two looks at a transaction. */
   lookMs?: number;
+}
+
+export interface SwapSchedule {
+  /** A line of cron with seconds; null: at no time. */
+  cron: string | null;
+  /** With a balance below it, in the smallest unit; null: with any. */
+  below: bigint | null;
 }
 
 /** How a family tells what is spent, before and after. */

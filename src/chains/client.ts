@@ -14,19 +14,26 @@ import type { ParsedRequest } from './parsed-request.ts';
  */
 export interface ChainClient {
   /**
-   * Asks the endpoints which chain they serve: chain id, genesis hash or passphrase. Where the network declares its
-   * chain, or else one is expected, it is enough that one endpoint serves that.
-   * @param onServed told what each endpoint that answers says it serves; the host is all that may be shown of it
+   * Asks the endpoints which chain they serve: chain id, genesis hash or passphrase. One endpoint is enough where it is
+   * known which chain it should be: the network declares it, or `expected` says it.
+   * @param onServed called for each endpoint that answers; never show more of an endpoint than its host
    * @throws AppError `PROVIDER_FAILED`, also when none serves the right chain, or they disagree and none is known
    */
   identity(expected?: string, onServed?: (host: string, chain: string) => void): Promise<string>;
+  /** The shortest pause between two looks at a transaction of this network, in milliseconds. Absent: the family's. */
+  lookMs?: number;
   /** The chain's own clock, by one node that serves the chain. It stands still where no block is made. */
   moment(identity: string): Promise<ChainMoment>;
   /**
-   * In the smallest unit. Where an identity is given, only of a node that serves that chain. Where a least is given,
-   * less is only told by the quorum of such endpoints: one that lags or lies must not make an account poor.
+   * In the smallest unit. With an identity, only nodes that serve that chain are asked. With a least, a lower balance
+   * counts only when a quorum of endpoints tells it: one that lags or lies must not make an account poor.
    */
   balance(address: string, asked?: BalanceQuestion): Promise<bigint>;
+  /**
+   * What the account's policies name that the chain does not have, in words that say what to do; empty where all is there.
+   * Absent in a family whose policies name nothing of the chain's.
+   */
+  policyFaults?(account: Account): Promise<readonly string[]>;
   /**
    * Checks what only the network can tell before a request is accepted. Absent where nothing has to be.
    * @throws AppError `INVALID_REQUEST`
@@ -56,6 +63,8 @@ export interface ChainClient {
   signTransaction?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
   /** By name: what is not passed through to a node. */
   readonly methods?: ReadonlyMap<string, OwnMethod>;
+  /** What of an account's is to be swapped for the coin now, each token for itself. */
+  swaps?(account: Account): Promise<ParsedRequest[]>;
   /** For families whose users can pay for what a relayer sends. */
   readonly sponsorship?: Sponsorship;
 }
@@ -71,9 +80,10 @@ export interface Sponsorship {
 /** How the account's transactions are numbered. */
 export interface Sequences {
   /**
-   * The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. Where
-   * an identity is given, only of a node that serves that chain. Where a least is given, less and far more is only told
-   * by the quorum of such endpoints; null is for an account of which nothing is known, where that always tells.
+   * The sequence that the next transaction of the account needs. Transactions that wait in the node's pool are counted.
+   * @param identity only nodes that serve this chain are asked
+   * @param least what it should be at least: less, or far more, counts only when a quorum of endpoints tells it; null
+   *   when nothing is known of the account, and then a quorum is always needed
    */
   next(address: string, identity?: string, least?: bigint | null): Promise<bigint>;
   /** A request that takes a sequence of the account and does nothing else. */
@@ -84,8 +94,8 @@ export interface Sequences {
 export interface Replacement {
   can(entry: ObservedEntry, purpose: NewAttempt['purpose']): boolean;
   /**
-   * Prices one more attempt of a transaction under the anchor it has, by enough that nodes take it in the place of every
-   * earlier one. Has no effect. What a bump is refused for keeps every attempt out of the chain.
+   * Prices one more attempt of a transaction under its anchor, high enough that nodes take it in the place of every
+   * earlier one. Changes nothing. A refusal of a bump means that no attempt can get into the chain any more.
    * @param lane with the transaction's own cost
    */
   prepare(entry: ObservedEntry, wanted: NewAttempt, lane: LaneFigures): Promise<AttemptPreparation>;

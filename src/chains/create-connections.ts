@@ -5,14 +5,14 @@ import type { Network, Networks } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
-import type { MarketClient } from '../egress/market-client.ts';
+import { createMarketClient, type MarketClient } from '../egress/market-client.ts';
 import {
   createRpcClient,
   type RpcCallReport,
   type RpcSettings,
   type WatchedRpcClient,
 } from '../egress/rpc/json-rpc.ts';
-import type { Chain } from './chain.ts';
+import type { Chain, Deployments } from './chain.ts';
 import type { ChainClient } from './client.ts';
 import type { ChainConnections, Contacts, Served } from './connections.ts';
 
@@ -23,6 +23,7 @@ export interface ConnectionParts {
   http: HttpClient;
   /** Where families learn what tokens cost. */
   market: MarketClient;
+  deployments?: Deployments | undefined;
   clock: Clock;
   /** 0 inclusive to 1 exclusive. */
   random: () => number;
@@ -47,7 +48,7 @@ interface Connected {
 
 /** Connects to networks when they are first needed, all over one pool of HTTP connections. */
 export function createConnections(parts: ConnectionParts): WatchedConnections {
-  const { networks, chains, http, market, clock, random, settings, onRpcCall, onEndpoint } = parts;
+  const { networks, chains, http, market, deployments, clock, random, settings, onRpcCall, onEndpoint } = parts;
   const clients = new Map<string, Connected>();
   const listeners = new Set<(concerns: (relayer: Served) => boolean) => void>();
 
@@ -73,7 +74,10 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
         for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
       },
     });
-    return { rpc, network: network.name, client: chain.connect(network, rpc, market) };
+    const own = chain.marketUrl?.(network) ?? null;
+    // What endpoints may be called holds for it as well.
+    const traded = own === null ? market : createMarketClient({ url: own, apiKey: undefined, http });
+    return { rpc, network: network.name, client: chain.connect(network, rpc, traded, deployments) };
   }
 
   return {

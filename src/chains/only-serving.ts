@@ -15,9 +15,10 @@ export interface ChainQuestion<T extends bigint | string> {
 }
 
 /**
- * The same endpoints, where only a node that says meanwhile that it serves the chain is believed, and nothing is offered
- * to each that says otherwise. An endpoint can be moved to another chain at any time, and the account's figures there
- * look like true ones. Offers to one endpoint alone go out unchecked: what it makes of them is asked of all.
+ * The same endpoints, each asked with every read which chain it serves. An answer counts only from a node that serves
+ * ours, and a node that serves another is offered nothing. An endpoint can be moved to another chain at any time, and
+ * the account's figures there look like true ones. An offer to one endpoint alone goes out unchecked: what became of it
+ * is asked of all.
  */
 export function onlyServing<T extends bigint | string>(rpc: RpcClient, question: ChainQuestion<T>): RpcClient {
   const { method, params = [], chain, served } = question;

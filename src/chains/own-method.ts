@@ -1,5 +1,6 @@
 import type { AppError } from '../domain/errors.ts';
 import type { Json, JsonObject, WireObject } from '../domain/json/json.ts';
+import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Account } from './account.ts';
 
@@ -11,12 +12,14 @@ export type OwnMethod =
   /** Only tells something. */
   | { kind: 'answer'; run(params: Json, account: Account): Promise<WireObject> }
   /** Gives signed bytes away, which whoever has them can send. */
-  | { kind: 'sign'; run(params: Json, account: Account, signer: Signer): Promise<WireObject> }
+  | { kind: 'sign'; event?: WebhookEventName; run(params: Json, account: Account, signer: Signer): Promise<WireObject> }
   | SendingMethod;
 
 /** Sends, as the endpoint for that does, and answers once there is a signature. */
 export interface SendingMethod {
   kind: 'send';
+  /** What webhooks are told of its answer, as of that of a method that signs; absent: nothing. */
+  event?: WebhookEventName;
   /** The body of the send request. */
   body(params: Json): JsonObject;
   /** Refuses at once what the lane would refuse, before anything is accepted. */

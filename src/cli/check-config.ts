@@ -1,18 +1,13 @@
-import { resolve } from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
 import { createSecretResolver } from '../config/secrets.ts';
 import { systemClock } from '../domain/clock.ts';
 import { createSignerHttp } from '../egress/signer-http.ts';
-import { createLog } from '../observability/log.ts';
-import { Catalog, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
-import type { CatalogPlugin } from '../plugin-host/catalog/known-plugin.ts';
-import { createCompiler } from '../plugin-host/compiler/compiler.ts';
+import { ThreadKeeper } from '../signers/keeper/thread-keeper.ts';
 import { openKeyRing } from '../signers/key-ring.ts';
-import { createSignerKinds } from '../signers/registry.ts';
-import type { Command, CommandContext } from './command.ts';
+import { createSignerKinds, type SignerKinds } from '../signers/registry.ts';
+import type { Command } from './command.ts';
+import { compiledPlugins } from './compiled-plugins.ts';
 import { configurationOf } from './settings.ts';
-
-const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', 'sandbox');
 
 /** Reads the configuration as a start would, opens the signers and compiles the plugins. Starts nothing. */
 export const checkConfigCommand: Command = {
@@ -25,11 +20,12 @@ export const checkConfigCommand: Command = {
     for (const warning of configuration.warnings) context.say(`warning: ${warning}`);
     const { relayers, networks, notifications, signers } = configuration;
     for (const { id, network, networkType } of relayers) context.say(`relayer ${id}: ${networkType} ${network}`);
-    await openSigners(configuration);
-    for (const { id, type } of signers) context.say(`signer ${id}: ${type}, opened`);
+    const kinds = createSignerKinds();
+    await openSigners(configuration, kinds);
+    for (const { id, type } of signers) context.say(`signer ${id}: ${type}, ${lookedAt(kinds.get(type)?.limitMs)}`);
     for (const { id } of notifications) context.say(`notification ${id}`);
     context.say(`networks: ${networks.length} known`);
-    const plugins = await compiledPlugins(context, configuration);
+    const plugins = await compiledPlugins(context.cwd, configuration);
     for (const { entry, failure } of plugins) {
       if (failure === undefined) context.say(`plugin ${entry.id}: ${entry.path} compiles`);
       else context.complain(`plugin ${entry.id}: ${[failure.message, failure.hint].filter(Boolean).join('; ')}`);
@@ -40,35 +36,22 @@ export const checkConfigCommand: Command = {
   },
 };
 
+/** What was found out: a key in this process was opened, and a service is not asked before a signature is needed. */
+function lookedAt(limitMs: number | null | undefined): string {
+  return limitMs === null ? 'opened' : 'complete; its service was not asked';
+}
+
 /** @throws AggregateError naming each that cannot be opened */
-async function openSigners({ signers, variables }: Configuration): Promise<void> {
+async function openSigners({ signers, variables }: Configuration, kinds: SignerKinds): Promise<void> {
   const http = createSignerHttp();
+  const keeper = new ThreadKeeper();
   try {
     const metrics = { asked() {} };
     const secrets = createSecretResolver(variables);
-    const tools = { secrets, http, clock: systemClock, random: Math.random, metrics };
-    const keyRing = await openKeyRing(createSignerKinds(), signers, tools);
+    const tools = { secrets, http, clock: systemClock, random: Math.random, metrics, keys: keeper };
+    const keyRing = await openKeyRing(kinds, signers, tools);
     await keyRing.close();
   } finally {
-    await http.close();
-  }
-}
-
-async function compiledPlugins({ cwd }: CommandContext, configuration: Configuration): Promise<CatalogPlugin[]> {
-  const { environment, variables, plugins } = configuration;
-  const root = await pluginsRoot(resolve(cwd, environment.PLUGINS_DIR));
-  const compiler = createCompiler({ root, sandboxDir: SANDBOX_DIR });
-  const log = createLog('silent');
-  const catalog = new Catalog({
-    ...{ entries: plugins, root, compiler, environment: (name: string) => variables[name], log },
-    clock: systemClock,
-    tryOut: () => false,
-  });
-  try {
-    await catalog.refresh();
-    return catalog.list();
-  } finally {
-    await catalog.close();
-    await compiler.close();
+    await Promise.all([http.close(), keeper.close()]);
   }
 }

@@ -11,6 +11,15 @@ export interface CommandContext {
   /** The present moment, for names of files. */
   now(): Date;
   keyboard: Keyboard;
+  /** Speaks to a running service. */
+  request: typeof fetch;
+}
+
+/** What was typed behind the name of a command. */
+export interface Given {
+  values: readonly string[];
+  flags: ReadonlySet<string>;
+  options: ReadonlyMap<string, string>;
 }
 
 /** Where a command hears what must not be an argument, which others on the machine and the shell's history can see. */
@@ -26,7 +35,10 @@ export interface Keyboard {
   piped(): Promise<string>;
 }
 
-/** One of the commands behind `npm run isolayer -- <command>`. */
+/** What was typed is none of a command's forms; the message says what they are. */
+export class WrongUsage extends Error {}
+
+/** One of the commands behind `npx isolayer <command>`. */
 export interface Command {
   /** As typed, with its arguments: `backup <file>`. */
   usage: string;
@@ -34,8 +46,12 @@ export interface Command {
   summary: string;
   /** Flags without a value, without their dashes. */
   flags: readonly string[];
+  /** Flags with a value: `--name value`. */
+  options?: readonly string[];
+  /** What its own help says besides. */
+  more?: readonly string[];
   /** How many arguments it takes. */
   arguments: number | { least: number; most: number };
   /** Resolves with the exit code: 0, or 1 when it could not do what it was asked. */
-  run(context: CommandContext, given: { values: readonly string[]; flags: ReadonlySet<string> }): Promise<number>;
+  run(context: CommandContext, given: Given): Promise<number>;
 }

@@ -1,3 +1,4 @@
+import { needsRestart, type SectionName } from '../config/changes.ts';
 import type { JsonObject } from '../domain/json/json.ts';
 
 /** A JSON schema, as far as the configuration's have it. */
@@ -32,9 +33,15 @@ const HEAD = `# Every field of the configuration
 
 Made by \`npm run isolayer -- schema --page\` from what a start checks the files by; do not edit it.
 
-The service reads \`config/config.json\` and, unless that has \`networks\`, each JSON file in \`config/networks/\`. It reads
-them at its start: a change takes effect with the next one. \`npm run isolayer -- check-config\` says what is wrong.
-Environment variables are in [operations.md](operations.md).
+The service reads \`config/config.json\` and, unless that has \`networks\`, each JSON file in \`config/networks/\`.
+\`npm run isolayer -- check-config\` says what is wrong with them. Environment variables are in
+[operations.md](operations.md).
+
+The files are looked at each second while it runs. What is \`live\` below counts as soon as it is saved, new entries
+included; what clients changed over the API stays theirs until the file says something else of that field. What waits for
+a \`restart\` is named in the log with its place. Files that cannot be used change nothing, and the log says all that is
+wrong with them. A new relayer waits for a restart beside a new signer or network, and where a relayer's network or signer
+changes, the other changes of its entry wait with it. A relayer or notification that is taken out stays as it is stored.
 
 \`a.b\` is the field \`b\` of the object \`a\`, \`a[].b\` that of each entry of a list, \`a.<key>\` that under any key. Amounts are
 whole numbers in the smallest unit, in quotes where they are beyond 2^53.
@@ -51,15 +58,18 @@ export function configurationPage(schema: JsonObject): string {
   return [
     HEAD.trim(),
     section('`relayers[]`', sectionOf('relayers'), [
-      tableOf(commonOf(kinds)),
-      ...kinds.map((kind) => titled(`policies\` of \`${constOf(kind, 'network_type')}`, kind.properties?.['policies'])),
+      tableOf('relayers', commonOf(kinds)),
+      ...kinds.map((kind) => {
+        const title = `policies\` of \`${constOf(kind, 'network_type')}`;
+        return titled(title, tableOf('relayers', kind.properties?.['policies'], 'policies'));
+      }),
     ]),
     section('`signers[]`', sectionOf('signers'), [
-      ...signers.map((kind) => titled(`type": "${constOf(kind, 'type')}`, kind)),
+      ...signers.map((kind) => titled(`type": "${constOf(kind, 'type')}`, tableOf('signers', kind))),
     ]),
-    section('`notifications[]`', sectionOf('notifications'), [tableOf(Notification)]),
-    section('`networks[]`', sectionOf('networks'), [tableOf(Network)]),
-    section('`plugins[]`', sectionOf('plugins'), [tableOf(Plugin)]),
+    section('`notifications[]`', sectionOf('notifications'), [tableOf('notifications', Notification)]),
+    section('`networks[]`', sectionOf('networks'), [tableOf('networks', Network)]),
+    section('`plugins[]`', sectionOf('plugins'), [tableOf('plugins', Plugin)]),
     '',
   ].join('\n\n');
 }
@@ -78,18 +88,21 @@ function constOf(kind: Schema, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function titled(name: string, schema: Schema = {}): string {
-  return `### \`${name}\`\n\n${tableOf(schema)}`
-    .replace('`type": ', '`"type": ')
-    .replace(/(`"type": "[^"`]*)`/, '$1"`');
+function titled(name: string, table: string): string {
+  return `### \`${name}\`\n\n${table}`.replace('`type": ', '`"type": ').replace(/(`"type": "[^"`]*)`/, '$1"`');
 }
 
-function tableOf(schema: Schema): string {
+/** @param holder the field of the section's entries that has these fields; absent: they are its entries' own */
+function tableOf(section: SectionName, schema: Schema = {}, holder?: string): string {
   const rows = rowsOf(schema, '');
-  const lines = rows.map(({ name, type, isRequired, fallback, meaning }) =>
-    cells([`\`${name}\``, type, isRequired ? 'required' : fallback, meaning]),
+  const lines = rows.map(({ name, type, isRequired, fallback, meaning }) => {
+    const [field = ''] = name.split(/[.[]/);
+    const applied = needsRestart(section, holder ?? field) ? 'restart' : 'live';
+    return cells([`\`${name}\``, type, isRequired ? 'required' : fallback, applied, meaning]);
+  });
+  return ['| field | value | when absent | applied | meaning |', '| --- | --- | --- | --- | --- |', ...lines].join(
+    '\n',
   );
-  return ['| field | value | when absent | meaning |', '| --- | --- | --- | --- |', ...lines].join('\n');
 }
 
 function cells(texts: string[]): string {

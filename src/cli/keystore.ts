@@ -1,15 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
 import { Findings } from '../config/problems.ts';
 import { readVariables } from '../config/variables.ts';
 import { systemClock } from '../domain/clock.ts';
 import { isSecp256k1Scalar } from '../signers/ecdsa.ts';
+import { keyInClear } from '../signers/key-in-clear.ts';
 import { createKeySigner } from '../signers/key-signer.ts';
 import { describeKeystore, openKeystore, sealKeystore } from '../signers/keystore.ts';
-import { openKeystoreFile, readKeystoreFile } from '../signers/local.ts';
+import { openKeystoreFile, readKeystoreFile } from '../signers/keystore-file.ts';
 import type { Curve } from '../signers/signer.ts';
 import type { Command, CommandContext } from './command.ts';
 
@@ -34,6 +35,9 @@ export const keystoreCommand: Command = {
   async run(context, { values: [action = '', name = ''] }) {
     const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (act === undefined) throw new Error(`Say keystore ${Object.keys(ACTIONS).join(', ')}, and a file`);
+    const clear = keyInClear(name);
+    if (clear !== undefined)
+      throw new Error(`Where the file is named stands ${clear}; it is in the history of your shell now`);
     await act(context, resolve(context.cwd, name));
     return 0;
   },
@@ -62,7 +66,9 @@ async function inspect(context: CommandContext, file: string): Promise<void> {
 }
 
 /** The old file is there until the new one is whole, and opens. */
-async function changePassphrase(context: CommandContext, file: string): Promise<void> {
+async function changePassphrase(context: CommandContext, named: string): Promise<void> {
+  // A link stays one: what it leads to is written anew.
+  const file = await realpath(named).catch(() => named);
   const key = await openedKey(context, file);
   const { id = randomUUID() } = await readKeystoreFile(file, describeKeystore);
   const passphrase = await passphraseOf(context, { variable: NEW_VARIABLE, isNew: true });
@@ -77,7 +83,7 @@ async function changePassphrase(context: CommandContext, file: string): Promise<
       await handle.chown(uid, gid);
     });
     await rename(beside, file);
-    context.say(`${file} has another passphrase. Copies of it still have the old one.`);
+    context.say(`${named} has another passphrase. Copies of it still have the old one.`);
   } finally {
     key.fill(0);
     passphrase.fill(0);
@@ -112,6 +118,10 @@ async function writeWhole(
     await handle.writeFile(text);
     await handle.sync();
     await beforeEnd(handle);
+  } catch (error) {
+    // Half a keystore is none, and would be in the way of the next try.
+    await rm(file, { force: true });
+    throw error;
   } finally {
     await handle.close();
   }

@@ -1,4 +1,4 @@
-/** The entry of `npm run isolayer -- <command>`. */
+/** The entry of `npx isolayer <command>`. */
 import { openKeyboard } from './keyboard.ts';
 import { runCommand } from './run.ts';
 
@@ -9,4 +9,5 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   complain: console.error,
   now: () => new Date(),
   keyboard: openKeyboard(process.stdin, process.stderr),
+  request: fetch,
 });

@@ -1,16 +1,31 @@
 import { parseArgs } from 'node:util';
+import manifest from '../../package.json' with { type: 'json' };
 import { backupCommand } from './backup.ts';
 import { checkConfigCommand } from './check-config.ts';
-import type { Command, CommandContext } from './command.ts';
+import { closestName } from './closest-name.ts';
+import { type Command, type CommandContext, type Given, WrongUsage } from './command.ts';
 import { keystoreCommand } from './keystore.ts';
+import { pluginCommand } from './plugin/plugin.ts';
+import { keysCommand, pluginsCommand, relayersCommand, webhooksCommand } from './remote/lists.ts';
+import { logsCommand } from './remote/logs.ts';
+import { txCommand } from './remote/tx.ts';
 import { restoreCommand } from './restore.ts';
 import { schemaCommand } from './schema.ts';
+
+const VERSION: string = manifest.version;
 
 /** Exit code of a command that was typed wrongly. */
 const WRONG_USAGE = 2;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'check-config': checkConfigCommand,
+  plugin: pluginCommand,
+  relayers: relayersCommand,
+  tx: txCommand,
+  plugins: pluginsCommand,
+  logs: logsCommand,
+  webhooks: webhooksCommand,
+  keys: keysCommand,
   keystore: keystoreCommand,
   backup: backupCommand,
   restore: restoreCommand,
@@ -20,13 +35,23 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 /** Runs what was typed; resolves with the exit code. What goes wrong is a line, never a stack. */
 export async function runCommand(typed: readonly string[], context: CommandContext): Promise<number> {
   const [name, ...rest] = typed;
-  if (name === 'help' || name === '--help' || name === '-h') {
-    help(context.say);
+  if (name === '--version' || name === '-v') {
+    context.say(VERSION);
+    return 0;
+  }
+  const asked = name === 'help' ? rest[0] : name;
+  const isAbout = asked !== undefined && Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined;
+  const asksHelp = name === 'help' || [name, ...rest].some((one) => one === '--help' || one === '-h');
+  if (asksHelp) {
+    if (isAbout === undefined) help(context.say);
+    else helpOf(isAbout, context.say);
     return 0;
   }
   const command = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name];
   if (command === undefined) {
-    return wrong(context, name === undefined ? 'Say which command.' : `There is no command "${name}".`);
+    if (name === undefined) return wrong(context, 'Say which command.');
+    const meant = closestName(name, [...Object.keys(COMMANDS), 'help']);
+    return wrong(context, `There is no command "${name}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   }
   const given = readArguments(command, rest);
   if (typeof given === 'string') return wrong(context, given);
@@ -34,18 +59,24 @@ export async function runCommand(typed: readonly string[], context: CommandConte
     return await command.run(context, given);
   } catch (error) {
     for (const line of reasonsOf(error)) context.complain(line);
-    return 1;
+    return error instanceof WrongUsage ? WRONG_USAGE : 1;
   }
 }
 
-function readArguments(command: Command, rest: string[]): { values: string[]; flags: Set<string> } | string {
+function readArguments(command: Command, rest: string[]): Given | string {
   try {
-    const options = Object.fromEntries(command.flags.map((flag) => [flag, { type: 'boolean' as const }]));
+    const options = Object.fromEntries([
+      ...command.flags.map((flag) => [flag, { type: 'boolean' as const }] as const),
+      ...(command.options ?? []).map((name) => [name, { type: 'string' as const }] as const),
+    ]);
     const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true });
     const { least, most } =
       typeof command.arguments === 'number' ? { least: command.arguments, most: command.arguments } : command.arguments;
     if (positionals.length < least || positionals.length > most) return `It is: ${command.usage}`;
-    return { values: positionals, flags: new Set(Object.keys(values)) };
+    const given = Object.entries(values);
+    const texts = given.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
+    const flags = given.flatMap(([key, value]) => (value === true ? [key] : []));
+    return { values: positionals, flags: new Set(flags), options: new Map(texts) };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -58,10 +89,15 @@ function wrong({ complain }: CommandContext, reason: string): number {
 }
 
 function help(say: (line: string) => void): void {
-  say('npm run isolayer -- <command>\n');
+  say('npx isolayer <command>, in the folder of the service; <command> --help says more\n');
   for (const { usage, summary } of [...Object.values(COMMANDS), { usage: 'help', summary: 'Show this' }]) {
     say(`  ${usage}\n      ${summary}`);
   }
+}
+
+function helpOf({ usage, summary, more = [] }: Command, say: (line: string) => void): void {
+  say(`npx isolayer ${usage}\n\n${summary}`);
+  for (const line of more) say(`\n  ${line}`);
 }
 
 function reasonsOf(error: unknown): string[] {

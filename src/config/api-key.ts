@@ -10,6 +10,8 @@ export interface ApiKey {
   key: string;
   /** The file it lies in; null when the environment gave it. */
   file: string | null;
+  /** Whether it was made just now. */
+  isNew: boolean;
 }
 
 /**
@@ -18,10 +20,12 @@ export interface ApiKey {
  * @throws ConfigurationError when the file cannot be read or written, or holds something else
  */
 export async function openApiKey(given: string | undefined, dataDir: string, random = randomBytes): Promise<ApiKey> {
-  if (given !== undefined) return { key: given, file: null };
+  if (given !== undefined) return { key: given, file: null, isNew: false };
   const file = join(dataDir, 'api-key');
   try {
-    return { key: (await readKey(file)) ?? (await makeKey(dataDir, file, random)), file };
+    const known = await readKey(file);
+    if (known !== undefined) return { key: known, file, isNew: false };
+    return { key: await makeKey(dataDir, file, random), file, isNew: true };
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
     throw problemWith(file, `cannot be read or made (${codeOf(error)})`);

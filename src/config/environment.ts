@@ -24,6 +24,12 @@ const integer = (least: number, most: number) => {
 
 const folder = z.string().min(1);
 
+const marketUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+const marketKey = z.string().regex(/^[\x21-\x7e]{1,1024}$/, 'must be visible ASCII without spaces');
+
+const contract = z.string().regex(/^C[A-Z2-7]{55}$/, 'must be the address of a contract of Stellar (C…)');
+
 /** Every variable with a meaning here, its range and its default. An empty variable counts as not set. */
 export const environmentSchema = z.object({
   API_KEY: z
@@ -57,6 +63,7 @@ export const environmentSchema = z.object({
     .transform(Number)
     .refine((hours) => hours >= 0.01 && hours <= 87_600, 'must be a number from 0.01 to 87600')
     .default(4),
+  AUDIT_EXPIRATION_DAYS: integer(1, 36_500).default(90),
   LOG_LEVEL: z
     .string()
     .toLowerCase()
@@ -74,12 +81,15 @@ export const environmentSchema = z.object({
     // Two words of the reference.
     .transform((format) => (format === 'json' ? 'json' : 'human'))
     .optional(),
+  CONSOLE_ENABLED: flag.default(true),
   METRICS_ENABLED: flag.default(true),
   METRICS_PORT: integer(0, 65_535).default(8081),
   REQUEST_TIMEOUT_SECONDS: integer(1, 3600).default(30),
   SHUTDOWN_GRACE_SECONDS: integer(0, 3600).default(8),
   RATE_LIMIT_REQUESTS_PER_SECOND: integer(1, 1_000_000).default(100),
   RATE_LIMIT_BURST_SIZE: integer(1, 1_000_000).default(300),
+  RELAYER_RATE_LIMIT_REQUESTS_PER_SECOND: integer(0, 1_000_000).default(0),
+  RELAYER_RATE_LIMIT_BURST_SIZE: integer(1, 1_000_000).default(300),
   RPC_ALLOWED_HOSTS: z
     .string()
     .default('')
@@ -93,13 +103,12 @@ export const environmentSchema = z.object({
   PROVIDER_FAILURE_THRESHOLD: integer(1, 1000).default(3),
   PROVIDER_PAUSE_DURATION_SECS: integer(1, 86_400).default(60),
   PROVIDER_FAILURE_EXPIRATION_SECS: integer(1, 86_400).default(60),
-  JUPITER_API_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .default('https://lite-api.jup.ag'),
-  JUPITER_API_KEY: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,1024}$/, 'must be visible ASCII without spaces')
-    .optional(),
+  JUPITER_API_URL: marketUrl.default('https://lite-api.jup.ag'),
+  JUPITER_API_KEY: marketKey.optional(),
+  SOROSWAP_API_URL: marketUrl.default('https://api.soroswap.finance'),
+  SOROSWAP_API_KEY: marketKey.optional(),
+  STELLAR_MAINNET_SOROSWAP_ROUTER_ADDRESS: contract.default('CAG5LRYQ5JVEUI5TEID72EYOVX44TTUJT5BQR2J6J77FH65PCCFAJDDH'),
+  STELLAR_TESTNET_SOROSWAP_ROUTER_ADDRESS: contract.optional(),
   PLUGIN_MAX_PROCESSES: integer(1, 1024).default(16),
   WEBHOOK_BLOCK_PRIVATE_IPS: flag.default(true),
 });
@@ -108,7 +117,21 @@ export const environmentSchema = z.object({
 export type Environment = z.infer<typeof environmentSchema> & { HOST: string };
 
 /** Variables that no plugin may be granted: they are the service's own credentials. */
-export const SECRET_VARIABLES = ['API_KEY', 'STORAGE_ENCRYPTION_KEY', 'DATABASE_URL', 'JUPITER_API_KEY'];
+export const SECRET_VARIABLES = [
+  'API_KEY',
+  'STORAGE_ENCRYPTION_KEY',
+  'DATABASE_URL',
+  'JUPITER_API_KEY',
+  'SOROSWAP_API_KEY',
+];
+
+/** The contracts that the environment names, by the names of their variables. */
+export function contractsIn(environment: Environment): Record<string, string> {
+  const named = Object.entries(environment).filter(
+    (entry): entry is [string, string] => /^STELLAR_\w+_ADDRESS$/.test(entry[0]) && typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(named);
+}
 
 /** Reads the variables; each bad value is a problem with its range, and nothing falls back to a default silently. */
 export function readEnvironment(variables: Variables, findings: Findings): Environment | undefined {

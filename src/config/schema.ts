@@ -32,6 +32,7 @@ export const notificationEntrySchema = z.strictObject({
   type: z.literal('webhook').describe('The only one'),
   url: httpUrlSchema.describe('Where events are delivered to'),
   signing_key: secretSchema.optional().describe('Signs deliveries, in the header X-Signature'),
+  second_signing_key: secretSchema.optional().describe('Signs beside it while receivers change to another key'),
 });
 
 export type NotificationEntry = z.infer<typeof notificationEntrySchema>;

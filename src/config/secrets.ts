@@ -18,9 +18,16 @@ export function createSecretResolver(variables: Variables): (secret: Secret) => 
   return ({ type, value }) => {
     if (type === 'plain') return value;
     const resolved = variables[value];
-    if (resolved === undefined || resolved === '') throw new Error(`the environment variable ${value} is not set`);
+    if (resolved === undefined || resolved === '')
+      throw new Error(`the environment variable ${shownName(value)} is not set`);
     return resolved;
   };
+}
+
+/** A name in an error; not where it may be the secret itself, put where its name belongs. */
+function shownName(name: string): string {
+  const isName = /^[A-Za-z_]\w*$/.test(name) && (name.length < 32 || /^[A-Z\d]+_[A-Z\d_]+$/.test(name));
+  return isName ? name : '(not shown: it does not look like a name)';
 }
 
 /**
@@ -41,8 +48,10 @@ export function checkSecrets(
       findings.problem(
         at.file,
         at.path,
-        `the environment variable ${name} is not set`,
-        `Set ${name}, in .env for instance`,
+        `the environment variable ${shownName(name)} is not set`,
+        shownName(name) === name
+          ? `Set ${name}, in .env for instance`
+          : 'With the type env the value is the name of a variable; put the secret into that variable',
       );
     }
     return [name];

@@ -99,10 +99,15 @@ export function readNotifications(section: Section, variables: Variables, findin
   return entriesOf(section, findings).flatMap(([value, at]) => {
     const entry = check(notificationEntrySchema, value, at, findings);
     if (entry === undefined) return [];
-    const { signing_key: secret } = entry;
-    const key = secret?.type === 'env' ? variables[secret.value] : secret?.value;
-    if (key !== undefined && key.length < LEAST_KEY_LENGTH) {
-      findings.warn(at.file, `${at.path}.signing_key`, `the key has fewer than ${LEAST_KEY_LENGTH} characters`);
+    for (const field of ['signing_key', 'second_signing_key'] as const) {
+      const { [field]: secret } = entry;
+      const key = secret?.type === 'env' ? variables[secret.value] : secret?.value;
+      if (key !== undefined && key.length < LEAST_KEY_LENGTH) {
+        findings.warn(at.file, `${at.path}.${field}`, `the key has fewer than ${LEAST_KEY_LENGTH} characters`);
+      }
+    }
+    if (entry.second_signing_key !== undefined && entry.signing_key === undefined) {
+      findings.problem(at.file, `${at.path}.second_signing_key`, 'there is one only beside a signing_key');
     }
     return [entry];
   });

@@ -2,48 +2,103 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-export interface WatchOptions {
-  /** Files that the service read at its start; one need not exist. */
+/** Each file that is there, with a digest of its content: a file may hold secrets, which are not kept for this. */
+export type FileDigests = ReadonlyMap<string, string>;
+
+/** What the configuration is made of. */
+export interface ConfigurationFiles {
+  /** One need not exist. */
   files: readonly string[];
-  /** A folder whose JSON files it read; need not exist. */
+  /** A folder whose JSON files belong to it; need not exist. */
   folder: string;
-  /** Told once of each change: the files that are not what they were at the start. */
-  onChange(files: string[]): void;
-  everyMs?: number;
 }
 
-const EVERY_MS = 5_000;
+export interface WatchOptions extends ConfigurationFiles {
+  /** The files as they were when the configuration was read. */
+  since: FileDigests;
+  /** Told of each change once, with the files that it is made of. When it rejects, it is told again with the next look. */
+  onChange(files: string[]): Promise<void>;
+  everyMs?: number;
+  /** How long files have to be as they are before they are read. */
+  quietMs?: number;
+}
+
+const EVERY_MS = 1000;
+const QUIET_MS = 100;
+
+/** So many quiet times a file may be missing or empty that was not: editors and deployments take files away and back. */
+const PATIENCE = 20;
 
 /**
  * Compares files with what they were now and then, which finds changes on every file system and by every editor.
- * @returns what ends it; safe to call twice
+ * @returns what ends it, and resolves when the change that is told of has been dealt with; safe to call twice
  */
-export function watchConfiguration({ files, folder, onChange, everyMs = EVERY_MS }: WatchOptions): () => void {
-  const first = digests(files, folder);
-  let told = '';
+export function watchConfiguration(options: WatchOptions): () => Promise<void> {
+  const { onChange, everyMs = EVERY_MS, quietMs = QUIET_MS } = options;
+  let told = options.since;
+  let closed = false;
+  let looking: Promise<void> | undefined;
   const look = async () => {
-    const [before, now] = await Promise.all([first, digests(files, folder)]);
-    const changed = [...new Set([...before.keys(), ...now.keys()])].filter(
-      (path) => before.get(path) !== now.get(path),
-    );
-    const state = JSON.stringify(changed.map((path) => [path, now.get(path)]));
-    if (changed.length > 0 && state !== told) onChange(changed.toSorted());
-    told = state;
+    if (differing(told, await digestsOf(options)).length === 0) return;
+    const now = await settled(options, told, quietMs, () => closed);
+    const changed = differing(told, now);
+    if (closed || changed.length === 0) return;
+    await onChange(changed);
+    told = now;
   };
-  // One that cannot be read now is looked at the next time.
-  const timer = setInterval(() => void look().catch(() => undefined), everyMs);
+  const timer = setInterval(() => {
+    // What cannot be read or used now is looked at the next time.
+    looking ??= look()
+      .catch(() => undefined)
+      .finally(() => {
+        looking = undefined;
+      });
+  }, everyMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return async () => {
+    closed = true;
+    clearInterval(timer);
+    await looking;
+  };
 }
 
-/** Each file that is there, with a digest of its content: a file may hold secrets, which are not kept for this. */
-async function digests(files: readonly string[], folder: string): Promise<Map<string, string>> {
+export async function digestsOf({ files, folder }: ConfigurationFiles): Promise<FileDigests> {
   const names = await readdir(folder).catch(() => []);
-  const inside = names.filter((name) => /\.json$/i.test(name)).map((name) => join(folder, name));
+  const inside = names.filter((name) => /^[^.].*\.json$/i.test(name)).map((name) => join(folder, name));
   const found = new Map<string, string>();
   for (const path of [...files, ...inside].map((one) => resolve(one))) {
     const content = await readFile(path).catch(() => undefined);
-    if (content !== undefined) found.set(path, createHash('sha256').update(content).digest('hex'));
+    if (content !== undefined) found.set(path, digestOf(content));
   }
   return found;
 }
+
+/** The files once nobody is writing them any more: twice the same, with a quiet time between. */
+async function settled(
+  files: ConfigurationFiles,
+  told: FileDigests,
+  quietMs: number,
+  isOver: () => boolean,
+): Promise<FileDigests> {
+  let before = await digestsOf(files);
+  for (let missing = 0; !isOver(); ) {
+    await new Promise((resolve) => setTimeout(resolve, quietMs));
+    const now = await digestsOf(files);
+    const isHalf = [...told.keys()].some((path) => (now.get(path) ?? EMPTY) === EMPTY);
+    if (isHalf) missing += 1;
+    if (differing(before, now).length === 0 && (!isHalf || missing > PATIENCE)) return now;
+    before = now;
+  }
+  return before;
+}
+
+function differing(before: FileDigests, now: FileDigests): string[] {
+  const all = [...new Set([...before.keys(), ...now.keys()])];
+  return all.filter((path) => before.get(path) !== now.get(path)).toSorted();
+}
+
+function digestOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+const EMPTY = digestOf(new Uint8Array());

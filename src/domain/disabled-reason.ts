@@ -1,5 +1,6 @@
-import type { WireObject } from './json/json.ts';
-import type { DisabledReason } from './relayer.ts';
+import { AppError } from './errors.ts';
+import type { JsonObject } from './json/json.ts';
+import type { COMMON_CHECKS, DisabledReason } from './relayer.ts';
 import { wireTime } from './wire-time.ts';
 
 /** Causes may repeat what a node said at length. */
@@ -12,9 +13,21 @@ export function disabledText(reason: DisabledReason): string {
   return reason.nextCheckAt === undefined ? text : `${text} (checked again at ${wireTime(reason.nextCheckAt)})`;
 }
 
+/** The refusal of what a disabled relayer was asked for. */
+export function relayerDisabled(reason: DisabledReason): AppError<'RELAYER_DISABLED'> {
+  return new AppError('RELAYER_DISABLED', { reason: disabledText(reason) }, { disabledReason: reason });
+}
+
+/** The same of a relayer whose first check has not ended: nobody can say yet on which chain it is. */
+export function networkNotReached(network?: string): AppError<'RELAYER_DISABLED'> {
+  const cause = network === undefined ? 'its network was not reached yet' : `network ${network} was not reached yet`;
+  const type: keyof typeof COMMON_CHECKS = 'RpcValidationFailed';
+  return relayerDisabled({ type, details: cause });
+}
+
 /** As answers and webhooks show it: the reference's keys, and when it is looked at next. */
-export function disabledView({ nextCheckAt, ...reason }: DisabledReason): WireObject {
+export function disabledView({ nextCheckAt, ...reason }: DisabledReason): JsonObject {
   const details =
-    typeof reason.details === 'string' ? reason.details : reason.details.map((cause): WireObject => ({ ...cause }));
+    typeof reason.details === 'string' ? reason.details : reason.details.map((cause): JsonObject => ({ ...cause }));
   return { type: reason.type, details, ...(nextCheckAt === undefined ? {} : { next_check_at: wireTime(nextCheckAt) }) };
 }

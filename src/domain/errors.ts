@@ -1,3 +1,5 @@
+import type { DisabledReason } from './relayer.ts';
+
 /**
  * The one table of errors that the service answers with. `text` says what happened and names the thing; `message` is
  * the fixed text of the seed's error table where it differs from `text`. A code is never reused.
@@ -47,6 +49,7 @@ export const ERRORS = {
     text: "Notification with ID '{id}' not found",
     message: 'Notification not found',
   },
+  DELIVERY_NOT_FOUND: { status: 404, retryable: false, text: "Delivery with ID '{id}' not found" },
   API_KEY_NOT_FOUND: { status: 404, retryable: false, text: 'Api key with id {id} not found' },
   SIGNER_NOT_FOUND: { status: 404, retryable: false, text: 'Signer with ID {id} not found' },
   NETWORK_NOT_FOUND: { status: 404, retryable: false, text: "Network with ID '{id}' not found" },
@@ -131,6 +134,12 @@ export const ERRORS = {
   FETCH_FAILED: { status: 424, retryable: true, text: '{reason}' },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'The body is larger than {limit} bytes' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'Send application/json, not {type}' },
+  RELAYER_LIMITED: {
+    status: 429,
+    retryable: true,
+    text: 'Relayer {relayer} is asked for too much: it takes {limit} requests a second, and {burst} at once',
+    message: 'Too Many Requests',
+  },
   TOO_MANY_REQUESTS: { status: 429, retryable: true, text: 'Too Many Requests' },
   INTERNAL: { status: 500, retryable: false, text: 'Internal Server Error' },
   SIGNER_FAILED: {
@@ -193,14 +202,22 @@ type Placeholder<T extends string> = T extends `${string}{${infer Name}}${infer 
   ? Name | Placeholder<Rest>
   : never;
 
+interface AppErrorOptions {
+  cause?: unknown;
+  retryAfterSeconds?: number;
+  disabledReason?: DisabledReason;
+}
+
 /** An error with a row in {@link ERRORS}; everything else that is thrown is an internal fault. */
 export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C;
   readonly details: ErrorDetails<C>;
   /** When the same request may be worth another try, where somebody knows. */
   readonly retryAfterSeconds: number | undefined;
+  /** Of a relayer that is disabled: what its checks have seen, and when they look again. */
+  readonly disabledReason: DisabledReason | undefined;
 
-  constructor(code: C, details: ErrorDetails<C>, options?: { cause?: unknown; retryAfterSeconds?: number }) {
+  constructor(code: C, details: ErrorDetails<C>, options?: AppErrorOptions) {
     const row: ErrorRow = ERRORS[code];
     const given: Record<string, string> = details;
     super(
@@ -211,6 +228,7 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
     this.code = code;
     this.details = details;
     this.retryAfterSeconds = options?.retryAfterSeconds;
+    this.disabledReason = options?.disabledReason;
   }
 
   get status(): number {

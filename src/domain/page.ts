@@ -4,6 +4,20 @@ export interface PageRequest {
   perPage: number;
 }
 
+/** A request for a part of a list that only grows, the latest first: at most `limit` entries, those before a place. */
+export interface PartRequest {
+  /** Null: from the latest on. */
+  before: number | null;
+  limit: number;
+}
+
+/** A part of such a list. It may be shorter than was asked for, and the list is at its end only without a `next`. */
+export interface Part<T> {
+  items: T[];
+  /** The place before which the list goes on; null at its end. */
+  next: number | null;
+}
+
 /** One page of a list and the size of the whole. */
 export interface Page<T> {
   items: T[];

@@ -18,12 +18,22 @@ export interface DisabledCause {
 export const COMMON_CHECKS = {
   RpcValidationFailed: 'RPC endpoint validation failed',
   BalanceCheckFailed: 'Insufficient balance',
+  PolicyCheckFailed: 'Policies do not fit the network',
 } as const;
 
 /** Why the service itself keeps a relayer from working, and when it looks again, in milliseconds since the epoch. */
 export type DisabledReason = (DisabledCause | { type: 'Multiple'; details: DisabledCause[] }) & {
   nextCheckAt?: number | undefined;
 };
+
+/** What the account of a relayer was last seen to have. */
+export interface RelayerBalance {
+  relayerId: string;
+  /** In the smallest unit of its chain. */
+  balance: bigint;
+  /** Nearly at what its policy leaves on the account; told once. */
+  isLow: boolean;
+}
 
 /** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
 export interface Relayer {

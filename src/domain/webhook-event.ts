@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Timestamp } from './transaction/transaction.ts';
 
 /** One thing that happened, for one notification: stored with the change that it tells of, kept until it has arrived. */
@@ -7,21 +8,66 @@ export interface WebhookEvent {
   notificationId: string;
   /** Whose order is kept: events of one subject arrive one after the other. */
   subject: string;
+  /** Whose event it is; null for one of a version that did not note it. */
+  relayerId: string | null;
   event: WebhookEventName;
   /** The exact text that is signed and sent, in every delivery. */
   body: string;
   createdAt: Timestamp;
+  /** When its tries began to count: when it happened, or when it was to be delivered again. */
+  dueSince: Timestamp;
   /** Deliveries begun so far, the one under way included; tells a late report from the latest. */
   tries: number;
+  /** Of these, those since `dueSince`. */
+  triesSince: number;
 }
 
-export type WebhookEventName = 'transaction_update' | 'relayer_state_update';
+/** An event as it is put into the outbox. */
+export type NewWebhookEvent = Pick<WebhookEvent, 'id' | 'notificationId' | 'subject' | 'relayerId' | 'event' | 'body'>;
+
+/** How far the delivery of an event is: under way or to be tried, or ended. */
+export type DeliveryState = 'waiting' | WebhookEnd;
+
+/** An event with what became of it, as it is listed. */
+export interface Delivery extends Omit<WebhookEvent, 'body' | 'dueSince' | 'triesSince'> {
+  /** Rises with each event. */
+  position: number;
+  state: DeliveryState;
+  /** When it is tried next; of one that has ended, null. */
+  nextTryAt: Timestamp | null;
+  endedAt: Timestamp | null;
+  /** Of the latest try, for the operator. */
+  outcome: string | null;
+}
+
+/** Which deliveries are asked for; what is absent may be anything. */
+export interface DeliveryFilter {
+  state?: DeliveryState | undefined;
+  /** Of these relayers. */
+  relayerIds?: readonly string[] | undefined;
+}
+
+export const eventNameSchema = z.enum([
+  'transaction_update',
+  'relayer_state_update',
+  'relayer_balance_low',
+  'sign_transaction',
+  'sign_and_send_transaction',
+  'transfer_transaction',
+  'solana_dex',
+  'stellar_dex_queued',
+  'stellar_dex',
+]);
+
+export type WebhookEventName = z.infer<typeof eventNameSchema>;
 
 /**
- * How an event ended. `delivered`: the receiver took it. `dead`: it was tried to the end of the schedule. `dropped`:
- * its notification is gone.
+ * How an event ended. `delivered`: the receiver took it. `dead`: it was tried for a day in vain. `dropped`: its
+ * notification is gone.
  */
-export type WebhookEnd = 'delivered' | 'dead' | 'dropped';
+export const webhookEndSchema = z.enum(['delivered', 'dead', 'dropped']);
+
+export type WebhookEnd = z.infer<typeof webhookEndSchema>;
 
 /** What came of one delivery; `outcome` says it to the operator, without the address. */
 export type WebhookReport = { outcome: string; end: WebhookEnd } | { outcome: string; retryInMs: number };

@@ -28,6 +28,8 @@ export interface MarketParts {
   /** Paths are appended to it. */
   url: string;
   apiKey: string | undefined;
+  /** How it takes the key; absent: in a header of its own. */
+  keyIn?: 'x-api-key' | 'authorization';
   http: Pick<HttpClient, 'get' | 'post'>;
   timeoutMs?: number;
 }
@@ -43,9 +45,9 @@ export function createMarketHttp(): HttpClient {
 }
 
 /** Opens the way to a market. */
-export function createMarketClient({ url, apiKey, http, timeoutMs = TIMEOUT_MS }: MarketParts): MarketClient {
+export function createMarketClient({ url, apiKey, keyIn, http, timeoutMs = TIMEOUT_MS }: MarketParts): MarketClient {
   const limits = { timeoutMs, maxBytes: MOST_BYTES };
-  const key = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+  const key = apiKey === undefined ? {} : keyed(apiKey, keyIn);
   const base = url.replace(/\/+$/, '');
 
   return {
@@ -60,6 +62,10 @@ export function createMarketClient({ url, apiKey, http, timeoutMs = TIMEOUT_MS }
         }),
       ),
   };
+}
+
+function keyed(apiKey: string, keyIn: MarketParts['keyIn']): Record<string, string> {
+  return keyIn === 'authorization' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey };
 }
 
 async function read(answering: Promise<HttpAnswer>): Promise<Json> {

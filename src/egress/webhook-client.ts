@@ -6,9 +6,14 @@ import { HttpFailure } from './http-failure.ts';
 /** One delivery. */
 export interface WebhookPost {
   url: string;
+  /** Of the event, the same in every delivery of it. */
+  id: string;
   /** Signed and sent byte for byte. */
   body: string;
-  signingKey: KeyObject | null;
+  /** When it leaves, in milliseconds since the epoch. */
+  at: number;
+  /** The first is the one that the reference's receivers check by; none: not signed. */
+  signingKeys: readonly KeyObject[];
   /** The operator wrote this address into the configuration, so it may lie inside. */
   isDeclared: boolean;
 }
@@ -58,15 +63,15 @@ export function createWebhookClient(
 
   return {
     check: ({ url, isDeclared }) => (isDeclared ? guards.declared : guards.others).checkUrl(new URL(url)),
-    async post({ url, body, signingKey, isDeclared }) {
+    async post({ url, isDeclared, ...delivery }) {
       try {
         const { status } = await (isDeclared ? declared : others).post(new URL(url), {
           headers: {
             'content-type': 'application/json',
             'user-agent': 'isolayer',
-            ...(signingKey === null ? {} : { 'x-signature': signatureOf(body, signingKey) }),
+            ...signatures(delivery),
           },
-          body,
+          body: delivery.body,
           timeoutMs: limits.totalMs,
           maxBytes: MOST_ANSWER_BYTES,
           reads: 'status',
@@ -83,7 +88,24 @@ export function createWebhookClient(
   };
 }
 
-/** Padded base64 of HMAC-SHA256 over the body's bytes, as the reference's receivers check it. */
-function signatureOf(body: string, key: KeyObject): string {
-  return createHmac('sha256', key).update(body, 'utf8').digest('base64');
+/**
+ * Two forms beside each other: `x-signature` over the body alone, as the reference's receivers check it, and that of
+ * Standard Webhooks 1.0, over id, time and body and by each key, so that nobody can deliver an old one again later.
+ */
+function signatures({ id, body, at, signingKeys }: Omit<WebhookPost, 'url' | 'isDeclared'>): Record<string, string> {
+  const [first] = signingKeys;
+  if (first === undefined) return {};
+  const seconds = String(Math.floor(at / 1000));
+  const timed = signingKeys.map((key) => `v1,${signatureOf(`${id}.${seconds}.${body}`, key)}`);
+  return {
+    'x-signature': signatureOf(body, first),
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': timed.join(' '),
+  };
+}
+
+/** Padded base64 of HMAC-SHA256 over the text's bytes. */
+function signatureOf(text: string, key: KeyObject): string {
+  return createHmac('sha256', key).update(text, 'utf8').digest('base64');
 }

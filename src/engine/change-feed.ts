@@ -1,6 +1,7 @@
 /** Tells listeners that a transaction's stored state changed. Carries no state: a listener reads the store. */
 export class ChangeFeed {
   readonly #listeners = new Map<string, Set<{ call: () => void }>>();
+  readonly #ofAny = new Set<{ call: () => void }>();
   readonly #onFault: (error: unknown) => void;
   readonly #passOn: (transactionId: string) => void;
 
@@ -24,6 +25,18 @@ export class ChangeFeed {
     };
   }
 
+  /** Listens to whatever changes; returns the way to stop that. */
+  onAny(listener: () => void): () => void {
+    const entry = { call: listener };
+    this.#ofAny.add(entry);
+    return () => this.#ofAny.delete(entry);
+  }
+
+  /** Calls those who listen to whatever changes: something did, perhaps. */
+  stir(): void {
+    this.#call(this.#ofAny);
+  }
+
   /** Calls the transaction's listeners, here and on other instances. */
   tell(transactionId: string): void {
     this.hear(transactionId);
@@ -32,7 +45,12 @@ export class ChangeFeed {
 
   /** Calls the transaction's listeners here: another instance changed it. */
   hear(transactionId: string): void {
-    for (const { call } of [...(this.#listeners.get(transactionId) ?? [])]) {
+    this.#call(this.#listeners.get(transactionId) ?? []);
+    this.stir();
+  }
+
+  #call(listeners: Iterable<{ call: () => void }>): void {
+    for (const { call } of [...listeners]) {
       try {
         call();
       } catch (error) {

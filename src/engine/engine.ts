@@ -9,6 +9,11 @@ export interface Engine {
   wake(lane: string): void;
   /** Calls back after each committed change of a transaction; returns the way to stop that. */
   onChange(transactionId: string, listener: () => void): () => void;
+  /**
+   * Calls back when a transaction was accepted or changed, here or, as far as that is heard of, elsewhere; returns the
+   * way to stop that.
+   */
+  onNews(listener: () => void): () => void;
   /** Checks a relayer once more: what its checks depend on has changed. */
   recheck(relayerId: string): void;
   /** The transactions of this instance's lanes that wait for another price, for money, for a budget or for a network. */

@@ -17,8 +17,15 @@ export interface RetentionTiming {
 
 /** What two clocks drift apart within a day while nobody sets either, and more. */
 const MOST_DRIFT_MS = 60_000;
+/** How long what became of transactions can be followed from. */
+const TOLD_MS = 3_600_000;
+/** How many of these one commit deletes for each other record: they are found and deleted as one range. */
+const TOLD_PER_RECORD = 10;
 const LONGEST_EVERY_MS = 600_000;
 const SHORTEST_EVERY_MS = 1_000;
+
+/** So long an operator may come to see what could not be delivered, and have it delivered. */
+export const DEAD_EVENTS_KEEP_MS = 30 * 86_400_000;
 
 /** The pace for a given age: ten minutes, or a tenth of the age when that is shorter. */
 export function retentionTiming(keepMs: number): RetentionTiming {
@@ -30,6 +37,8 @@ export interface RetentionDeps {
   store: Store;
   /** The age at which final transactions and ended webhook events go, in milliseconds. */
   keepMs: number;
+  /** The same of what the audit has of transactions. */
+  keepAuditMs: number;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   log: Log;
@@ -38,8 +47,8 @@ export interface RetentionDeps {
 
 /**
  * Deletes in small batches what nobody asks for any more: idempotency keys whose time is over, transactions that became
- * final long ago and are named by no key, webhook events that ended long ago, expired values of plugins. One instance of
- * those on a store does it.
+ * final long ago and are named by no key, what was told of them over an hour ago, webhook events that ended long ago,
+ * expired values of plugins. One instance of those on a store does it.
  */
 export class Retention {
   readonly #deps: RetentionDeps;
@@ -106,18 +115,22 @@ export class Retention {
   }
 
   async #round(lease: HeldLease): Promise<void> {
-    const { keepMs, log } = this.#deps;
+    const { keepMs, keepAuditMs, log } = this.#deps;
     const { now, isDoubted } = await this.#provedNow();
     const before = now - keepMs;
+    const ended = { others: before, dead: now - Math.max(keepMs, DEAD_EVENTS_KEEP_MS) };
     // First, for a transaction stays as long as the key that names it.
     const unkeyed = now - IDEMPOTENCY_KEEP_MS;
     const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
     const transactions = await this.#inBatches(lease, (writer, limit) => writer.pruneTransactions(before, limit));
-    const events = await this.#inBatches(lease, (writer, limit) => writer.pruneOutbox(before, limit));
+    const events = await this.#inBatches(lease, (writer, limit) => writer.pruneOutbox(ended, limit));
+    const told = Math.max(before, now - TOLD_MS);
+    await this.#inBatches(lease, (writer, limit) => writer.pruneTransactionEvents(told, limit * TOLD_PER_RECORD));
+    const audited = await this.#inBatches(lease, (writer, limit) => writer.pruneAudit(now - keepAuditMs, limit));
     // The store judges these by its clock alone.
     const values = isDoubted ? 0 : await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
-    if (transactions + events + values + keys > 0) {
-      log.info({ transactions, events, values, keys }, 'pruned what had ended');
+    if (transactions + events + values + keys + audited > 0) {
+      log.info({ transactions, events, values, keys, audited }, 'pruned what had ended');
     }
   }
 

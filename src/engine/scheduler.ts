@@ -19,6 +19,7 @@ import { LeaseKeeper } from './lease-keeper.ts';
 import { Pause } from './pause.ts';
 import type { Unreached } from './relayers/reach.ts';
 import { RelayerHealth } from './relayers/relayer-health.ts';
+import { SwapRounds } from './swaps/swap-rounds.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
 import type { Outbox } from './webhooks/outbox.ts';
 
@@ -58,6 +59,7 @@ class Scheduler implements Engine {
   readonly #feed: ChangeFeed;
   readonly #keeper: LeaseKeeper;
   readonly #health: RelayerHealth;
+  readonly #swaps: SwapRounds;
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #pause = new Pause();
@@ -94,6 +96,10 @@ class Scheduler implements Engine {
       elapsed,
       random,
     });
+    this.#swaps = new SwapRounds({
+      ...{ store, leases, chains, connections, newId, timing, random, log, elapsed },
+      onSwap: (lane) => this.wake(lane),
+    });
     this.#laneDeps = {
       store,
       sources: { store, chains, connections, signerOf },
@@ -115,9 +121,11 @@ class Scheduler implements Engine {
     this.#stopHearing = this.#store.hints.listen((heard) => this.#hear(heard));
     this.#sweeping = this.#sweep();
     await this.#health.start();
+    this.#swaps.start();
   }
 
   wake(key: string): void {
+    this.#feed.stir();
     if (this.#closed || this.#sweeping === null) return;
     void this.#drive(key).then((outcome) => {
       if (outcome === 'elsewhere') this.#store.hints.send({ topic: 'lane', id: key });
@@ -133,6 +141,10 @@ class Scheduler implements Engine {
 
   onChange(transactionId: string, listener: () => void): () => void {
     return this.#feed.on(transactionId, listener);
+  }
+
+  onNews(listener: () => void): () => void {
+    return this.#feed.onAny(listener);
   }
 
   parked(): Parked[] {
@@ -154,7 +166,7 @@ class Scheduler implements Engine {
     this.#pause.end();
     const { watched } = this.#health;
     const lanes = [...this.#lanes.values()].map((lane) => lane.close());
-    const ended = Promise.all([this.#sweeping, this.#health.close(), ...lanes]);
+    const ended = Promise.all([this.#sweeping, this.#health.close(), this.#swaps.close(), ...lanes]);
     const patience = new Pause();
     void ended.then(() => patience.end());
     await patience.last(this.#timing.closeMs);
@@ -166,12 +178,14 @@ class Scheduler implements Engine {
 
   #hear(heard: Hint | 'missed'): void {
     if (heard === 'missed') {
+      this.#feed.stir();
       this.#pause.end();
     } else if (heard.topic === 'transaction') {
       this.#feed.hear(heard.id);
     } else if (heard.topic === 'relayer') {
       this.#health.recheckWatched(heard.id);
     } else if (heard.topic === 'lane') {
+      this.#feed.stir();
       this.#keeper.askAgain(heard.id);
       void this.#drive(heard.id);
     }

@@ -45,6 +45,10 @@ export interface EngineTiming {
   confirmMs: number;
   /** How long a check waits while no endpoint answers anything: a node that hangs is seen before a call to it is given up. */
   checkMs: number;
+  /** The longest pause between two looks at who is to swap by the clock, while somebody is. */
+  swapMs: number;
+  /** How often the balance of who swaps when there is little is looked at. */
+  swapBalanceMs: number;
   /** How long the end waits for the steps under way; cutting one off costs nothing that is not found again. */
   closeMs: number;
 }
@@ -74,6 +78,8 @@ export const defaultTiming: EngineTiming = {
   healthMs: 60_000,
   confirmMs: 2_000,
   checkMs: 5_000,
+  swapMs: 1_000,
+  swapBalanceMs: 30_000,
   closeMs: 4_000,
 };
 

@@ -25,6 +25,8 @@ export interface AcceptedKeys {
   master: { id: string; key: string };
   /** Those that clients made, by the SHA-256 of the key in hexadecimal. */
   withHash(hash: string): ClientKey | undefined;
+  /** Calls back when one of them may have changed; returns the way to stop that. */
+  onChange(listener: () => void): () => void;
 }
 
 /** Says whose API key a request carries, or undefined when it carries none that is accepted. */
@@ -36,7 +38,10 @@ const SCHEME = 'Bearer ';
  * Accepts exactly one `Authorization` header, `Bearer ` and a key. Only hashes are compared and looked up, so that
  * neither content nor length of a key can be told from the time that takes.
  */
-export function createAuthenticator({ master, withHash }: AcceptedKeys, now: () => number): Authenticator {
+export function createAuthenticator(
+  { master, withHash }: Pick<AcceptedKeys, 'master' | 'withHash'>,
+  now: () => number,
+): Authenticator {
   const expected = hash('sha256', master.key, 'buffer');
   const identity: Identity = { id: master.id, access: FULL_ACCESS };
   return (rawHeaders) => {

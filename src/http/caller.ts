@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Access } from '../domain/settings/access.ts';
-import type { Caller } from '../domain/settings/caller.ts';
+import type { Actor, Caller } from '../domain/settings/caller.ts';
 import { effectOf } from './idempotency.ts';
 
 /** What the key of a request may do. */
@@ -9,6 +9,11 @@ export function accessOf({ identity }: FastifyRequest): Access {
 }
 
 const NO_ACCESS = new Access([]);
+
+/** Who asks for a transaction, for its audit record. */
+export function actorOf(request: FastifyRequest): Actor {
+  return { keyId: request.keyId, requestId: request.id };
+}
 
 /** Who asks for a change, for its audit record. */
 export function callerOf(request: FastifyRequest): Caller {

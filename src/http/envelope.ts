@@ -1,6 +1,7 @@
+import { disabledView } from '../domain/disabled-reason.ts';
 import type { AppError, ErrorCode } from '../domain/errors.ts';
-import type { Wire } from '../domain/json/json.ts';
-import type { Page, PageRequest } from '../domain/page.ts';
+import type { JsonObject, Wire } from '../domain/json/json.ts';
+import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
 
 /** What a list says about itself; the values in effect, not those asked for. */
 export interface Pagination {
@@ -9,12 +10,19 @@ export interface Pagination {
   total_items: number;
 }
 
+/** What a list that only grows says about itself: it is asked for on from a cursor, and counts nothing. */
+export interface Continuation {
+  per_page: number;
+  /** Of the next part; null at the end of the list. */
+  next_cursor: string | null;
+}
+
 /** The body of a successful answer. */
 export interface Success {
   success: true;
   data: Wire;
   error: null;
-  pagination?: Pagination;
+  pagination?: Pagination | Continuation;
 }
 
 /** The body of a failed answer: `message` is the fixed text of the error table, `error` the specific reason. */
@@ -29,6 +37,8 @@ export interface Failure {
   retryable: boolean;
   /** With 429 only, as the reference's clients know it: the seconds to wait. */
   after?: number;
+  /** Of a disabled relayer: what its checks have seen, and when they look again. */
+  disabled_reason?: JsonObject;
 }
 
 export function success(data: Wire): Success {
@@ -41,8 +51,15 @@ export function successPage(page: Page<Wire>, asked: PageRequest): Success {
   return { success: true, data: page.items, error: null, pagination };
 }
 
+/** One part of a list that only grows. */
+export function successPart({ items, next }: Part<Wire>, asked: PartRequest): Success {
+  const pagination = { per_page: asked.limit, next_cursor: next === null ? null : String(next) };
+  return { success: true, data: items, error: null, pagination };
+}
+
 export function failure(error: AppError): Failure {
-  const { code, retryable, message: reason, publicMessage: message, retryAfterSeconds: after } = error;
+  const { code, retryable, message: reason, publicMessage: message, retryAfterSeconds: after, disabledReason } = error;
   const body: Failure = { success: false, data: null, error: reason, message, code, retryable };
-  return code === 'TOO_MANY_REQUESTS' && after !== undefined ? { ...body, after } : body;
+  if (disabledReason !== undefined) return { ...body, disabled_reason: disabledView(disabledReason) };
+  return error.status === 429 && after !== undefined ? { ...body, after } : body;
 }

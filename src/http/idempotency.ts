@@ -109,6 +109,7 @@ function keyOf(rawHeaders: readonly string[]): string {
   return parsed.data;
 }
 
-function fingerprintOf({ method, url, body }: FastifyRequest): string {
+/** Tells what is asked for from all else. */
+export function fingerprintOf({ method, url, body }: Pick<FastifyRequest, 'method' | 'url' | 'body'>): string {
   return hash('sha256', `${method} ${url}\n${body === undefined ? '' : canonicalJson(body)}`);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PageRequest } from '../domain/page.ts';
+import type { PageRequest, PartRequest } from '../domain/page.ts';
 
 const MAX_PAGE = 4_294_967_295;
 const MAX_PER_PAGE = 500;
@@ -18,4 +18,19 @@ export const pageQuerySchema = z.object({
 
 export function pageRequest(query: z.infer<typeof pageQuerySchema>): PageRequest {
   return { page: Math.max(1, query.page), perPage: Math.min(MAX_PER_PAGE, query.per_page) };
+}
+
+/** The query of a list that only grows: `cursor` as the part before it gave it; `per_page` as in every list. */
+export const partQuerySchema = z.object({
+  cursor: z
+    .string('must be given once')
+    .regex(/^\d{1,15}$/, 'must be a next_cursor of this list')
+    .transform(Number)
+    .optional()
+    .meta({ type: 'string', description: 'The `next_cursor` of the part before; absent: from the latest on' }),
+  per_page: wholeNumber.default(10),
+});
+
+export function partRequest(query: z.infer<typeof partQuerySchema>): PartRequest {
+  return { before: query.cursor ?? null, limit: Math.min(MAX_PER_PAGE, query.per_page) };
 }

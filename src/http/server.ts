@@ -7,6 +7,7 @@ import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
+import type { TransactionEvents } from '../services/events/transaction-events.ts';
 import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { ApiServices } from '../services/services.ts';
 import { declareNeeds } from './access/needs.ts';
@@ -15,6 +16,8 @@ import type { AcceptedKeys } from './auth.ts';
 import { answerClientError } from './client-errors.ts';
 import { failure } from './envelope.ts';
 import { challengeOf, retryAfterOf, toAppError } from './errors.ts';
+import type { CursorIds } from './events/cursor.ts';
+import { EventSource } from './events/event-source.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { honourIdempotencyKeys } from './idempotency.ts';
 import { acceptJson } from './json-body.ts';
@@ -32,6 +35,10 @@ import { requestIdOf } from './request-id.ts';
 import { collectRoutes } from './route-table.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { batchRoutes } from './routes/batches.ts';
+import { type ConsoleParts, consoleRoutes } from './routes/console.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
+import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
 import { metricRoutes } from './routes/metrics.ts';
@@ -50,6 +57,9 @@ import { cutStalledReaders } from './stalled-readers.ts';
 /** What the server is made of. */
 export interface HttpServerDependencies {
   services: ApiServices;
+  events: TransactionEvents;
+  /** How clients see places among the events. */
+  cursorIds: CursorIds;
   pluginHost: PluginHost;
   keys: AcceptedKeys;
   limiter: RateLimiter;
@@ -64,6 +74,8 @@ export interface HttpServerDependencies {
   exposition: Exposition;
   health: Health;
   limits: HttpLimits;
+  /** What the console for browsers takes; null: there is none. */
+  console: ConsoleParts | null;
   clock: Clock;
   /** Makes request ids. */
   newId: () => string;
@@ -108,6 +120,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     frameworkErrors: (error, request, reply) => answerFailure(dependencies, error, request, reply),
   });
   const drain = new Drain();
+  const source = new EventSource(dependencies, newId().slice(0, 8));
 
   app.setValidatorCompiler(validatorCompiler);
   app.setReplySerializer(writeJson);
@@ -127,22 +140,32 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       healthRoutes(api, health, drain);
       relayerRoutes(api, services.relayers);
       transactionRoutes(api, services.transactions);
+      batchRoutes(api, {
+        transactions: services.transactions,
+        keys: dependencies.idempotencyKeys,
+        log: dependencies.log,
+      });
       lifecycleRoutes(api, services.lifecycle);
       pluginViewRoutes(api, pluginHost, services.plugins);
       notificationRoutes(api, services.notifications);
+      deliveryRoutes(api, services.deliveries);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);
       signerRoutes(api, services.signers);
       networkRoutes(api, services.networks);
       apiKeyRoutes(api, services.apiKeys);
       auditRoutes(api, services.audit);
+      eventRoutes(api, { source, ids: dependencies.cursorIds, clock: dependencies.clock, ending: drain.signal });
       metricRoutes(api, dependencies.exposition);
     },
     { prefix: '/api/v1' },
   );
   await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }), { prefix: '/api/v1' });
   await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }));
-  await app.register(async (pages) => pageRoutes(pages, health, () => description));
+  await app.register(async (pages) => {
+    pageRoutes(pages, { health, openapi: () => description, hasConsole: dependencies.console !== null });
+    if (dependencies.console !== null) consoleRoutes(pages, dependencies.console);
+  });
   const description = writeJson(describeApi(table, chainBodies(dependencies.chains, dependencies.signerKinds)));
   refuseOtherMethods(app, table);
   // Node would answer an unknown expectation with an empty 417; it may as well be ignored (RFC 9110, 10.1.1).

@@ -24,26 +24,28 @@ export class EngineCounts {
   readonly #oldest;
   readonly #intents;
   readonly #healthy;
+  readonly #balance;
   readonly #checks;
   /** The relayers whose series have begun. */
   readonly #known = new Set<string>();
 
   constructor(instruments: Instruments) {
-    this.#created = instruments.counter('transactions_created_total');
-    this.#submitted = instruments.counter('transactions_submitted_total');
-    this.#succeeded = instruments.counter('transactions_success_total');
-    this.#failed = instruments.counter('transactions_failed_total');
-    this.#byStatus = instruments.gauge('transactions_by_status');
-    this.#moves = instruments.counter('transaction_transitions_total');
-    this.#decisions = instruments.counter('transaction_decisions_total');
-    this.#faults = instruments.counter('lane_faults_total');
-    this.#versions = instruments.counter('transaction_versions_total');
-    this.#offers = instruments.counter('transaction_broadcasts_total');
-    this.#parked = instruments.gauge('transactions_parked');
-    this.#oldest = instruments.gauge('oldest_open_transaction_age_seconds');
-    this.#intents = instruments.gauge('intents_waiting');
-    this.#healthy = instruments.gauge('relayer_healthy');
-    this.#checks = instruments.counter('relayer_checks_total');
+    this.#created = instruments.counter('isolayer_transactions_created_total');
+    this.#submitted = instruments.counter('isolayer_transactions_submitted_total');
+    this.#succeeded = instruments.counter('isolayer_transactions_confirmed_total');
+    this.#failed = instruments.counter('isolayer_transactions_failed_total');
+    this.#byStatus = instruments.gauge('isolayer_transactions_open');
+    this.#moves = instruments.counter('isolayer_transaction_transitions_total');
+    this.#decisions = instruments.counter('isolayer_transaction_decisions_total');
+    this.#faults = instruments.counter('isolayer_lane_faults_total');
+    this.#versions = instruments.counter('isolayer_transaction_versions_total');
+    this.#offers = instruments.counter('isolayer_transaction_broadcasts_total');
+    this.#parked = instruments.gauge('isolayer_transactions_parked');
+    this.#oldest = instruments.gauge('isolayer_transactions_oldest_open_age_seconds');
+    this.#intents = instruments.gauge('isolayer_intents_waiting');
+    this.#healthy = instruments.gauge('isolayer_relayer_healthy');
+    this.#balance = instruments.gauge('isolayer_relayer_balance');
+    this.#checks = instruments.counter('isolayer_relayer_checks_total');
   }
 
   accepted({ relayerId, networkType }: { relayerId: string; networkType: string }): void {
@@ -112,6 +114,14 @@ export class EngineCounts {
     for (const { id, networkType, disabledReason } of all) {
       this.#healthy.set({ relayer_id: id }, disabledReason === null ? 1 : 0);
       if (!this.#known.has(id)) this.#begin({ relayer_id: id, network_type: networkType });
+    }
+  }
+
+  /** Replaces what the accounts of relayers were known to have. */
+  balances(all: readonly { relayerId: string; networkType: string; unit: string; balance: bigint }[]): void {
+    this.#balance.reset();
+    for (const { relayerId, networkType, unit, balance } of all) {
+      this.#balance.set({ relayer_id: relayerId, network_type: networkType, unit }, Number(balance));
     }
   }
 

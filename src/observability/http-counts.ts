@@ -6,29 +6,27 @@ export class HttpCounts {
   readonly #requests = new LateCounts();
   readonly #inFlight = new LateCounts();
   readonly #pluginCalls = new LateCounts();
-  readonly #errors;
   readonly #latency;
   readonly #timeouts;
   readonly #keyed;
 
   constructor(instruments: Instruments) {
-    instruments.counter('requests_total', (counter) =>
+    instruments.counter('isolayer_http_requests_total', (counter) =>
       this.#requests.takeOver(([endpoint, method, status], amount) =>
         counter.inc(labelsOf(endpoint, method, status), amount),
       ),
     );
-    instruments.gauge('in_flight_requests', (gauge) =>
+    instruments.gauge('isolayer_http_requests_in_flight', (gauge) =>
       this.#inFlight.takeOver(([endpoint], amount) => gauge.inc({ endpoint }, amount)),
     );
-    instruments.counter('plugin_calls_total', (counter) =>
+    instruments.counter('isolayer_plugin_calls_total', (counter) =>
       this.#pluginCalls.takeOver(([pluginId, method = '', status = ''], amount) =>
         counter.inc({ plugin_id: pluginId, method, status }, amount),
       ),
     );
-    this.#errors = instruments.counter('error_requests_total');
-    this.#latency = instruments.histogram('request_latency_seconds');
-    this.#timeouts = instruments.counter('request_timeouts_total');
-    this.#keyed = instruments.counter('idempotency_requests_total');
+    this.#latency = instruments.histogram('isolayer_http_request_duration_seconds');
+    this.#timeouts = instruments.counter('isolayer_http_request_timeouts_total');
+    this.#keyed = instruments.counter('isolayer_idempotency_requests_total');
   }
 
   /** Of a plugin that exists; other ids are not labels. */
@@ -50,7 +48,6 @@ export class HttpCounts {
     this.#inFlight.add(-1, endpoint);
     this.#requests.add(1, endpoint, method, status);
     this.#latency.observe(labels, seconds);
-    if (status >= 400) this.#errors.inc(labels);
   }
 
   timedOut(endpoint: string, method: string): void {

@@ -1,246 +1,252 @@
 /**
- * Every metric that the service makes itself: the names, labels and units of the reference where it has one. Labels are
- * bounded: route patterns, ids of declared resources, codes; never a path, a text or a caller's choice. What Node tells
- * of the process comes beside these, with the names of prom-client.
+ * Every metric that the service makes itself, named as https://prometheus.io/docs/practices/naming/ asks: the
+ * application first, the unit last, base units, `_total` for what is counted. Labels are bounded: route patterns, ids of
+ * declared resources, codes; never a path, a text or a caller's choice. What Node tells of the process comes beside
+ * these, with the names of prom-client.
  */
 export const METRICS = {
-  requests_total: {
+  isolayer_build_info: {
+    kind: 'gauge',
+    help: '1, with the version of the service and that of Node.',
+    labels: ['version', 'node_version'],
+  },
+  isolayer_http_requests_total: {
     kind: 'counter',
     help: 'Requests answered.',
     labels: ['endpoint', 'method', 'status'],
   },
-  error_requests_total: {
-    kind: 'counter',
-    help: 'Requests answered with a status of 400 or more.',
-    labels: ['endpoint', 'method', 'status'],
-  },
-  request_latency_seconds: {
+  isolayer_http_request_duration_seconds: {
     kind: 'histogram',
     help: 'From the head of a request to the end of its answer, in seconds.',
     labels: ['endpoint', 'method', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100],
   },
-  in_flight_requests: {
+  isolayer_http_requests_in_flight: {
     kind: 'gauge',
     help: 'Requests under way.',
     labels: ['endpoint'],
   },
-  request_timeouts_total: {
+  isolayer_http_request_timeouts_total: {
     kind: 'counter',
     help: 'Requests whose handler was too slow.',
     labels: ['endpoint', 'method', 'timeout_type'],
   },
-  plugin_calls_total: {
+  isolayer_plugin_calls_total: {
     kind: 'counter',
     help: 'Plugin calls answered, by HTTP status.',
     labels: ['plugin_id', 'method', 'status'],
   },
-  plugin_call_outcomes_total: {
+  isolayer_plugin_call_outcomes_total: {
     kind: 'counter',
     help: 'Plugin calls by the way they ended.',
     labels: ['plugin_id', 'outcome'],
   },
-  plugin_call_seconds: {
+  isolayer_plugin_call_duration_seconds: {
     kind: 'histogram',
     help: 'From the arrival of a plugin call to its end, in seconds.',
     labels: ['plugin_id'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   },
-  plugin_cpu_seconds_total: {
+  isolayer_plugin_cpu_seconds_total: {
     kind: 'counter',
     help: 'Time that the code of plugins ran, by how the call ended, in seconds.',
     labels: ['plugin_id', 'outcome'],
   },
-  plugin_in_bytes_total: {
+  isolayer_plugin_received_bytes_total: {
     kind: 'counter',
     help: 'What plugins were given: requests and answers to capability calls, by how the call ended.',
     labels: ['plugin_id', 'outcome'],
   },
-  plugin_out_bytes_total: {
+  isolayer_plugin_sent_bytes_total: {
     kind: 'counter',
     help: 'What plugins gave: results and capability calls, by how the call ended.',
     labels: ['plugin_id', 'outcome'],
   },
-  plugin_heap_peak_bytes: {
+  isolayer_plugin_heap_peak_bytes: {
     kind: 'gauge',
     help: 'Largest heap of an isolate at the end of a call, within the last hour.',
     labels: ['plugin_id'],
   },
-  plugin_capability_calls_total: {
+  isolayer_plugin_capability_calls_total: {
     kind: 'counter',
     help: 'What plugins asked of the service.',
     labels: ['plugin_id', 'method', 'answer'],
   },
-  plugin_process_ends_total: {
+  isolayer_plugin_process_ends_total: {
     kind: 'counter',
     help: 'Plugin processes that were killed or died, by cause; plugin_id is empty for a spare.',
     labels: ['plugin_id', 'cause'],
   },
-  plugin_processes: {
+  isolayer_plugin_processes: {
     kind: 'gauge',
     help: 'Plugin processes alive, the spare among them.',
     labels: [],
   },
-  plugin_calls_running: {
+  isolayer_plugin_calls_running: {
     kind: 'gauge',
     help: 'Plugin calls running.',
     labels: [],
   },
-  plugin_calls_queued: {
+  isolayer_plugin_calls_queued: {
     kind: 'gauge',
     help: 'Plugin calls waiting for a place.',
     labels: [],
   },
-  plugin_isolates: {
+  isolayer_plugin_isolates: {
     kind: 'gauge',
     help: 'Isolates alive, by plugin.',
     labels: ['plugin_id'],
   },
-  plugin_resident_memory_bytes: {
+  isolayer_plugin_resident_memory_bytes: {
     kind: 'gauge',
     help: 'Resident memory of the processes of a plugin as last metered; plugin_id is empty for the spare.',
     labels: ['plugin_id'],
   },
-  plugin_refused: {
+  isolayer_plugin_refused: {
     kind: 'gauge',
     help: '1 while the calls of a plugin are backed off, all of them or those of an API key, else 0.',
     labels: ['plugin_id'],
   },
-  transactions_created_total: {
+  isolayer_transactions_created_total: {
     kind: 'counter',
     help: 'Transactions accepted.',
     labels: ['relayer_id', 'network_type'],
   },
-  transactions_submitted_total: {
+  isolayer_transactions_submitted_total: {
     kind: 'counter',
     help: 'Transactions that a node took.',
     labels: ['relayer_id', 'network_type'],
   },
-  transactions_success_total: {
+  isolayer_transactions_confirmed_total: {
     kind: 'counter',
     help: 'Transactions confirmed at the depth of their network.',
     labels: ['relayer_id', 'network_type'],
   },
-  transactions_failed_total: {
+  isolayer_transactions_failed_total: {
     kind: 'counter',
     help: 'Transactions that ended as failed, expired or canceled.',
     labels: ['relayer_id', 'network_type', 'failure_reason', 'previous_status'],
   },
-  transactions_by_status: {
+  isolayer_transactions_open: {
     kind: 'gauge',
     help: 'Transactions that have not ended, by status, as the store has them.',
     labels: ['relayer_id', 'network_type', 'status'],
   },
-  oldest_open_transaction_age_seconds: {
+  isolayer_transactions_oldest_open_age_seconds: {
     kind: 'gauge',
     help: 'Time since the acceptance of the oldest transaction of a relayer that has not ended, in seconds.',
     labels: ['relayer_id', 'network_type'],
   },
-  transactions_parked: {
+  isolayer_transactions_parked: {
     kind: 'gauge',
     help: 'Transactions of this instance that wait for another price, money, a budget, their turn or a network, by reason.',
     labels: ['relayer_id', 'network_type', 'reason'],
   },
-  transaction_versions_total: {
+  isolayer_transaction_versions_total: {
     kind: 'counter',
     help: 'Signed versions by purpose: send, bump, replace, void.',
     labels: ['relayer_id', 'network_type', 'purpose'],
   },
-  transaction_broadcasts_total: {
+  isolayer_transaction_broadcasts_total: {
     kind: 'counter',
     help: 'Offers of versions to nodes, by what the answer means.',
     labels: ['relayer_id', 'network_type', 'outcome'],
   },
-  intents_waiting: {
+  isolayer_intents_waiting: {
     kind: 'gauge',
     help: 'Cancellations and replacements that wait to be carried out.',
     labels: [],
   },
-  transaction_transitions_total: {
+  isolayer_transaction_transitions_total: {
     kind: 'counter',
     help: 'Committed changes of status.',
     labels: ['relayer_id', 'network_type', 'from', 'to'],
   },
-  lane_faults_total: {
+  isolayer_lane_faults_total: {
     kind: 'counter',
     help: 'Steps of a lane that ended with an unexpected error.',
     labels: ['network_type'],
   },
-  transaction_decisions_total: {
+  isolayer_transaction_decisions_total: {
     kind: 'counter',
     help: 'What was decided about transactions beside their status: bumped, noop-signed, gap-filled, parked and the like.',
     labels: ['relayer_id', 'network_type', 'kind'],
   },
-  relayer_healthy: {
+  isolayer_relayer_healthy: {
     kind: 'gauge',
     help: '1 when a relayer takes transactions, 0 when its checks have disabled it, as the store has it.',
     labels: ['relayer_id'],
   },
-  relayer_checks_total: {
+  isolayer_relayer_balance: {
+    kind: 'gauge',
+    help: 'What the account of a relayer was last seen to have, in the unit of its label, as the store has it.',
+    labels: ['relayer_id', 'network_type', 'unit'],
+  },
+  isolayer_relayer_checks_total: {
     kind: 'counter',
     help: 'Checks of relayers by this instance, by result: passed, failed.',
     labels: ['relayer_id', 'result'],
   },
-  rpc_call_latency_seconds: {
+  isolayer_rpc_call_duration_seconds: {
     kind: 'histogram',
     help: 'From a call to the last byte of its answer, in seconds.',
     labels: ['endpoint', 'operation_name'],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
-  api_rpc_failures_total: {
+  isolayer_rpc_call_failures_total: {
     kind: 'counter',
     help: 'Calls that failed, by what it means: permanent, state, endpoint, transport.',
     labels: ['endpoint', 'operation_name', 'error_type'],
   },
-  rpc_endpoints: {
+  isolayer_rpc_endpoints: {
     kind: 'gauge',
     help: 'Endpoints of a network under one name, by how they stand: ready, paused, limited, unfit.',
     labels: ['network', 'endpoint', 'state'],
   },
-  rpc_endpoint_pauses_total: {
+  isolayer_rpc_endpoint_pauses_total: {
     kind: 'counter',
     help: 'Times that an endpoint began to be left alone or was found behind, by reason.',
     labels: ['network', 'endpoint', 'reason'],
   },
-  rpc_concurrency_limit: {
+  isolayer_rpc_endpoint_concurrency_limit: {
     kind: 'gauge',
     help: 'Calls that an endpoint is given at once at most, as it has shown to bear.',
     labels: ['network', 'endpoint'],
   },
-  idempotency_requests_total: {
+  isolayer_idempotency_requests_total: {
     kind: 'counter',
     help: 'Requests with an Idempotency-Key by result: first, again, replayed, mismatch, in-progress.',
     labels: ['result'],
   },
-  store_healthy: {
+  isolayer_store_healthy: {
     kind: 'gauge',
     help: '1 when the store answers and the latest write was kept, else 0.',
     labels: [],
   },
-  store_write_seconds: {
+  isolayer_store_write_duration_seconds: {
     kind: 'histogram',
     help: 'From asking for a write to its being on disk or not, by outcome: kept, undone, failed, in seconds.',
     labels: ['outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
-  signer_question_seconds: {
+  isolayer_signer_request_duration_seconds: {
     kind: 'histogram',
     help: 'From asking a signer for a signature or a public key to its answer, in seconds.',
     labels: ['signer', 'type', 'outcome'],
     buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
-  webhook_delivery_seconds: {
+  isolayer_webhook_delivery_duration_seconds: {
     kind: 'histogram',
     help: "Deliveries by outcome, from the call to the receiver's status, in seconds.",
     labels: ['outcome'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
-  webhook_events_ended_total: {
+  isolayer_webhook_events_ended_total: {
     kind: 'counter',
     help: 'Events that were delivered, given up (dead), or dropped with their notification.',
     labels: ['end'],
   },
-  webhook_events_waiting: {
+  isolayer_webhook_events_waiting: {
     kind: 'gauge',
     help: 'Events that have not ended.',
     labels: [],

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { inTime } from '../domain/in-time.ts';
+import { readBuildInfo } from './build-info.ts';
 import { EngineCounts } from './engine-counts.ts';
 import { HttpCounts } from './http-counts.ts';
 import { Instruments } from './instruments.ts';
@@ -55,6 +56,8 @@ export class Metrics implements Exposition {
     this.signers = new SignerCounts(instruments);
     this.store = new StoreCounts(instruments);
     this.webhooks = new WebhookCounts(instruments);
+    const { version, node } = readBuildInfo();
+    instruments.gauge('isolayer_build_info').set({ version, node_version: node }, 1);
     this.#registry = registry;
   }
 

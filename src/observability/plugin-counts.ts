@@ -19,22 +19,22 @@ export class PluginCounts {
   readonly #refused;
 
   constructor(instruments: Instruments) {
-    instruments.counter('plugin_call_outcomes_total', (counter) =>
+    instruments.counter('isolayer_plugin_call_outcomes_total', (counter) =>
       this.#ends.takeOver(([pluginId, outcome = ''], amount) => counter.inc({ plugin_id: pluginId, outcome }, amount)),
     );
-    this.#seconds = instruments.histogram('plugin_call_seconds');
-    this.#capabilities = instruments.counter('plugin_capability_calls_total');
-    this.#kills = instruments.counter('plugin_process_ends_total');
-    this.#processes = instruments.gauge('plugin_processes');
-    this.#running = instruments.gauge('plugin_calls_running');
-    this.#queued = instruments.gauge('plugin_calls_queued');
-    this.#isolates = instruments.gauge('plugin_isolates');
-    this.#memory = instruments.gauge('plugin_resident_memory_bytes');
-    this.#cpu = instruments.counter('plugin_cpu_seconds_total');
-    this.#bytesIn = instruments.counter('plugin_in_bytes_total');
-    this.#bytesOut = instruments.counter('plugin_out_bytes_total');
-    this.#heapPeaks = instruments.gauge('plugin_heap_peak_bytes');
-    this.#refused = instruments.gauge('plugin_refused');
+    this.#seconds = instruments.histogram('isolayer_plugin_call_duration_seconds');
+    this.#capabilities = instruments.counter('isolayer_plugin_capability_calls_total');
+    this.#kills = instruments.counter('isolayer_plugin_process_ends_total');
+    this.#processes = instruments.gauge('isolayer_plugin_processes');
+    this.#running = instruments.gauge('isolayer_plugin_calls_running');
+    this.#queued = instruments.gauge('isolayer_plugin_calls_queued');
+    this.#isolates = instruments.gauge('isolayer_plugin_isolates');
+    this.#memory = instruments.gauge('isolayer_plugin_resident_memory_bytes');
+    this.#cpu = instruments.counter('isolayer_plugin_cpu_seconds_total');
+    this.#bytesIn = instruments.counter('isolayer_plugin_received_bytes_total');
+    this.#bytesOut = instruments.counter('isolayer_plugin_sent_bytes_total');
+    this.#heapPeaks = instruments.gauge('isolayer_plugin_heap_peak_bytes');
+    this.#refused = instruments.gauge('isolayer_plugin_refused');
     this.#beginKills('', ['start']);
   }
 

@@ -14,11 +14,11 @@ export class RpcCounts {
   readonly #operations = new Set<string>();
 
   constructor(instruments: Instruments) {
-    this.#latency = instruments.histogram('rpc_call_latency_seconds');
-    this.#failures = instruments.counter('api_rpc_failures_total');
-    this.#pauses = instruments.counter('rpc_endpoint_pauses_total');
-    this.#endpoints = instruments.gauge('rpc_endpoints');
-    this.#places = instruments.gauge('rpc_concurrency_limit');
+    this.#latency = instruments.histogram('isolayer_rpc_call_duration_seconds');
+    this.#failures = instruments.counter('isolayer_rpc_call_failures_total');
+    this.#pauses = instruments.counter('isolayer_rpc_endpoint_pauses_total');
+    this.#endpoints = instruments.gauge('isolayer_rpc_endpoints');
+    this.#places = instruments.gauge('isolayer_rpc_endpoint_concurrency_limit');
   }
 
   /** `endpoint` is scheme, host and port, never a path. */

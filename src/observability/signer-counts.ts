@@ -5,7 +5,7 @@ export class SignerCounts {
   readonly #seconds;
 
   constructor(instruments: Instruments) {
-    this.#seconds = instruments.histogram('signer_question_seconds');
+    this.#seconds = instruments.histogram('isolayer_signer_request_duration_seconds');
   }
 
   asked({ seconds, ...labels }: { signer: string; type: string; outcome: string; seconds: number }): void {

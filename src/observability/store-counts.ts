@@ -8,8 +8,8 @@ export class StoreCounts {
   writeFailure: string | undefined;
 
   constructor(instruments: Instruments) {
-    this.#healthy = instruments.gauge('store_healthy');
-    this.#seconds = instruments.histogram('store_write_seconds');
+    this.#healthy = instruments.gauge('isolayer_store_healthy');
+    this.#seconds = instruments.histogram('isolayer_store_write_duration_seconds');
     // Of a series that begins with its first failure Prometheus sees no increase.
     this.#seconds.zero({ outcome: 'failed' });
   }

@@ -7,9 +7,9 @@ export class WebhookCounts {
   readonly #waiting;
 
   constructor(instruments: Instruments) {
-    this.#seconds = instruments.histogram('webhook_delivery_seconds');
-    this.#ends = instruments.counter('webhook_events_ended_total');
-    this.#waiting = instruments.gauge('webhook_events_waiting');
+    this.#seconds = instruments.histogram('isolayer_webhook_delivery_duration_seconds');
+    this.#ends = instruments.counter('isolayer_webhook_events_ended_total');
+    this.#waiting = instruments.gauge('isolayer_webhook_events_waiting');
     // Of a series that begins with its first dead event Prometheus sees no increase.
     this.#ends.inc({ end: 'dead' }, 0);
   }

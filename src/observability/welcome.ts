@@ -1,10 +1,21 @@
+/** Where a service that has started is. */
+export interface Whereabouts {
+  address: string;
+  apiKeyFile: string | null;
+  /** Signs in to the console, once; null where there is none. */
+  signInLink: string | null;
+}
+
 /** What the operator is told in the terminal once the service is ready: where it is, and a first call to paste. */
-export function welcome({ address, apiKeyFile }: { address: string; apiKeyFile: string | null }): string {
+export function welcome({ address, apiKeyFile, signInLink }: Whereabouts): string {
   const key = apiKeyFile === null ? '$API_KEY' : `$(cat ${shellQuoted(apiKeyFile)})`;
   return [
     '',
     `Isolayer is ready at ${address}`,
     apiKeyFile === null ? 'The API key is the one of the environment.' : `The API key lies in ${apiKeyFile}`,
+    ...(signInLink === null
+      ? []
+      : ['', 'See it in a browser. This link works once, within ten minutes:', '', `  ${signInLink}`]),
     '',
     `  curl -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' \\`,
     `    -d '{"params": {"name": "Ada"}}' ${address}/api/v1/plugins/hello/call`,

@@ -15,6 +15,11 @@ export interface LoggedCall {
   lines: readonly LogEntry[];
 }
 
+/** A call that has ended, of whatever plugin. */
+export interface EndedCall extends LoggedCall {
+  pluginId: string;
+}
+
 /** Of one plugin. */
 const MOST_CALLS = 100;
 const MOST_LINES = 200;
@@ -46,7 +51,8 @@ export class CallLog {
   }
 }
 
-function callView({ requestId, keyId, at, outcome, durationMs, lines }: LoggedCall): WireObject {
+/** What of a call is shown. */
+export function callView({ requestId, keyId, at, outcome, durationMs, lines }: LoggedCall): WireObject {
   return {
     request_id: requestId,
     key_id: keyId,

@@ -3,6 +3,7 @@ import {
   type CallUsage,
   END_CODES,
   type InvocationContext,
+  type LogEntry,
   type Outcome,
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
@@ -10,6 +11,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
 import type { Admission, NoSeat, Seat } from './admission.ts';
+import type { CallFeed } from './call-feed.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
@@ -20,6 +22,7 @@ import type { CallerSignal, PluginAnswer, PluginRequest } from './plugin-host.ts
 import type { PluginMetrics } from './plugin-metrics.ts';
 import type { DriverPool } from './processes/pool.ts';
 import { fingerprintOf, type Quarantine } from './processes/quarantine.ts';
+import { takeUngranted } from './ungranted-reads.ts';
 
 export interface CallRunnerDeps {
   pool: DriverPool;
@@ -32,11 +35,11 @@ export interface CallRunnerDeps {
   log: Log;
   metrics: Pick<PluginMetrics, 'callEnded'>;
   callLog: CallLog;
+  feed: CallFeed;
 }
 
-/** A call may wait for a place for half of its plugin's timeout, within these bounds, in ms. */
+/** A call may wait for a place for half of its plugin's timeout, and for so long at least, in ms. */
 const SHORTEST_WAIT_MS = 3000;
-const LONGEST_WAIT_MS = 10_000;
 
 /** Below this many ms before its deadline a lost call is not begun again. */
 const LEAST_RERUN_MS = 100;
@@ -61,9 +64,9 @@ export class CallRunner {
       return hashed;
     };
     const backOff = quarantine.refusal(entry.id, request.keyId, fingerprint);
-    if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), began);
+    if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), request, began);
     if (serving === undefined) {
-      return this.refuse(entry, plugin.failure ?? stillCompiling(entry.id), began);
+      return this.refuse(entry, plugin.failure ?? stillCompiling(entry.id), request, began);
     }
 
     const context = contextText(entry, request);
@@ -74,16 +77,16 @@ export class CallRunner {
       const applicant = {
         pluginId: entry.id,
         version: () => this.deps.plugin(entry.id)?.serving?.version ?? serving.version,
-        waitUntil: clock.elapsed() + Math.min(Math.max(entry.timeout * 500, SHORTEST_WAIT_MS), LONGEST_WAIT_MS),
+        waitUntil: clock.elapsed() + Math.max(entry.timeout * 500, SHORTEST_WAIT_MS),
         signal,
       };
       const place = this.deps.admission.enter(applicant);
       const seat = place instanceof Promise ? await place : place;
-      if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat, quarantine), began);
+      if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat, quarantine), request, began);
       const refusal = place === seat ? undefined : quarantine.refusalAfterWait(entry.id, fingerprint);
       if (refusal !== undefined) {
         this.deps.admission.leave(seat);
-        return this.refuse(entry, backedOff(entry.id, refusal), began);
+        return this.refuse(entry, backedOff(entry.id, refusal), request, began);
       }
 
       deadline ??= clock.elapsed() + entry.timeout * 1000;
@@ -167,12 +170,13 @@ export class CallRunner {
     const mapped =
       serving?.version.version === version.version ? (text: string) => serving.positions.mapped(text) : same;
     const { id: pluginId, emit_logs, forward_logs } = entry;
-    const wanted = report.logs.filter(({ level }) => emit_logs || forward_logs || level === 'uncaught');
+    const lines = takeUngranted(report.logs, this.deps.log, pluginId, serving);
+    const wanted = lines.filter(({ level }) => emit_logs || forward_logs || level === 'uncaught');
     const logs = wanted.map(({ level, message }) => ({ level, message: mapped(message) }));
     if (report.dropped_logs > 0) {
       logs.push({ level: 'warn', message: `${report.dropped_logs} more log lines were dropped` });
     }
-    this.remember(outcome, report, record, mapped);
+    this.remember(outcome, lines, report.usage, record, mapped);
     forwardLogs(this.deps.log, logs, { pluginId, requestId: record.requestId }, forward_logs);
     const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
     return answerOf(shown, entry, {
@@ -185,23 +189,28 @@ export class CallRunner {
   /** Lines that nobody wants now may be asked for later; most calls write none. */
   private remember(
     outcome: Outcome,
-    { logs, usage }: CallReport & { usage: ShownUsage },
-    { plugin, requestId, callerKeyId: keyId }: CallRecord,
+    logs: readonly LogEntry[],
+    usage: ShownUsage,
+    { plugin: { id: pluginId }, requestId, callerKeyId: keyId }: CallRecord,
     mapped: (text: string) => string,
   ): void {
-    if (logs.length === 0 && outcome.kind === 'returned') return;
-    this.deps.callLog.add(plugin.id, {
-      ...{ requestId, keyId, at: this.deps.clock.now(), durationMs: usage.duration_ms },
+    const call = {
+      ...{ pluginId, requestId, keyId, at: this.deps.clock.now(), durationMs: usage.duration_ms },
       outcome: outcome.kind === 'ended' ? outcome.code : outcome.kind,
       lines: logs.map(({ level, message }) => ({ level, message: mapped(message) })),
-    });
+    };
+    this.deps.feed.add(call);
+    if (logs.length > 0 || outcome.kind !== 'returned') this.deps.callLog.add(pluginId, call);
   }
 
-  private refuse(entry: PluginEntry, failure: HostFailure, began: number): PluginAnswer {
+  private refuse(entry: PluginEntry, failure: HostFailure, request: PluginRequest, began: number): PluginAnswer {
+    const { clock, metrics, feed } = this.deps;
     const code = failure.code in END_CODES ? failure.code : 'COMPILE_ERROR';
-    this.deps.metrics.callEnded(entry.id, code, since(began, this.deps.clock), NO_USAGE);
-    const usage = { ...NO_USAGE, duration_ms: durationSince(began, this.deps.clock) };
-    return failureAnswer(failure, entry, { logs: [], traces: [], usage });
+    metrics.callEnded(entry.id, code, since(began, clock), NO_USAGE);
+    const durationMs = durationSince(began, clock);
+    const { requestId, keyId } = request;
+    feed.add({ pluginId: entry.id, requestId, keyId, at: clock.now(), outcome: code, durationMs, lines: [] });
+    return failureAnswer(failure, entry, { logs: [], traces: [], usage: { ...NO_USAGE, duration_ms: durationMs } });
   }
 }
 

@@ -22,7 +22,8 @@ const LEVELS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error'> = {
 export function forwardLogs(log: Log, entries: readonly LogEntry[], call: ForwardedCall, isConsoleWanted: boolean) {
   for (const { level, message } of entries) {
     if (level === 'uncaught') log.error({ ...call, err: uncaughtError(message) }, 'a plugin did not catch an error');
-    else if (isConsoleWanted) log[LEVELS[level]]({ ...call, line: printable(message) }, 'plugin');
+    else if (level !== 'ungranted' && isConsoleWanted)
+      log[LEVELS[level]]({ ...call, line: printable(message) }, 'plugin');
   }
 }
 

@@ -6,6 +6,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import { canonicalJson } from '../domain/json/canonical-json.ts';
 import type { KvCaller } from '../domain/kv.ts';
+import type { Actor } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { FetchGrants } from '../egress/fetch/plugin-fetch.ts';
 import type { Log } from '../observability/log.ts';
@@ -14,8 +15,7 @@ import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
 import { assertSize, guestValue, TooLarge } from './capabilities/guest-value.ts';
 import type { HeldLocks } from './capabilities/held-locks.ts';
-import { WaitTimeout } from './capabilities/relayer.ts';
-import { INTERNAL_FAILURE, spendingFailure } from './capabilities/relayer-failure.ts';
+import { INTERNAL_FAILURE, spendingFailure, WaitTimeout } from './capabilities/relayer-failure.ts';
 import type { EffectRun } from './effect-run.ts';
 import { printable } from './forwarded-logs.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
@@ -248,6 +248,11 @@ class CallPrincipal {
 
   get pluginId(): string {
     return this.record.plugin.id;
+  }
+
+  get actor(): Actor {
+    const { callerKeyId: keyId, requestId, plugin } = this.record;
+    return { keyId, requestId, pluginId: plugin.id };
   }
 
   get signal(): AbortSignal {

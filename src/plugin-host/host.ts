@@ -7,6 +7,7 @@ import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { Services } from '../services/services.ts';
 import { Admission } from './admission.ts';
+import { CallFeed } from './call-feed.ts';
 import { CallLog } from './call-log.ts';
 import { RunningCalls } from './call-record.ts';
 import { CallRunner } from './call-runner.ts';
@@ -33,7 +34,7 @@ export interface PluginHostDeps {
   services: Services;
   /** What the store knows of plugins. */
   books: PluginBooks;
-  /** The `plugins` of the configuration. */
+  /** The `plugins` of the configuration as it is at the start. */
   entries: readonly PluginEntry[];
   /** What clients made of a plugin; absent: nothing. */
   settings?: (pluginId: string) => StoredPlugin | undefined;
@@ -80,6 +81,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const { effects } = deps.services;
   const gateway = new Gateway({ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid });
   const callLog = new CallLog();
+  const feed = new CallFeed();
   const fairStart = new FairStart(clock);
   const usage = new UsageLedger(clock);
   const orphans: Orphans | undefined =
@@ -231,7 +233,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       clock,
       log,
       metrics: counted,
-      callLog,
+      ...{ callLog, feed },
     });
     ticking = setInterval(tick, TICK_MS);
     await until(() => children.settled, CHILD_MS);
@@ -270,6 +272,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   }
 
   return {
+    ended: feed,
     start,
     async call(pluginId, request, signal) {
       const plugin = known(pluginId);
@@ -311,6 +314,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       return callLog.list(pluginId, page);
     },
     applySettings: () => catalog?.applySettings(),
+    declare: async (entries, changed) => await catalog?.declare(entries, changed),
     usage() {
       const plugins = catalog?.list() ?? [];
       const peaks = plugins.map(({ entry }) => [entry.id, usage.lastHour(entry.id).heapPeakBytes] as const);

@@ -4,10 +4,13 @@ import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { BundlerConfinement } from './bundler-confinement.ts';
+import type { CallFeed } from './call-feed.ts';
 import type { Totals } from './processes/usage.ts';
 
 /** Runs plugins. Everything about processes, threads and isolates lies behind it. */
 export interface PluginHost {
+  /** What became of the calls here. */
+  readonly ended: Pick<CallFeed, 'latest' | 'after' | 'onCall'>;
   /**
    * Compiles what lies in the plugins folder, starts the threads and the spare process. A build that takes long is not
    * waited for: its plugin serves later.
@@ -34,6 +37,12 @@ export interface PluginHost {
   logs(pluginId: string, page: PageRequest): Page<WireObject>;
   /** Goes by what clients have made of plugins by now. */
   applySettings(): void;
+  /**
+   * Goes by other entries from now on. What they allow holds for the next call, also when it is less; the rest as soon as
+   * it is built. Resolves when the builds are done, or take long.
+   * @param changed the ids of those that are new, not what they were, or there no more
+   */
+  declare(entries: readonly PluginEntry[], changed: ReadonlySet<string>): Promise<void>;
   status(): PluginHostStatus;
   /** What the calls of all plugins came to since the start. */
   usage(): PluginUsage;

@@ -9,6 +9,7 @@ import type { PluginHttp } from '../egress/fetch/plugin-http.ts';
 import type { WebhookClient } from '../egress/webhook-client.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
+import type { Outbox } from '../engine/webhooks/outbox.ts';
 import type { Log } from '../observability/log.ts';
 import type { SignerKinds } from '../signers/registry.ts';
 import type { Signer } from '../signers/signer.ts';
@@ -17,8 +18,7 @@ import { createEffectsService } from './effects.ts';
 import { createFetchService } from './fetch.ts';
 import { createKvService } from './kv.ts';
 import { createLifecycleService } from './lifecycle.ts';
-import { createNotificationsService } from './notifications.ts';
-import { RelayerDirectory } from './relayer-access.ts';
+import { RelayerDirectory, type RelayerLimit } from './relayer-access.ts';
 import { createRelayersService } from './relayers.ts';
 import { createOwnCalls } from './rpc/own-calls.ts';
 import { createRpcService } from './rpc.ts';
@@ -36,6 +36,8 @@ import type { SignerDirectory } from './settings/signer-directory.ts';
 import { createSignersService } from './settings/signers.ts';
 import { createSigningService } from './signing.ts';
 import { createTransactionsService } from './transactions.ts';
+import { createDeliveriesService } from './webhooks/deliveries.ts';
+import { createNotificationsService } from './webhooks/notifications.ts';
 
 export interface ServicesDeps {
   store: Store;
@@ -49,12 +51,17 @@ export interface ServicesDeps {
   signerGuard: Pick<AddressGuard, 'checkUrl'>;
   signerOf(relayer: Relayer): Promise<Signer>;
   engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
+  /** Takes what webhooks tell. */
+  outbox: Pick<Outbox, 'answered' | 'committed'>;
+  relayerLimit?: RelayerLimit | undefined;
   /** Told of each change of what is held in memory. */
   feed: Pick<SettingsFeed, 'changed'>;
   /** Judges the endpoints that a relayer is given. */
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
   /** Judges the addresses of notifications. */
   webhooks: Pick<WebhookClient, 'check'>;
+  /** A delivery may be due. */
+  wakeDelivery(): void;
   /** Plugins' way out. */
   pluginHttp: PluginHttp;
   log: Log;
@@ -71,10 +78,10 @@ export interface ServicesDeps {
 export function createServices(deps: ServicesDeps): ApiServices {
   const { store, chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
   const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, randomBytes, startedAt, newId } = deps;
-  const relayers = new RelayerDirectory({ read: store.read, chains, connections });
+  const relayers = new RelayerDirectory({ read: store.read, chains, connections, limit: deps.relayerLimit });
   const transactions = createTransactionsService({ store, relayers, engine, metrics, clock, log, newId });
   const lifecycle = createLifecycleService({ store, relayers, engine, log, clock });
-  const runOwn = createOwnCalls({ read: store.read, relayers, signerOf, transactions, lifecycle });
+  const runOwn = createOwnCalls({ store, outbox: deps.outbox, relayers, signerOf, transactions, lifecycle });
   return {
     transactions,
     lifecycle,
@@ -86,6 +93,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
       update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
     }),
     notifications: createNotificationsService({ store, webhooks, log, newId }),
+    deliveries: createDeliveriesService({ store, wake: deps.wakeDelivery }),
     signing: createSigningService({ store, relayers, signerOf }),
     rpc: createRpcService({ relayers, store, runOwn }),
     kv: createKvService({ store, newId }),

@@ -37,16 +37,29 @@ export async function applyDeclarations(
   // One commit: instances that start together apply the same file one after the other.
   await store.write(async (writer) => {
     if (reset) await dropOthers(writer, known);
-    for (const entry of declared) {
-      const relayer = { ...entry, declaration: keptDeclaration(entry.declaration, SECRET_KEYS) };
-      await writer.putRelayer(merge(relayer, reset ? undefined : await writer.relayer(relayer.id)));
-    }
+    for (const entry of declared) await declare(writer, entry, reset);
   });
   for (const { id, declaration } of await store.read.allRelayers()) {
     if (declaration !== null && !known.has(id)) {
       log.warn({ relayerId: id }, 'a relayer is no longer declared; it stays as it is stored');
     }
   }
+}
+
+/** The same for those that the file says something else of while the service runs; all others stay as they are. */
+export async function applyChangedDeclarations(
+  store: Pick<Store, 'write'>,
+  changed: readonly DeclaredRelayer[],
+): Promise<void> {
+  await store.write(async (writer) => {
+    await writer.lockSettings();
+    for (const entry of changed) await declare(writer, entry, false);
+  });
+}
+
+async function declare(writer: Writer, entry: DeclaredRelayer, reset: boolean): Promise<void> {
+  const relayer = { ...entry, declaration: keptDeclaration(entry.declaration, SECRET_KEYS) };
+  await writer.putRelayer(merge(relayer, reset ? undefined : await writer.relayer(relayer.id)));
 }
 
 async function dropOthers(writer: Writer, declared: ReadonlySet<string>): Promise<void> {

@@ -59,18 +59,26 @@ function madeOf({ outcome = null, transactionId }: EarlierEffect): Made {
 
 /**
  * Does what is harmless to do twice, such as signing, and notes its answer before anybody sees it: runs of the same
- * keyed request all get the first one. The answer has no integers beyond 2^53.
+ * keyed request all get the first one. `note` is written with it. The answer has no integers beyond 2^53.
  */
 export async function answerOnce(
   store: Store,
   effect: Effect | undefined,
   act: () => Promise<WireObject>,
+  note: (writer: Writer) => Promise<void>,
 ): Promise<WireObject> {
-  if (effect === undefined) return await act();
+  if (effect === undefined) {
+    const answer = await act();
+    await store.write(note);
+    return answer;
+  }
   const earlier = await earlierEffect(store.read, effect);
   if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
   const answer = JSON.parse(writeJson(await act())) as Json;
-  const { made } = await writeOnce(store, effect, async () => ({ outcome: answer }));
+  const { made } = await writeOnce(store, effect, async (writer) => {
+    await note(writer);
+    return { outcome: answer };
+  });
   return made.outcome as WireObject;
 }
 

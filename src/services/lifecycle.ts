@@ -3,16 +3,18 @@ import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { IntentAction } from '../domain/transaction/intent.ts';
+import { laneKey } from '../domain/transaction/lane.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Engine } from '../engine/engine.ts';
 import { stateRefusal } from '../engine/lane/intents.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store, StoredEffect } from '../store/store.ts';
+import type { Store, StoredEffect, Writer } from '../store/store.ts';
 import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { LifecycleService } from './services.ts';
 import { TIMELINE_EVENTS, timelineOf } from './timeline.ts';
+import { noteAsked } from './transaction-audit.ts';
 import { findTransaction } from './transaction-lookup.ts';
 
 /** How long a request waits for the lane to carry out its intent. */
@@ -40,11 +42,17 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   const { store, relayers, engine, log, clock, settlingMs = SETTLING_MS } = deps;
 
   /** Stores an intent, once for each keyed request; resolves with the intent's position. */
-  async function keep({ id, lane }: Transaction, action: IntentAction, effect: Effect | undefined): Promise<number> {
-    const written = await writeOnce(store, effect, async (writer) => ({
-      outcome: await writer.insertIntent({ transactionId: id, lane, action }),
-      transactionId: id,
-    }));
+  async function keep(
+    transaction: Transaction,
+    action: IntentAction,
+    effect: Effect | undefined,
+    note: (writer: Writer) => Promise<void>,
+  ): Promise<number> {
+    const { id, lane } = transaction;
+    const written = await writeOnce(store, effect, async (writer) => {
+      await note(writer);
+      return { outcome: await writer.insertIntent({ transactionId: id, lane, action }), transactionId: id };
+    });
     engine.wake(lane);
     return Number(written.made.outcome);
   }
@@ -80,10 +88,10 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   }
 
   return {
-    async replace(relayerId, transactionId, body, effect) {
+    async replace(relayerId, transactionId, body, effect, by) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return again(relayerId, transactionId, earlier);
-      const { relayer, chain, account, client } = await relayers.findActive(relayerId);
+      const { relayer, chain, account, client } = await relayers.enter(relayerId);
       const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
       const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, await store.now());
       const transaction = await findTransaction(store.read, relayerId, transactionId);
@@ -91,22 +99,27 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const { replacement } = client();
       if (replacement === undefined) throw invalidRequest(`Replacing is not supported for ${chain.type} transactions`);
       replacement.check(request, await store.read.attempts(transactionId), account);
-      const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect);
+      const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect, (writer) =>
+        noteAsked(writer, by, { action: 'replace', transaction, request: { of: chain, fields: request } }),
+      );
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
     },
 
-    async cancel(relayerId, transactionId, effect) {
+    async cancel(relayerId, transactionId, effect, by) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return again(relayerId, transactionId, earlier);
       const { chain, account } = await relayers.findActive(relayerId);
       const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('cancel', transaction);
-      await untilSettled(transactionId, await keep(transaction, { kind: 'cancel' }, effect));
+      const position = await keep(transaction, { kind: 'cancel' }, effect, (writer) =>
+        noteAsked(writer, by, { action: 'cancel', transaction }),
+      );
+      await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
     },
 
-    async cancelPending(relayerId) {
+    async cancelPending(relayerId, by) {
       await relayers.findActive(relayerId);
       const cancelable = await store.read.cancelable(relayerId);
       const queued: string[] = [];
@@ -118,6 +131,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
           await store.write(async (writer) => {
             for (const { id, lane } of some) {
               await writer.insertIntent({ transactionId: id, lane, action: { kind: 'cancel' } });
+              await noteAsked(writer, by, { action: 'cancel', transaction: { id, relayerId } });
             }
           });
           queued.push(...ids);
@@ -140,6 +154,17 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const transaction = await store.read.transactionBySequence(relayerId, nonce);
       if (transaction === undefined) throw new AppError('NONCE_NOT_FOUND', { nonce: nonce.toString() });
       return chain.transactionView(transaction, account);
+    },
+
+    async byHash(relayerId, hash) {
+      const { relayer, chain, account } = await relayers.find(relayerId);
+      const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+      const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, relayer.address);
+      // Nobody minds how hexadecimal digits are written.
+      const written = /^(0x)?[0-9a-f]+$/i.test(hash) ? hash.toLowerCase() : hash;
+      const found = lane === null ? undefined : await store.read.transactionByHash(lane, written);
+      if (found?.relayerId !== relayerId) throw new AppError('TRANSACTION_NOT_FOUND', { id: hash });
+      return chain.transactionView(await findTransaction(store.read, relayerId, found.id), account);
     },
 
     async timeline(relayerId, transactionId) {

@@ -2,12 +2,13 @@ import type { Account } from '../chains/account.ts';
 import type { Chain } from '../chains/chain.ts';
 import type { ChainClient } from '../chains/client.ts';
 import type { ChainConnections } from '../chains/connections.ts';
-import { disabledText } from '../domain/disabled-reason.ts';
+import { relayerDisabled } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import { relayerView } from '../domain/relayer-view.ts';
+import { laneKey } from '../domain/transaction/lane.ts';
 import type { Reader } from '../store/store.ts';
 
 /** A relayer with what its chain needs to act for it. */
@@ -23,6 +24,21 @@ export interface RelayerAccessDeps {
   read: Reader;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
+  /** Absent: whoever may ask, may ask as often as it likes. */
+  limit?: RelayerLimit | undefined;
+}
+
+/** Counts what relayers are asked to do, whoever asks. */
+export interface RelayerLimit {
+  /**
+   * All of what is asked for, or none; 1 where no `count` is given.
+   * @throws AppError `RELAYER_LIMITED` when that is more than the relayer takes now; `INVALID_REQUEST`: than it ever takes
+   */
+  take(relayerId: string, count?: number): Promise<void>;
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }
 
 /** Finds relayers for the services, and says whether they may act. */
@@ -53,8 +69,32 @@ export class RelayerDirectory {
     const access = await this.find(relayerId);
     if (access.relayer.paused) throw new AppError('RELAYER_PAUSED', {});
     const { disabledReason } = access.relayer;
-    if (disabledReason !== null) throw new AppError('RELAYER_DISABLED', { reason: disabledText(disabledReason) });
+    if (disabledReason !== null) throw relayerDisabled(disabledReason);
     return access;
+  }
+
+  /**
+   * The same for a request that asks for more work: it counts against the relayer's limit. Cancellations do not, so that
+   * nobody is kept from stopping what was asked for.
+   * @throws AppError also `RELAYER_LIMITED`
+   */
+  async enter(relayerId: string, count = 1): Promise<RelayerAccess> {
+    const access = await this.findActive(relayerId);
+    await this.#deps.limit?.take(relayerId, count);
+    return access;
+  }
+
+  /** The account as it is where something is signed: with its chain, and what it has under way. */
+  async signingAccount({ relayer, chain, account }: RelayerAccess): Promise<Account> {
+    const { read } = this.#deps;
+    const { networkType, network, address } = relayer;
+    const identity = await read.chainIdentity(networkType, network);
+    if (identity === undefined) return account;
+    const open = await read.openTransactions(laneKey(networkType, identity, address));
+    const dearest = open
+      .filter(({ transaction: { status } }) => status !== 'mined')
+      .map(({ attempts }) => attempts.map((attempt) => chain.costOf(attempt)).reduce(larger, 0n));
+    return { ...account, identity, committed: dearest.reduce((sum, cost) => sum + cost, 0n) };
   }
 
   /** A relayer as answers show it. */

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { OwnMethod } from '../chains/own-method.ts';
+import { readCall } from '../chains/pass-through.ts';
 import { onlyReads, ownKind } from '../chains/registry.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { RelayerGrant } from '../domain/plugin.ts';
+import type { Actor } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
@@ -24,7 +26,7 @@ export function rpcMayAct(body: unknown): boolean {
   return method === undefined || !onlyReads(method);
 }
 
-/** What a plugin has to be allowed for a call: methods of a family's own that sign or send are what they are. */
+/** What a plugin or a key has to be allowed for a call: methods of a family's own that sign or send are what they are. */
 export function rpcRight(body: unknown): RelayerGrant {
   const kind = ownKind(methodOf(body) ?? '') ?? 'answer';
   return kind === 'answer' ? 'rpc' : kind;
@@ -53,7 +55,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     // Asking again could act twice.
     if (earlier !== undefined && !bodies.filter(mayAct).every((body) => mayBeAskedTwice(known, body)))
       throw new AppError('EFFECT_UNKNOWN', {});
-    const access = await relayers.findActive(relayerId);
+    const access = await relayers.enter(relayerId, bodies.length);
     // A node takes no part in a commit: that it will be asked is noted before, what it answered after.
     if (keyed !== undefined && earlier === undefined) await beginEffect(store, keyed);
     const outcomes: RpcOutcome[] = [];
@@ -75,49 +77,63 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     method: OwnMethod,
     effect: Effect | undefined,
     spender: Spender | undefined,
+    actor: Actor | undefined,
   ): Promise<RpcOutcome> {
     const earlier = await earlierEffect(store.read, effect);
     if (earlier !== undefined && earlier.transactionId === null) return earlier.outcome as unknown as RpcOutcome;
-    const outcome = await runOwn(relayerId, body, method, { effect, spender });
+    const outcome = await runOwn(relayerId, body, method, { effect, spender, actor });
     if (outcome.error === undefined || effect?.isStep !== true) return outcome;
     // What a plugin goes on by, where nothing was accepted.
     await writeOnce(store, effect, async () => ({ outcome: storable(outcome) }));
     return outcome;
   }
 
-  function askIn(effect: Effect | undefined) {
+  function askIn(effect: Effect | undefined, actor: Actor | undefined) {
     return (access: RelayerAccess, body: unknown, index: number): Promise<RpcOutcome> => {
       const client = access.client();
       const own = client.methods?.get(methodOf(body) ?? '');
       if (own === undefined) return client.rpc(body);
-      return runOwn(access.relayer.id, body, own, { effect: effect && partOf(effect, index) });
+      return runOwn(access.relayer.id, body, own, { effect: effect && partOf(effect, index), actor });
     };
   }
 
   return {
-    async call(relayerId, body, effect, spender) {
+    async call(relayerId, body, effect, spender, by) {
       const { client } = await relayers.find(relayerId);
       const own = client().methods?.get(methodOf(body) ?? '');
-      if (own?.kind === 'send') return sendOwn(relayerId, body, own, effect, spender);
-      const [outcome] = await pass(relayerId, [body], effect, askIn(effect));
+      if (own?.kind === 'send') return sendOwn(relayerId, body, own, effect, spender, by);
+      const [outcome] = await pass(relayerId, [body], effect, askIn(effect, by));
       if (outcome === undefined) throw new Error('a call has an outcome');
       return outcome;
     },
 
-    async batch(relayerId, bodies, effect) {
+    async batch(relayerId, bodies, effect, by) {
       if (bodies.length === 0 || bodies.length > MOST_CALLS) {
         throw invalidRequest(`A JSON-RPC batch holds 1 to ${MOST_CALLS} calls, not ${bodies.length}`);
       }
-      const ask = askIn(effect);
-      return pass(relayerId, bodies, effect, (access, body, index) => ask(access, body, index).catch(noCall));
+      const ask = askIn(effect, by);
+      return pass(relayerId, bodies, effect, (access, body, index) =>
+        ask(access, body, index).catch((error: unknown) => ({ ...noCall(error), ...echoOf(body) })),
+      );
     },
   };
 }
 
-/** What is no call is an entry of its own in the answer to a batch (JSON-RPC 2.0, section 6). */
+/** What fails is an entry of its own in the answer to a batch: it says nothing of the others (JSON-RPC 2.0, section 6). */
 function noCall(error: unknown): RpcOutcome {
-  if (!(error instanceof AppError) || error.code !== 'INVALID_REQUEST') throw error;
-  return { jsonrpc: '2.0', error: { code: -32_600, message: 'Invalid Request', description: error.message } };
+  if (!(error instanceof AppError)) throw error;
+  const [code, message] = error.code === 'INVALID_REQUEST' ? [-32_600, 'Invalid Request'] : [-32_603, error.code];
+  return { jsonrpc: '2.0', error: { code, message, description: error.message } };
+}
+
+/** The id of a call, where it has one that an answer can have. */
+function echoOf(body: unknown): Pick<RpcOutcome, 'id'> {
+  try {
+    const { id } = readCall(body);
+    return id === null ? {} : { id };
+  } catch {
+    return {};
+  }
 }
 
 /** What a family signs itself is harmless to sign twice, and what it sends has an effect of its own. */

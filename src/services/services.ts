@@ -2,7 +2,7 @@ import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvCaller, KvLock } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { Caller } from '../domain/settings/caller.ts';
+import type { Actor, Caller } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
@@ -13,13 +13,15 @@ import type { AuditService } from './settings/audit.ts';
 import type { NetworksService } from './settings/networks.ts';
 import type { PluginsService } from './settings/plugins.ts';
 import type { SignersService } from './settings/signers.ts';
+import type { DeliveriesService } from './webhooks/deliveries.ts';
 
 /**
  * The services. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
  * Bodies arrive unparsed and views leave in the wire's form. Every method throws `AppError`.
  *
- * What changes settings is told who asks, and leaves an audit record. What has another effect takes its name when the request has an idempotency key: under one name it happens once, and
- * answers with what came of it.
+ * A method that changes settings, sends, replaces or cancels is told who asks, and leaves an audit record. A method with
+ * an effect takes the effect's name when the request has an idempotency key: under one name it happens once, and answers
+ * with what came of it.
  */
 export interface Services {
   readonly transactions: TransactionsService;
@@ -35,6 +37,7 @@ export interface Services {
 
 /** Those that plugins have no use for, besides. */
 export interface ApiServices extends Services {
+  readonly deliveries: DeliveriesService;
   readonly signers: SignersService;
   readonly networks: NetworksService;
   readonly plugins: PluginsService;
@@ -47,7 +50,7 @@ export interface TransactionsService {
    * Accepts a request: what this resolves with is on disk. 404, 403 paused or disabled, 400; for a plugin under limits
    * also `GRANT_EXCEEDED` and `BUDGET_SPENT`.
    */
-  send(relayerId: string, body: unknown, effect?: Effect, spender?: Spender): Promise<WireObject>;
+  send(relayerId: string, body: unknown, effect?: Effect, spender?: Spender, by?: Actor): Promise<WireObject>;
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /**
@@ -69,13 +72,15 @@ export interface LifecycleService {
    * few seconds without that, with the transaction as it is: the intent is stored and tried on.
    * 404; 400, also for a transaction in another state, or when the lane refuses.
    */
-  replace(relayerId: string, transactionId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  replace(relayerId: string, transactionId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
   /** Asks that nothing more comes of a transaction. Resolves as `replace` does. 404, 400 in another state. */
-  cancel(relayerId: string, transactionId: string, effect?: Effect): Promise<WireObject>;
+  cancel(relayerId: string, transactionId: string, effect?: Effect, by?: Actor): Promise<WireObject>;
   /** Asks the same of all that are in no block. Resolves once these intents are stored, with the ids. */
-  cancelPending(relayerId: string): Promise<WireObject>;
+  cancelPending(relayerId: string, by?: Actor): Promise<WireObject>;
   /** The latest that was given the nonce. 404; 501 for a family without nonces. */
   byNonce(relayerId: string, nonce: bigint): Promise<WireObject>;
+  /** The one of which a signed version has the hash, however it ended. 404. */
+  byHash(relayerId: string, hash: string): Promise<WireObject>;
   /** What happened to a transaction, oldest first. */
   timeline(relayerId: string, transactionId: string): Promise<WireObject>;
 }
@@ -111,14 +116,14 @@ export interface NotificationsService {
 /** Signatures over what is not sent. 404, 403 paused or disabled, 400. */
 export interface SigningService {
   /** `POST /relayers/{id}/sign`. */
-  signMessage(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  signMessage(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
   /** `POST /relayers/{id}/sign-typed-data`. */
-  signTypedData(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
-  signTransaction(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  signTypedData(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
+  signTransaction(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
   /** What a transaction costs its user, whom the relayer spares the fee: `POST …/transactions/sponsored/quote`. */
   quoteSponsored(relayerId: string, body: unknown): Promise<WireObject>;
   /** The same transaction with the payment in it, signed by the relayer: `POST …/transactions/sponsored/build`. */
-  buildSponsored(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  buildSponsored(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
 }
 
 export interface RpcService {
@@ -127,9 +132,9 @@ export interface RpcService {
    * earlier run asked a node to act, nobody knows what came of it, and asking again could act twice. A plugin's limits
    * hold for methods of a family's own that send.
    */
-  call(relayerId: string, body: unknown, effect?: Effect, spender?: Spender): Promise<RpcOutcome>;
+  call(relayerId: string, body: unknown, effect?: Effect, spender?: Spender, by?: Actor): Promise<RpcOutcome>;
   /** The same for several calls: one outcome for each, in their order. What is no call is an error among them. */
-  batch(relayerId: string, bodies: readonly unknown[], effect?: Effect): Promise<RpcOutcome[]>;
+  batch(relayerId: string, bodies: readonly unknown[], effect?: Effect, by?: Actor): Promise<RpcOutcome[]>;
 }
 
 /**

@@ -1,10 +1,14 @@
 import { AppError, invalidRequest } from '../domain/errors.ts';
+import type { Effect } from '../domain/idempotency.ts';
+import type { WireObject } from '../domain/json/json.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import type { Actor } from '../domain/settings/caller.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
 import { answerOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { SigningService } from './services.ts';
+import { noteSigned, type SignedFor } from './signature-audit.ts';
 
 export interface SigningDeps {
   store: Store;
@@ -14,40 +18,51 @@ export interface SigningDeps {
 
 /** Signing without sending. Gated like sending, also for plugins, where the reference forgets to. */
 export function createSigningService({ store, relayers, signerOf }: SigningDeps): SigningService {
+  /** Signs, and notes who asked for that before the signature leaves. */
+  function once(
+    signed: SignedFor,
+    effect: Effect | undefined,
+    by: Actor | undefined,
+    act: () => Promise<WireObject>,
+  ): Promise<WireObject> {
+    return answerOnce(store, effect, act, (writer) => noteSigned(writer, by, signed));
+  }
+
   /** @throws AppError also where the relayer's family has no sponsorship */
   async function sponsoring(relayerId: string) {
-    const { relayer, account, client } = await relayers.findActive(relayerId);
-    const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+    const access = await relayers.enter(relayerId);
+    const { relayer, client } = access;
     const { sponsorship } = client();
     // In the reference's words.
     if (sponsorship === undefined) {
       throw invalidRequest(`Gas abstraction not supported for ${relayer.networkType.toUpperCase()} relayers`);
     }
-    return { relayer, sponsorship, account: { ...account, identity } };
+    return { relayer, sponsorship, account: await relayers.signingAccount(access) };
   }
 
   return {
-    signMessage: (relayerId, body, effect) =>
-      answerOnce(store, effect, async () => {
-        const { relayer, chain, account } = await relayers.findActive(relayerId);
+    signMessage: (relayerId, body, effect, by) =>
+      once({ relayerId, what: 'message', request: body }, effect, by, async () => {
+        const { relayer, chain, account } = await relayers.enter(relayerId);
         if (chain.signMessage === undefined) throw notSupported('Signing messages', relayer);
         return chain.signMessage(body, account, await signerOf(relayer));
       }),
 
-    signTypedData: (relayerId, body, effect) =>
-      answerOnce(store, effect, async () => {
-        const { relayer, chain, account } = await relayers.findActive(relayerId);
+    signTypedData: (relayerId, body, effect, by) =>
+      once({ relayerId, what: 'typed_data', request: body }, effect, by, async () => {
+        const { relayer, chain, account } = await relayers.enter(relayerId);
         if (chain.signTypedData === undefined) throw notSupported('Signing typed data', relayer);
         return chain.signTypedData(body, account, await signerOf(relayer));
       }),
 
-    signTransaction: (relayerId, body, effect) =>
-      answerOnce(store, effect, async () => {
-        const { relayer, account, client } = await relayers.findActive(relayerId);
-        const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+    signTransaction: (relayerId, body, effect, by) =>
+      once({ relayerId, what: 'transaction', request: body }, effect, by, async () => {
+        const access = await relayers.enter(relayerId);
+        const { relayer, client } = access;
         const connected = client();
         if (connected.signTransaction === undefined) throw notSupported('Signing transactions', relayer);
-        return connected.signTransaction(body, { ...account, identity }, await signerOf(relayer));
+        const account = await relayers.signingAccount(access);
+        return connected.signTransaction(body, account, await signerOf(relayer));
       }),
 
     async quoteSponsored(relayerId, body) {
@@ -55,8 +70,8 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
       return sponsorship.quote(body, account);
     },
 
-    buildSponsored: (relayerId, body, effect) =>
-      answerOnce(store, effect, async () => {
+    buildSponsored: (relayerId, body, effect, by) =>
+      once({ relayerId, what: 'sponsored_transaction', request: body }, effect, by, async () => {
         const { relayer, sponsorship, account } = await sponsoring(relayerId);
         return sponsorship.build(body, account, await signerOf(relayer));
       }),

@@ -2,10 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Chain } from '../chains/chain.ts';
 import type { ParsedRequest } from '../chains/parsed-request.ts';
 import type { Clock } from '../domain/clock.ts';
+import { networkNotReached } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import { chainOfLane, laneKey } from '../domain/transaction/lane.ts';
+import { newTransaction } from '../domain/transaction/new-transaction.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import { endsWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -17,6 +19,7 @@ import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
 import { createSpendingGuard } from './spending.ts';
+import { noteAsked } from './transaction-audit.ts';
 import { findTransaction } from './transaction-lookup.ts';
 
 /**
@@ -41,12 +44,20 @@ export interface TransactionsDeps {
  * @throws AppError `TRANSACTION_EXISTS` when it is another relayer's
  */
 async function twinOf(
-  read: Pick<Reader, 'transactionByContent'>,
+  read: Pick<Reader, 'transactionByContent' | 'transactionByHash'>,
   { lane, contentKey, relayerId }: Transaction,
+  signedAs: string | undefined,
 ): Promise<string | undefined> {
-  const twin = contentKey === null ? undefined : await read.transactionByContent(lane, contentKey);
+  const same = contentKey === null ? undefined : await read.transactionByContent(lane, contentKey);
+  const twin = same ?? (signedAs === undefined ? undefined : await read.transactionByHash(lane, signedAs));
   if (twin !== undefined && twin.relayerId !== relayerId) throw new AppError('TRANSACTION_EXISTS', {});
   return twin?.id;
+}
+
+/** A request, and what it would be as a transaction. */
+interface Parsed {
+  parsed: ParsedRequest;
+  transaction: Transaction;
 }
 
 /** For who answers with a signature. */
@@ -62,45 +73,26 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   const { store, relayers, engine, metrics, clock, log, newId } = deps;
   const spending = createSpendingGuard(store);
 
-  async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
+  async function accept(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { parsed, transaction } = await parse(access, body);
     const { account, client } = access;
     // What is known already was looked at when it was new.
-    if ((await twinOf(store.read, transaction)) === undefined)
+    if ((await twinOf(store.read, transaction, parsed.signedAs)) === undefined)
       await client().screen?.(parsed, { ...account, identity: chainOfLane(transaction.lane) });
-    return transaction;
+    return { parsed, transaction };
   }
 
   /** What a request would be as a transaction. */
-  async function parse(
-    access: RelayerAccess,
-    body: unknown,
-  ): Promise<{ parsed: ParsedRequest; transaction: Transaction }> {
+  async function parse(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { relayer, chain, account } = access;
     const now = await store.now();
-    const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+    const { id: relayerId, networkType, network, address } = relayer;
+    const identity = await store.read.chainIdentity(networkType, network);
     const parsed = chain.parseRequest(body, { ...account, identity }, now);
     // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
-    if (identity === undefined)
-      throw new AppError('RELAYER_DISABLED', { reason: `network ${relayer.network} was not reached yet` });
-    const transaction: Transaction = {
-      id: newId(),
-      relayerId: relayer.id,
-      networkType: relayer.networkType,
-      lane: laneKey(relayer.networkType, identity, relayer.address),
-      status: 'pending',
-      statusReason: null,
-      createdAt: now,
-      sentAt: null,
-      confirmedAt: null,
-      ...parsed,
-      fields: {},
-      parentId: null,
-      sequence: null,
-      hash: null,
-      noopEnd: null,
-      nextActionAt: now,
-    };
+    if (identity === undefined) throw networkNotReached(network);
+    const lane = laneKey(networkType, identity, address);
+    const transaction = newTransaction({ ...parsed, id: newId(), relayerId, networkType, lane, createdAt: now });
     return { parsed, transaction };
   }
 
@@ -162,20 +154,21 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   }
 
   return {
-    async send(relayerId, body, effect, spender) {
+    async send(relayerId, body, effect, spender, by) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return view(relayerId, earlier.transactionId ?? '');
-      const access = await relayers.findActive(relayerId);
-      const transaction = await accept(access, body);
+      const access = await relayers.enter(relayerId);
+      const { parsed, transaction } = await accept(access, body);
       const { id, request } = transaction;
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       const { made } = await spending.within(spender, asked, (reserve) =>
         writeOnce(store, effect, async (writer) => {
           if (!(await writer.holdRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
-          const twin = await twinOf(writer, transaction);
+          const twin = await twinOf(writer, transaction, parsed.signedAs);
           if (twin !== undefined) return { outcome: null, transactionId: twin };
           await reserve(writer);
           await writer.insertTransaction(transaction);
+          await noteAsked(writer, by, { action: 'send', transaction, request: { of: access.chain, fields: request } });
           return { outcome: null, transactionId: id };
         }),
       );
@@ -189,8 +182,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     async isKnown(relayerId, body) {
       const access = await relayers.findActive(relayerId);
       try {
-        const { transaction } = await parse(access, body);
-        return (await twinOf(store.read, transaction)) !== undefined;
+        const { parsed, transaction } = await parse(access, body);
+        return (await twinOf(store.read, transaction, parsed.signedAs)) !== undefined;
       } catch (error) {
         if (error instanceof AppError && error.code === 'INVALID_REQUEST') return false;
         throw error;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { messageOf } from '../domain/errors.ts';
 import { publicKeyOfSpki } from './remote/public-key.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
+import { RenewedClient } from './remote/renewed-client.ts';
 import { REMOTE_LIMIT_MS, serviceUrlSchema } from './remote/service-client.ts';
 import { signatureOfDer } from './remote/signature.ts';
 import { variableIn } from './secret.ts';
@@ -20,6 +21,8 @@ const ALGORITHMS: Record<Curve, { MessageType: 'DIGEST' | 'RAW'; SigningAlgorith
   ed25519: { MessageType: 'RAW', SigningAlgorithm: 'ED25519_SHA_512' },
 };
 
+const EXCHANGE_MS = 4_000;
+
 const VARIABLES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
 
 /** `aws_kms`: a key of AWS Key Management Service, asked for by AWS's own client, which is loaded for the first of them. */
@@ -31,16 +34,20 @@ export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
   variables: VARIABLES,
   async create(id, config, { secrets }): Promise<Signer> {
     const kms = await import('@aws-sdk/client-kms');
-    const client = new kms.KMSClient(settings(config, secrets));
+    const clients = new RenewedClient(() => new kms.KMSClient(settings(config, secrets)), REMOTE_LIMIT_MS);
     const { region, key_id: KeyId } = config;
 
     const signer = createRemoteSigner(id, async (curve) => {
-      const { PublicKey: spki } = await asked(region, () => client.send(new kms.GetPublicKeyCommand({ KeyId })));
+      const { PublicKey: spki } = await asked(region, () =>
+        clients.ask((client) => client.send(new kms.GetPublicKeyCommand({ KeyId }))),
+      );
       return {
         publicKey: publicKeyOfSpki(curve, spki ?? ''),
         async sign(payload) {
           const command = new kms.SignCommand({ KeyId, Message: payload, ...ALGORITHMS[curve] });
-          const { Signature: signature = new Uint8Array() } = await asked(region, () => client.send(command));
+          const { Signature: signature = new Uint8Array() } = await asked(region, () =>
+            clients.ask((client) => client.send(command)),
+          );
           return curve === 'secp256k1' ? signatureOfDer(signature) : signature;
         },
       };
@@ -49,7 +56,7 @@ export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
       ...signer,
       async close() {
         await signer.close();
-        client.destroy();
+        clients.current.destroy();
       },
     };
   },
@@ -65,7 +72,13 @@ function settings(
     ...credentials(secrets),
     // The client asks again by itself, and only where the service says that it did nothing or was not reached.
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: 2_000, requestTimeout: 4_000, throwOnRequestTimeout: true },
+    // The first two do not count what comes after the head of an answer; the third does.
+    requestHandler: {
+      connectionTimeout: 2_000,
+      requestTimeout: EXCHANGE_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: EXCHANGE_MS,
+    },
   };
 }
 
@@ -86,7 +99,8 @@ async function asked<Answer>(region: string, ask: () => Promise<Answer>): Promis
   } catch (error) {
     const { name, $metadata, code } = error as Failure;
     const status = $metadata?.httpStatusCode;
-    const said = messageOf(error) || code || 'it gave no reason';
+    // Advice for who reads the client's own errors comes after the first line.
+    const said = messageOf(error).split('\n', 1)[0] || code || 'it gave no reason';
     const place = `AWS KMS in ${region}`;
     throw new Error(status === undefined ? `${place}: ${said}` : `${place} answered ${status}: ${name}: ${said}`);
   }

@@ -40,13 +40,16 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
     }
   }
 
-  /** The limit counts from the question: to wait for a turn is to wait. */
+  /**
+   * The limit counts from the question: to wait for a turn is to wait. What is still under way at twice the limit will not
+   * end at all, and gives its turn back: else 32 of those would leave a signer without any, for good.
+   */
   async function inTurn<T>(limitMs: number, ask: () => Promise<T>): Promise<T> {
     let isOver = false;
     const late = () => new Error(`no answer within ${limitMs / 1000} s`);
     const answer = await inTime(
       limitMs,
-      turns.take(() => (isOver ? Promise.reject(late()) : ask())),
+      turns.take(() => (isOver ? Promise.reject(late()) : inTime(2 * limitMs, ask()))),
     );
     isOver = true;
     if (answer === undefined) throw late();
@@ -82,9 +85,11 @@ const SHORTEST_SECRET = 4;
 
 /** Error messages of libraries may repeat what they were given. */
 function masked(text: string, secrets: ReadonlySet<string>): string {
-  let clean = text;
-  for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, '***');
-  return clean;
+  // The longest first: one may begin with another.
+  return [...secrets]
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
 }
 
 /** Only the name, the message and the stack: other properties may hold a request with its headers. */

@@ -18,7 +18,9 @@ export async function openKeyRing(
   entries: readonly SignerEntry[],
   tools: SignerTools,
 ): Promise<KeyRing> {
-  const attempts = await Promise.allSettled(entries.map((entry) => openSigner(kinds, entry, tools)));
+  const attempts = await Promise.allSettled(
+    entries.map((entry) => openSigner(kinds, entry, { ...tools, reread: async () => entry.config })),
+  );
   const signers = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
   const failures: unknown[] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
   const close = async (): Promise<void> => {

@@ -32,7 +32,7 @@ const NEW_SCRYPT = { n: 131_072, r: 8, p: 1, dklen: 32 };
 const hex = (bytes: number) =>
   z
     .string()
-    .regex(/^(0x)?[0-9a-fA-F]*$/, 'not hexadecimal')
+    .regex(/^(0x)?([0-9a-fA-F]{2})*$/, 'not hexadecimal')
     .transform((text) => Buffer.from(text.replace(/^0x/, ''), 'hex'))
     .refine((value) => value.length === bytes, `not ${bytes} bytes`);
 
@@ -51,17 +51,18 @@ const kdfSchema = z.discriminatedUnion('kdf', [
     kdfparams: z
       .object({ n: positive, r: positive, p: positive, dklen, salt })
       .refine(({ n }) => n > 1 && Number.isInteger(Math.log2(n)), 'n is not a power of two')
-      .refine(({ n, r }) => 128 * n * r <= MOST_SCRYPT_BYTES, 'n and r ask for more than 1 GiB of memory')
+      .refine(
+        ({ n, r, p }) => 128 * r * Math.max(n, p) <= MOST_SCRYPT_BYTES,
+        'n, r and p ask for more than 1 GiB of memory',
+      )
       .refine(({ n, r, p }) => n * r * p <= MOST_SCRYPT_WORK, 'n, r and p ask for too much work'),
   }),
   z.object({
     kdf: z.literal('pbkdf2'),
-    kdfparams: z.object({
-      c: positive.max(MOST_PBKDF2_ROUNDS, 'too many rounds'),
-      prf: z.literal('hmac-sha256'),
-      dklen,
-      salt,
-    }),
+    kdfparams: z
+      .object({ c: positive.max(MOST_PBKDF2_ROUNDS, 'too many rounds'), prf: z.literal('hmac-sha256'), dklen, salt })
+      // All rounds are made for each 32 bytes that are derived.
+      .refine(({ c, dklen: length }) => c * Math.ceil(length / 32) <= MOST_PBKDF2_ROUNDS, 'too many rounds'),
   }),
 ]);
 
@@ -87,7 +88,7 @@ const keystoreSchema = z.preprocess(
 
 type KeystoreCrypto = z.output<typeof cryptoSchema>;
 
-const scryptAsync = promisify<Buffer, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
+const scryptAsync = promisify<Uint8Array, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scrypt,
 );
 const pbkdf2Async = promisify(pbkdf2);
@@ -96,7 +97,7 @@ const pbkdf2Async = promisify(pbkdf2);
  * Opens a keystore: the 32 bytes that it holds. Derives off the event loop; wipes what it derived.
  * @throws KeystoreError
  */
-export async function openKeystore(text: string, passphrase: Buffer): Promise<Buffer> {
+export async function openKeystore(text: string, passphrase: Uint8Array): Promise<Buffer> {
   const { crypto } = parseKeystore(text);
   const derived = await derive(crypto, passphrase);
   try {
@@ -116,7 +117,7 @@ export async function openKeystore(text: string, passphrase: Buffer): Promise<Bu
  */
 export async function sealKeystore(
   key: Buffer,
-  passphrase: Buffer,
+  passphrase: Uint8Array,
   parts: { address: string; id: string; randomBytes: (size: number) => Uint8Array; n?: number },
 ): Promise<string> {
   const [salt, iv] = [Buffer.from(parts.randomBytes(32)), Buffer.from(parts.randomBytes(16))];
@@ -186,7 +187,7 @@ function parseKeystore(text: string): z.output<typeof keystoreSchema> {
   throw new KeystoreError('format', `${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'not a keystore'}`);
 }
 
-async function derive(crypto: KeystoreCrypto, passphrase: Buffer): Promise<Buffer> {
+async function derive(crypto: KeystoreCrypto, passphrase: Uint8Array): Promise<Buffer> {
   if (crypto.kdf === 'pbkdf2') {
     const { c, dklen: length, salt: bytes } = crypto.kdfparams;
     return pbkdf2Async(passphrase, bytes, c, length, 'sha256');
@@ -195,7 +196,7 @@ async function derive(crypto: KeystoreCrypto, passphrase: Buffer): Promise<Buffe
 }
 
 function scryptOf(
-  passphrase: Buffer,
+  passphrase: Uint8Array,
   { n, r, p, dklen: length, salt: bytes }: { n: number; r: number; p: number; dklen: number; salt: Buffer },
 ): Promise<Buffer> {
   return scryptAsync(passphrase, bytes, length, { N: n, r, p, maxmem: 256 * n * r + 128 * r * p + 1_048_576 });

@@ -1,7 +1,4 @@
-import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { createKeySigner } from './key-signer.ts';
-import { KeystoreError, openKeystore } from './keystore.ts';
 import { secretSchema } from './secret.ts';
 import type { SignerKind } from './signer.ts';
 
@@ -10,64 +7,17 @@ const configSchema = z.strictObject({
   passphrase: secretSchema.describe('Opens the keystore'),
 });
 
-/** Keystores have a few hundred bytes. */
-const LONGEST_FILE = 65_536;
-
 /** `local`: an encrypted keystore file, opened at start. */
 export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'local',
   curves: ['secp256k1', 'ed25519'],
   configSchema,
   limitMs: null,
-  async create(id, { path, passphrase }, { secrets }) {
-    const secret = Buffer.from(secrets(passphrase), 'utf8');
-    try {
-      return createKeySigner(id, await openKeystoreFile(path, secret));
-    } finally {
-      secret.fill(0);
-    }
-  },
+  create: (id, { path, passphrase }, { secrets, keys }) =>
+    keys.open(id, async () => ({
+      kind: 'keystore',
+      path,
+      // In a buffer of its own, which the other thread takes over.
+      passphrase: new TextEncoder().encode(secrets(passphrase)),
+    })),
 };
-
-/**
- * Opens a keystore file: the 32 bytes that it holds.
- * @throws Error that names the file and the cause, and shows nothing of its content
- */
-export async function openKeystoreFile(path: string, passphrase: Buffer): Promise<Buffer> {
-  return await readKeystoreFile(path, (text) => openKeystore(text, passphrase));
-}
-
-/** The same without a passphrase: what is done with its text. */
-export async function readKeystoreFile<T>(path: string, use: (text: string) => T | Promise<T>): Promise<T> {
-  try {
-    return await use(await readKeystore(path));
-  } catch (cause) {
-    throw new Error(reasonOf(cause, path), { cause });
-  }
-}
-
-async function readKeystore(path: string): Promise<string> {
-  const file = await open(path, 'r');
-  try {
-    const buffer = Buffer.alloc(LONGEST_FILE + 1);
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-    if (bytesRead > LONGEST_FILE) throw new KeystoreError('format', `it is longer than ${LONGEST_FILE} bytes`);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-function reasonOf(error: unknown, path: string): string {
-  if (error instanceof KeystoreError && error.kind === 'passphrase') {
-    return `the passphrase does not open keystore ${path} (${error.message})`;
-  }
-  if (error instanceof KeystoreError && error.kind === 'clear') {
-    return `${path} is no keystore: ${error.message}; put the key under a passphrase with \`npm run isolayer -- keystore import <another file>\` and delete this one`;
-  }
-  if (error instanceof KeystoreError) return `keystore ${path} cannot be read: ${error.message}`;
-  const code = (error as { code?: unknown } | null)?.code;
-  if (code === 'ENOENT')
-    return `there is no keystore at ${path}; make one with \`npm run isolayer -- keystore new ${path}\``;
-  return `keystore ${path} cannot be read${typeof code === 'string' ? ` (${code})` : ''}`;
-}

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { createKeySigner } from './key-signer.ts';
 import { secretSchema } from './secret.ts';
 import type { SignerKind } from './signer.ts';
 
@@ -19,9 +18,12 @@ export const rawKeySignerKind: SignerKind<z.output<typeof configSchema>> = {
   curves: ['secp256k1', 'ed25519'],
   configSchema,
   limitMs: null,
-  async create(id, { key }, { secrets }) {
-    return createKeySigner(id, Buffer.from(secrets(key), 'hex'));
-  },
+  // Not from the configuration that is given: what refers to that would have the key for as long as the signer lives.
+  create: (id, _, { reread, keys, secrets }) =>
+    keys.open(id, async () => {
+      const { key } = configSchema.parse(await reread());
+      return { kind: 'key', bytes: Uint8Array.fromHex(key.type === 'plain' ? key.value : secrets(key)) };
+    }),
 };
 
 /** What is wrong with a key, in the reference's words; null when nothing is. Shows nothing of it. */

@@ -5,7 +5,7 @@ import { cdpSignerKind } from './cdp/account.ts';
 import { googleCloudKmsSignerKind } from './google-cloud-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
-import type { Signer, SignerKind, SignerTools } from './signer.ts';
+import type { KindTools, Signer, SignerKind } from './signer.ts';
 import { turnkeySignerKind } from './turnkey.ts';
 import { vaultSignerKind } from './vault/stored-key.ts';
 import { vaultTransitSignerKind } from './vault/transit.ts';
@@ -36,10 +36,10 @@ export interface SignerEntry {
 }
 
 /**
- * Opens a declared signer.
+ * Opens a declared signer. Nothing here keeps the configuration: it may have a key in it.
  * @throws AppError `SIGNER_UNUSABLE` that names the signer and the cause, and shows no secret
  */
-export async function openSigner(kinds: SignerKinds, entry: SignerEntry, tools: SignerTools): Promise<Signer> {
+export async function openSigner(kinds: SignerKinds, entry: SignerEntry, tools: KindTools): Promise<Signer> {
   const { id, type } = entry;
   const kind = kinds.get(type);
   if (kind === undefined) {
@@ -51,13 +51,17 @@ export async function openSigner(kinds: SignerKinds, entry: SignerEntry, tools: 
     throw unusable(id, [['config', ...(issue?.path ?? [])].join('.'), issue?.message].join(': '));
   }
   const read = new Set<string>();
-  const secrets: SignerTools['secrets'] = (secret) => {
+  const secrets: KindTools['secrets'] = (secret) => {
     const value = tools.secrets(secret);
     read.add(value);
     return value;
   };
   try {
-    return guardedSigner(await kind.create(id, config.data, { ...tools, secrets }), { ...tools, kind, secrets: read });
+    return guardedSigner(await kind.create(id, config.data, { ...tools, secrets }), {
+      ...tools,
+      kind,
+      secrets: read,
+    });
   } catch (error) {
     const cause = withoutSecrets(error, read);
     throw unusable(id, cause.message, cause);

@@ -40,7 +40,7 @@ export interface SignerKind<Config = unknown> {
    * Opens the signer. A wrong secret or a missing file is an error that says so; which signer it is, is added.
    * What is opened verifies its signatures, and leaves limits, counting and clean errors to `guarded-signer.ts`.
    */
-  create(id: string, config: Config, tools: SignerTools): Promise<Signer>;
+  create(id: string, config: Config, tools: KindTools): Promise<Signer>;
 }
 
 /** What kinds work with. */
@@ -51,7 +51,28 @@ export interface SignerTools {
   /** From 0 to below 1; spreads out what is tried again. */
   random: () => number;
   metrics: SignerMetrics;
+  keys: KeyKeeper;
 }
+
+/** What one signer is made with. */
+export interface KindTools extends SignerTools {
+  /** Its configuration once more: what has a key in it is read again when that is needed, and not kept. */
+  reread(): Promise<unknown>;
+}
+
+/** Has the keys that are in this process, and signs with them. Nobody else has any. */
+export interface KeyKeeper {
+  /**
+   * @param material asked for now, and again whenever what had the key is gone; the keeper wipes it
+   * @throws Error that says why there is no key, and shows nothing of it
+   */
+  open(id: string, material: () => Promise<KeyMaterial>): Promise<Signer>;
+}
+
+/** What a key is opened from. The bytes stand in a buffer of their own. */
+export type KeyMaterial =
+  | { kind: 'key'; bytes: Uint8Array }
+  | { kind: 'keystore'; path: string; passphrase: Uint8Array };
 
 /** Where the questions to signers are counted. */
 export interface SignerMetrics {

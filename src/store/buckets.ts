@@ -4,7 +4,7 @@ export interface BucketSize {
   fullUs: number;
 }
 
-/** What came of asking for a token. */
+/** What came of asking for tokens. */
 export interface BucketAnswer {
   allowed: boolean;
   /** What the bucket takes to be full again, in microseconds; of one that refused, before it was asked. */
@@ -13,6 +13,6 @@ export interface BucketAnswer {
 
 /** Token buckets that instances on one database share. Time is the database's. */
 export interface Buckets {
-  /** Takes one token of the subject's bucket, if there is one. One that was never asked is full. */
-  take(subject: string, size: BucketSize): Promise<BucketAnswer>;
+  /** Takes tokens of the subject's bucket, all or none; one where no `count` is given. One that was never asked is full. */
+  take(subject: string, size: BucketSize, count?: number): Promise<BucketAnswer>;
 }

@@ -8,6 +8,8 @@ export interface ColumnTypes {
   integer: RawBuilder<unknown>;
   /** A 64-bit integer that the database assigns, higher than those before it. */
   rising: RawBuilder<unknown>;
+  /** A 64-bit integer that the database assigns: rows of one write have the same, later begun writes a higher one. */
+  ofWrite: RawBuilder<unknown>;
   /** Ends a table's declaration. */
   table: RawBuilder<unknown>;
   /** Begins the declaration of a table that may be empty after a crash, which makes writing to it cheaper. */
@@ -19,6 +21,8 @@ export const sqliteColumns: ColumnTypes = {
   text: sql`text`,
   integer: sql`integer`,
   rising: sql`integer`,
+  // One write at a time: what a row is called already says where its write stands.
+  ofWrite: sql`integer not null default 0`,
   table: sql`strict`,
   forgettable: sql``,
 };
@@ -27,6 +31,7 @@ export const postgresColumns: ColumnTypes = {
   text: sql`text collate "C"`,
   integer: sql`bigint`,
   rising: sql`bigint generated always as identity`,
+  ofWrite: sql`bigint not null default (pg_current_xact_id()::text::bigint)`,
   table: sql``,
   forgettable: sql`unlogged`,
 };

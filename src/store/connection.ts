@@ -9,6 +9,8 @@ export interface Connection {
   run: <Row>(query: CompiledQuery<Row>) => Promise<QueryResult<Row>>;
   /** The time as an expression of the database's, in milliseconds; within a write body it stands still. Never a value. */
   now: () => RawBuilder<number>;
+  /** Of what `ofWrite` counts: every write below it has ended, and what was kept of it is seen. Never a value. */
+  settledWrites: () => RawBuilder<number>;
   /** Whether others may write meanwhile, so that what a body read has to be held until its commit. */
   hasOtherWriters?: boolean;
   /** Absent in a store that keeps no secrets. */

@@ -4,6 +4,7 @@ import type { Reader, Writer } from './store.ts';
 import { attemptReads, attemptWrites } from './tables/attempts.ts';
 import { chainIdentityReads, chainIdentityWrites } from './tables/chain-identities.ts';
 import { decisionReads, decisionWrites } from './tables/decisions.ts';
+import { deliveryReads, deliveryWrites } from './tables/deliveries.ts';
 import { effectReads, idempotencyWrites } from './tables/idempotency.ts';
 import { intentReads, intentWrites } from './tables/intents.ts';
 import { kvReads, kvWrites } from './tables/kv.ts';
@@ -11,6 +12,7 @@ import { kvLockWrites } from './tables/kv-locks.ts';
 import { laneReads, laneWrites } from './tables/lanes.ts';
 import { outboxReads, outboxWrites } from './tables/outbox.ts';
 import { pruningWrites } from './tables/pruning.ts';
+import { balanceReads, balanceWrites } from './tables/relayer-balances.ts';
 import { apiKeyReads, apiKeyWrites } from './tables/settings/api-keys.ts';
 import { auditReads, auditWrites } from './tables/settings/audit-records.ts';
 import { networkReads, networkWrites } from './tables/settings/networks.ts';
@@ -20,13 +22,16 @@ import { relayerReads, relayerWrites } from './tables/settings/relayers.ts';
 import { settingsLock } from './tables/settings/settings-lock.ts';
 import { signerReads, signerWrites } from './tables/settings/signers.ts';
 import { spendingReads, spendingWrites } from './tables/spending.ts';
+import { transactionEventReads, transactionEventWrites } from './tables/transaction-events.ts';
 import { transactionReads, transactionWrites } from './tables/transactions.ts';
 
 /** The reading half of the store over one connection. */
 export function createReader(connection: Connection): Reader {
   return {
     ...relayerReads(connection),
+    ...balanceReads(connection),
     ...transactionReads(connection),
+    ...transactionEventReads(connection),
     ...attemptReads(connection),
     ...laneReads(connection),
     ...decisionReads(connection),
@@ -34,6 +39,7 @@ export function createReader(connection: Connection): Reader {
     ...chainIdentityReads(connection),
     ...notificationReads(connection),
     ...outboxReads(connection),
+    ...deliveryReads(connection),
     ...kvReads(connection),
     ...effectReads(connection),
     ...spendingReads(connection),
@@ -51,7 +57,9 @@ export function createWriter(connection: Connection): Writer {
   return {
     ...createReader(connection),
     ...relayerWrites(connection),
+    ...balanceWrites(connection),
     ...transactionWrites(connection),
+    ...transactionEventWrites(connection),
     ...attemptWrites(connection),
     ...laneWrites(connection),
     ...decisionWrites(connection),
@@ -60,6 +68,7 @@ export function createWriter(connection: Connection): Writer {
     ...chainIdentityWrites(connection),
     ...notificationWrites(connection),
     ...outboxWrites(connection),
+    ...deliveryWrites(connection),
     ...kvWrites(connection),
     ...kvLockWrites(connection),
     ...idempotencyWrites(connection),

@@ -14,10 +14,12 @@ import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
  */
 export interface Tables {
   relayers: RelayerTable;
+  relayer_balances: RelayerBalanceTable;
   transactions: TransactionTable;
   attempts: AttemptTable;
   intents: IntentTable;
   decisions: DecisionTable;
+  transaction_events: TransactionEventTable;
   chain_identities: ChainIdentityTable;
   plugin_kv: KvTable;
   plugin_kv_usage: KvUsageTable;
@@ -126,6 +128,18 @@ interface DecisionTable {
   text: string;
 }
 
+interface TransactionEventTable {
+  position: Generated<number>;
+  /** Together with the position: the order in which events may be told. */
+  written: Generated<number>;
+  at: number;
+  transaction_id: string;
+  relayer_id: string;
+  status: TransactionStatus;
+  status_reason: string | null;
+  hash: string | null;
+}
+
 interface ChainIdentityTable {
   network_type: NetworkType;
   network: string;
@@ -226,13 +240,21 @@ interface SpendingTable {
   settled_at: number | null;
 }
 
+interface RelayerBalanceTable {
+  relayer_id: string;
+  /** Decimal. */
+  balance: string;
+  is_low: number;
+}
+
 export interface NotificationTable {
   id: string;
   created_at: number;
   type: 'webhook';
-  /** Sealed, as the two below. */
+  /** Sealed, as the three below. */
   url: string;
   signing_key: string | null;
+  second_signing_key: string | null;
   declaration: string | null;
 }
 
@@ -252,6 +274,11 @@ export interface OutboxTable {
   ended_at: number | null;
   /** Of the latest delivery. */
   outcome: string | null;
+  /** Null in rows of versions without it, as `due_since`, which is `created_at` then. */
+  relayer_id: string | null;
+  due_since: number | null;
+  /** Those that do not count any more. */
+  tries_before: Generated<number>;
 }
 
 export interface NetworkTable {
@@ -298,7 +325,7 @@ interface ApiKeyTable {
   expires_at: number | null;
 }
 
-interface AuditTable {
+export interface AuditTable {
   position: Generated<number>;
   at: number;
   key_id: string;

@@ -2,9 +2,9 @@ import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Notification } from '../domain/notification.ts';
-import type { Page, PageRequest } from '../domain/page.ts';
-import type { Relayer } from '../domain/relayer.ts';
+import type { Notification, NotificationFields, SigningKeyField } from '../domain/notification.ts';
+import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
+import type { Relayer, RelayerBalance } from '../domain/relayer.ts';
 import type { ApiKey } from '../domain/settings/api-key.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/settings/audit.ts';
 import type { Caller } from '../domain/settings/caller.ts';
@@ -17,13 +17,16 @@ export interface SettingsReader {
   /** Newest first, ties by id; `among`: of those with these ids. */
   relayers(page: PageRequest, among?: readonly string[]): Promise<Page<Relayer>>;
   allRelayers(): Promise<Relayer[]>;
+  /** Undefined until one was seen. */
+  relayerBalance(relayerId: string): Promise<RelayerBalance | undefined>;
+  relayerBalances(): Promise<RelayerBalance[]>;
 
   notification(id: string): Promise<Notification | undefined>;
   /** Newest first, ties by id. */
   notifications(page: PageRequest): Promise<Page<Notification>>;
   allNotifications(): Promise<Notification[]>;
-  /** The bytes that a notification's deliveries are signed with; null when they are not. */
-  signingKey(notificationId: string): Promise<KeyObject | null>;
+  /** The bytes that a notification's deliveries are signed with: none, one, or while they change a second one. */
+  signingKeys(notificationId: string): Promise<KeyObject[]>;
 
   storedNetwork(type: NetworkType, name: string): Promise<StoredNetwork | undefined>;
   /** Newest first, ties by type and name. */
@@ -47,9 +50,9 @@ export interface SettingsReader {
   apiKeyHashes(): Promise<Map<string, ApiKey>>;
 
   /** Rises with each change of settings; 0 before the first. */
-  latestAuditRecord(): Promise<number>;
-  /** Changes of settings, the latest first. */
-  auditRecords(page: PageRequest, filter: AuditFilter): Promise<Page<AuditRecord>>;
+  latestChange(): Promise<number>;
+  /** The latest first. No look is longer for what is behind it. */
+  auditRecords(part: PartRequest, filter: AuditFilter): Promise<Part<AuditRecord>>;
 }
 
 /** Writes of the same. */
@@ -71,18 +74,21 @@ export interface SettingsWriter extends SettingsReader {
   putPlugin(plugin: StoredPlugin): Promise<void>;
   deletePlugin(id: string): Promise<void>;
   insertApiKey(key: Omit<ApiKey, 'createdAt'>, hash: string): Promise<void>;
+  /** Changes all of a key but its hash. */
+  updateApiKey(key: Omit<ApiKey, 'createdAt'>): Promise<void>;
   /** True when there was one. */
   deleteApiKey(id: string): Promise<boolean>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
   putRelayer(relayer: Relayer): Promise<void>;
+  putRelayerBalance(seen: RelayerBalance): Promise<void>;
   /** True when there was one. */
   deleteRelayer(id: string): Promise<boolean>;
 
-  /** Makes or changes a notification; its signing key stays. */
-  putNotification(notification: Omit<Notification, 'hasSigningKey'>): Promise<void>;
+  /** Makes or changes a notification; its signing keys stay. */
+  putNotification(notification: NotificationFields): Promise<void>;
   /** Null removes it. */
-  putSigningKey(notificationId: string, key: string | null): Promise<void>;
+  putSigningKey(notificationId: string, key: string | null, field?: SigningKeyField): Promise<void>;
   /** Its waiting events end as dropped. True when there was one. */
   deleteNotification(id: string): Promise<boolean>;
 }

@@ -3,15 +3,22 @@ import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../dom
 import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Page, PageRequest } from '../domain/page.ts';
+import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { Decision } from '../domain/transaction/decision.ts';
 import type { Intent, IntentRecord } from '../domain/transaction/intent.ts';
 import type { Reservation, Shortage, Spent } from '../domain/transaction/spending.ts';
 import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
+import type { EventPlace, TransactionEvent } from '../domain/transaction/transaction-event.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
-import type { WebhookEvent, WebhookReport } from '../domain/webhook-event.ts';
+import type {
+  Delivery,
+  DeliveryFilter,
+  NewWebhookEvent,
+  WebhookEvent,
+  WebhookReport,
+} from '../domain/webhook-event.ts';
 import type { Buckets } from './buckets.ts';
 import type { Hints } from './hints.ts';
 import type { Instances } from './instances.ts';
@@ -67,6 +74,8 @@ export interface Reader extends SettingsReader {
   transactionBySequence(relayerId: string, sequence: bigint): Promise<Transaction | undefined>;
   /** A lane's transaction that is made of these bytes of a client and has not ended in vain. */
   transactionByContent(lane: string, contentKey: string): Promise<Pick<Transaction, 'id' | 'relayerId'> | undefined>;
+  /** A lane's transaction of which an attempt has this hash, however it ended. */
+  transactionByHash(lane: string, hash: string): Promise<Pick<Transaction, 'id' | 'relayerId'> | undefined>;
   /** What a transaction needed first, the latest first. */
   children(parentId: string): Promise<Transaction[]>;
   /** When a transaction became final; null while it is not. */
@@ -75,6 +84,12 @@ export interface Reader extends SettingsReader {
   attempts(...transactionIds: string[]): Promise<Attempt[]>;
   /** The latest, at most `limit`, the oldest first. */
   decisions(transactionId: string, limit: number): Promise<Decision[]>;
+  /** Where the events of transactions end now; none of those that follow comes before it. */
+  latestTransactionEvent(): Promise<EventPlace>;
+  /** Whether all that followed an event is still here. */
+  isKeptTransactionEvent(place: EventPlace): Promise<boolean>;
+  /** Those that follow, at most `limit`, in their order. Each commit's are seen a moment after it at the earliest. */
+  transactionEvents(after: EventPlace, limit: number): Promise<TransactionEvent[]>;
   /** A relayer's transactions that are pending, sent or submitted and not being canceled, in the order of acceptance. */
   cancelable(relayerId: string): Promise<Pick<Transaction, 'id' | 'lane'>[]>;
   /** What waits to be carried out in a lane, in order. */
@@ -117,6 +132,10 @@ export interface Reader extends SettingsReader {
   nextEventAt(now: Timestamp): Promise<Timestamp | null>;
   /** How many events have not ended. */
   waitingEvents(): Promise<number>;
+  /** The latest first. No look is longer for what the notification has behind it. */
+  deliveries(notificationId: string, part: PartRequest, filter: DeliveryFilter): Promise<Part<Delivery>>;
+  /** With the exact text that is signed and sent. */
+  delivery(notificationId: string, id: string): Promise<(Delivery & Pick<WebhookEvent, 'body'>) | undefined>;
 
   /** The JSON text of a plugin's value; expired ones are absent. */
   kvGet(pluginId: string, key: string): Promise<string | undefined>;
@@ -232,13 +251,18 @@ export interface Writer extends Reader, SettingsWriter {
    * `limit`; resolves with their number. Those stay that an idempotency key names.
    */
   pruneTransactions(before: Timestamp, limit: number): Promise<number>;
+  /**
+   * Deletes events of transactions from before the given moment, the oldest first and at most `limit`; resolves with
+   * their number. The latest one stays.
+   */
+  pruneTransactionEvents(before: Timestamp, limit: number): Promise<number>;
   /** Pins a network's chain; a second, different value is an error. */
   pinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
   /** The network is pinned to that chain no more. */
   unpinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
 
   /** Due at once. */
-  insertEvent(event: Omit<WebhookEvent, 'createdAt' | 'tries'>): Promise<void>;
+  insertEvent(event: NewWebhookEvent): Promise<void>;
   /**
    * Begins the delivery of due events, at most `limit`, the longest due first; of each subject only the earliest one
    * that has not ended. They are due again after `forMs`, unless {@link Writer.settleEvent} comes before.
@@ -251,11 +275,13 @@ export interface Writer extends Reader, SettingsWriter {
   settleEvent(event: WebhookEvent, report: WebhookReport): Promise<boolean>;
   /** Makes due now what will be due within the given time: for a start after which no delivery can be under way. */
   resumeEvents(withinMs: number): Promise<void>;
+  /** Makes an event due now, whether or not it has ended, with all its tries before it. */
+  redeliver(notificationId: string, id: string): Promise<void>;
   /**
-   * Deletes events that ended as delivered or dropped before the given moment, the oldest first and at most `limit`;
-   * resolves with their number. Dead ones stay, with their outcome.
+   * Deletes events that ended before the given moment, that of the dead ones for these, the oldest first and at most
+   * `limit`; resolves with their number.
    */
-  pruneOutbox(before: Timestamp, limit: number): Promise<number>;
+  pruneOutbox(before: { others: Timestamp; dead: Timestamp }, limit: number): Promise<number>;
 
   /**
    * Keeps a JSON text, for ever without `forMs`.
@@ -335,6 +361,12 @@ export interface Writer extends Reader, SettingsWriter {
   settleSpending(ended: readonly (Spent & { transactionId: string })[]): Promise<void>;
   /** Brings the sums of a budget up to date with at most so many that ended; resolves with their number. */
   foldSpending(pluginId: string, relayerId: string, limit: number): Promise<number>;
+
+  /**
+   * Deletes what the audit has of transactions and signatures of before the given moment, the oldest first and at most `limit`; resolves
+   * with their number. Changes of settings stay.
+   */
+  pruneAudit(before: Timestamp, limit: number): Promise<number>;
 
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;
   /** Of the instance with this data folder. */

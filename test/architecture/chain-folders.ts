@@ -6,7 +6,6 @@ const REQUIRED = ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schem
 /** What else a family may have, under these names only. */
 const KNOWN = new Set([
   ...REQUIRED,
-  'base58.ts',
   'broadcast.ts',
   'chain-identity.ts',
   'confirm.ts',
@@ -30,7 +29,7 @@ const KNOWN = new Set([
 ]);
 
 /** Where a family keeps the parts of one of these: of a request, of what is allowed, of what is in a block or signed, of prices, of tokens. */
-const ROOMS = new Set(['form', 'guard', 'inclusion', 'message', 'price', 'sponsor', 'tokens']);
+const ROOMS = new Set(['form', 'guard', 'inclusion', 'message', 'price', 'sponsor', 'swap', 'tokens']);
 
 /** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
 export const chainFolders: Rule = (files) => {

@@ -38,7 +38,7 @@ export const exactVersions: Rule = (files) =>
       const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
       return ['dependencies', 'optionalDependencies', 'devDependencies']
         .flatMap((kind) => Object.entries(manifest[kind] ?? {}))
-        .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        .filter(([, version]) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
         .map(([name, version]) => `${path}: ${name} is "${version}", not one exact version.`);
     });
 

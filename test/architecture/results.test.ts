@@ -21,6 +21,9 @@ const read = (text: string) => {
 // As this file has it: from one file where the runner has started it.
 const library = fileURLToPath(import.meta.resolve('tap'));
 
+/** Also the time that the other files of a suite have, so it is enough for these on a busy machine. */
+const HANGS_AFTER_S = 10;
+
 /** Runs one suite. */
 async function runSuite(suite: Suite, root: string, files: readonly string[]): Promise<Outcome> {
   for await (const { outcome } of runSuites([{ suite, files }], { root, filesAtOnce: 2, library })) return outcome;
@@ -92,7 +95,7 @@ for (const [what, text] of Object.entries(failing)) {
 }
 
 t.test('a suite is judged by more than what its files say of themselves', async (t) => {
-  const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 3 };
+  const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: HANGS_AFTER_S };
   const root = t.testdir(sample);
   const run = (...files: string[]) => runSuite(suite, root, files);
 
@@ -116,7 +119,7 @@ t.test('a suite is judged by more than what its files say of themselves', async 
 });
 
 t.test('files that share a process are told apart, and one that fails is its last', async (t) => {
-  const suite = { name: 'sample', folder: 'test/unit', secondsPerFile: 3 };
+  const suite = { name: 'sample', folder: 'test/unit', secondsPerFile: HANGS_AFTER_S };
   const file = (code: string) => `import t from 'tap';\nconsole.error('in', process.pid, process.argv[1]);\n${code}`;
   const sleeper = "spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' }).unref();";
   const root = t.testdir({
@@ -132,11 +135,16 @@ t.test('files that share a process are told apart, and one that fails is its las
         '5.test.ts': file('t.ok(true);\nsetImmediate(() => { throw new Error("late"); });\n'),
         '6.test.ts': `import { spawn } from 'node:child_process';\n${file(`t.ok(true);\n${sleeper}\n`)}`,
         '7.test.ts': file("t.test('never', () => new Promise(() => {}));\n"),
-        '8.test.ts': file('t.ok(true);\n'),
+        '8.test.ts': file(
+          'const soon = () => new Promise((r) => setTimeout(r, 30));\n' +
+            "t.test('a', (t) => t.test('b', async (t) => { setTimeout(() => { throw new Error('thrown'); }); await soon(); }));\n" +
+            "t.test('c', async (t) => { Promise.reject(new Error('rejected')); await soon(); t.ok(true); });\n",
+        ),
+        '9.test.ts': file('t.ok(true);\n'),
       },
     },
   });
-  const files = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => `test/unit/${number}.test.ts`);
+  const files = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `test/unit/${number}.test.ts`);
   for await (const { each } of runSuites([{ suite, files }], { root, filesAtOnce: 1, library })) {
     const failures = each.map(({ failures }) =>
       failures.map(({ path, details }) => [...path.slice(1), details['message'] ?? ''].join(': ')).join('; '),
@@ -145,27 +153,51 @@ t.test('files that share a process are told apart, and one that fails is its las
       /^$/,
       /^$/,
       /ended with 0/,
-      /waits: timeout!.*took more than 3 s/,
+      /waits: timeout!.*took more than 10 s/,
       /^late/,
       /^left a process running$/,
       /never: test unfinished/,
+      /^a: b: thrown: .*c: rejected: /,
       /^$/,
     ]);
     t.ok(each.every(({ failures, file }) => failures.every(({ path }) => path[0] === file)));
     t.strictSame(
       each.map(({ passed }) => passed),
-      [1, 3, 1, 0, 1, 1, 0, 1],
+      [1, 3, 1, 0, 1, 1, 0, 0, 1],
     );
     const pids = each.map(({ output }) => /in (\d+)/.exec(output)?.[1]);
     t.ok(pids.every((pid) => pid !== undefined));
     t.equal(pids[0], pids[1]);
     t.equal(pids[1], pids[2]);
-    t.equal(new Set(pids.slice(2)).size, 6, 'a new process after each that failed');
+    t.equal(new Set(pids.slice(2)).size, 7, 'a new process after each that failed');
     for (const [index, { output, file }] of each.entries()) {
       t.match(output, `in ${pids[index]} ${join(root, file)}`);
       t.equal(output.match(/^in /gm)?.length, 1);
     }
     t.match(each[1]?.output, /closed/);
+  }
+});
+
+t.test('a file that changes a built-in for those after it has failed, and meets none of them', async (t) => {
+  const suite = { name: 'sample', folder: 'test/unit', secondsPerFile: 20 };
+  const clean = "import t from 'tap';\nt.notOk('planted' in []);\nt.notOk(Object.isFrozen(async () => {}));\n";
+  const root = t.testdir({
+    'package.json': '{"type":"module"}',
+    test: {
+      unit: {
+        '1.test.ts': `${clean}Array.prototype.planted = 1;\nObject.freeze(Object.getPrototypeOf(async () => {}));\n`,
+        '2.test.ts': `${clean}const { log } = Math;\nMath.log = () => 0;\nMath.log = log;\n`,
+        '3.test.ts': `${clean}const all = Promise.all;\nPromise.all = (given) => all.call(Promise, given);\n`,
+        '4.test.ts': clean,
+      },
+    },
+  });
+  const files = [1, 2, 3, 4].map((number) => `test/unit/${number}.test.ts`);
+  for await (const { each } of runSuites([{ suite, files }], { root, filesAtOnce: 1, library })) {
+    t.match(
+      each.map(({ failures }) => failures.map(({ details }) => details['message'])),
+      [[/: Array\.prototype\.planted, AsyncFunction\.prototype \(frozen\)$/], [], [/: Promise\.all$/], []],
+    );
   }
 });
 

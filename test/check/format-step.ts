@@ -1,5 +1,5 @@
 import { runTool } from './command.ts';
-import { listFiles, sourceFolders } from './project-files.ts';
+import { listWritten, sourceFolders } from './project-files.ts';
 import { judgeReading, type Step } from './step.ts';
 
 /** Biome: formatting and the order of imports. */
@@ -15,7 +15,7 @@ export const formatStep: Step = {
     // The list of files comes last and is of no interest once it is read.
     const [report = '', list = ''] = stdout.split(/ VERBOSE .*\n/);
     const read = [...list.matchAll(/^ *- (.+)$/gm)].map(([, path = '']) => path.trim());
-    const { looked, failures } = judgeReading('Biome', read, listFiles(root, sourceFolders));
+    const { looked, failures } = judgeReading('Biome', read, listWritten(root, sourceFolders));
     const offences = exitCode === 0 ? [] : [`${stderr}${report}\nnpm run format puts most of this right.`];
     return { looked, failures: [...offences, ...failures] };
   },

@@ -1,5 +1,5 @@
 import { runTool } from './command.ts';
-import { listFiles, sourceFolders } from './project-files.ts';
+import { listWritten, sourceFolders } from './project-files.ts';
 import { judgeReading, type Step } from './step.ts';
 
 /** oxlint with types: promises that nobody awaits, any, cycles and the like. */
@@ -8,7 +8,7 @@ export const lintStep: Step = {
   async run(root) {
     const list = await runTool(root, 'oxlint', ['--debug=files', '.']);
     const { exitCode, stdout, stderr } = await runTool(root, 'oxlint', ['--type-aware', '--deny-warnings', '.']);
-    const { looked, failures } = judgeReading('oxlint', list.stdout.split('\n'), listFiles(root, sourceFolders));
+    const { looked, failures } = judgeReading('oxlint', list.stdout.split('\n'), listWritten(root, sourceFolders));
     const offences = exitCode === 0 ? [] : [`${stdout}${stderr}`];
     return { looked, failures: [...offences, ...failures] };
   },

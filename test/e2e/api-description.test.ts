@@ -2,9 +2,11 @@
 import t from 'tap';
 import { fund } from '../../demo/chain.ts';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
+import { pluginCallEventSchema, transactionEventSchema } from '../../src/http/openapi/event-operations.ts';
 import { operations } from '../../src/http/openapi/operations.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { describedBodies } from '../support/described.ts';
+import { readEvents } from '../support/event-reader.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -16,6 +18,8 @@ t.test('every operation, once', async (t) => {
   t.teardown(() => anvil.stop());
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
+    // A delivery finds nobody there.
+    env: { WEBHOOK_BLOCK_PRIVATE_IPS: 'false' },
     plugins: [
       { id: 'ok', path: 'ok.ts', emit_logs: true, emit_traces: true, emit_usage: true, allow_get_invocation: true },
       { id: 'fails', path: 'fails.ts', emit_logs: true },
@@ -51,6 +55,9 @@ t.test('every operation, once', async (t) => {
     return value as { data: Record<string, string> };
   };
 
+  const events = await readEvents(t, service.url, { key: service.apiKey });
+  t.match(events.response.headers.get('content-type'), /^text\/event-stream;/);
+  await events.next();
   const relayer = '/api/v1/relayers/local-1';
   await ask('GET /api/v1/plugins', '/api/v1/plugins');
   await ask('GET /api/v1/plugins/:id', '/api/v1/plugins/ok');
@@ -73,6 +80,21 @@ t.test('every operation, once', async (t) => {
   await ask('GET /api/v1/relayers/:id/transactions/:transactionId', `${relayer}/transactions/${data['id']}`);
   await ask('GET /api/v1/relayers/:id/transactions', `${relayer}/transactions`);
 
+  const batch = {
+    requests: [
+      { relayer_id: 'local-1', transaction: send },
+      { relayer_id: 'x', transaction: {} },
+    ],
+  };
+  await ask('POST /api/v1/transactions/batch', '/api/v1/transactions/batch', batch);
+  for (const [event, schema] of [
+    ['plugin_call', pluginCallEventSchema],
+    ['transaction', transactionEventSchema.strict()],
+  ] as const) {
+    const [told] = await events.take(event, 1);
+    t.strictSame(schema.parse(told?.data), told?.data);
+  }
+  left.delete('GET /api/v1/events');
   const one = `${relayer}/transactions/${data['id']}`;
   await submitted(service, one);
   const replacing = 'PUT /api/v1/relayers/:id/transactions/:transactionId';
@@ -80,7 +102,9 @@ t.test('every operation, once', async (t) => {
   await ask('DELETE /api/v1/relayers/:id/transactions/:transactionId', one);
   await ask('GET /api/v1/relayers/:id/transactions/:transactionId/timeline', `${one}/timeline`);
   const byNonce = 'GET /api/v1/relayers/:id/transactions/by-nonce/:nonce';
-  await ask(byNonce, `${relayer}/transactions/by-nonce/0`);
+  const ofNonce = await ask(byNonce, `${relayer}/transactions/by-nonce/0`);
+  const byHash = 'GET /api/v1/relayers/:id/transactions/by-hash/:hash';
+  await ask(byHash, `${relayer}/transactions/by-hash/${ofNonce.data['hash']}`);
   await service.request('POST', `${relayer}/transactions`, send);
   await ask('DELETE /api/v1/relayers/:id/transactions/pending', `${relayer}/transactions/pending`);
 
@@ -107,11 +131,21 @@ t.test('every operation, once', async (t) => {
     left.delete(`POST /api/v1/relayers/:id/transactions/sponsored/${deed}`);
   }
 
-  const hook = { id: 'hook', url: 'https://hooks.example/hook' };
+  const hook = { id: 'hook', url: 'http://127.0.0.1:1/hook' };
   await ask('POST /api/v1/notifications', '/api/v1/notifications', hook);
   await ask('GET /api/v1/notifications', '/api/v1/notifications');
   await ask('GET /api/v1/notifications/:id', '/api/v1/notifications/hook');
   await ask('PATCH /api/v1/notifications/:id', '/api/v1/notifications/hook', { signing_key: 'x'.repeat(32) });
+  await service.request('PATCH', relayer, { notification_id: 'hook' });
+  await service.request('POST', `${relayer}/transactions`, send);
+  const list = '/api/v1/notifications/hook/deliveries';
+  const told = async () => (await service.request('GET', list)).body.data[0]?.id;
+  while ((await told()) === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  await ask('GET /api/v1/notifications/:id/deliveries', list);
+  const delivery = `${list}/${await told()}`;
+  await ask('GET /api/v1/notifications/:id/deliveries/:deliveryId', delivery);
+  await ask('POST /api/v1/notifications/:id/deliveries/:deliveryId/redeliver', `${delivery}/redeliver`);
+  await service.request('PATCH', relayer, { notification_id: null });
   await ask('DELETE /api/v1/notifications/:id', '/api/v1/notifications/hook');
 
   const network = { name: 'mine', network_type: 'evm', rpc_urls: ['https://rpc.example/v3/a-secret-key'], chain_id: 5 };
@@ -134,6 +168,7 @@ t.test('every operation, once', async (t) => {
   await ask('GET /api/v1/api-keys', '/api/v1/api-keys');
   await ask('GET /api/v1/api-keys/:id', `/api/v1/api-keys/${madeKey['id']}`);
   await ask('GET /api/v1/api-keys/:id/permissions', `/api/v1/api-keys/${madeKey['id']}/permissions`);
+  await ask('PATCH /api/v1/api-keys/:id', `/api/v1/api-keys/${madeKey['id']}`, { rate_limit: null });
   await ask('DELETE /api/v1/api-keys/:id', `/api/v1/api-keys/${madeKey['id']}`);
   await ask('GET /api/v1/audit', '/api/v1/audit');
 
@@ -148,7 +183,7 @@ t.test('every operation, once', async (t) => {
     ['GET /api/v1/health', '/api/v1/health'],
     ['GET /api/v1/ready', '/api/v1/ready'],
     ['GET /api/v1/metrics', '/api/v1/metrics'],
-    ['GET /api/v1/metrics/:name', '/api/v1/metrics/requests_total'],
+    ['GET /api/v1/metrics/:name', '/api/v1/metrics/isolayer_http_requests_total'],
     ['GET /api/v1/debug/metrics/scrape', '/api/v1/debug/metrics/scrape'],
     ['GET /api-docs/openapi.json', '/api-docs/openapi.json'],
   ] as const) {

@@ -39,7 +39,7 @@ const PROBES: Record<string, { source: string; nothing: unknown }> = {
     nothing: [],
   },
   sockets: {
-    source: `export const handler = () => ['WebSocket', 'XMLHttpRequest', 'EventSource', 'navigator', 'Deno', 'Bun'].filter((name) => name in globalThis && globalThis[name] !== undefined);`,
+    source: `export const handler = () => ['WebSocket', 'XMLHttpRequest', 'EventSource', 'Deno', 'Bun'].filter((name) => name in globalThis && globalThis[name] !== undefined);`,
     nothing: [],
   },
   fetch: {

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
+import { quickStart } from '../support/run-folder.ts';
+import { compileCache } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,9 +18,9 @@ t.test('a server whose terminal is gone still finishes what is under way', async
     },
   });
   t.teardown(() => workspace.remove());
-  const server = spawn(process.execPath, ['--disable-sigusr1', join(root, 'src', 'main.ts')], {
+  const server = spawn(process.execPath, [...quickStart(), '--disable-sigusr1', join(root, 'src', 'main.ts')], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...workspace.env, API_KEY, HOST: '127.0.0.1' },
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache(), ...workspace.env, API_KEY, HOST: '127.0.0.1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.teardown(() => server.kill('SIGKILL'));

@@ -92,6 +92,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   cpSync(join(built, 'node_modules'), join(app, 'node_modules'), { recursive: true, verbatimSymlinks: true });
   t.strictSame((await readdir(app)).toSorted(), [
     'config',
+    'console',
     'node_modules',
     'package.json',
     'plugins',
@@ -145,6 +146,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
     body: '{"name":"Ada"}',
   });
   t.equal(status, 200, 'the sandbox works in it');
+  t.equal((await fetch(`${address}/console/console.js`)).status, 200, 'and the console');
   const [, ...probe] = theOnly(image, 'HEALTHCHECK').words;
   const probed = { env: { APP_PORT: new URL(address).port }, timeout: 10_000 };
   await run(node, probe, probed);

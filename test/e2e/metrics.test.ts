@@ -46,21 +46,21 @@ t.test('scrapes under load are whole, clean, and count every call', async (t) =>
           sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
       )
       .reduce((total, { value }) => total + value, 0);
-  t.equal(sum('plugin_calls_total', { plugin_id: 'work' }), CALLS);
-  t.equal(sum('plugin_calls_total', { plugin_id: 'work', status: '500' }), CALLS / 4);
-  t.equal(sum('plugin_call_outcomes_total', { plugin_id: 'work', outcome: 'threw' }), CALLS / 4);
-  t.equal(sum('requests_total', { endpoint: '/api/v1/plugins/:id/call', method: 'POST' }), CALLS);
-  t.ok(sum('plugin_processes', {}) >= 1);
+  t.equal(sum('isolayer_plugin_calls_total', { plugin_id: 'work' }), CALLS);
+  t.equal(sum('isolayer_plugin_calls_total', { plugin_id: 'work', status: '500' }), CALLS / 4);
+  t.equal(sum('isolayer_plugin_call_outcomes_total', { plugin_id: 'work', outcome: 'threw' }), CALLS / 4);
+  t.equal(sum('isolayer_http_requests_total', { endpoint: '/api/v1/plugins/:id/call', method: 'POST' }), CALLS);
+  t.ok(sum('isolayer_plugin_processes', {}) >= 1);
   t.strictSame(
-    families.get('plugin_refused')?.samples.map(({ labels, value }) => [labels['plugin_id'], value]),
+    families.get('isolayer_plugin_refused')?.samples.map(({ labels, value }) => [labels['plugin_id'], value]),
     [['work', 0]],
   );
-  t.equal(sum('store_healthy', {}), 1);
-  t.ok(sum('plugin_resident_memory_bytes', {}) > 1_000_000);
+  t.equal(sum('isolayer_store_healthy', {}), 1);
+  t.ok(sum('isolayer_plugin_resident_memory_bytes', {}) > 1_000_000);
   t.ok(sum('process_resident_memory_bytes', {}) > 1_000_000);
 
   const names = await service.request('GET', '/api/v1/metrics');
-  t.ok(names.body.includes('plugin_calls_total'));
+  t.ok(names.body.includes('isolayer_plugin_calls_total'));
   t.equal((await fetch(`${service.url}/api/v1/metrics`)).status, 401);
   t.notMatch(JSON.stringify([...families]), service.apiKey);
 });

@@ -6,6 +6,8 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { type Instances, instancesFor, RECEIVER, TRANSACTIONS, TRANSFER } from '../support/instances.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { quickStart } from '../support/run-folder.ts';
+import { compileCache } from '../support/service.ts';
 import { startSilentDatabase } from '../support/silent-database.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -26,8 +28,8 @@ async function startOn(t: Test, url: string) {
   const workspace = await createWorkspace();
   t.teardown(() => workspace.remove());
   const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-  const server = spawn(process.execPath, [main], {
-    env: { PATH: process.env['PATH'] ?? '', ...workspace.env, ...SHARED, DATABASE_URL: url },
+  const server = spawn(process.execPath, [...quickStart(), main], {
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache(), ...workspace.env, ...SHARED, DATABASE_URL: url },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.teardown(() => server.kill('SIGKILL'));

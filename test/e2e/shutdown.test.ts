@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startService } from '../support/service.ts';
+import { quickStart } from '../support/run-folder.ts';
+import { compileCache, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const CALLS = 20;
@@ -90,7 +91,10 @@ t.test('a signal during the start ends it in good order too', async (t) => {
   const workspace = await createWorkspace({ rpcUrl: 'http://127.0.0.1:9' });
   t.teardown(() => workspace.remove());
   const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-  const child = spawn(process.execPath, [main], { env: workspace.env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [...quickStart(), main], {
+    env: { ...compileCache(), ...workspace.env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   t.teardown(() => child.kill('SIGKILL'));
   // The database is made long before the service is ready.
   for await (const line of createInterface({ input: child.stdout })) if (line.includes('database migrated')) break;

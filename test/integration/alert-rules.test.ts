@@ -9,6 +9,7 @@ import { FINAL_STATUSES, transactionStatusSchema } from '../../src/domain/transa
 import type { WebhookEnd } from '../../src/domain/webhook-event.ts';
 import type { RpcVerdict } from '../../src/egress/rpc/rpc-verdict.ts';
 import type { ParkCause } from '../../src/engine/lane/broadcast-history.ts';
+import { DEAD_EVENTS_KEEP_MS } from '../../src/engine/retention.ts';
 import { defaultWebhookTiming } from '../../src/engine/webhooks/webhook-delivery.ts';
 import type { WriteOutcome } from '../../src/metered-store.ts';
 import { METRICS } from '../../src/observability/metric-table.ts';
@@ -26,17 +27,17 @@ const OF_PROMETHEUS = ['job', 'instance'];
 
 /** The values that a label can have, where the rules ask for some. */
 const VALUES: Record<string, readonly string[]> = {
-  'transactions_by_status status': transactionStatusSchema.options,
-  'transactions_failed_total failure_reason': FINAL_STATUSES,
-  'transactions_parked reason': ['price', 'balance', 'budget', 'sequence'] satisfies ParkCause[],
-  'transaction_decisions_total kind': decisionKindSchema.options,
-  'rpc_endpoints state': ENDPOINT_STATES,
-  'api_rpc_failures_total error_type': ['endpoint', 'transport'] satisfies RpcVerdict['meaning'][],
-  'store_write_seconds_count outcome': ['failed'] satisfies WriteOutcome[],
-  'webhook_events_ended_total end': ['dead'] satisfies WebhookEnd[],
-  'plugin_process_ends_total cause': ['start'] satisfies Death['cause'][],
-  'plugin_process_ends_total plugin_id': [''],
-  'plugin_call_outcomes_total outcome': Object.keys(END_CODES),
+  'isolayer_transactions_open status': transactionStatusSchema.options,
+  'isolayer_transactions_failed_total failure_reason': FINAL_STATUSES,
+  'isolayer_transactions_parked reason': ['price', 'balance', 'budget', 'sequence'] satisfies ParkCause[],
+  'isolayer_transaction_decisions_total kind': decisionKindSchema.options,
+  'isolayer_rpc_endpoints state': ENDPOINT_STATES,
+  'isolayer_rpc_call_failures_total error_type': ['endpoint', 'transport'] satisfies RpcVerdict['meaning'][],
+  'isolayer_store_write_duration_seconds_count outcome': ['failed'] satisfies WriteOutcome[],
+  'isolayer_webhook_events_ended_total end': ['dead'] satisfies WebhookEnd[],
+  'isolayer_plugin_process_ends_total cause': ['start'] satisfies Death['cause'][],
+  'isolayer_plugin_process_ends_total plugin_id': [''],
+  'isolayer_plugin_call_outcomes_total outcome': Object.keys(END_CODES),
 };
 
 const labelsOf = new Map<string, readonly string[]>(
@@ -83,7 +84,7 @@ t.test('the values that they ask for are ones that the labels can have', async (
               metrics.begun.some((endpoint) => new RegExp(`^${one}$`).test(endpoint)),
               about,
             );
-          else if (metric === 'requests_total') t.match(one, /^[1-5]\d\d$/, about);
+          else if (metric === 'isolayer_http_requests_total') t.match(one, /^[1-5]\d\d$/, about);
           else t.ok(VALUES[`${metric} ${label}`]?.includes(one), about);
         }
       }
@@ -149,7 +150,10 @@ t.test('the guide quotes texts of the log that there are, and the webhooks’ pa
       sources.some((source) => source.includes(`'${text}'`)),
       text,
     );
-  t.match(guide, `after ${defaultWebhookTiming.mostTries} deliveries`);
+  t.equal(defaultWebhookTiming.giveUpMs, 86_400_000);
+  t.match(guide, 'given up after a day of tries');
+  t.equal(DEAD_EVENTS_KEEP_MS, 30 * 86_400_000);
+  t.match(guide, 'lists them for 30 days');
   t.end();
 });
 

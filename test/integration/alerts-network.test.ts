@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { TRANSFER } from '../support/instances.ts';
 import { outage, startNodeFront } from '../support/node-front.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -26,7 +27,7 @@ for (const [index, address] of workspace.addresses.entries()) {
   await anvil.rpc('anvil_setBalance', [address, index + 1 === POOR ? '0x38d7ea4c68000' : '0x56bc75e2d63100000']);
 }
 
-const scene = await alertScene(t, workspace.env);
+const scene = await alertScene(t, workspace.env, composeService);
 const send = (relayer: number, more: object = {}) =>
   scene.service.request('POST', `/api/v1/relayers/local-${relayer}/transactions`, { ...TRANSFER, ...more });
 const get = async (relayer: number, path = '') =>
@@ -59,10 +60,10 @@ t.test('transactions that fail, wait for money, or get nowhere', async (t) => {
 
   for (let sent = 0; sent < 60; sent += 1) await send(TELLING);
   await until(async () => !(await statuses(TELLING)).includes('pending'));
-  await until(async () => /^webhook_events_waiting \d{3}$/m.test((await scene.scrape()) ?? ''));
+  await until(async () => /^isolayer_webhook_events_waiting \d{3}$/m.test((await scene.scrape()) ?? ''));
   await scene.minutes(46, async (minute) => {
     if (minute % 15 !== 10) return;
-    const grown = scene.untilCounted('webhook_events_waiting');
+    const grown = scene.untilCounted('isolayer_webhook_events_waiting');
     await send(TELLING);
     await grown;
   });
@@ -74,10 +75,10 @@ t.test('transactions that are old, and events that nobody takes for a day', asyn
   await scene.restart(() => {
     const database = new DatabaseSync(join(workspace.dir, 'data', 'isolayer.db'));
     database.exec('update transactions set created_at = created_at - 5 * 3600000');
-    database.exec('update outbox set tries = 119, next_try_at = 0');
+    database.exec('update outbox set tries = 8, due_since = due_since - 86400000, next_try_at = 0');
     database.close();
   });
-  await scene.untilCounted('webhook_events_ended_total');
+  await scene.untilCounted('isolayer_webhook_events_ended_total');
   await scene.minutes(12);
   const old = ['IsolayerTransactionOld', 'IsolayerTransactionStuck', 'IsolayerWebhooksDead'];
   firesOnly(t, scene, old, ['IsolayerRelayerStalled', 'IsolayerRelayerUnfunded']);

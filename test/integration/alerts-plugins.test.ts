@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { descendantsOf } from '../support/processes.ts';
+import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /** Files that the service may have open: the test has as few, and what it starts inherits that. */
@@ -28,7 +29,7 @@ const workspace = await createWorkspace({
 t.teardown(() => workspace.remove());
 spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${FILES}:${FILES}`]);
 
-const scene = await alertScene(t, workspace.env);
+const scene = await alertScene(t, workspace.env, startService);
 const { service } = scene;
 
 /** Waits for the cause, by the server's own word. */
@@ -60,9 +61,9 @@ t.test('calls that wait for a place, and go without one', async (t) => {
   firesOnly(t, scene, []);
   for (let round = 0; round < 2; round += 1) {
     const holding = service.call('one', { ms: 3_500 });
-    await untilSaid(/^plugin_calls_running 1$/m);
+    await untilSaid(/^isolayer_plugin_calls_running 1$/m);
     const waiting = [service.call('one'), service.call('one')];
-    await untilSaid(/^plugin_calls_queued 2$/m);
+    await untilSaid(/^isolayer_plugin_calls_queued 2$/m);
     if (round === 0) {
       await scene.minutes(16);
       firesOnly(t, scene, ['IsolayerPluginQueue']);
@@ -73,7 +74,7 @@ t.test('calls that wait for a place, and go without one', async (t) => {
       'they waited too long',
     );
     await holding;
-    await untilSaid(/^plugin_calls_queued 0$/m);
+    await untilSaid(/^isolayer_plugin_calls_queued 0$/m);
     await scene.minutes(6);
   }
   firesOnly(t, scene, ['IsolayerPluginUnavailable']);
@@ -82,13 +83,15 @@ t.test('calls that wait for a place, and go without one', async (t) => {
 });
 
 t.test('processes of a plugin that are killed again and again', async (t) => {
-  const isRefused = async () => /^plugin_refused\{plugin_id="calm"\} 1$/m.test((await scene.scrape()) ?? '');
+  const isRefused = async () => /^isolayer_plugin_refused\{plugin_id="calm"\} 1$/m.test((await scene.scrape()) ?? '');
   let deaths = 0;
   const loseOne = async () => {
     await untilServed();
     await killSandboxes();
     deaths += 1;
-    await untilSaid(new RegExp(`^plugin_process_ends_total\\{plugin_id="calm",cause="died"\\} ${deaths}$`, 'm'));
+    await untilSaid(
+      new RegExp(`^isolayer_plugin_process_ends_total\\{plugin_id="calm",cause="died"\\} ${deaths}$`, 'm'),
+    );
   };
   while (deaths < 4) await loseOne();
   await scene.minutes(3);
@@ -99,7 +102,7 @@ t.test('processes of a plugin that are killed again and again', async (t) => {
     while (!(await isRefused())) await loseOne();
   });
   firesOnly(t, scene, ['IsolayerSandboxDeaths', 'IsolayerPluginRefused'], spares);
-  await untilSaid(/^plugin_refused\{plugin_id="calm"\} 0$/m);
+  await untilSaid(/^isolayer_plugin_refused\{plugin_id="calm"\} 0$/m);
   await scene.minutes(20);
   firesOnly(t, scene, []);
 });
@@ -137,9 +140,9 @@ t.test('files that run out, and processes that do not start', async (t) => {
   // All numbers below are taken, so that it gets no further one.
   spawnSync('prlimit', ['--pid', String(service.pid), '--nofile=16:16']);
   await killSandboxes();
-  await untilSaid(/^plugin_process_ends_total\{plugin_id="",cause="start"\} (?!0$)/m);
+  await untilSaid(/^isolayer_plugin_process_ends_total\{plugin_id="",cause="start"\} (?!0$)/m);
   await scene.minutes(1);
-  for (let failures = 0; failures < 4; failures += 1) await scene.untilCounted('plugin_process_ends_total');
+  for (let failures = 0; failures < 4; failures += 1) await scene.untilCounted('isolayer_plugin_process_ends_total');
   await scene.minutes(2);
   firesOnly(t, scene, ['IsolayerSandboxBroken'], ['IsolayerFilesRunningOut', 'IsolayerSandboxDeaths']);
   firedAll(t, scene, [

@@ -2,13 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
+import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const workspace = await createWorkspace({ env: { HOST: '127.0.0.1' } });
 t.teardown(() => workspace.remove());
 
 t.test('a process that is stopped for moments, starts anew again and again, and is gone', async (t) => {
-  const scene = await alertScene(t, workspace.env);
+  const scene = await alertScene(t, workspace.env, startService);
   await scene.minutes(7, async () => {
     // A stretch is measured from one tick of a timer to the next, and a scrape begins anew.
     await delay(100);

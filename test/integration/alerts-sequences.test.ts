@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { TRANSFER } from '../support/instances.ts';
 import { type FrontRule, startNodeFront } from '../support/node-front.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -32,7 +33,7 @@ const PRUNED = ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_ge
 const prunes: FrontRule = ({ method }) => (PRUNED.includes(method) ? { result: null } : undefined);
 
 t.test('gaps that are filled with empty transactions, and nonces that nobody can prove the use of', async (t) => {
-  const scene = await alertScene(t, workspace.env);
+  const scene = await alertScene(t, workspace.env, composeService);
   const transactions = (relayer: number) => `/api/v1/relayers/local-${relayer}/transactions`;
   const saying = async (what: RegExp) => {
     while (!what.test((await scene.scrape()) ?? '')) await delay(250);
@@ -50,8 +51,8 @@ t.test('gaps that are filled with empty transactions, and nonces that nobody can
   firesOnly(t, scene, []);
   front.rule(prunes);
   await anvil.rpc('anvil_mine', ['0x80']);
-  await saying(/transaction_decisions_total\{[^}]*kind="gap-filled"\} 8\n/);
-  await saying(/transactions_parked\{[^}]*reason="sequence"\} 1\n/);
+  await saying(/isolayer_transaction_decisions_total\{[^}]*kind="gap-filled"\} 8\n/);
+  await saying(/isolayer_transactions_parked\{[^}]*reason="sequence"\} 1\n/);
   await scene.minutes(2);
   firesOnly(t, scene, ['IsolayerFillingGaps']);
   await scene.minutes(16);

@@ -6,6 +6,7 @@ import t from 'tap';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { TRANSFER } from '../support/instances.ts';
+import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const LANES = 6;
@@ -17,7 +18,7 @@ t.teardown(() => workspace.remove());
 for (const address of workspace.addresses) await anvil.rpc('anvil_setBalance', [address, '0x56bc75e2d63100000']);
 
 t.test('a database that another program keeps from being written, or has nearly all the time', async (t) => {
-  const scene = await alertScene(t, workspace.env);
+  const scene = await alertScene(t, workspace.env, startService);
   const { service } = scene;
   const send = (lane = 1) => service.request('POST', `/api/v1/relayers/local-${lane}/transactions`, TRANSFER);
   const ask = async () => {
@@ -37,7 +38,7 @@ t.test('a database that another program keeps from being written, or has nearly 
   // What was accepted does not move either.
   const stuck = ['IsolayerLaneFaults', 'IsolayerRelayerStalled'];
   firesOnly(t, scene, unwritable, stuck);
-  await scene.minutes(2, () => scene.untilCounted('lane_faults_total'));
+  await scene.minutes(2, () => scene.untilCounted('isolayer_lane_faults_total'));
   await scene.minutes(6);
   firesOnly(t, scene, ['IsolayerLaneFaults'], [...unwritable, ...stuck]);
   other.exec('rollback');

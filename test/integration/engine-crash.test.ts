@@ -20,13 +20,14 @@ import type { Store } from '../../src/store/store.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { present } from '../support/engine-world.ts';
 import { identityAt, storedTransaction } from '../support/evm.ts';
+import { quickStart } from '../support/run-folder.ts';
 import { relayerOf } from '../support/store.ts';
 
 const ENTRY = fileURLToPath(import.meta.resolve('../support/engine-process.ts'));
 
 /** An engine's process, and the raw bytes that it was about to send, in order. */
 function startEngine(t: Test, args: string[]): { child: ChildProcess; offered: AsyncIterator<string> } {
-  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...quickStart(), ENTRY, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   return { child, offered: createInterface({ input: present(child.stdout ?? undefined) })[Symbol.asyncIterator]() };
 }

@@ -3,7 +3,8 @@ import { hashMessage, Transaction, TypedDataEncoder, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { fund } from '../../demo/chain.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
-import { type AnswerBody, type RunningService, startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
+import type { AnswerBody, StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const RECEIVER = '0x00000000000000000000000000000000000000b0';
@@ -14,7 +15,7 @@ const WITHIN_MS = 20_000;
 
 interface Stage {
   anvil: Anvil;
-  service: RunningService;
+  service: StartedService;
   address: string;
   /** A new wallet on every call; nobody has sent from it. */
   stranger(): Wallet;
@@ -27,7 +28,7 @@ async function stage(t: Test, relayer: object = {}): Promise<Stage> {
   const workspace = await createWorkspace({ rpcUrl: anvil.url, relayer });
   t.teardown(() => workspace.remove());
   await fund(anvil.url, workspace.address);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   return {
     anvil,

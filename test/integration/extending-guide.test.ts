@@ -1,8 +1,9 @@
 /** The walks of docs/extending.md lead to a service that has the new parts, and touch no other file. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
+import { startService } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const guide = readFileSync(join(root, 'docs', 'extending.md'), 'utf8');
@@ -71,11 +72,17 @@ t.test('each walk touches as few files as it says', (t) => {
     'src/domain/network-type.ts',
     'src/chains/registry.ts',
   ]);
+  t.strictSame(filesOf('A capability'), [
+    'sandbox/capability-contract.ts',
+    'src/plugin-host/capabilities/relayer.ts',
+    'sandbox/guest/relayer.ts',
+    'sandbox/guest/plugin-api.ts',
+  ]);
   t.end();
 });
 
-t.test('the new kind and the new family compile, and a configuration can name them', async (t) => {
-  const dir = copyWith(t, [...blocksOf('A kind of signer'), ...blocksOf('A chain family')]);
+t.test('what is new compiles, a configuration can name it, and a plugin can call it', async (t) => {
+  const dir = copyWith(t, ['A kind of signer', 'A chain family', 'A capability'].flatMap(blocksOf));
   const relayer = { id: 'p', name: 'P', network: 'pennynet', network_type: 'penny', paused: false, signer_id: 's' };
   const signer = { id: 's', type: 'seed', config: { seed: { type: 'plain', value: '11'.repeat(32) } } };
   mkdirSync(join(dir, 'config'));
@@ -97,6 +104,19 @@ t.test('the new kind and the new family compile, and a configuration can name th
     'networks of type evm sign on secp256k1, and it signs on ed25519',
   );
 
-  const typed = await run(dir, join(root, 'node_modules', '.bin', 'tsc'), ['-p', dir, '--pretty', 'false']);
+  const typed = await run(dir, join(root, 'node_modules', 'typescript-native', 'bin', 'tsc'), [
+    '-p',
+    dir,
+    '--pretty',
+    'false',
+  ]);
   t.equal(typed.exitCode, 0, typed.said);
+
+  writeConfig({});
+  writeFileSync(join(dir, 'plugins', 'purse.js'), "exports.handler = ({ api }) => api.useRelayer('p').getBalance();\n");
+  const folders = ['config', 'data', 'plugins'].map((name) => [`${name.toUpperCase()}_DIR`, join(dir, name)]);
+  const env = { ...Object.fromEntries(folders), APP_PORT: '0', METRICS_ENABLED: 'false' };
+  const service = await startService(env, relative(root, join(dir, 'src', 'main.ts')));
+  t.teardown(() => service.kill());
+  t.match(await service.call('purse'), { status: 200, body: { data: { balance: '100', unit: 'penny' } } });
 });

@@ -21,6 +21,7 @@ import { startAnvil } from '../support/anvil.ts';
 import { present } from '../support/engine-world.ts';
 import { identityAt, storedTransaction } from '../support/evm.ts';
 import { hastyLeases, startPostgres } from '../support/postgres.ts';
+import { quickStart } from '../support/run-folder.ts';
 import { relayerOf, transactionOf } from '../support/store.ts';
 import { leaseOf } from '../support/store-contract/leases.ts';
 
@@ -33,7 +34,7 @@ const ENGINE_PROCESS = fileURLToPath(import.meta.resolve('../support/engine-proc
 
 /** A process, and the lines that it says. */
 function startProcess(t: Test, entry: string, args: string[]): { child: ChildProcess; said: AsyncIterator<string> } {
-  const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...quickStart(), entry, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   return { child, said: createInterface({ input: present(child.stdout ?? undefined) })[Symbol.asyncIterator]() };
 }

@@ -33,6 +33,7 @@ function exercise(metrics: Metrics): void {
   metrics.engine.decided({ relayerId: 'r1', networkType: 'evm', kind: 'bumped' });
   metrics.engine.relayerChecked('r1', true);
   metrics.engine.relayers([{ id: 'r1', networkType: 'evm', disabledReason: null }]);
+  metrics.engine.balances([{ relayerId: 'r1', networkType: 'evm', unit: 'wei', balance: 5n }]);
   metrics.rpc.called({ endpoint: 'https://a.test', method: 'eth_call', outcome: 'transport', ms: 3 });
   metrics.rpc.endpoints([{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16 }]);
   metrics.rpc.endpointChanged('n', { kind: 'paused', endpoint: 'https://a.test' });
@@ -62,7 +63,16 @@ t.test('clean when empty and when everything has happened', async (t) => {
     seen.delete('le');
     t.strictSame([...seen].toSorted(), [...labels].toSorted(), name);
   }
-  t.equal(families.get('transactions_created_total')?.samples[0]?.labels['relayer_id'], 'r \\"1\\"\\\\\\n');
+  t.equal(families.get('isolayer_transactions_created_total')?.samples[0]?.labels['relayer_id'], 'r \\"1\\"\\\\\\n');
+});
+
+t.test('the names say whose they are and in which unit, as the conventions ask', (t) => {
+  for (const [name, { kind }] of Object.entries(METRICS)) {
+    t.match(name, /^isolayer_[a-z]+(_[a-z]+)+$/, 'the application, then what is measured');
+    t.equal(kind === 'counter', name.endsWith('_total'), `${name}: what is counted, and only that, is a total`);
+    if (kind === 'histogram') t.match(name, /_seconds$/, 'a base unit');
+  }
+  t.end();
 });
 
 t.test('each family by itself is as clean', async (t) => {

@@ -3,7 +3,8 @@
  * client may write into each field. Always the envelope, never a 500, never a stack.
  */
 import t, { type Test } from 'tap';
-import { type RunningService, startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
+import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const NOTIFICATIONS = '/api/v1/notifications';
@@ -23,11 +24,11 @@ const NONSENSE: [string, unknown][] = [
 /** It keeps its digits as a text, so that fields of any text take it. */
 const BEYOND: [string, unknown] = ['a number beyond 2^53', 2 ** 60];
 
-async function serviceFor(t: Test): Promise<RunningService> {
+async function serviceFor(t: Test): Promise<StartedService> {
   // Nobody answers there: the relayer is disabled, and can be changed all the same.
   const workspace = await createWorkspace({ rpcUrl: 'http://127.0.0.1:1/', env: { RATE_LIMIT_BURST_SIZE: '100000' } });
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   return service;
 }
@@ -45,7 +46,7 @@ function isRefusal(
   t.ok(answer.body.error.length < 2_000, `${what}: a short reason`);
 }
 
-async function sendRaw(service: RunningService, method: string, path: string, body: string, type = 'application/json') {
+async function sendRaw(service: StartedService, method: string, path: string, body: string, type = 'application/json') {
   const headers = { authorization: `Bearer ${service.apiKey}`, 'content-type': type };
   const response = await fetch(`${service.url}${path}`, { method, headers, body });
   return { status: response.status, body: JSON.parse(await response.text()) };

@@ -73,8 +73,8 @@ const IDS = [
   '\u{1f680}',
   'x'.repeat(200),
 ];
-/** What would end this service, or ask nodes elsewhere. */
-const LEFT_OUT = /openapi|\/rpc$/;
+/** What would end this service, ask nodes elsewhere, or never end. */
+const LEFT_OUT = /openapi|\/rpc$|\/events$/;
 /** What the other requests are about. */
 const KEPT = 'delete /api/v1/relayers/{id}';
 

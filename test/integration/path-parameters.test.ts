@@ -1,15 +1,16 @@
 /** Threat: an id in a path that a database refuses as text is answered as a fault of the service. */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { instancesFor, TRANSACTIONS, TRANSFER } from '../support/instances.ts';
 import { startPostgres } from '../support/postgres.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const NUL = '%00';
 const SHOWN = '\u{fffd}';
 
-async function assertUnknown(t: Test, service: RunningService): Promise<void> {
+async function assertUnknown(t: Test, service: StartedService): Promise<void> {
   const relayers = '/api/v1/relayers';
   const relayer = `Relayer with ID ${SHOWN} not found`;
   const transaction = `Transaction with ID a${SHOWN} not found`;
@@ -25,6 +26,7 @@ async function assertUnknown(t: Test, service: RunningService): Promise<void> {
     ['DELETE', `${relayers}/${NUL}/transactions/pending`, undefined, relayer],
     ['POST', `${relayers}/${NUL}/sign`, { message: 'x' }, relayer],
     ['POST', `${relayers}/${NUL}/rpc`, { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }, relayer],
+    ['GET', `${TRANSACTIONS}/by-hash/a${NUL}`, undefined, transaction],
     ['GET', `${TRANSACTIONS}/a${NUL}`, undefined, transaction],
     ['GET', `${TRANSACTIONS}/a${NUL}/timeline`, undefined, transaction],
     ['PUT', `${TRANSACTIONS}/a${NUL}`, TRANSFER, transaction],
@@ -48,7 +50,7 @@ t.test('an id that no database takes is unknown, on PostgreSQL', async (t) => {
   const postgres = await startPostgres();
   t.teardown(() => postgres.stop());
   const instances = await instancesFor(t, postgres);
-  await assertUnknown(t, await instances.start());
+  await assertUnknown(t, await instances.compose());
 });
 
 t.test('an id that no database takes is unknown, on SQLite', async (t) => {
@@ -57,7 +59,7 @@ t.test('an id that no database takes is unknown, on SQLite', async (t) => {
   const workspace = await createWorkspace({ rpcUrl: anvil.url });
   t.teardown(() => workspace.remove());
   await anvil.rpc('anvil_setBalance', [workspace.address, '0xffffffffffffffff']);
-  const service = await startService(workspace.env);
-  t.teardown(() => service.kill());
+  const service = await composeService(workspace.env);
+  t.teardown(() => service.stop());
   await assertUnknown(t, service);
 });

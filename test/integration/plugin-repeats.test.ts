@@ -5,9 +5,10 @@
  */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { hostileHttp, plain } from '../support/hostile-http.ts';
 import { eventually } from '../support/plugin-host.ts';
-import { type AnswerBody, startService } from '../support/service.ts';
+import type { AnswerBody } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /** Asks the test's server what to do next; a GET is no effect. */
@@ -80,8 +81,8 @@ async function setUp(t: Test) {
   });
   t.teardown(() => workspace.remove());
   await anvil.rpc('anvil_setBalance', [workspace.address, `0x${(10n ** 20n).toString(16)}`]);
-  const service = await startService(workspace.env);
-  t.teardown(() => service.kill());
+  const service = await composeService(workspace.env);
+  t.teardown(() => service.stop());
   const call = async (name: string, params: object) => {
     const response = await fetch(`${service.url}/api/v1/plugins/pays/call`, {
       method: 'POST',

@@ -4,9 +4,10 @@
  * key, under which what happened is found and not done again.
  */
 import t from 'tap';
+import { composeService } from '../support/composed-service.ts';
 import { hostileHttp, plain } from '../support/hostile-http.ts';
 import { eventually } from '../support/plugin-host.ts';
-import { type AnswerBody, startService } from '../support/service.ts';
+import type { AnswerBody } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /** Says that it is there, does what it is told, and stays until the gate is open. GET is no effect. */
@@ -56,8 +57,8 @@ t.test('N waiting calls and a killer', { timeout: 55_000 }, async (t) => {
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' },
   });
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
-  t.teardown(() => service.kill());
+  const service = await composeService(workspace.env);
+  t.teardown(() => service.stop());
   const base = `http://${server.host}`;
   const call = async (name: string, does: string, key?: string) => {
     const response = await fetch(`${service.url}/api/v1/plugins/stays/call`, {

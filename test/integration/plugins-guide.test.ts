@@ -68,7 +68,7 @@ t.test('the tables name every limit, every method and every code, with their det
       [...details.matchAll(/`(\w+)`/g)].map(([, name]) => name),
     );
   }
-  t.ok(createMetrics().names().includes('plugin_capability_calls_total'));
+  t.ok(createMetrics().names().includes('isolayer_plugin_capability_calls_total'));
   t.end();
 });
 
@@ -86,9 +86,9 @@ t.test('limits are for the families that it names', (t) => {
   const chains = [createEvmChain(systemClock), createSolanaChain(), createStellarChain()];
   t.strictSame(
     chains.filter(({ spending }) => spending !== undefined).map(({ type }) => type),
-    ['evm', 'solana'],
+    ['evm', 'solana', 'stellar'],
   );
-  t.match(guide, 'Limits are for EVM and Solana relayers');
+  t.match(guide, 'On Stellar `recipients` are accounts and contracts');
   t.end();
 });
 
@@ -170,7 +170,7 @@ t.test('what is shown of a plugin, and what is measured', (t) => {
     t.ok(Object.hasOwn(pluginSchema.shape.last_hour.shape, key), key);
   }
   const metrics = createMetrics().names();
-  for (const [name] of section('How one stands').matchAll(/plugin_\w+/g)) t.ok(metrics.includes(name), name);
+  for (const [name] of section('How one stands').matchAll(/isolayer_plugin_\w+/g)) t.ok(metrics.includes(name), name);
   t.end();
 });
 

@@ -75,8 +75,8 @@ t.test('all methods of the public client', async (t) => {
   await meets(health, 'health', [], 200, 'OK');
   await meets(health, 'readiness', [], 200, { ready: true });
   const names = (await metrics('listMetrics')).data as string[];
-  t.ok(names.includes('requests_total'), 'names, and no text');
-  await meets(metrics, 'metricDetail', ['requests_total'], 200, /^# HELP requests_total/);
+  t.ok(names.includes('isolayer_http_requests_total'), 'names, and no text');
+  await meets(metrics, 'metricDetail', ['isolayer_http_requests_total'], 200, /^# HELP isolayer_http_requests_total/);
   await meets(metrics, 'scrapeMetrics', [], 200, /# TYPE /);
 
   await meets(networks, 'listNetworks', [1, 5], 200, shows([{ id: 'evm:local' }]));

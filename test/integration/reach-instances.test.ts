@@ -7,7 +7,7 @@ import { answersOf } from '../support/health-stage.ts';
 import { assertPaidOnce, instancesFor, send, TRANSACTIONS, TRANSFER, untilMined } from '../support/instances.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { type DoubleHandler, startRpcDouble } from '../support/rpc-double.ts';
-import type { RunningService } from '../support/service.ts';
+import type { StartedService } from '../support/service.ts';
 
 const GONE: DoubleHandler = () => 'hang-up';
 const RELAYER = '/api/v1/relayers/local-1';
@@ -24,16 +24,16 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }
 }
 
-const isDisabled = async (service: RunningService) =>
+const isDisabled = async (service: StartedService) =>
   (await service.request('GET', RELAYER)).body.data.system_disabled === true;
-const readiness = async (service: RunningService) => service.request('GET', '/api/v1/ready');
+const readiness = async (service: StartedService) => service.request('GET', '/api/v1/ready');
 
 const instances = await instancesFor(t, postgres);
 const [nodeOfOne, nodeOfTwo] = [await startRpcDouble(answersOf(instances.anvil)), await startRpcDouble(GONE)];
 for (const node of [nodeOfOne, nodeOfTwo]) t.teardown(() => node.stop());
 const env = { RPC_TIMEOUT_MS: '2000' };
-const one = await instances.start(env, nodeOfOne.url);
-const two = await instances.start(env, nodeOfTwo.url);
+const one = await instances.compose(env, nodeOfOne.url);
+const two = await instances.compose(env, nodeOfTwo.url);
 
 t.test('an instance without its node disables nobody while another reaches it, and is not ready', async (t) => {
   await until('it says that it is not ready', async () => (await readiness(two)).status === 503);

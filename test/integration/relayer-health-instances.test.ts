@@ -2,7 +2,12 @@
  * The promise: of several instances some look after a relayer, others take their place when they die, and whatever
  * happens is told once. What could break it: all that start together, a crash in the middle of a bad time.
  */
+import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { createEvmChain } from '../../src/chains/evm/index.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { BalanceWatch } from '../../src/engine/relayers/balance-watch.ts';
+import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -12,6 +17,7 @@ import { instancesFor } from '../support/instances.ts';
 import { hastyLeases, startPostgres } from '../support/postgres.ts';
 import { type DoubleHandler, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
 import type { RunningService } from '../support/service.ts';
+import { relayerOf } from '../support/store.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
 
 const SILENT: DoubleHandler = () => 'hang-up';
@@ -123,4 +129,27 @@ t.test('when the one of two that makes the rounds dies the other does, and sees 
     (await second.told()).map(({ payload_type: type }) => type),
     ['relayer_disabled', 'relayer_enabled'],
   );
+});
+
+t.test('a low balance that two instances see at the same time is told once', async (t) => {
+  const url = await postgres.createDatabase();
+  const log = createLog('silent');
+  const stores = await Promise.all(
+    [1, 2].map(async () => {
+      const store = await openPostgresStore({ url, log, ...hastyLeases });
+      t.teardown(() => store.close());
+      return store;
+    }),
+  );
+  const relayer = relayerOf({ id: 'r1', notificationId: 'hook' });
+  await stores[0]?.write((writer) => writer.putRelayer(relayer));
+  const chains = new Map([['evm' as const, createEvmChain(systemClock)]]);
+  const outbox = new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log });
+  const watches = stores.map((store) => new BalanceWatch({ store, outbox, log }));
+  for (let balance = 150n; balance > 130n; balance -= 1n) {
+    for (const watch of watches) watch.seen({ relayer, balance, minBalance: 100n, again: async () => balance });
+  }
+  await Promise.all(watches.map((watch) => watch.close()));
+  t.equal(await stores[0]?.read.waitingEvents(), 1);
+  t.match(await stores[1]?.read.relayerBalance('r1'), { isLow: true });
 });

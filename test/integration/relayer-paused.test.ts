@@ -4,9 +4,10 @@
  */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { answersOf } from '../support/health-stage.ts';
 import { type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const RELAYER = '/api/v1/relayers/local-1';
@@ -35,7 +36,7 @@ const READING = ['', '/status', '/balance', '/transactions', '/transactions/:tra
 interface Stage {
   anvil: Anvil;
   endpoint: RpcDouble;
-  service: RunningService;
+  service: StartedService;
   send(): Promise<string>;
   statusOf(id: string): Promise<string>;
   until(what: string, holds: () => Promise<boolean>): Promise<void>;
@@ -47,7 +48,7 @@ async function stage(t: Test): Promise<Stage> {
   const workspace = await createWorkspace({ rpcUrl: endpoint.url });
   t.teardown(() => Promise.all([anvil.stop(), endpoint.stop(), workspace.remove()]));
   await anvil.rpc('anvil_setBalance', [workspace.address, '0xde0b6b3a7640000']);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   return {
     anvil,

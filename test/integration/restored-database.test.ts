@@ -20,18 +20,18 @@ const CHEAP = { policies: { gas_price_cap: 1_000_000_000_000 } };
 /** A backup that holds a payment which waits; in the database that goes on it was paid. */
 async function paidAfterTheBackup(t: Test): Promise<{ instances: Instances; backup: string; paid(): Promise<bigint> }> {
   const instances = await instancesFor(t, postgres);
-  const first = await instances.start();
+  const first = await instances.compose();
   await first.request('PATCH', '/api/v1/relayers/local-1', DEAR);
   const { body } = await first.request('POST', TRANSACTIONS, TRANSFER);
   const statusReason = async () =>
     (await first.request('GET', `${TRANSACTIONS}/${body.data.id}`)).body.data.status_reason as string | null;
   while (!/gas_price_cap/.test((await statusReason()) ?? '')) await delay(50);
-  t.equal(await first.stop(), 0);
+  await first.stop();
   const backup = await postgres.copyDatabase(instances.env['DATABASE_URL'] ?? '');
-  const second = await instances.start();
+  const second = await instances.compose();
   await second.request('PATCH', '/api/v1/relayers/local-1', CHEAP);
   await untilMined(second, 1);
-  t.equal(await second.stop(), 0);
+  await second.stop();
   const paid = async () => BigInt(String(await instances.anvil.rpc('eth_getBalance', [RECEIVER, 'latest'])));
   t.equal(await paid(), 7n);
   return { instances, backup, paid };
@@ -55,7 +55,7 @@ t.test('an instance that knows better does not start on it until it is told what
   t.match(await runTyped(instances.dir, ['restore'], answering), { code: 1, complained: /--fail-unsigned/ });
   t.match(await runTyped(instances.dir, ['restore', '--fail-unsigned'], answering), { code: 0 });
   // It has a folder of its own.
-  const third = await instances.start();
+  const third = await instances.compose();
   t.match((await third.request('GET', TRANSACTIONS)).body.data, [
     { status: 'failed', status_reason: /may have been sent after the backup/ },
   ]);
@@ -66,14 +66,14 @@ t.test('an instance that knows better does not start on it until it is told what
   t.equal(await paid(), 14n, 'what was sent after the backup was paid once');
   const complained = await runTyped(instances.dir, ['restore', '--send-unsigned'], answering);
   t.match(complained, { code: 1, complained: /An instance uses this database/ });
-  t.equal(await third.stop(), 0);
+  await third.stop();
 
   const moved = { DATABASE_URL: await postgres.copyDatabase(env['DATABASE_URL'] ?? '') };
-  const fourth = await instances.start(moved);
+  const fourth = await instances.compose(moved);
   t.equal(
     (await fourth.request('GET', TRANSACTIONS)).body.data.length,
     2,
     'a copy that holds nothing unsigned is used',
   );
-  t.equal(await fourth.stop(), 0);
+  await fourth.stop();
 });

@@ -2,16 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { Configuration, NetworksApi, type SignerCreateRequest, SignersApi } from '@openzeppelin/relayer-sdk';
 import t, { type Test } from 'tap';
+import { composeService } from '../support/composed-service.ts';
 import { answersByMethod, startRpcDouble } from '../support/rpc-double.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-async function serviceFor(t: Test): Promise<RunningService & { configuration: Configuration }> {
+async function serviceFor(t: Test): Promise<StartedService & { configuration: Configuration }> {
   const node = await startRpcDouble(answersByMethod({ eth_chainId: '0x7a69' }));
   t.teardown(() => node.stop());
   const workspace = await createWorkspace({ rpcUrl: node.url });
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   return { ...service, configuration: new Configuration({ basePath: service.url, accessToken: service.apiKey }) };
 }

@@ -2,10 +2,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
+import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { computeAddress, hexlify, verifyMessage } from 'ethers';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { fund } from '../../demo/chain.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
+import type { NetworkType } from '../../src/domain/network-type.ts';
+import { createSignerKinds } from '../../src/signers/registry.ts';
+import type { Curve } from '../../src/signers/signer.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
@@ -13,9 +17,12 @@ import { startAzure } from '../support/signers/azure-double.ts';
 import { startCdp } from '../support/signers/cdp-double.ts';
 import { startGoogleKms } from '../support/signers/google-kms-double.ts';
 import { keystoreFile } from '../support/signers/keystore-file.ts';
+import { newServiceKey } from '../support/signers/service-key.ts';
 import type { SignerSubject } from '../support/signers/signer-contract.ts';
+import { familiesOf } from '../support/signers/signer-families.ts';
 import { startTurnkey } from '../support/signers/turnkey-double.ts';
 import { startStoredKey, startTransitKey } from '../support/signers/vault-double.ts';
+import { startStellar } from '../support/stellar-net.ts';
 import { startSvm } from '../support/svm.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -23,13 +30,9 @@ const WITHIN_MS = 30_000;
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
 const keys = t.testdir();
-const azure = await startAzure();
-const subjects: SignerSubject[] = [
-  azure,
-  await startTransitKey(),
-  // One identity of AWS is that of the process, and so of one key: the other family has its own in the other test.
-  await startAwsKms('secp256k1'),
-];
+const [azure, transit, aws] = await Promise.all([startAzure(), startTransitKey(), startAwsKms('secp256k1')]);
+// One identity of AWS is that of the process, and so of all its signers.
+const subjects: SignerSubject[] = [azure, transit, aws, await startAwsKms('ed25519', aws.credentials)];
 for (const curve of ['secp256k1', 'ed25519'] as const) {
   subjects.push(
     await keystoreFile(keys, curve),
@@ -41,22 +44,36 @@ for (const curve of ['secp256k1', 'ed25519'] as const) {
 }
 t.teardown(() => Promise.all(subjects.map(async ({ service }) => await service?.stop())));
 
-const [anvil, svm] = await Promise.all([startAnvil(), startSvm()]);
-t.teardown(() => Promise.all([anvil.stop(), svm.stop()]));
+const [anvil, svm, stellar] = await Promise.all([startAnvil(), startSvm(), startStellar()]);
+t.teardown(() => Promise.all([anvil.stop(), svm.stop(), stellar.stop()]));
 
 interface Entry {
+  /** Of the relayer. */
   id: string;
-  family: 'evm' | 'solana';
+  family: NetworkType;
   address: string;
-  subject: SignerSubject;
+  type: string;
+  signer: string;
 }
 
-const entries: Entry[] = subjects.map((subject) => {
-  const family = subject.curve === 'secp256k1' ? 'evm' : 'solana';
-  const { publicKey } = subject;
-  const address = family === 'evm' ? computeAddress(hexlify(publicKey)) : new PublicKey(publicKey).toBase58();
-  return { id: `${family}-${subject.type.replaceAll('_', '-')}`, family, address, subject };
-});
+/** Relayers of all families that a key can serve: they share the signer. */
+function entriesOf(type: string, curve: Curve, publicKey: Buffer, signer: string): Entry[] {
+  const kind = type.replaceAll('_', '-');
+  const families = familiesOf(createSignerKinds().get(type) ?? {}, curve);
+  return families.map((family) => ({
+    ...{ id: `${family}-${kind}`, family, type, signer },
+    address: ADDRESSES[family](publicKey),
+  }));
+}
+
+const ADDRESSES: Record<NetworkType, (publicKey: Buffer) => string> = {
+  evm: (publicKey) => computeAddress(hexlify(publicKey)).toLowerCase(),
+  solana: (publicKey) => new PublicKey(publicKey).toBase58(),
+  stellar: (publicKey) => StrKey.encodeEd25519PublicKey(publicKey),
+};
+
+const signerOf = ({ type, curve }: SignerSubject) => `${type.replaceAll('_', '-')}-${curve}`;
+const entries = subjects.flatMap((one) => entriesOf(one.type, one.curve, one.publicKey, signerOf(one)));
 
 /** The same entry with its secrets in the environment, as an operator would have them. */
 function inVariables(prefix: string, config: JsonObject, env: Record<string, string>): JsonObject {
@@ -71,15 +88,18 @@ function inVariables(prefix: string, config: JsonObject, env: Record<string, str
   );
 }
 
-const env: Record<string, string> = { LOG_LEVEL: 'trace' };
+const relayerOf = ({ id, family, signer }: Entry) => ({
+  ...{ id, name: id, network: `${family}-net`, network_type: family, signer_id: signer, paused: false },
+  ...(family === 'evm' ? {} : { policies: { fee_payment_strategy: 'relayer' } }),
+});
+
+const env: Record<string, string> = { LOG_LEVEL: 'trace', RATE_LIMIT_BURST_SIZE: '100000' };
 const workspace = await createWorkspace({
   config: {
-    relayers: entries.map(({ id, family }) => ({
-      ...{ id, name: id, network: `${family}-net`, network_type: family, signer_id: id, paused: false },
-      ...(family === 'solana' ? { policies: { fee_payment_strategy: 'relayer' } } : {}),
-    })),
-    signers: entries.map(({ id, subject }) => {
+    relayers: entries.map(relayerOf),
+    signers: subjects.map((subject) => {
       Object.assign(env, subject.environment);
+      const id = signerOf(subject);
       return { id, type: subject.type, config: inVariables(id, subject.config, env) };
     }),
   },
@@ -87,15 +107,25 @@ const workspace = await createWorkspace({
 t.teardown(() => workspace.remove());
 const networks = join(workspace.dir, 'config', 'networks');
 await mkdir(networks, { recursive: true });
-for (const [type, { url }] of [['evm', anvil] as const, ['solana', svm] as const]) {
-  await writeFile(join(networks, `${type}.json`), JSON.stringify({ type, network: `${type}-net`, rpc_urls: [url] }));
+const chains = { evm: anvil, solana: svm, stellar };
+for (const [type, { url }] of Object.entries(chains)) {
+  const named = type === 'stellar' ? { passphrase: stellar.passphrase } : {};
+  const network = { type, network: `${type}-net`, rpc_urls: [url], ...named };
+  await writeFile(join(networks, `${type}.json`), JSON.stringify(network));
 }
-for (const { family, address } of entries) {
-  await (family === 'evm' ? fund(anvil.url, address) : svm.airdrop(address, 1_000_000_000n));
+
+async function endow({ family, address }: Entry): Promise<void> {
+  if (family === 'evm') await fund(anvil.url, address);
+  else if (family === 'solana') await svm.airdrop(address, 1_000_000_000n);
+  else await stellar.fund(address, 1_000_000_000n);
 }
+
+await Promise.all(entries.map(endow));
 const service: RunningService = await startService({ ...workspace.env, ...env });
 t.teardown(() => service.stop());
 const answers: string[] = [];
+/** Keys that clients gave. */
+const handedOver: string[] = [];
 
 async function ask(method: string, path: string, body?: unknown) {
   const answer = await service.request(method, `/api/v1/${path}`, body);
@@ -110,32 +140,61 @@ async function mined(relayer: string, id: string): Promise<string> {
     const { data } = (await ask('GET', `relayers/${relayer}/transactions/${id}`)).body;
     if (data.status === 'mined' || data.status === 'confirmed') return String(data.hash ?? data.signature);
     if (data.status === 'failed' || performance.now() > giveUpAt) throw new Error(JSON.stringify(data));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-const bodies = {
+const treasury = Keypair.random().publicKey();
+await stellar.fund(treasury, 1_000_000_000n);
+const bodies: Record<NetworkType, object> = {
   evm: { to: '0x00000000000000000000000000000000000000b0', value: 1, speed: 'fast' },
   solana: { instructions: [{ program_id: MEMO, accounts: [], data: Buffer.from('hello').toString('base64') }] },
+  stellar: {
+    network: 'stellar-net',
+    operations: [{ type: 'payment', destination: treasury, asset: { type: 'native' }, amount: 1 }],
+  },
 };
 
+/** Who has sent what is on the chain. */
+const SENDERS: Record<NetworkType, (hash: string) => Promise<string | undefined>> = {
+  async evm(hash) {
+    const { from } = (await anvil.rpc('eth_getTransactionByHash', [hash])) as { from: string };
+    return from;
+  },
+  async solana(hash) {
+    const landed = (await svm.rpc('getTransaction', [hash, { encoding: 'json', commitment: 'confirmed' }])) as {
+      transaction: { message: { accountKeys: string[] } };
+    };
+    return landed.transaction.message.accountKeys[0];
+  },
+  async stellar(hash) {
+    return (await stellar.landed()).find((one) => one.hash === hash)?.source;
+  },
+};
+
+async function sends(t: Test, { id, family, address }: Entry): Promise<void> {
+  const accepted = await ask('POST', `relayers/${id}/transactions`, bodies[family]);
+  t.equal(accepted.status, 200, `${id}: ${JSON.stringify(accepted.body)}`);
+  t.equal(await SENDERS[family](await mined(id, accepted.body.data.id)), address, id);
+}
+
 t.test('each relayer sends from the account of its key', async (t) => {
-  await Promise.all(
-    entries.map(async ({ id, family, address }) => {
-      const accepted = await ask('POST', `relayers/${id}/transactions`, bodies[family]);
-      t.equal(accepted.status, 200, `${id}: ${JSON.stringify(accepted.body)}`);
-      const hash = await mined(id, accepted.body.data.id);
-      if (family === 'evm') {
-        const { from } = (await anvil.rpc('eth_getTransactionByHash', [hash])) as { from: string };
-        t.equal(from, address.toLowerCase(), id);
-        return;
-      }
-      const landed = (await svm.rpc('getTransaction', [hash, { encoding: 'json', commitment: 'confirmed' }])) as {
-        transaction: { message: { accountKeys: string[] } };
-      };
-      t.equal(landed.transaction.message.accountKeys[0], address, id);
-    }),
-  );
+  await Promise.all(entries.map((entry) => sends(t, entry)));
+});
+
+t.test('a key that a client hands over does the same', async (t) => {
+  for (const curve of ['secp256k1', 'ed25519'] as const) {
+    const { publicKey, secret } = newServiceKey(curve);
+    const id = `plain-${curve}`;
+    handedOver.push(secret.toString('hex'), secret.toString('base64'));
+    const made = await ask('POST', 'signers', { id, type: 'plain', config: { key: secret.toString('hex') } });
+    t.equal(made.status, 201, JSON.stringify(made.body));
+    for (const entry of entriesOf('plain', curve, publicKey, id)) {
+      await endow(entry);
+      t.match(await ask('POST', 'relayers', relayerOf(entry)), { status: 201 });
+      await sends(t, entry);
+    }
+  }
 });
 
 t.test('a service that refuses is an error that names the signer, and nothing else stops', async (t) => {
@@ -143,11 +202,11 @@ t.test('a service that refuses is an error that names the signer, and nothing el
   const refused = await ask('POST', 'relayers/evm-azure-key-vault/sign', { message: 'hi' });
   t.match(refused, {
     status: 500,
-    body: { success: false, error: /^Signer evm-azure-key-vault failed: Azure Key Vault/ },
+    body: { success: false, error: /^Signer azure-key-vault-secp256k1 failed: Azure Key Vault/ },
   });
   const others = await ask('POST', 'relayers/evm-turnkey/sign', { message: 'hi' });
   const turnkey = entries.find(({ id }) => id === 'evm-turnkey');
-  t.equal(verifyMessage('hi', `0x${others.body.data.sig}`), turnkey?.address);
+  t.equal(verifyMessage('hi', `0x${others.body.data.sig}`).toLowerCase(), turnkey?.address);
   azure.restore();
   t.match(await ask('POST', 'relayers/evm-azure-key-vault/sign', { message: 'hi' }), { status: 200 });
 });
@@ -155,13 +214,15 @@ t.test('a service that refuses is an error that names the signer, and nothing el
 t.test('no credential is in an answer, in the log, or among what is shown of signers', async (t) => {
   for (const path of ['signers?per_page=100', 'relayers?per_page=100']) await ask('GET', path);
   const headers = { authorization: `Bearer ${service.apiKey}` };
-  const metrics = await (await fetch(`${service.url}/api/v1/metrics/signer_question_seconds`, { headers })).text();
+  const metrics = await (
+    await fetch(`${service.url}/api/v1/metrics/isolayer_signer_request_duration_seconds`, { headers })
+  ).text();
   answers.push(metrics);
-  for (const { subject } of entries) t.match(metrics, subject.type, `${subject.type} is counted`);
+  for (const { type } of [...entries, { type: 'plain' }]) t.match(metrics, `type="${type}"`, `${type} is counted`);
   await service.stop();
   await service.drained;
   const heard = [service.output(), ...answers].join('\n');
-  const secrets = subjects.flatMap((subject) => subject.secrets());
+  const secrets = [...subjects.flatMap((subject) => subject.secrets()), ...handedOver];
   t.ok(secrets.length > 20);
   for (const secret of secrets) t.notOk(heard.includes(secret), `${secret.slice(0, 14)}…`);
 });

@@ -41,7 +41,7 @@ function goodRun() {
       id: `id-${intention.index}`,
       status: fails(intention) || loses(intention) ? 'failed' : 'confirmed',
       reason: null as string | null,
-      hash: signatureOf(intention.index),
+      hash: signatureOf(intention.index) as string | null,
       effect: intention.mark,
       anchor: null,
       bytes: null,
@@ -138,6 +138,21 @@ t.test('ends that the chain contradicts', (t) => {
   finds(t, 'wrong', (run) => void (unland(run, 'transfer').shown.status = 'failed'), /nothing reverted/);
   finds(t, 'wrong', (run) => void (unland(run, 'memo').shown.status = 'expired'), /it was to be sent at any time/);
   finds(t, 'lost', (run) => void (unland(run, 'memo').shown.status = 'submitted'), /without an end/);
+  t.end();
+});
+
+t.test('bytes that were canceled before anything of them was signed may be posted once more', (t) => {
+  const again = (kind: string, hash: string | null) => {
+    const run = goodRun();
+    const { index, shown } = at(run, kind);
+    run.asked.accepted.get(index)?.add('id-first');
+    run.shown.push({ ...shown, id: 'id-first', status: 'canceled', hash });
+    run.intents.set('id-first', [{ kind: 'cancel', answer: 'done' }]);
+    return judge(run).wrong.join('\n');
+  };
+  t.equal(again('transfer', null), '');
+  const { index } = at(goodRun(), 'transfer');
+  t.match(again('transfer', signatureOf(index)), /canceled.*but it executed/, 'what was signed is its own');
   t.end();
 });
 

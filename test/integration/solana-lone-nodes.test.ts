@@ -50,6 +50,32 @@ t.test('a node that keeps no transactions is believed when no other speaks', asy
   t.equal(await scenario.executions(id), 1);
 });
 
+t.test('the only node confirms by its latest blocks where it keeps no history, and proves no death', async (t) => {
+  const node = await svm.endpoint();
+  const scenario = await SolanaScenario.open(t, scene, { urls: [node.url] });
+  await node.fault({
+    methods: ['getSignatureStatuses'],
+    holding: '"searchTransactionHistory":true',
+    act: { kind: 'error', code: -32_011, message: 'Transaction history is not available from this node' },
+  });
+  await scenario.start();
+  const id = await scenario.send();
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
+  t.equal(await scenario.executions(id), 1);
+
+  await svm.dropNext(1_000);
+  const lost = await scenario.send();
+  await scenario.untilStatus(lost, 'submitted');
+  await scenario.lapse();
+  const asked = await node.calls('getSignatureStatuses');
+  await scenario.until('asked', async () => (await node.calls('getSignatureStatuses')) > asked + 6, { mining: true });
+  t.strictSame([(await scenario.get(lost)).status, (await scenario.attempts(lost)).length], ['submitted', 1]);
+  await node.clearFaults();
+  await svm.dropNext(0);
+  await scenario.untilStatus(lost, 'confirmed', { mining: true });
+  t.equal(await scenario.executions(lost), 1);
+});
+
 t.test('how long a blockhash serves is not what one node makes of it', async (t) => {
   const [liar, honest] = [await svm.endpoint(), await svm.endpoint()];
   const height = () => svm.rpc('getBlockHeight', [{ commitment: 'processed' }]).then(Number);

@@ -35,6 +35,7 @@ const { simulate, failureOf, prepared, authorized, asked } = scene;
 const transfer = (from: string, to: string, amount: bigint) =>
   invoke(native, 'transfer', address(from), address(to), i128(amount));
 
+// CAP-46-6 for the asset’s contract, CAP-46-7 for fees and what is given back, CAP-67 for events.
 t.test('a transfer is simulated, paid for by what it declares, and given back what it did not use', async (t) => {
   const [from, to] = [await funded(), await funded()];
   const operation = transfer(from.publicKey(), to.publicKey(), 7n * LUMEN);
@@ -63,6 +64,7 @@ t.test('a transfer is simulated, paid for by what it declares, and given back wh
   t.equal(told.returnValue?.type, 'scvVoid');
 });
 
+// CAP-46-11: signature, nonce and the last ledger of an entry.
 t.test('another account authorizes by its signature, once and for a time', async (t) => {
   const [relayer, owner, to] = [await funded(), await funded(), await funded()];
   const operation = transfer(owner.publicKey(), to.publicKey(), LUMEN);
@@ -83,6 +85,7 @@ t.test('another account authorizes by its signature, once and for a time', async
   t.equal(await balanceOf(to.publicKey()), 101n * LUMEN);
 });
 
+// CAP-46-11: trees of invocations.
 t.test('who authorizes a call authorizes what it calls, and nothing else', async (t) => {
   const [relayer, owner, to] = [await funded(), await funded(), await funded()];
   const probe = await net.contract('probe');
@@ -117,6 +120,7 @@ t.test('who authorizes a call authorizes what it calls, and nothing else', async
   t.match(await failureOf(relayer, withAuth(through(LUMEN), [rootOnly])), /Unauthorized function call for address/);
 });
 
+// CAP-15, with the resource fee of CAP-46-7.
 t.test('a fee bump pays for a contract’s call, and gets back what is given back', async (t) => {
   const [owner, payer, to] = [await funded(), await funded(), await funded()];
   const inner = await prepared(owner, transfer(owner.publicKey(), to.publicKey(), LUMEN));
@@ -129,6 +133,7 @@ t.test('a fee bump pays for a contract’s call, and gets back what is given bac
   t.equal(await balanceOf(owner.publicKey()), 99n * LUMEN);
 });
 
+// CAP-46-7: InvokeHostFunctionResultCode, txSOROBAN_INVALID.
 t.test('what a call declares binds it', async (t) => {
   const owner = await funded();
   const probe = await net.contract('probe');
@@ -174,6 +179,7 @@ t.test('what a call declares binds it', async (t) => {
   t.equal(await asked(probe, 'count'), 3);
 });
 
+// CAP-46-1: ScError of the kind SCE_CONTRACT; INVOKE_HOST_FUNCTION_TRAPPED.
 t.test('a contract’s own error is told by the simulation and by the ledger', async (t) => {
   const owner = await funded();
   const probe = await net.contract('probe');
@@ -208,6 +214,7 @@ t.test('a contract’s own error is told by the simulation and by the ledger', a
   );
 });
 
+// CAP-46-12 and CAP-66: INVOKE_HOST_FUNCTION_ENTRY_ARCHIVED, and entries that come back by the footprint.
 t.test('what is archived comes back when the footprint says so', async (t) => {
   const owner = await funded();
   const probe = await net.contract('probe');
@@ -234,6 +241,7 @@ t.test('what is archived comes back when the footprint says so', async (t) => {
   t.equal(await asked(probe, 'count'), 2);
 });
 
+// stellar-core: both queues know an account by one transaction (TRY_AGAIN_LATER).
 t.test('a contract’s transaction and a classic one of an account wait for each other', async (t) => {
   const owner = await funded();
   const call = await prepared(owner, transfer(owner.publicKey(), owner.publicKey(), 1n));

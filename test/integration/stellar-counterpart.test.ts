@@ -14,6 +14,7 @@ const pay = (destination: string, amount = '1', asset = Asset.native()) =>
   Operation.payment({ destination, amount, asset });
 const hashOf = (transaction: { hash(): Uint8Array }) => Buffer.from(transaction.hash()).toString('hex');
 
+// stellar-rpc: the statuses of sendTransaction (PENDING, DUPLICATE) and getTransaction.
 t.test('a payment waits for its ledger and is final in it', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const transaction = await signed(payer, [pay(to.publicKey())]);
@@ -36,6 +37,7 @@ t.test('a payment waits for its ledger and is final in it', async (t) => {
   t.match((await net.landed()).at(-1), { hash: sent.hash, ledger, isSuccessful: true, feeCharged: 100n });
 });
 
+// stellar-core: TransactionFrame::commonValid, by TransactionResultCode of Stellar-transaction.x.
 t.test('what a node does not take in, and why', async (t) => {
   const [payer, poor, to] = [await funded(), await funded(LUMEN + 50n), await funded()];
   const next = (await sequenceOf(payer.publicKey())) + 1n;
@@ -79,6 +81,7 @@ const nothingTo = (to: Keypair) => {
 
 const paymentOf = (to: Keypair) => ({ destination: to.publicKey(), amount: '1', asset: Asset.native() });
 
+// stellar-core: TransactionQueue::canAdd, with Herder’s upper bound of the next close time (txTOO_LATE).
 t.test('a time bound must lie two ledgers ahead, or the node lets nobody wait for it', async (t) => {
   const payer = await funded();
   const now = Math.floor(Date.now() / 1000);
@@ -95,6 +98,7 @@ t.test('a time bound must lie two ledgers ahead, or the node lets nobody wait fo
   t.equal(await send(last), 'txTooLate');
 });
 
+// stellar-core: TransactionQueue, one transaction of a source at a time (TRY_AGAIN_LATER).
 t.test('one transaction of an account waits at a time', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const first = await signed(payer, [pay(to.publicKey())]);
@@ -111,6 +115,7 @@ t.test('one transaction of an account waits at a time', async (t) => {
   t.equal(await send(first), 'txBadSeq', 'and then has a sequence that is used');
 });
 
+// CAP-15; stellar-core: TransactionQueue::FEE_MULTIPLIER.
 t.test('a fee bump pays for another account, and replaces for ten times the bid', async (t) => {
   const [owner, payer, to] = [await funded(), await funded(), await funded()];
   const inner = await signed(owner, [pay(to.publicKey())]);
@@ -134,6 +139,7 @@ t.test('a fee bump pays for another account, and replaces for ten times the bid'
   t.equal(await sequenceOf(owner.publicKey()), BigInt(inner.sequence));
 });
 
+// CAP-15: txFEE_BUMP_INNER_FAILED, and the codes of the fee bump itself.
 t.test('a fee bump fails for itself or for what it carries', async (t) => {
   const [owner, payer, to] = [await funded(), await funded(), await funded()];
   const rich = await signed(owner, [pay(to.publicKey())], { fee: '1000' });
@@ -186,6 +192,7 @@ t.test('preconditions of CAP-21 hold a transaction back', async (t) => {
   t.equal(await sequenceOf(payer.publicKey()), sequence + 5n, 'the gap is jumped');
 });
 
+// CAP-5: surge pricing, one base fee for all that are in.
 t.test('when a ledger is full, the best bids are in and pay what the lowest of them bids', async (t) => {
   const small = await startStellarScene({ maxOperations: 3 });
   t.teardown(() => small.net.stop());
@@ -209,6 +216,7 @@ t.test('when a ledger is full, the best bids are in and pay what the lowest of t
   t.match(await small.server.getTransaction(sent[0] ?? ''), { status: 'SUCCESS' }, 'it has its turn later');
 });
 
+// CAP-5; stellar-core: TxQueueLimiter::canAddTx (txINSUFFICIENT_FEE with the fee that is needed).
 t.test('a queue that is full takes only who bids more than the lowest in it', async (t) => {
   const payer = await funded();
   await net.crowd(2000, 500n);
@@ -222,6 +230,7 @@ t.test('a queue that is full takes only who bids more than the lowest in it', as
   await net.crowd(0);
 });
 
+// stellar-core: TRANSACTION_QUEUE_TIMEOUT_LEDGERS (4) and TRANSACTION_QUEUE_BAN_LEDGERS (10).
 t.test('a transaction that nobody takes for four ledgers is dropped and banned', async (t) => {
   const [payer, later] = [await funded(), await funded()];
   const transaction = await signed(payer, [pay(later.publicKey())]);
@@ -236,6 +245,7 @@ t.test('a transaction that nobody takes for four ledgers is dropped and banned',
   t.equal(codeOf(await land(transaction)), 'txSuccess', 'it was never dead');
 });
 
+// stellar-rpc: JSON-RPC 2.0, -32602 for parameters.
 t.test('what stellar-rpc refuses to answer', async (t) => {
   const cases: [code: number, message: string, method: string, params?: unknown][] = [
     [-32601, 'no such method "getWeather"', 'getWeather'],
@@ -262,6 +272,7 @@ const post = async (url: string, body: unknown) => {
   return (await response.json()) as { error?: unknown };
 };
 
+// stellar-rpc: getHealth, getNetwork, getLatestLedger.
 t.test('a node tells of itself and of its ledgers', async (t) => {
   const latest = await server.getLatestLedger();
   t.match(await server.getHealth(), { status: 'healthy', latestLedger: latest.sequence, oldestLedger: 58_000_000 });
@@ -278,6 +289,7 @@ t.test('a node tells of itself and of its ledgers', async (t) => {
   t.equal(headerXdr.previousLedgerHash.toString(), latest.id);
 });
 
+// stellar-rpc: getTransactions and getLedgers, with cursors.
 t.test('history is told page by page', async (t) => {
   const payer = await funded();
   const { sequence: startLedger } = await server.getLatestLedger();

@@ -57,6 +57,7 @@ async function get(path: string): Promise<{ status: number; type: string | null;
   return { status: response.status, type: response.headers.get('content-type'), body };
 }
 
+// Horizon: GET /accounts/{id}.
 t.test('an account is told with its balances, signers and data', async (t) => {
   const { issuer, asset, holders } = await openMarket(scene, 'USD', '7.5');
   const [holder] = holders as [Keypair];
@@ -120,6 +121,7 @@ t.test('an account is told with its balances, signers and data', async (t) => {
   });
 });
 
+// Horizon: POST /transactions, which waits for the ledger.
 t.test('a transaction that is submitted is answered when it is on the chain', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const transaction = await signed(payer, [pay(to, '2')], {
@@ -153,6 +155,7 @@ t.test('a transaction that is submitted is answered when it is on the chain', as
   t.match(await get('/transactions/beef'), { status: 400, body: { extras: { invalid_field: 'tx_id' } } });
 });
 
+// CAP-15: the hash of a fee bump and that of its inner transaction.
 t.test('a fee bump is known by its own hash and by that of what it carries', async (t) => {
   const [payer, source, to] = [await funded(), await funded(), await funded()];
   const inner = await signed(source, [pay(to)]);
@@ -186,6 +189,7 @@ t.test('a fee bump is known by its own hash and by that of what it carries', asy
   });
 });
 
+// Horizon: transaction_failed with extras.result_codes, and timeout (504), which decides nothing.
 t.test('what fails is told in Horizon’s words, and what may still land is not called a failure', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const codes = async (answer: Promise<unknown>) => {
@@ -242,6 +246,7 @@ t.test('what fails is told in Horizon’s words, and what may still land is not 
   t.equal(json.status, 415);
 });
 
+// Horizon: POST /transactions_async.
 t.test('a transaction that is not waited for is told by the node’s own status', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const transaction = await signed(payer, [pay(to)]);
@@ -257,6 +262,7 @@ t.test('a transaction that is not waited for is told by the node’s own status'
   t.equal(result.result.type, 'txBadSeq');
 });
 
+// Horizon: GET /ledgers, by cursor, limit and order.
 t.test('ledgers come page by page, as far as the history goes', async (t) => {
   await net.tick();
   const [payer, to] = [await funded(), await funded()];
@@ -307,6 +313,7 @@ t.test('ledgers come page by page, as far as the history goes', async (t) => {
   t.match(await get('/ledgers?order=up'), { status: 400, body: { extras: { invalid_field: 'order' } } });
 });
 
+// Horizon: GET / and GET /fee_stats.
 t.test('the root tells of the network, and the fees of its last ledgers', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   await net.tick(5);

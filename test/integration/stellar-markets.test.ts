@@ -26,6 +26,7 @@ t.test('before anybody offers anything, there is nothing to search', async (t) =
   t.match(answer, { status: 503, body: { type: 'https://stellar.org/horizon-errors/still_ingesting' } });
 });
 
+// Horizon: GET /order_book.
 t.test('the order book sums up the offers of a price', async (t) => {
   const { asset: usd, holders } = await openMarket(scene, 'USD', '100', '100');
   const [one, other] = holders as [Keypair, Keypair];
@@ -57,6 +58,7 @@ t.test('the order book sums up the offers of a price', async (t) => {
   });
 });
 
+// Horizon: GET /paths/strict-send and GET /paths/strict-receive; CAP-24.
 t.test('ways are found through several markets, and paid as they were told', async (t) => {
   const [eur, gbp] = [await openMarket(scene, 'EUR', '1000'), await openMarket(scene, 'STERLING', '1000')];
   const [dealer] = eur.holders as [Keypair];

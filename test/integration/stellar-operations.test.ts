@@ -25,6 +25,7 @@ async function market(...amounts: string[]) {
   return { issuer, usd: asset, holders };
 }
 
+// CreateAccountResultCode, AccountMergeResultCode; the starting sequence is that of the ledger, shifted (CAP-1).
 t.test('an account is made with a reserve, merged, and never falls back behind itself', async (t) => {
   const [maker, made] = [await funded(), Keypair.random()];
   const create = (startingBalance: string, destination = made) =>
@@ -48,6 +49,7 @@ t.test('an account is made with a reserve, merged, and never falls back behind i
   t.equal(await balanceOf(maker.publicKey()), 100n * LUMEN - spent);
 });
 
+// CAP-1: BumpSequence.
 t.test('a sequence leaps, and only ahead', async (t) => {
   const payer = await funded();
   const sequence = await sequenceOf(payer.publicKey());
@@ -57,6 +59,7 @@ t.test('a sequence leaps, and only ahead', async (t) => {
   t.equal(await sequenceOf(payer.publicKey()), sequence + 901n);
 });
 
+// ChangeTrustResultCode, PaymentResultCode; CAP-18 for who may hold it.
 t.test('a balance in an asset needs a trust line, within its limit and with its issuer’s consent', async (t) => {
   const { issuer, usd, holders } = await market('100', '0');
   const [holder, other] = holders as [Keypair, Keypair];
@@ -92,6 +95,7 @@ t.test('a balance in an asset needs a trust line, within its limit and with its 
   t.equal(await done(holder, pay(stranger, '1', usd)), 'txFailed paymentSrcNotAuthorized');
 });
 
+// TransactionResultCode: txFAILED, with the result of each operation.
 t.test('all operations of a transaction count, or none', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   t.equal(
@@ -102,6 +106,7 @@ t.test('all operations of a transaction count, or none', async (t) => {
   t.equal(await balanceOf(payer.publicKey()), 100n * LUMEN - 300n, 'but for the fee of each');
 });
 
+// stellar-core: TransactionFrame::checkSignature and the thresholds; opBAD_AUTH, txBAD_AUTH_EXTRA.
 t.test('signers bring the weight that an operation asks', async (t) => {
   const [owner, one, two] = [await funded(), Keypair.random(), Keypair.random()];
   const secret = Buffer.from('a secret');
@@ -149,6 +154,7 @@ t.test('signers bring the weight that an operation asks', async (t) => {
   t.same([before.signers.length, after.signers.length], [2, 1], 'is good once');
 });
 
+// ManageDataResultCode.
 t.test('data is kept under a name', async (t) => {
   const owner = await funded();
   const put = (value: string | null) => Operation.manageData({ name: 'colour', value });
@@ -159,6 +165,7 @@ t.test('data is kept under a name', async (t) => {
   t.equal((await server.getAccountEntry(owner.publicKey())).numSubEntries, 0);
 });
 
+// ManageSellOfferResultCode; CAP-3 for what offers promise.
 t.test('offers wait in a book, and cross', async (t) => {
   const { usd, holders } = await market('100', '100');
   const [seller, buyer] = holders as [Keypair, Keypair];
@@ -187,6 +194,7 @@ t.test('offers wait in a book, and cross', async (t) => {
   t.equal(await done(seller, pay(buyer, '90', usd)), 'txSuccess', 'nothing is promised any more');
 });
 
+// CAP-24: PathPaymentStrictSendResultCode and PathPaymentStrictReceiveResultCode.
 t.test('a payment finds its way through offers', async (t) => {
   const { usd, holders } = await market('100', '0', '0');
   const [maker, payer, to] = holders as [Keypair, Keypair, Keypair];

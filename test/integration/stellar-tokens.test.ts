@@ -27,6 +27,7 @@ const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).
 const transfer = (from: string, to: string, amount: bigint, token = native) =>
   invoke(token, 'transfer', address(from), address(to), i128(amount));
 
+// CAP-46-2 for code and contracts, CAP-58 for constructors.
 t.test('contracts are uploaded, made and built', async (t) => {
   const owner = await funded();
   t.equal(
@@ -60,6 +61,7 @@ t.test('contracts are uploaded, made and built', async (t) => {
   t.equal(await asked(token, 'allowance', address(holder), address(spender)), 50n);
 });
 
+// CAP-46-6: its ContractError codes.
 t.test('an asset’s contract moves what accounts hold by trust lines', async (t) => {
   const [issuer, holder, to] = [await funded(), await funded(), await funded()];
   const usd = new Asset('USD', issuer.publicKey());
@@ -80,6 +82,7 @@ t.test('an asset’s contract moves what accounts hold by trust lines', async (t
   t.equal(await asked(token, 'balance', address(wallet)), LUMEN);
 });
 
+// CAP-46-11: __check_auth.
 t.test('a contract may be the account that authorizes', async (t) => {
   const [relayer, key, to] = [await funded(), Keypair.random(), await funded()];
   const wallet = await net.contract('wallet', xdr.ScVal.scvBytes(key.rawPublicKey()));
@@ -114,13 +117,14 @@ t.test('a contract may be the account that authorizes', async (t) => {
   t.equal(await asked(native, 'balance', address(wallet)), 4n * LUMEN);
 });
 
+// OpenZeppelin’s stellar-contracts: fee-abstraction, FeeAbstractionError::InvalidFeeBounds.
 t.test('a forwarder takes its fee from the user who agreed to it', async (t) => {
   const [relayer, user, issuer] = [await funded(), await funded(), await funded()];
   const token = await net.contract('token', address(issuer), u32(7), text('T'), text('T'));
   await land(await prepared(issuer, invoke(token, 'mint', address(user), i128(1000n))));
   const [forwarder, probe] = [await net.contract('fee-forwarder'), await net.contract('probe')];
-  const expires = u32((await server.getLatestLedger()).sequence + 60);
-  const forward = (fee: bigint) =>
+  const now = (await server.getLatestLedger()).sequence;
+  const forward = (fee: bigint, expires = u32(now + 60)) =>
     invoke(
       forwarder,
       'forward',
@@ -137,7 +141,18 @@ t.test('a forwarder takes its fee from the user who agreed to it', async (t) => 
   t.equal(codeOf(await land(await authorized(relayer, user, forward(100n)))), 'txSuccess');
   t.equal(await asked(token, 'balance', address(relayer)), 100n);
   t.equal(await asked(probe, 'count'), 5);
-  t.match(await failureOf(relayer, forward(121n)), /Error\(Contract, #5001\)/);
+  for (const fee of [121n, 0n, -1n]) t.match(await failureOf(relayer, forward(fee)), /Error\(Contract, #5003\)/);
+  t.match(await failureOf(relayer, forward(100n, u32(now - 1))), /Error\(Contract, #9\)/, 'an approval that is over');
+  t.match(await failureOf(relayer, withAuth(forward(100n), [])), /nothing/, 'without entries they are only noted');
+  const unsigned = new xdr.SorobanAuthorizationEntry({
+    credentials: xdr.SorobanCredentials.sorobanCredentialsSourceAccount(),
+    rootInvocation: new xdr.SorobanAuthorizedInvocation({
+      function: xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(callIn(forward(100n))),
+      subInvocations: [],
+    }),
+  });
+  const alone = withAuth(forward(100n), [unsigned]);
+  t.match(await failureOf(relayer, alone), /Unauthorized function call for address/, 'the user has to consent');
 });
 
 t.test('a router swaps at its price', async (t) => {
@@ -147,7 +162,7 @@ t.test('a router swaps at its price', async (t) => {
   await land(await prepared(issuer, invoke(token, 'mint', address(owner), i128(400n))));
   await land(await prepared(issuer, transfer(issuer.publicKey(), router, LUMEN)));
   const path = vec(address(token), address(native));
-  t.same(await asked(router, 'get_amounts_out', address(router), i128(400n), path), [400n, 100n]);
+  t.same(await asked(router, 'router_get_amounts_out', i128(400n), path), [400n, 100n]);
   const swap = (least: bigint) =>
     invoke(
       router,
@@ -163,6 +178,7 @@ t.test('a router swaps at its price', async (t) => {
   t.equal(await asked(native, 'balance', address(router)), LUMEN - 100n);
 });
 
+// stellar-rpc: getEvents; CAP-67.
 t.test('what contracts tell is found by who told it and of what', async (t) => {
   const [from, to] = [await funded(), await funded()];
   const start = (await server.getLatestLedger()).sequence;
@@ -202,3 +218,9 @@ t.test('what contracts tell is found by who told it and of what', async (t) => {
   await t.rejects(asked([['**', name]]), { message: /only allowed as the last segment/ });
   await t.rejects(server.getEvents({ filters: [], startLedger: start, limit: 10_001 }), { code: -32602 });
 });
+
+function callIn({ body }: xdr.Operation): xdr.InvokeContractArgs {
+  const asked = body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.hostFunction : undefined;
+  if (asked?.type !== 'hostFunctionTypeInvokeContract') throw new Error('a call of a contract');
+  return asked.invokeContract;
+}

@@ -128,8 +128,8 @@ t.test('bad requests are refused at once, with their place', async (t) => {
   const to = Keypair.random();
   const good = payment(to, 1n);
   const cases: [object, number, RegExp][] = [
-    [{}, 400, /missing field `operations`/],
-    [{ operations: [] }, 400, /invalid `operations`/],
+    [{}, 400, /Must provide either operations or transaction_xdr/],
+    [{ operations: [] }, 400, /Must provide either operations or transaction_xdr/],
     [{ operations: [{ ...good, amount: '0' }] }, 400, /`operations\.0\.amount`: expected more than 0/],
     [{ operations: [{ ...good, amount: String(2n ** 63n) }] }, 400, /`operations\.0\.amount`/],
     [
@@ -153,8 +153,6 @@ t.test('bad requests are refused at once, with their place', async (t) => {
     [{ operations: [good], source_account: to.publicKey() }, 400, /is not the relayer's account/],
     [{ operations: Array.from({ length: 101 }, () => good) }, 400, /has 101 operations, but maximum allowed is 100/],
     [{ operations: [good], fees: 1 }, 400, /unknown field `fees`/],
-    [{ transaction_xdr: 'AAAA' }, 501, /Sending transaction_xdr is not available yet/],
-    [{ operations: [{ type: 'upload_wasm', wasm: { hex: '00' } }] }, 501, /operations of type upload_wasm/],
   ];
   for (const [body, status, text] of cases) {
     t.match(await post(body), { status, body: { success: false, error: text } }, text.source);

@@ -12,6 +12,7 @@ import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { quickStart } from '../support/run-folder.ts';
 
 // The threat: a process or machine that dies must not take with it what was answered, nor leave half of a body.
 const WRITER = fileURLToPath(new URL('../support/store-contract/writer-process.ts', import.meta.url));
@@ -19,7 +20,9 @@ const log = createLog('silent');
 
 /** Starts a process that writes as fast as it can and names what resolved; kills it after so many. */
 async function writeUntilKilled(url: string, count: number): Promise<string[]> {
-  const child: ChildProcess = spawn(process.execPath, [WRITER, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn(process.execPath, [...quickStart(), WRITER, url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const resolved: string[] = [];
   try {
     if (child.stdout === null) throw new Error('no output');

@@ -11,6 +11,8 @@ import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createWebhookClient } from '../../src/egress/webhook-client.ts';
+import { LOW_BALANCE_FACTOR } from '../../src/engine/relayers/balance-watch.ts';
+import { DEAD_EVENTS_KEEP_MS } from '../../src/engine/retention.ts';
 import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { defaultWebhookTiming } from '../../src/engine/webhooks/webhook-delivery.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -52,6 +54,8 @@ async function told(): Promise<Told[]> {
   const body = { to: ACCOUNT, value: 1, data: '0x', speed: 'fast' };
   await outbox.transactionsMoved(writer, [storedTransaction({ address: ACCOUNT, policies: {} }, body)]);
   await outbox.relayerDisabled(writer, relayer, { type: 'BalanceCheckFailed', details: 'Insufficient balance' });
+  const low = { balance: 19n * 10n ** 16n, threshold: 2n * 10n ** 17n, minBalance: 10n ** 17n };
+  await outbox.relayerBalanceLow(writer, relayer, low);
   return bodies.map((text) => JSON.parse(text) as Told);
 }
 
@@ -69,12 +73,19 @@ t.test('the examples have the keys of real events, in their order', async (t) =>
 });
 
 t.test('its times and its metric are those of the code', (t) => {
-  const { retryMs, retryCapMs, mostTries } = defaultWebhookTiming;
-  t.strictSame([retryMs, retryCapMs, mostTries], [2_000, 15 * MINUTE, 120]);
-  t.match(guide, /from 2 s to 15 min; after 120 tries/);
+  const { retryMs, retryCapMs, giveUpMs, leastTries } = defaultWebhookTiming;
+  t.strictSame([retryMs, retryCapMs, giveUpMs, leastTries], [2_000, 15 * MINUTE, 24 * 60 * MINUTE, 8]);
+  t.match(
+    guide,
+    /from 2 s to 15 min. The first try that fails when an event is a day old is its last, but not\s+before the eighth/,
+  );
+  t.equal(DEAD_EVENTS_KEEP_MS, 30 * 24 * 60 * MINUTE);
+  t.match(guide, 'what is dead for 30 days');
+  t.equal(LOW_BALANCE_FACTOR, 2n);
+  t.match(guide, 'Low is less than twice `min_balance`');
   t.match(readFileSync(join(root, 'src/egress/webhook-client.ts'), 'utf8'), 'totalMs: 10_000');
   t.match(guide, /within 10 s is a delivery/);
-  const [, metric = '', label = ''] = /`(webhook_\w+)\{(\w+)="dead"\}`/.exec(guide) ?? [];
+  const [, metric = '', label = ''] = /`(isolayer_webhook_\w+)\{(\w+)="dead"\}`/.exec(guide) ?? [];
   t.ok((METRICS as Record<string, { labels: readonly string[] }>)[metric]?.labels.includes(label), metric);
   t.end();
 });
@@ -94,18 +105,21 @@ t.test('the receiver takes what is genuine, and nothing else', async (t) => {
   const client = createWebhookClient({ declared: guard, others: guard });
   t.teardown(() => client.close());
   const [event] = await told();
-  const post = (key: string | null) =>
+  const post = (keys: string[], at = Date.now()) =>
     client.post({
       url: `http://127.0.0.1:${PORT}/`,
       body: JSON.stringify(event),
-      signingKey: key === null ? null : createSecretKey(Buffer.from(key)),
+      id: 'e1',
+      at,
+      signingKeys: keys.map((key) => createSecretKey(Buffer.from(key))),
       isDeclared: true,
     });
-  while ((await post(null)).kind === 'transport') await new Promise((resolve) => setTimeout(resolve, 50));
-  t.match(await post(null), { kind: 'rejected', status: 401 });
-  t.match(await post('another key'), { kind: 'rejected', status: 401 });
+  while ((await post([])).kind === 'transport') await new Promise((resolve) => setTimeout(resolve, 50));
+  t.match(await post([]), { kind: 'rejected', status: 401 });
+  t.match(await post(['another key']), { kind: 'rejected', status: 401 });
+  t.match(await post([WEBHOOK_SIGNING_KEY], Date.now() - 6 * MINUTE), { kind: 'rejected', status: 401 }, 'an old one');
   t.strictSame(lines, []);
-  t.match(await post(WEBHOOK_SIGNING_KEY), { kind: 'delivered', status: 200 });
+  t.match(await post(['another key', WEBHOOK_SIGNING_KEY]), { kind: 'delivered', status: 200 });
   while (!lines.join('\n').includes('status: ')) await new Promise((resolve) => setTimeout(resolve, 10));
   t.match(lines.join('\n'), `status: 'pending'`);
 });

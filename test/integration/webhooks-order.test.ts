@@ -122,7 +122,7 @@ t.test('each event arrives, in order per transaction, whatever the receiver does
   }
   const changes = sent.reduce((sum, { id }) => sum + statusesOf(receiver.deliveries, id).length, 0);
   t.equal(bytesOf.size, changes, 'one event for each change of status, none for the acceptance');
-  t.match(await metrics.text(), `webhook_events_ended_total{end="delivered"} ${changes}`);
+  t.match(await metrics.text(), `isolayer_webhook_events_ended_total{end="delivered"} ${changes}`);
 });
 
 t.test('a receiver that hangs for ever costs another one nothing', async (t) => {

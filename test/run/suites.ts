@@ -23,14 +23,17 @@ export function suiteOf(file: string): Suite | undefined {
 }
 
 /**
- * Whether a file is run in a process in which others were run before it. It is not where it starts services, and where
- * it looks at its process as a whole: what is loaded, or what the global objects are.
+ * Whether a file is run in a process in which others were run before it: what all of them load is loaded once. It is not
+ * where it looks at its process as a whole, what is loaded for instance, and where it changes that: what it may open.
  */
 export function sharesProcess(file: string): boolean {
-  return file.startsWith('test/unit/') && !ALONE.has(file);
+  return /^test\/(unit|e2e|integration)\//.test(file) && !ALONE.has(file);
 }
 
-const ALONE: ReadonlySet<string> = new Set(['test/unit/src/http/schema-compilers.test.ts']);
+const ALONE: ReadonlySet<string> = new Set([
+  'test/integration/alerts-plugins.test.ts',
+  'test/unit/src/http/schema-compilers.test.ts',
+]);
 
 /**
  * What Node is given to run a test file: isolated-vm asks for a heap that begins without Node's snapshot, which takes

@@ -1,12 +1,14 @@
 /**
  * Runs test files one after the other, each as `node <file>` would: a file is over when nothing keeps the process alive.
- * Descriptor 3 has a line for each: the seconds that it may take, and its path. At its end the mark goes to both outputs.
+ * Descriptor 3 has a line for each: the seconds that it may take, and its path. At its end the mark goes to both outputs,
+ * with the processor time that it took, and the built-ins that it changed for whoever comes next.
  */
 import { readSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
+import { BuiltIns } from './built-ins.ts';
 import { spentByProcess } from './spent.ts';
 
 const FILES = 3;
@@ -30,6 +32,7 @@ registerHooks({
       : next(url, context),
 });
 
+const builtIns = new BuiltIns();
 let isOver: (() => boolean) | undefined;
 let spent = 0;
 process.on('beforeExit', () => {
@@ -38,7 +41,8 @@ process.on('beforeExit', () => {
   if (isOver?.() === false) return;
   if (isOver !== undefined) {
     const now = spentByProcess();
-    process.stdout.write(`\n${mark} ${now === undefined ? '' : now - spent}\n`);
+    const figures = { spent: now === undefined ? undefined : now - spent, changed: builtIns.changed() };
+    process.stdout.write(`\n${mark} ${JSON.stringify(figures)}\n`);
     process.stderr.write(`\n${mark}\n`);
     spent = now ?? 0;
   }

@@ -13,8 +13,8 @@ const entry = join(import.meta.dirname, 'test-files.ts');
 /** A file that is out of time first gets the chance to say which test hung. */
 const GRACE_MS = 2_000;
 
-/** How long what a file started may take to be gone after it. */
-const LEFTOVER_MS = 1_000;
+/** How long what a file started may take to be gone after it, on a machine that is busy. */
+const LEFTOVER_MS = 5_000;
 
 /** How long it may take to be gone once it is killed. */
 const KILLED_MS = 10_000;
@@ -23,6 +23,13 @@ const POLL_MS = 50;
 
 /** How long the output may take to end after that; what holds it longer has left the process's group. */
 const OUTPUT_MS = 5_000;
+
+/** What a process says of a file at its end. */
+interface Figures {
+  readonly spent: number | undefined;
+  /** Built-ins of the language that are not what they were when the process began. */
+  readonly changed: readonly string[];
+}
 
 /** A process that runs test files, and the group of all that they start. */
 export class TestProcess {
@@ -80,7 +87,7 @@ export class TestProcess {
     const leftover = await this.#endLeftover(exit === undefined ? 'others' : 'all');
     const isHeld = exit !== undefined && !(await this.#outputEnds());
 
-    const [results, spent] = this.#take();
+    const { results, spent, changed } = this.#take();
     const reader = new TapReader(file);
     reader.write(results.stdout);
     const { passed, failures, extra } = reader.end();
@@ -88,6 +95,7 @@ export class TestProcess {
     const add = (message: string) => found.push({ path: [file], details: { message } });
     if (isLate) add(`took more than ${seconds} s`);
     else if (exit !== undefined && (exit !== 0 || !isLast)) add(`ended with ${exit}`);
+    if (!isLast && changed.length > 0) add(`changed what files share a process with: ${changed.join(', ')}`);
     if (passed === 0 && found.length === 0) add('asserts nothing');
     if (leftover) add('left a process running');
     if (isHeld) add('left a process running that holds its output');
@@ -119,13 +127,14 @@ export class TestProcess {
     return promise;
   }
 
-  /** What the last file printed, and the processor seconds that it took, where that is known. */
-  #take(): [{ stdout: string; stderr: string }, number | undefined] {
+  /** What the last file printed; the processor seconds that it took, where that is known; and what it changed. */
+  #take(): { results: { stdout: string; stderr: string } } & Figures {
     const [stdout = '', end = ''] = this.#stdout.split(`\n${this.#mark}`, 2);
     const [stderr = ''] = this.#stderr.split(`\n${this.#mark}`, 1);
     this.#stdout = '';
     this.#stderr = '';
-    return [{ stdout: `${stdout}\n`, stderr }, end.trim() === '' ? undefined : Number(end)];
+    const { spent, changed = [] } = (end.trim() === '' ? {} : JSON.parse(end)) as Partial<Figures>;
+    return { results: { stdout: `${stdout}\n`, stderr }, spent, changed };
   }
 
   /** Whether something of the group outlived the file; it does not any more. */

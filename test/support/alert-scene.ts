@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { AlertStage } from './alerts.ts';
 import { parseExposition } from './exposition.ts';
-import { type RunningService, startService } from './service.ts';
+import type { StartedService } from './service.ts';
 
 /** A real server whose metrics a Prometheus with our rules looks at. */
-export interface AlertScene {
-  readonly service: RunningService;
+export interface AlertScene<S extends StartedService = StartedService> {
+  readonly service: S;
   readonly alerts: AlertStage;
   /** What the server says now; null when it does not answer. */
   scrape(): Promise<string | null>;
@@ -27,22 +27,22 @@ const QUIET_MINUTES = 6;
 /** What a machine that is busy with other things may lead to at any time. */
 const BY_SPEED = ['IsolayerEventLoopStalled', 'IsolayerStoreSlow'];
 
-/** Starts the server and lets some minutes pass, in which no rule finds anything. */
-export async function alertScene(
+/** Starts the server and lets some minutes pass, in which no rule finds anything. @param start where the server runs */
+export async function alertScene<S extends StartedService>(
   t: Test,
   env: Record<string, string>,
-  { start = startService, entry = undefined as string | undefined } = {},
-): Promise<AlertScene> {
+  start: (env: Record<string, string>) => Promise<S>,
+): Promise<AlertScene<S>> {
   const alerts = new AlertStage();
   const all = { ...env, METRICS_ENABLED: 'true', METRICS_PORT: '0' };
   // One connection for all scrapes: it has to answer also when there is none to be had any more.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let service = await start(all, entry);
+  let service = await start(all);
   t.teardown(async () => {
     agent.destroy();
-    await service.kill();
+    await service.end();
   });
-  const scene: AlertScene = {
+  const scene: AlertScene<S> = {
     get service() {
       return service;
     },
@@ -79,7 +79,7 @@ export async function alertScene(
     async restart(whileDown = () => {}) {
       await service.stop();
       await whileDown();
-      service = await start(all, entry);
+      service = await start(all);
     },
   };
   await scene.minutes(QUIET_MINUTES);

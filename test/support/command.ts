@@ -17,6 +17,7 @@ export async function runTyped(
     complain: (line) => complained.push(line),
     now: () => new Date(0),
     keyboard,
+    request: fetch,
   };
   const code = await runCommand(typed, context);
   return { code, said: said.join('\n'), complained: complained.join('\n') };

@@ -189,11 +189,13 @@ export class EngineWorld {
       ...noSigners(store),
       signerOf: async () => this.signer,
       engine,
+      outbox: this.outbox,
       feed: { changed: async () => {} },
       randomBytes,
       startedAt: 0,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       webhooks: { check: () => undefined },
+      wakeDelivery: () => undefined,
       pluginHttp: NO_PLUGIN_HTTP,
       log: this.log,
       metrics: this.metrics,
@@ -268,7 +270,7 @@ export class EngineWorld {
   }
 
   /** Waits until the condition holds; the chain goes on meanwhile if `mining`. */
-  async until(what: string, holds: () => Promise<boolean>, { mining = false, withinMs = 10_000 } = {}): Promise<void> {
+  async until(what: string, holds: () => Promise<boolean>, { mining = false, withinMs = 60_000 } = {}): Promise<void> {
     const end = Date.now() + withinMs;
     while (!(await holds())) {
       if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}\n${this.logLines.slice(-5).join('')}`);

@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { EngineTiming } from '../../src/engine/timing.ts';
+import type { Signer } from '../../src/signers/signer.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Anvil } from './anvil.ts';
 import { identityAt, signerOf } from './evm.ts';
@@ -21,6 +22,8 @@ export interface EvmScenarioOptions {
   timing?: Partial<EngineTiming>;
   /** Of anvil's accounts, for tests that share a node. */
   account?: number;
+  /** Over the account's key; absent: one that signs where it is asked. */
+  signer?: (privateKey: string) => Promise<Signer>;
   /** The store of another scenario on the same node. */
   store?: Store;
 }
@@ -57,7 +60,7 @@ export class EvmScenario extends Scenario {
       // Prices are as old as a quarter of a block.
       settings: { average_blocktime_ms: 40, ...settings },
       address: account.address,
-      signer: signerOf(account),
+      signer: (await options.signer?.(account.privateKey)) ?? signerOf(account),
       ...{ policies, store, clock, timing },
     });
     t.teardown(async () => {

@@ -1,6 +1,7 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
 import { droppedInEntry, type PluginEntry } from '../../src/domain/plugin.ts';
+import { CallFeed } from '../../src/plugin-host/call-feed.ts';
 import type {
   PluginAnswer,
   PluginHost,
@@ -9,8 +10,10 @@ import type {
   PluginUsage,
 } from '../../src/plugin-host/plugin-host.ts';
 
-/** One plugin, `echo`, that answers with the request it was called with. */
+/** One plugin, `echo`, that answers with the request it was called with; or none. */
 export class FakePluginHost implements PluginHost {
+  readonly #ids: readonly string[];
+  readonly ended = new CallFeed();
   calls: { pluginId: string; request: PluginRequest; signal: AbortSignal }[] = [];
   /** What a call does; a test may make it wait. */
   onCall: (request: PluginRequest, signal: AbortSignal) => Promise<PluginAnswer> = async (request) => ({
@@ -18,27 +21,29 @@ export class FakePluginHost implements PluginHost {
     body: JSON.stringify({ success: true, data: request, error: null }),
   });
 
+  constructor(ids: readonly string[] = ['echo']) {
+    this.#ids = ids;
+  }
+
   async start(): Promise<void> {}
 
   async call(pluginId: string, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer> {
-    if (pluginId !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
+    this.#known(pluginId);
     this.calls.push({ pluginId, request, signal });
     return this.onCall(request, signal);
   }
 
   async list({ page, perPage }: PageRequest, among?: readonly string[]): Promise<Page<{ id: string }>> {
-    const all = [{ id: 'echo' }].filter(({ id }) => among?.includes(id) !== false);
+    const all = this.#ids.filter((id) => among?.includes(id) !== false).map((id) => ({ id }));
     return { items: all.slice((page - 1) * perPage, page * perPage), total: all.length };
   }
 
   async get(id: string): Promise<{ id: string }> {
-    if (id !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id });
-    return { id };
+    return { id: this.#known(id) };
   }
 
   declared(id: string): PluginEntry {
-    if (id !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id });
-    return droppedInEntry(id, 'echo.ts');
+    return droppedInEntry(this.#known(id), 'echo.ts');
   }
 
   reloaded: string[] = [];
@@ -54,6 +59,8 @@ export class FakePluginHost implements PluginHost {
 
   applySettings(): void {}
 
+  async declare(): Promise<void> {}
+
   usage(): PluginUsage {
     return { totals: [], heapPeaks: new Map() };
   }
@@ -66,4 +73,9 @@ export class FakePluginHost implements PluginHost {
   }
 
   async close(): Promise<void> {}
+
+  #known(id: string): string {
+    if (!this.#ids.includes(id)) throw new AppError('PLUGIN_NOT_FOUND', { id });
+    return id;
+  }
 }

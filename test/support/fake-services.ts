@@ -1,7 +1,7 @@
 import { AppError, invalidRequest } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
-import type { Page, PageRequest } from '../../src/domain/page.ts';
+import type { Page, PageRequest, Part, PartRequest } from '../../src/domain/page.ts';
 import type { PluginEntry } from '../../src/domain/plugin.ts';
 import type { Access } from '../../src/domain/settings/access.ts';
 import type { AuditFilter } from '../../src/domain/settings/audit.ts';
@@ -23,6 +23,7 @@ import type { AuditService } from '../../src/services/settings/audit.ts';
 import type { NetworksService } from '../../src/services/settings/networks.ts';
 import type { PluginsService } from '../../src/services/settings/plugins.ts';
 import type { SignersService } from '../../src/services/settings/signers.ts';
+import type { DeliveriesService } from '../../src/services/webhooks/deliveries.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
@@ -37,11 +38,26 @@ export class FakeServices implements ApiServices {
   readonly kv = new FakeKv();
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
   readonly effects = new FakeEffects();
+  readonly deliveries = new FakeDeliveries();
   readonly signers = new FakeSigners();
   readonly networks = new FakeNetworks();
   readonly plugins = new FakePlugins();
   readonly apiKeys = new FakeApiKeys();
   readonly audit = new FakeAudit();
+}
+
+class FakeDeliveries implements DeliveriesService {
+  async list(): Promise<Part<WireObject>> {
+    return { items: [], next: null };
+  }
+
+  async get(_: string, id: string): Promise<WireObject> {
+    throw new AppError('DELIVERY_NOT_FOUND', { id });
+  }
+
+  redeliver(notificationId: string, id: string): Promise<WireObject> {
+    return this.get(notificationId, id);
+  }
 }
 
 class FakeRelayers implements RelayersService {
@@ -221,6 +237,12 @@ class FakeApiKeys implements ApiKeysService {
     return { id, key: 'a fresh key' };
   }
 
+  async update(id: string, body: unknown, _by: Caller, access: Access): Promise<WireObject> {
+    this.accesses.push(access);
+    this.known.set(id, { ...(await this.get(id)), ...(body as WireObject) });
+    return this.get(id);
+  }
+
   async revoke(id: string): Promise<void> {
     await this.get(id);
     this.known.delete(id);
@@ -228,11 +250,11 @@ class FakeApiKeys implements ApiKeysService {
 }
 
 class FakeAudit implements AuditService {
-  asked: { page: PageRequest; filter: AuditFilter }[] = [];
+  asked: { part: PartRequest; filter: AuditFilter }[] = [];
 
-  async list(page: PageRequest, filter: AuditFilter): Promise<Page<WireObject>> {
-    this.asked.push({ page, filter });
-    return { items: [{ id: 1, action: 'update' }], total: 1 };
+  async list(part: PartRequest, filter: AuditFilter): Promise<Part<WireObject>> {
+    this.asked.push({ part, filter });
+    return { items: [{ id: 1, action: 'update' }], next: null };
   }
 }
 
@@ -289,6 +311,11 @@ class FakeLifecycle implements LifecycleService {
 
   async byNonce(_relayerId: string, nonce: bigint): Promise<WireObject> {
     return { id: 'tx-1', nonce };
+  }
+
+  async byHash(_relayerId: string, hash: string): Promise<WireObject> {
+    if (!hash.startsWith('0x')) throw new AppError('TRANSACTION_NOT_FOUND', { id: hash });
+    return { id: 'tx-1', hash };
   }
 
   async timeline(_relayerId: string, transactionId: string): Promise<WireObject> {

@@ -1,6 +1,7 @@
 import { cutRequest, parseRequest } from '../../sandbox/driver/child/messages.ts';
 import type { HostFunction, HostOp } from '../../sandbox/guest/host-function.ts';
-import { answerCryptoQuestion } from '../../sandbox/process/crypto-answer.ts';
+import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
+import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
 import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';
 import type { CapabilityReply, LogEntry, Outcome, RequestMessage } from '../../sandbox/protocol.ts';
 
@@ -9,6 +10,9 @@ export class GuestHost {
   readonly logs: LogEntry[] = [];
   readonly outcomes: Outcome[] = [];
   readonly requests: RequestMessage[] = [];
+  /** Arithmetic beside the guest, done already. */
+  readonly jobs: { id: number; answer: string }[] = [];
+  readonly #room = { ciphers: new OpenCiphers(), leftMs: () => 10_000 };
   /** Armed timers, by id, with their delay in milliseconds. */
   readonly timers = new Map<number, number>();
   /** What `request` and `timer` answer; a text refuses. */
@@ -19,6 +23,9 @@ export class GuestHost {
   time = 0;
   /** What `random` repeats, as codes of its characters. */
   randomBytes = [0];
+  /** Whether each answer of `random` begins anew, or goes on where the one before ended. */
+  beginsAnew = true;
+  #drawn = 0;
 
   readonly call: HostFunction = (op, text) => this.#answer(op, text);
 
@@ -56,15 +63,24 @@ export class GuestHost {
         this.timers.delete(Number(text));
         return '';
       case 'random':
-        return Array.from({ length: Number(text) }, (_, index) =>
-          String.fromCharCode(this.randomBytes[index % this.randomBytes.length] ?? 0),
+        if (this.beginsAnew) this.#drawn = 0;
+        return Array.from({ length: Number(text) }, () =>
+          String.fromCharCode(this.randomBytes[this.#drawn++ % this.randomBytes.length] ?? 0),
         ).join('');
       case 'url':
         return answerUrlQuestion(text);
       case 'now':
         return String(this.time);
       case 'crypto':
-        return answerCryptoQuestion(text);
+        return answerCryptoQuestion(text, this.#room);
+      case 'job': {
+        const cut = text.indexOf(' ');
+        this.jobs.push({
+          id: Number(text.slice(0, cut)),
+          answer: answerCryptoQuestion(text.slice(cut + 1), this.#room),
+        });
+        return this.refusal;
+      }
       case 'part':
         return '';
     }

@@ -49,10 +49,16 @@ export class GuestWorld {
       limits?: Partial<Limits>;
       env?: Record<string, string>;
       answer?: (method: string, params: Json) => CapabilityReply;
+      /** What random values are made of, one after the other. */
+      randomBytes?: number[];
     } = {},
   ): GuestCall {
     const { params = {}, limits = {}, env = {}, answer = () => ({ ok: true, value: null }) } = options;
     const host = new GuestHost();
+    if (options.randomBytes !== undefined) {
+      host.randomBytes = options.randomBytes;
+      host.beginsAnew = false;
+    }
     const program = new GuestProgram(this.#runtime, version(script, { limits, env }));
     const isolate = program.createIsolate(host.call);
     const escapes: string[] = [];
@@ -65,9 +71,11 @@ export class GuestWorld {
         'invoke',
         JSON.stringify({ params, headers: {}, route: '', method: 'POST', query: {}, caller: { keyId: 'k' } }),
       );
-      while (host.outcome === undefined && host.requests.length + host.timers.size > 0) {
+      while (host.outcome === undefined && host.requests.length + host.jobs.length + host.timers.size > 0) {
         const request = host.requests.shift();
         if (request !== undefined) enter('reply', replyText(request.id, answer(request.method, request.params)));
+        const job = host.jobs.shift();
+        if (job !== undefined) enter('reply', replyText(job.id, { ok: true, value: job.answer }));
         for (const id of [...host.timers.keys()]) {
           host.timers.delete(id);
           enter('fire', id);

@@ -11,7 +11,7 @@ import { SANDBOX_DIR } from './sandbox.ts';
 export type Cases = Readonly<Record<string, string>>;
 
 /** Turns any result into text, alike on both sides. Plain JavaScript, since it is a part of the plugin as well. */
-const SHOWN = `
+export const SHOWN = `
 const shown = (value, depth = 0) => {
   if (depth > 6) return '…';
   const each = (values) => [...values].map((one) => shown(one, depth + 1)).join(', ');
@@ -33,7 +33,12 @@ const outcome = async (attempt) => {
 };`;
 
 /** Measures of speed are not what is compared here. */
-const LIMITS: Partial<Limits> = { memory_mb: 256, slice_ms: 30_000, cpu_ms: 30_000, result_bytes: 4 * 1_048_576 };
+export const LIMITS: Partial<Limits> = {
+  memory_mb: 256,
+  slice_ms: 30_000,
+  cpu_ms: 30_000,
+  result_bytes: 4 * 1_048_576,
+};
 
 const AsyncFunction = (async () => {}).constructor as new (
   ...args: string[]
@@ -75,6 +80,8 @@ export function inNode(cases: Cases): Promise<Record<string, string>> {
 
 /** Does the same in a plugin and in Node, whose results are the measure. */
 export async function compareWithNode(t: Test, world: GuestWorld, cases: Cases): Promise<void> {
-  const [guest, node] = await Promise.all([inGuest(world, cases), inNode(cases)]);
+  // One after the other: both do their arithmetic in this thread, where OpenSSL remembers its errors.
+  const guest = await inGuest(world, cases);
+  const node = await inNode(cases);
   for (const name of Object.keys(cases)) t.equal(guest[name], node[name], name);
 }

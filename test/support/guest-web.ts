@@ -1,23 +1,35 @@
 import type { AskForFetch } from '../../sandbox/guest/globals/fetch/fetch.ts';
 import { createStreamClasses } from '../../sandbox/guest/globals/streams.ts';
 import type { PartWorld } from '../../sandbox/guest/part-world.ts';
+import { part as makeDom } from '../../sandbox/guest/parts/dom.ts';
 import { part as makeWeb } from '../../sandbox/guest/parts/web.ts';
-import { answerCryptoQuestion } from '../../sandbox/process/crypto-answer.ts';
+import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
+import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
 
 /** What the runtime gives to its parts, made of Node's own classes; `ask` answers fetches. */
 export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError('nobody answers'))) {
   let streams: ReturnType<typeof createStreamClasses> | undefined;
+  let dom: Record<string, unknown> | undefined;
+  const room = { ciphers: new OpenCiphers(), leftMs: () => 10_000 };
   const world: PartWorld = {
     classes: { URL, URLSearchParams, AbortSignal, DOMException } as unknown as PartWorld['classes'],
     urls: { parseUrl: () => null, changeUrl: () => null },
     report: () => undefined,
     setTimer: setTimeout,
+    dom: () => {
+      dom ??= makeDom(world);
+      return dom;
+    },
+    decoder: () => TextDecoder as ReturnType<PartWorld['decoder']>,
+    now: () => performance.now(),
+    platform: { copy: () => undefined, move: () => undefined },
+    handlers: {},
+    subtle: () => crypto.subtle,
     asker: () => ask,
     random: (bytes) => 'r'.repeat(bytes),
-    compute: (question) => {
-      const answer = answerCryptoQuestion(JSON.stringify(question));
-      return answer === '' ? undefined : answer.slice(1);
-    },
+    compute: (question) => answerCryptoQuestion(JSON.stringify(question), room),
+    computeLater: async (question) => answerCryptoQuestion(JSON.stringify(question), room),
+    webKeys: () => ({ materialOf: () => undefined }),
     global: {},
     large: () => ({}),
     streams: () => {

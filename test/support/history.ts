@@ -45,6 +45,21 @@ export function fillSqlite(path: string, count: number): void {
   database.close();
 }
 
+/** Transactions like the one that a relayer has, which have all ended, beside its own lane. */
+export function fillEnded(path: string, { relayerId, count }: { relayerId: string; count: number }): void {
+  const [, insert = ''] = historyOf(count, 'sqlite');
+  const database = new DatabaseSync(path);
+  database.exec('pragma synchronous = off; begin');
+  database.exec(insert.replaceAll("'r1'", `'${relayerId}'`));
+  const first = `from transactions where lane <> '${HISTORY_LANE}'`;
+  database.exec(`update transactions set request = (select request ${first}), fields = (select fields ${first})
+    where lane = '${HISTORY_LANE}'`);
+  database.exec(`update transactions set status = 'confirmed', next_action_at = null, ended_at = created_at
+    where status = 'submitted'`);
+  database.exec('commit');
+  database.close();
+}
+
 /** What the engine asks the store for again and again, as of the moment after such a history. */
 export function engineReads(read: Reader, count: number): Readonly<Record<string, () => Promise<unknown>>> {
   const now = BEGAN + (count + 2) * 1_000;
@@ -68,6 +83,7 @@ export function engineReads(read: Reader, count: number): Readonly<Record<string
     transactionBySequence: () => read.transactionBySequence('r1', BigInt(count)),
     endedAt: () => read.endedAt(id),
     transactionByContent: () => read.transactionByContent(HISTORY_LANE, 'bytes'),
+    transactionByHash: () => read.transactionByHash(HISTORY_LANE, 'a hash'),
     children: () => read.children(id),
     attempts: () => read.attempts(id),
     decisions: () => read.decisions(id, 100),

@@ -1,9 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Test } from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { ChangeFeed } from '../../src/engine/change-feed.ts';
+import { SignInCode } from '../../src/http/access/sign-in-code.ts';
 import type { ClientKey } from '../../src/http/auth.ts';
+import { createCursorIds } from '../../src/http/events/cursor.ts';
 import type { HttpMetrics } from '../../src/http/http-metrics.ts';
 import { type TokenBucketSettings, TokenBuckets } from '../../src/http/limits/token-buckets.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts';
@@ -11,6 +14,7 @@ import { createHttpServer } from '../../src/http/server.ts';
 import { createHealth, type HealthCheck } from '../../src/observability/health.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { createTransactionEvents } from '../../src/services/events/transaction-events.ts';
 import { IdempotencyKeys } from '../../src/services/idempotency-keys.ts';
 import { clientKinds } from '../../src/services/settings/signer-form.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
@@ -49,7 +53,12 @@ class FakeHttpMetrics implements HttpMetrics {
 /** The API server on a free port, over fakes; it ends with the test. */
 export async function startHttp(
   t: Test,
-  options: { limits?: Partial<HttpLimits>; checks?: Record<string, HealthCheck>; rate?: TokenBucketSettings } = {},
+  options: {
+    limits?: Partial<HttpLimits>;
+    checks?: Record<string, HealthCheck>;
+    rate?: TokenBucketSettings;
+    hasConsole?: boolean;
+  } = {},
 ) {
   const services = new FakeServices();
   const pluginHost = new FakePluginHost();
@@ -60,13 +69,22 @@ export async function startHttp(
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const idempotencyKeys = new IdempotencyKeys({ store, clock: systemClock, log, newId: randomUUID });
   t.teardown(() => idempotencyKeys.close());
+  const events = new ChangeFeed(() => {});
+  const keyChanges = new ChangeFeed(() => {});
   const clientKeys = new Map<string, ClientKey>();
   services.relayers.known.set('r1', { id: 'r1', paused: false, policies: { min_balance: 1n } });
+  const signInCode = new SignInCode({ key: API_KEY, elapsed: systemClock.elapsed, randomBytes });
   const server = await createHttpServer({
     services,
     pluginHost,
     metrics,
-    keys: { master: { id: 'default', key: API_KEY }, withHash: (hash) => clientKeys.get(hash) },
+    events: createTransactionEvents(store, { onNews: (listener) => events.onAny(listener) }),
+    keys: {
+      master: { id: 'default', key: API_KEY },
+      withHash: (hash) => clientKeys.get(hash),
+      onChange: (listener) => keyChanges.onAny(listener),
+    },
+    cursorIds: createCursorIds([Buffer.alloc(32, 5)], randomBytes),
     chains: createChains(systemClock),
     signerKinds: clientKinds(createSignerKinds()),
     exposition: createMetrics(),
@@ -75,6 +93,7 @@ export async function startHttp(
     log,
     health: createHealth(options.checks ?? {}, systemClock),
     limits: { ...HTTP_LIMITS, handlerSeconds: 30, ...options.limits },
+    console: options.hasConsole === true ? { signInCode } : null,
     clock: systemClock,
     newId: randomUUID,
   });
@@ -91,7 +110,10 @@ export async function startHttp(
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     call(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
-  return { clientKeys, server, url, port, services, pluginHost, metrics, lines, store, call, post };
+  return {
+    ...{ clientKeys, server, url, port, services, pluginHost, metrics, lines, store },
+    ...{ events, keyChanges, signInCode, call, post },
+  };
 }
 
 /** An answer with its body as text and parsed. */

@@ -2,8 +2,9 @@ import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
+import { composeService } from './composed-service.ts';
 import type { Postgres } from './postgres.ts';
-import { type RunningService, startService } from './service.ts';
+import { type RunningService, type StartedService, startService } from './service.ts';
 import { createWorkspace } from './workspace.ts';
 
 /** Where transactions of the relayer are sent to and listed. */
@@ -23,6 +24,8 @@ export interface Instances {
   env: Record<string, string>;
   /** Starts one more, with a data folder of its own (`data-1`, …), and its own way to the node where one is given. */
   start(env?: Record<string, string>, rpcUrl?: string): Promise<RunningService>;
+  /** The same in this process, where none is to be killed. */
+  compose(env?: Record<string, string>, rpcUrl?: string): Promise<StartedService>;
 }
 
 /** Makes an empty database, a node and a configuration; the instances that are started end with the test. */
@@ -43,22 +46,30 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
     LOG_LEVEL: 'debug',
   };
   let count = 0;
+  const nextEnv = async (env: Record<string, string>, rpcUrl: string | undefined): Promise<Record<string, string>> => {
+    count += 1;
+    const own: Record<string, string> = { DATA_DIR: join(workspace.dir, `data-${count}`) };
+    if (rpcUrl !== undefined) {
+      own['CONFIG_DIR'] = join(workspace.dir, `config-${count}`);
+      await cp(join(workspace.dir, 'config'), own['CONFIG_DIR'], { recursive: true });
+      const network = { network: 'local', rpc_urls: [rpcUrl] };
+      await writeFile(join(own['CONFIG_DIR'], 'networks', 'local.json'), JSON.stringify(network));
+    }
+    return { ...shared, ...env, ...own };
+  };
   return {
     anvil,
     address: workspace.address,
     dir: workspace.dir,
     env: shared,
     async start(env = {}, rpcUrl) {
-      count += 1;
-      const own: Record<string, string> = { DATA_DIR: join(workspace.dir, `data-${count}`) };
-      if (rpcUrl !== undefined) {
-        own['CONFIG_DIR'] = join(workspace.dir, `config-${count}`);
-        await cp(join(workspace.dir, 'config'), own['CONFIG_DIR'], { recursive: true });
-        const network = { network: 'local', rpc_urls: [rpcUrl] };
-        await writeFile(join(own['CONFIG_DIR'], 'networks', 'local.json'), JSON.stringify(network));
-      }
-      const service = await startService({ ...shared, ...env, ...own });
+      const service = await startService(await nextEnv(env, rpcUrl));
       t.teardown(() => service.kill());
+      return service;
+    },
+    async compose(env = {}, rpcUrl) {
+      const service = await composeService(await nextEnv(env, rpcUrl));
+      t.teardown(() => service.stop());
       return service;
     },
   };
@@ -73,10 +84,10 @@ export interface Sent {
 }
 
 /** Sends one after the other on each service, all services side by side. */
-export async function send(services: readonly RunningService[], count: number): Promise<string[]> {
+export async function send(services: readonly StartedService[], count: number): Promise<string[]> {
   const ids: string[] = [];
   let left = count;
-  const sender = async (service: RunningService) => {
+  const sender = async (service: StartedService) => {
     while (left > 0) {
       left -= 1;
       const { status, body } = await service.request('POST', TRANSACTIONS, TRANSFER);
@@ -88,11 +99,11 @@ export async function send(services: readonly RunningService[], count: number): 
   return ids;
 }
 
-async function listed(service: RunningService): Promise<Sent[]> {
+async function listed(service: StartedService): Promise<Sent[]> {
   return (await service.request('GET', `${TRANSACTIONS}?per_page=500`)).body.data;
 }
 
-export async function untilMined(service: RunningService, count: number): Promise<Sent[]> {
+export async function untilMined(service: StartedService, count: number): Promise<Sent[]> {
   const end = Date.now() + 45_000;
   for (;;) {
     const mined = (await listed(service)).filter(({ status }) => status === 'mined' || status === 'confirmed');
@@ -119,7 +130,7 @@ export async function assertPaidOnce(
 }
 
 /** The instance that drives the relayer's account. */
-export function ownerOf(services: readonly RunningService[]): RunningService {
+export function ownerOf<S extends StartedService>(services: readonly S[]): S {
   const owners = services.filter((service) => /"lease":"evm:31337@.*lease taken/.test(service.output()));
   const [owner] = owners;
   if (owner === undefined || owners.length > 1) throw new Error(`${owners.length} instances took the lane`);

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PublicKey } from '@solana/web3.js';
+import { json } from 'node:stream/consumers';
+import { PublicKey, VersionedTransaction } from '@solana/web3.js';
 import type { Test } from 'tap';
 
 const SOL = 'So11111111111111111111111111111111111111112';
@@ -15,11 +17,35 @@ export interface Jupiter {
   price(mint: string, perLamport: number | null): void;
   /** From now on only requests with this key are served. */
   requireKey(key: string | null): void;
+  /** Who makes the transactions of swaps; before that there are none. */
+  trade(desk: Desk): void;
   /** The next answers do not come, or are something else. */
   fail(how: 'silence' | 'error' | 'nonsense' | 'limit' | 'other' | null): void;
 }
 
+/** A swap of all of an amount for SOL. */
+export interface DeskTrade {
+  user: string;
+  mint: string;
+  amount: bigint;
+  /** In lamports. */
+  out: bigint;
+  /** Whether the SOL ends in its wrapper. */
+  staysWrapped: boolean;
+}
+
+/** Who trades behind the API. */
+export interface Desk {
+  /** Base64 of the transaction, which its user has not signed. */
+  build(trade: DeskTrade): Promise<string>;
+  /** Brings a signed one to the chain; resolves with its signature. */
+  land(signed: string): Promise<string>;
+}
+
 interface State {
+  desk: Desk | null;
+  /** What was ordered, by the ids of the orders. */
+  orders: Map<string, string>;
   prices: Map<string, number>;
   key: string | null;
   failure: Parameters<Jupiter['fail']>[0];
@@ -27,11 +53,11 @@ interface State {
 
 /** Starts it on a free port of loopback; it ends with the test. */
 export async function startJupiter(t: Test): Promise<Jupiter> {
-  const state: State = { prices: new Map(), key: null, failure: null };
+  const state: State = { desk: null, orders: new Map(), prices: new Map(), key: null, failure: null };
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
-    serve(state, request, response);
+    void serve(state, request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,13 +75,16 @@ export async function startJupiter(t: Test): Promise<Jupiter> {
     requireKey(key) {
       state.key = key;
     },
+    trade(desk) {
+      state.desk = desk;
+    },
     fail(how) {
       state.failure = how;
     },
   };
 }
 
-function serve(state: State, request: IncomingMessage, response: ServerResponse): void {
+async function serve(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '', 'http://jupiter');
   if (state.failure === 'silence') return;
   if (state.failure === 'error') return answer(response, 500, { error: 'Internal server error' });
@@ -65,7 +94,84 @@ function serve(state: State, request: IncomingMessage, response: ServerResponse)
     return answer(response, 401, { code: 401, message: 'Unauthorized' });
   }
   if (request.method === 'GET' && url.pathname === '/swap/v1/quote') return quote(state, url.searchParams, response);
+  if (request.method === 'POST' && url.pathname === '/swap/v1/swap') {
+    return swap(state, await bodyOf(request), response);
+  }
+  if (request.method === 'GET' && url.pathname === '/ultra/v1/order') return order(state, url.searchParams, response);
+  if (request.method === 'POST' && url.pathname === '/ultra/v1/execute') {
+    return execute(state, await bodyOf(request), response);
+  }
   return answer(response, 404, { error: 'Not found' });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  return (await json(request)) as Record<string, unknown>;
+}
+
+const LEVELS = ['medium', 'high', 'veryHigh'];
+
+async function swap({ desk }: State, body: Record<string, unknown>, response: ServerResponse): Promise<void> {
+  const { userPublicKey: user, quoteResponse, wrapAndUnwrapSol = true, prioritizationFeeLamports } = body;
+  const quoted = quoteResponse as Record<string, unknown> | undefined;
+  const unread = (name: string) => answer(response, 422, { error: `Failed to deserialize the JSON body: ${name}` });
+  if (typeof user !== 'string' || !isKey(user)) return unread('userPublicKey');
+  if (typeof quoted?.['outAmount'] !== 'string' || quoted['routePlan'] === undefined) return unread('quoteResponse');
+  if (prioritizationFeeLamports !== undefined) {
+    const { priorityLevelWithMaxLamports: asked } = prioritizationFeeLamports as Record<
+      string,
+      Record<string, unknown>
+    >;
+    const isWhole = LEVELS.includes(String(asked?.['priorityLevel'])) && typeof asked?.['maxLamports'] === 'number';
+    if (!isWhole) return unread('prioritizationFeeLamports');
+  }
+  if (desk === null) return answer(response, 500, { error: 'Internal server error' });
+  const swapTransaction = await desk.build({
+    ...{ user, mint: String(quoted['inputMint']), amount: BigInt(String(quoted['inAmount'])) },
+    ...{ out: BigInt(quoted['outAmount']), staysWrapped: wrapAndUnwrapSol === false },
+  });
+  answer(response, 200, { swapTransaction, lastValidBlockHeight: 0, prioritizationFeeLamports: 0 });
+}
+
+async function order(state: State, query: URLSearchParams, response: ServerResponse): Promise<void> {
+  const [inputMint, outputMint, amount, taker] = ['inputMint', 'outputMint', 'amount', 'taker'].map((name) =>
+    query.get(name),
+  );
+  if (!isKey(inputMint)) return invalid(response, 'inputMint');
+  if (!isKey(outputMint)) return invalid(response, 'outputMint');
+  if (!isKey(taker)) return invalid(response, 'taker');
+  if (amount == null || !/^\d+$/.test(amount)) return invalid(response, 'amount');
+  const out = worth(state, inputMint, outputMint, Number(amount));
+  if (out === undefined || out === 0) return answer(response, 400, { error: 'Failed to get quotes' });
+  const trade = { user: taker, mint: inputMint, amount: BigInt(amount), out: BigInt(out), staysWrapped: false };
+  const transaction = (await state.desk?.build(trade)) ?? null;
+  const requestId = randomUUID();
+  if (transaction !== null) state.orders.set(requestId, transaction);
+  answer(response, 200, {
+    ...{ inputMint, outputMint, inAmount: amount, outAmount: String(out), swapMode: 'ExactIn', slippageBps: 50 },
+    ...{ router: 'iris', swapType: 'aggregator', gasless: false, feeBps: 0, taker, transaction, requestId },
+  });
+}
+
+/** It takes what it has ordered, signed, as often as it is sent. */
+async function execute(
+  { desk, orders }: State,
+  { signedTransaction, requestId }: Record<string, unknown>,
+  response: ServerResponse,
+): Promise<void> {
+  const ordered = orders.get(String(requestId));
+  if (typeof signedTransaction !== 'string' || ordered === undefined || desk === null) {
+    return answer(response, 400, { error: 'Invalid request', code: -1, status: 'Failed' });
+  }
+  const message = (base64: string) =>
+    VersionedTransaction.deserialize(Buffer.from(base64, 'base64')).message.serialize();
+  if (!Buffer.from(message(signedTransaction)).equals(message(ordered))) {
+    return answer(response, 400, { error: 'Invalid signed transaction', code: -3, status: 'Failed' });
+  }
+  try {
+    answer(response, 200, { status: 'Success', code: 0, signature: await desk.land(signedTransaction) });
+  } catch (error) {
+    answer(response, 200, { status: 'Failed', code: -1000, error: String(error) });
+  }
 }
 
 function quote(state: State, query: URLSearchParams, response: ServerResponse): void {

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { type Anvil, startAnvil } from './anvil.ts';
-import { type AnswerBody, type RunningService, startService } from './service.ts';
+import { composeService } from './composed-service.ts';
+import type { AnswerBody, StartedService } from './service.ts';
 import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 
 export const RELAYER = '/api/v1/relayers/local-1';
@@ -16,7 +17,7 @@ const WITHIN_MS = 20_000;
 /** A service over a node that makes blocks only when told to, with one funded relayer. */
 export interface LifecycleStage {
   anvil: Anvil;
-  service: RunningService;
+  service: StartedService;
   /** The paths of the relayer and of its transactions. */
   relayer: string;
   transactions: string;
@@ -62,7 +63,7 @@ export async function lifecycleStages(
   t.teardown(() => workspace.remove());
   const setBalance = (of: string, wei: bigint) => anvil.rpc('anvil_setBalance', [of, `0x${wei.toString(16)}`]);
   for (const address of workspace.addresses) await setBalance(address, 10n ** 20n);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   const left = [...workspace.addresses.entries()];
   return async () => {
@@ -74,7 +75,7 @@ export async function lifecycleStages(
 }
 
 /** The same over a service that runs. */
-export function stageOver(anvil: Anvil, service: RunningService, address: string, id = 'local-1'): LifecycleStage {
+export function stageOver(anvil: Anvil, service: StartedService, address: string, id = 'local-1'): LifecycleStage {
   const relayer = `/api/v1/relayers/${id}`;
   const transactions = `${relayer}/transactions`;
   const ask = (method: string, path: string, body?: unknown) => service.request(method, path, body);

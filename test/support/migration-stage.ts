@@ -35,7 +35,7 @@ export async function beforeStep(t: Test, up: Migration['up']): Promise<Migratio
   await migrate(target, migrations.slice(0, step));
   return {
     database,
-    read: createReader({ db, run: (query) => db.executeQuery(query), now: () => sql`5` }),
+    read: createReader({ db, run: (query) => db.executeQuery(query), now: () => sql`5`, settledWrites: () => sql`1` }),
     async take() {
       const before = tables();
       await migrate(target, migrations.slice(0, step + 1));

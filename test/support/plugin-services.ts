@@ -89,6 +89,7 @@ export class PluginServices implements Services {
     cancel: refused,
     cancelPending: refused,
     byNonce: refused,
+    byHash: refused,
     timeline: refused,
   };
 

@@ -14,6 +14,7 @@ export function principalOf(pluginId = 'p', signal = new AbortController().signa
   const locks = new HeldLocks();
   return {
     pluginId,
+    actor: { keyId: 'caller', requestId: 'request-1', pluginId },
     signal,
     locks,
     timeoutMs: KEEPING.timeoutMs,

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Chain } from '../../src/chains/chain.ts';
+import type { Chain, Deployments } from '../../src/chains/chain.ts';
 import type { ChainConnections } from '../../src/chains/connections.ts';
 import { createConnections } from '../../src/chains/create-connections.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
@@ -9,6 +9,7 @@ import { laneKey } from '../../src/domain/transaction/lane.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
+import type { MarketClient } from '../../src/egress/market-client.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
@@ -46,6 +47,8 @@ const PACE: EngineTiming = {
   sweepFloorMs: 5,
   firstCheckMs: 2_000,
   recheckMs: [20, 50],
+  swapMs: 20,
+  swapBalanceMs: 100,
   closeMs: 500,
 };
 
@@ -65,6 +68,10 @@ export interface ScenarioGrounds {
   signer: Signer;
   store: Store;
   clock: TravelClock;
+  /** Absent: there is none. */
+  market?: MarketClient | undefined;
+  /** Contracts, and who finds ways through them; absent: there are none. */
+  deployments?: Deployments | undefined;
   /** What differs from the pace of scenarios. */
   timing: Partial<EngineTiming> | undefined;
 }
@@ -109,7 +116,8 @@ export abstract class Scenario {
       ]),
       chains: this.#chains,
       http,
-      market: NO_MARKET,
+      market: grounds.market ?? NO_MARKET,
+      deployments: grounds.deployments,
       clock,
       random: Math.random,
       settings: {
@@ -138,6 +146,7 @@ export abstract class Scenario {
       startedAt: 0,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       webhooks: { check: () => undefined },
+      wakeDelivery: () => undefined,
       pluginHttp: NO_PLUGIN_HTTP,
       engine: {
         wake: (lane) => {

@@ -2,24 +2,37 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { quickStart } from './run-folder.ts';
 
 /** Parsed JSON of any answer; the tests assert its shape. */
 // oxlint-disable-next-line no-explicit-any -- a test reaches into answers of every shape
 export type AnswerBody = any;
 
-/** A server process and how to speak to it. */
-export interface RunningService {
+/** How to speak to a service. */
+export interface ServiceClient {
   /** For instance `http://127.0.0.1:41234`. */
   url: string;
   apiKey: string;
-  pid: number;
+  /** An authenticated request; the answer's status and its parsed JSON. */
+  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
+  call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
+}
+
+/** A service that was started for a test. */
+export interface StartedService extends ServiceClient {
   /** Everything it wrote to its log and its terminal so far. */
   output(): string;
   /** The same line by line, without so many of the first: cheap where much was said. */
   linesAfter(count: number): readonly string[];
-  /** An authenticated request; the answer's status and its parsed JSON. */
-  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
-  call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
+  /** Ends it in good order. */
+  stop(): Promise<unknown>;
+  /** Ends it when a test is over, in the quickest way that there is. */
+  end(): Promise<unknown>;
+}
+
+/** One that is a process of its own. */
+export interface RunningService extends StartedService {
+  pid: number;
   /** Resolves when it is gone, however it ended: with its exit code, or null when a signal ended it. */
   exited: Promise<number | null>;
   /** Resolves after that, when everything it wrote has been read. */
@@ -34,7 +47,7 @@ export interface RunningService {
 const START_LIMIT_MS = 90_000;
 
 /** Where the test run keeps compiled modules, so that a server starts sooner. */
-function compileCache(): Record<string, string> {
+export function compileCache(): Record<string, string> {
   const folder = process.env['NODE_COMPILE_CACHE'];
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
@@ -47,20 +60,47 @@ async function startOptions(root: string): Promise<string[]> {
 
 /**
  * Starts `src/main.ts`, or another entry that composes the service, with the given environment and nothing else, and
- * waits until it says that it is ready.
+ * waits until it says that it is ready. What it tells who sits before it goes to this process's own terminal when that is
+ * to be inherited.
  */
-export async function startService(env: Record<string, string>, entry = 'src/main.ts'): Promise<RunningService> {
+export async function startService(
+  env: Record<string, string>,
+  entry = 'src/main.ts',
+  stderr: 'pipe' | 'inherit' = 'pipe',
+): Promise<RunningService> {
   const root = join(import.meta.dirname, '..', '..');
-  const child = spawn(process.execPath, [...(await startOptions(root)), join(root, entry)], {
+  const child = spawn(process.execPath, [...quickStart(), ...(await startOptions(root)), join(root, entry)], {
     cwd: root,
     env: { ...compileCache(), PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', stderr],
   });
   const lines: string[] = [];
   const url = await readyAddress(child, lines);
-  const apiKey = env['API_KEY'] ?? (await readFile(join(env['DATA_DIR'] ?? '', 'api-key'), 'utf8')).trim();
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const drained = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  return {
+    ...(await clientOf(url, env)),
+    pid: child.pid ?? 0,
+    exited,
+    drained,
+    output: () => lines.join('\n'),
+    linesAfter: (count) => lines.slice(count),
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+    kill,
+    end: kill,
+  };
+}
+
+/** Speaks to the service that was started with the given environment, as who has its key. */
+export async function clientOf(url: string, env: Record<string, string>): Promise<ServiceClient> {
+  const apiKey = env['API_KEY'] ?? (await readFile(join(env['DATA_DIR'] ?? '', 'api-key'), 'utf8')).trim();
   const request = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -70,25 +110,8 @@ export async function startService(env: Record<string, string>, entry = 'src/mai
     const text = await response.text();
     return { status: response.status, body: JSON.parse(text) };
   };
-  return {
-    url,
-    apiKey,
-    pid: child.pid ?? 0,
-    exited,
-    drained,
-    output: () => lines.join('\n'),
-    linesAfter: (count) => lines.slice(count),
-    request,
-    call: (plugin, params = {}) => request('POST', `/api/v1/plugins/${plugin}/call`, { params }),
-    stop: () => {
-      child.kill('SIGTERM');
-      return exited;
-    },
-    kill: async () => {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
+  const call = (plugin: string, params: unknown = {}) => request('POST', `/api/v1/plugins/${plugin}/call`, { params });
+  return { url, apiKey, request, call };
 }
 
 /** What a server that refuses to start prints, and its exit code. */

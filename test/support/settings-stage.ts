@@ -60,6 +60,6 @@ export async function settingsStage(t: Test) {
     ...{ world, store, networks, rechecked },
     create: (body: unknown, by = OPERATOR) => create(body, by),
     remove: (id: string, by = OPERATOR) => remove(id, by),
-    audit: async () => (await store.read.auditRecords({ page: 1, perPage: 9 }, { resource: 'relayer' })).items,
+    audit: async () => (await store.read.auditRecords({ before: null, limit: 9 }, { resource: 'relayer' })).items,
   };
 }

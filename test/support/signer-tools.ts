@@ -1,8 +1,10 @@
 import { systemClock } from '../../src/domain/clock.ts';
-import type { SignerTools } from '../../src/signers/signer.ts';
+import { createKeySigner } from '../../src/signers/key-signer.ts';
+import { openKeystoreFile } from '../../src/signers/keystore-file.ts';
+import type { KeyKeeper, KindTools } from '../../src/signers/signer.ts';
 
 /** What a signer is opened with that asks nobody: each secret is the given text. */
-export function signerTools(secret = 'secret', more: Partial<SignerTools> = {}): SignerTools {
+export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): KindTools {
   const nobody = () => Promise.reject(new Error('nobody is asked here'));
   return {
     secrets: () => secret,
@@ -10,6 +12,19 @@ export function signerTools(secret = 'secret', more: Partial<SignerTools> = {}):
     random: () => 0,
     clock: systemClock,
     metrics: { asked() {} },
+    keys: keysHere,
+    reread: nobody,
     ...more,
   };
 }
+
+/** Keeps keys where it is called: the twin of the thread. */
+const keysHere: KeyKeeper = {
+  async open(id, material) {
+    const given = await material();
+    return createKeySigner(
+      id,
+      given.kind === 'key' ? given.bytes : await openKeystoreFile(given.path, given.passphrase),
+    );
+  },
+};

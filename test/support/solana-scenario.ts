@@ -2,6 +2,7 @@ import { Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana
 import type { Test } from 'tap';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import type { Json, JsonObject, WireObject } from '../../src/domain/json/json.ts';
+import type { MarketClient } from '../../src/egress/market-client.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import { createKeySigner } from '../../src/signers/key-signer.ts';
 import { Scenario, type ScenarioGrounds } from './scenario.ts';
@@ -18,6 +19,10 @@ export interface SolanaScenarioOptions {
   urls?: readonly string[];
   /** What the relayer has, in lamports; 10 SOL unless told. */
   lamports?: bigint;
+  /** Where tokens are priced and swapped; absent: nowhere. */
+  market?: MarketClient;
+  /** The relayer's key; absent: a new one. */
+  keys?: Keypair;
 }
 
 /** One relayer of a real SVM that makes blocks only when told to. */
@@ -34,8 +39,7 @@ export class SolanaScenario extends Scenario {
 
   /** The scenario of a test, with an account that nobody else uses. All but the SVM ends with the test. */
   static async open(t: Test, scene: SvmScene, options: SolanaScenarioOptions = {}): Promise<SolanaScenario> {
-    const { policies = {}, urls = [scene.svm.url], lamports = 10n * SOL } = options;
-    const keys = Keypair.generate();
+    const { policies = {}, urls = [scene.svm.url], lamports = 10n * SOL, keys = Keypair.generate() } = options;
     await scene.svm.airdrop(keys.publicKey.toBase58(), lamports);
     const clock = new TravelClock();
     const { store, remove } = await temporaryStore(clock);
@@ -49,6 +53,7 @@ export class SolanaScenario extends Scenario {
       address: keys.publicKey.toBase58(),
       signer: createKeySigner('test', Buffer.from(keys.secretKey.subarray(0, 32))),
       timing: undefined,
+      market: options.market,
       ...{ urls, store, clock },
     });
     t.teardown(async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import type { Test } from 'tap';
-import { type AnswerBody, type RunningService, startService } from './service.ts';
+import { composeService } from './composed-service.ts';
+import type { AnswerBody, StartedService } from './service.ts';
 import { type SvmScene, startSvmScene } from './svm-scene.ts';
 import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 
@@ -27,7 +28,7 @@ export interface AskedInstruction {
 
 /** A service with one Solana relayer over an SVM that makes blocks only when told to. */
 export interface SolanaStage extends SvmScene {
-  service: RunningService;
+  service: StartedService;
   relayer: PublicKey;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
   /** What a send answers. */
@@ -60,7 +61,7 @@ export async function solanaStage(
   t.teardown(() => workspace.remove());
   const relayer = Keypair.fromSeed(Buffer.from(workspace.privateKey.slice(2), 'hex')).publicKey;
   await scene.svm.airdrop(relayer.toBase58(), 10n * SOL);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
 
   const ask: SolanaStage['ask'] = (method, path, body) => service.request(method, `${RELAYER}${path}`, body);

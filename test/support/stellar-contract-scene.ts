@@ -40,7 +40,11 @@ export interface ContractScene extends StellarScene {
 }
 
 export async function startContractScene(): Promise<ContractScene> {
-  const scene = await startStellarScene();
+  return contractsOn(await startStellarScene());
+}
+
+/** The same network, with what calls of contracts need. */
+export async function contractsOn(scene: StellarScene): Promise<ContractScene> {
   const { net, server, funded, signed } = scene;
   const simulate = async (source: Keypair, operation: xdr.Operation) =>
     server.simulateTransaction(await signed(source, [operation], { signers: [] }));

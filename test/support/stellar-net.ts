@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { xdr } from '@stellar/stellar-sdk';
-import { Counterpart } from './counterpart.ts';
+import { Counterpart } from './counterpart/counterpart.ts';
+import type { Fault } from './counterpart/faults.ts';
 import {
   type Addresses,
   type Command,
@@ -8,7 +9,6 @@ import {
   STELLAR_DEFAULTS,
   type StellarOptions,
 } from './stellar/control.ts';
-import type { Fault } from './stellar/http/faults.ts';
 import type { ContractKind } from './stellar/soroban/contracts/registry.ts';
 
 /** A network that judges as Stellar does, in a process of its own. Each of its endpoints is a node over one chain. */
@@ -39,6 +39,8 @@ export interface StellarNet extends StellarEndpoint {
   reset(): Promise<void>;
   /** Every transaction on the chain, in its order: the judge of what was executed. */
   landed(): Promise<OnChain[]>;
+  /** Base64 of what nodes have taken in lately, the newest last, whatever became of it. */
+  takenIn(): Promise<string[]>;
   /** A further node, so many ledgers behind. */
   endpoint(options?: { behind?: number }): Promise<StellarEndpoint>;
   /** Safe to call twice. */
@@ -94,6 +96,7 @@ export async function startStellar(options: StellarOptions = {}): Promise<Stella
     crowd: (operations, bid = 0n) => control.do({ kind: 'crowd', operations, bid }),
     reset: () => control.do({ kind: 'reset' }),
     landed: async () => (await control.ask({ kind: 'landed' })) as OnChain[],
+    takenIn: async () => (await control.ask({ kind: 'taken-in' })) as string[],
     endpoint: ({ behind = 0 } = {}) => endpointAt(control, opened++, behind),
     stop: () => control.stop(),
   };

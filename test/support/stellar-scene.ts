@@ -1,5 +1,6 @@
 import {
   Account,
+  authorizeEntry,
   BASE_FEE,
   FeeBumpTransaction,
   Keypair,
@@ -66,7 +67,8 @@ export async function startStellarScene(options: StellarOptions = {}): Promise<S
       const networkPassphrase = how.passphrase ?? net.passphrase;
       const builder = new TransactionBuilder(account, { fee: how.fee ?? BASE_FEE, networkPassphrase });
       for (const operation of operations) builder.addOperation(operation);
-      if (how.with === undefined) builder.setTimeout(300);
+      // The chain is ahead of this clock by five seconds for each ledger that was asked for.
+      if (how.with === undefined) builder.setTimeout(3_600);
       else how.with(builder);
       const transaction = builder.build();
       transaction.sign(...(how.signers ?? [source]));
@@ -95,6 +97,25 @@ export async function startStellarScene(options: StellarOptions = {}): Promise<S
     balanceOf: async (key) => (await entryOf(key)).balance,
     sequenceOf: async (key) => (await entryOf(key)).seqNum,
   };
+}
+
+/** Who is asked for consent to a call, who sends it, and for how many ledgers it is good. */
+export interface Consent {
+  owner: Keypair;
+  sender: Keypair;
+  ledgers: number;
+}
+
+/** What the owner signs so that somebody else may send the call. */
+export async function consentsTo(
+  { net, server, signed }: StellarScene,
+  operation: xdr.Operation,
+  { owner, sender, ledgers }: Consent,
+): Promise<xdr.SorobanAuthorizationEntry[]> {
+  const found = await server.simulateTransaction(await signed(sender, [operation], { signers: [] }));
+  if (!rpc.Api.isSimulationSuccess(found)) throw new Error(found.error);
+  const last = found.latestLedger + ledgers;
+  return Promise.all((found.result?.auth ?? []).map((entry) => authorizeEntry(entry, owner, last, net.passphrase)));
 }
 
 function v1Of(transaction: Transaction): xdr.TransactionV1Envelope {

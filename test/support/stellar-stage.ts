@@ -9,7 +9,7 @@ const RELAYER = '/api/v1/relayers/local-1';
 const TRANSACTIONS = `${RELAYER}/transactions`;
 
 /** Longer than anything takes on a busy machine. */
-const WITHIN_MS = 15_000;
+const WITHIN_MS = 60_000;
 const POLL_MS = 50;
 
 /** Nothing comes after these. */
@@ -30,18 +30,25 @@ export interface StellarStage extends StellarScene {
   tickUntil(id: string, status: string): Promise<AnswerBody>;
 }
 
-/** Starts both; they end with the test. The relayer has 100 lumens and pays the fees unless told otherwise. */
+/**
+ * Starts both; they end with the test. The relayer has 100 lumens and pays the fees unless told otherwise.
+ * @param settings more of the network, once it is there
+ */
 export async function stellarStage(
   t: Test,
   policies: object = {},
   options: WorkspaceOptions = {},
+  settings: (scene: StellarScene) => Promise<object> = async () => ({}),
 ): Promise<StellarStage> {
   const scene = await startStellarScene();
   t.teardown(() => scene.net.stop());
   const workspace = await createWorkspace({
     rpcUrl: scene.net.url,
     relayer: { network_type: 'stellar', policies: { fee_payment_strategy: 'relayer', ...policies } },
-    network: { type: 'stellar', passphrase: scene.net.passphrase },
+    network: {
+      ...{ type: 'stellar', passphrase: scene.net.passphrase, horizon_url: scene.net.horizonUrl },
+      ...(await settings(scene)),
+    },
     ...options,
   });
   t.teardown(() => workspace.remove());

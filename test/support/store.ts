@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import type { Notification } from '../../src/domain/notification.ts';
+import type { Notification, NotificationFields } from '../../src/domain/notification.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
-import type { WebhookEvent } from '../../src/domain/webhook-event.ts';
+import type { NewWebhookEvent, WebhookEvent } from '../../src/domain/webhook-event.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createSealer } from '../../src/store/sealing.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
@@ -65,12 +65,17 @@ export function relayerOf(given: Partial<Relayer> = {}): Relayer {
 }
 
 /** A notification of which the caller says only what matters. */
-export function notificationOf(given: Partial<Notification> = {}): Omit<Notification, 'hasSigningKey'> {
-  const { hasSigningKey: _, ...notification } = {
+export function notificationOf(given: Partial<Notification> = {}): NotificationFields {
+  const {
+    hasSigningKey: _,
+    hasSecondSigningKey: __,
+    ...notification
+  } = {
     id: 'hook-1',
     type: 'webhook' as const,
     url: 'https://hooks.example/one',
     hasSigningKey: false,
+    hasSecondSigningKey: false,
     declaration: null,
     ...given,
   };
@@ -78,12 +83,13 @@ export function notificationOf(given: Partial<Notification> = {}): Omit<Notifica
 }
 
 /** A webhook event of which the caller says only what matters. */
-export function eventOf(given: Partial<WebhookEvent> = {}): Omit<WebhookEvent, 'createdAt' | 'tries'> {
+export function eventOf(given: Partial<WebhookEvent> = {}): NewWebhookEvent {
   const id = given.id ?? crypto.randomUUID();
   return {
     id,
     notificationId: given.notificationId ?? 'hook-1',
     subject: given.subject ?? 'transaction:1',
+    relayerId: given.relayerId ?? null,
     event: given.event ?? 'transaction_update',
     body: given.body ?? JSON.stringify({ id }),
   };

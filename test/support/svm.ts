@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { Counterpart } from './counterpart.ts';
+import { Counterpart } from './counterpart/counterpart.ts';
+import type { Fault } from './counterpart/faults.ts';
 import type { Command, OnChain, SvmOptions } from './svm/control.ts';
-import type { RpcFault } from './svm/rpc-faults.ts';
 
 /** A real SVM behind Solana's JSON-RPC, in a process of its own. All its endpoints share one ledger. */
 export interface Svm extends SvmEndpoint {
@@ -55,7 +55,7 @@ export interface SvmEndpoint {
   /** All that is final now leaves the node's history: statuses, transactions, blocks. */
   pruneHistory(): Promise<void>;
   /** Makes calls fail, lie or wait; faults are taken in the order in which they were given. */
-  fault(fault: RpcFault): Promise<void>;
+  fault(fault: Fault): Promise<void>;
   clearFaults(): Promise<void>;
 }
 

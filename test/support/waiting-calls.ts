@@ -77,8 +77,8 @@ export class WaitingCalls {
   async #running(): Promise<number> {
     const { url, apiKey } = this.#service;
     const headers = { authorization: `Bearer ${apiKey}` };
-    const { body } = await request(`${url}/api/v1/metrics/plugin_calls_running`, { headers });
-    const [, running = '0'] = /^plugin_calls_running (\d+)$/m.exec(await body.text()) ?? [];
+    const { body } = await request(`${url}/api/v1/metrics/isolayer_plugin_calls_running`, { headers });
+    const [, running = '0'] = /^isolayer_plugin_calls_running (\d+)$/m.exec(await body.text()) ?? [];
     return Number(running);
   }
 }

@@ -13,6 +13,8 @@ export interface Workspace {
   /** Those of all relayers. */
   addresses: string[];
   privateKey: string;
+  /** Those of all relayers. */
+  privateKeys: string[];
   /** Writes or replaces a file below the plugins folder. */
   writePlugin(path: string, source: string): Promise<void>;
   remove(): Promise<void>;
@@ -83,6 +85,7 @@ export async function createWorkspace(options: WorkspaceOptions = {}): Promise<W
     address: wallet.address.toLowerCase(),
     addresses: wallets.map(({ address }) => address.toLowerCase()),
     privateKey: wallet.privateKey,
+    privateKeys: wallets.map(({ privateKey }) => privateKey),
     writePlugin: (path, source) => write(join('plugins', path), source),
     remove: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }),
   };

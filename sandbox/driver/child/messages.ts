@@ -26,7 +26,7 @@ const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
-const LOG_LEVELS: readonly LogEntry['level'][] = ['log', 'info', 'warn', 'error', 'debug', 'uncaught'];
+const LOG_LEVELS: readonly LogEntry['level'][] = ['log', 'info', 'warn', 'error', 'debug', 'uncaught', 'ungranted'];
 const LONGEST_METHOD = 100;
 const LONGEST_VERSION = 200;
 const LONGEST_CODE = 1000;

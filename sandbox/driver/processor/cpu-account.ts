@@ -1,5 +1,6 @@
+import { evaluationMs } from '../../evaluation-time.ts';
 import { ProtocolViolation } from '../../frames.ts';
-import { FIXED_LIMITS, type Limits } from '../../protocol.ts';
+import type { Limits } from '../../protocol.ts';
 
 /** By how much a process may take more than the guest's stretches: its helper threads collect garbage and compile. */
 const DOUBT = 3;
@@ -35,9 +36,9 @@ export class CpuAccount {
   }
 
   /** A version is to be evaluated. */
-  load(): void {
+  load(limits: Limits): void {
     this.#mayMake += ISOLATES_PER_LOAD;
-    this.#loading = { leftMs: DOUBT * FIXED_LIMITS.evaluate_ms };
+    this.#loading = { leftMs: DOUBT * evaluationMs(limits) };
   }
 
   /** Nothing is to be evaluated any more but for calls. */
@@ -46,9 +47,9 @@ export class CpuAccount {
   }
 
   /** A call begins, and may need an isolate of its own. */
-  begin({ cpu_ms }: Limits): Share {
+  begin(limits: Limits): Share {
     this.#mayMake += ISOLATES_PER_CALL;
-    return { leftMs: DOUBT * cpu_ms + FIXED_LIMITS.evaluate_ms + SLACK_MS };
+    return { leftMs: DOUBT * limits.cpu_ms + evaluationMs(limits) + SLACK_MS };
   }
 
   /** A call is over: what it took since the last look is still its own. */

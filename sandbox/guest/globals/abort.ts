@@ -1,18 +1,24 @@
 import { DOMException } from './dom-exception.ts';
 import type { EventClasses } from './event-target.ts';
+import { conform } from './web-idl.ts';
 
 type SetTimer = (callback: () => void, delayMs: number) => unknown;
 
 /** AbortController and AbortSignal (DOM Standard 3.1 and 3.2); `setTimer` wakes `AbortSignal.timeout`. */
-export function createAbortClasses({ Event, EventTarget }: EventClasses, setTimer: SetTimer) {
+export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: EventClasses, setTimer: SetTimer) {
   // Only this function's own code may make a signal.
   const permit = Symbol('permit');
   let abortSignal: (signal: AbortSignal, reason: unknown) => void;
 
+  const isOne = (value: unknown) => value instanceof AbortSignal;
+
   class AbortSignal extends EventTarget {
-    onabort: ((event: unknown) => unknown) | null = null;
+    declare onabort: ((event: unknown) => unknown) | null;
     #aborted = false;
     #reason: unknown;
+    /** Of a signal that is made of others, these; none of them is made of others itself. */
+    #sources: ReadonlySet<AbortSignal> = new Set();
+    readonly #dependents = new Set<AbortSignal>();
 
     constructor(given?: symbol) {
       if (given !== permit) throw new TypeError('Illegal constructor');
@@ -25,34 +31,48 @@ export function createAbortClasses({ Event, EventTarget }: EventClasses, setTime
       return signal;
     }
 
-    static timeout(delayMs: number): AbortSignal {
+    static timeout(delayMs: unknown): AbortSignal {
+      const delay = Math.trunc(Number(delayMs));
+      if (!(delay >= 0 && delay <= Number.MAX_SAFE_INTEGER)) throw new TypeError('The delay is no time');
       const signal = new AbortSignal(permit);
       const expire = () =>
         AbortSignal.#abort(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-      setTimer(expire, delayMs);
+      setTimer(expire, delay);
       return signal;
     }
 
+    /** A signal of several (DOM Standard 3.2.2). */
     static any(signals: Iterable<AbortSignal>): AbortSignal {
-      const all = [...signals];
-      const joint = new AbortSignal(permit);
-      const first = all.find((signal) => signal.aborted);
-      if (first !== undefined) AbortSignal.#abort(joint, first.reason);
-      else {
-        for (const signal of all) {
-          signal.addEventListener('abort', () => AbortSignal.#abort(joint, signal.reason), { once: true });
-        }
+      const all = typeof signals === 'object' && signals !== null ? [...signals] : [];
+      if (arguments.length === 0 || typeof signals !== 'object' || !all.every((one) => isOne(one))) {
+        throw new TypeError('Signals come as a list of AbortSignals');
       }
+      const joint = new AbortSignal(permit);
+      const first = all.find((signal) => signal.#aborted);
+      if (first !== undefined) {
+        AbortSignal.#mark(joint, first.#reason);
+        return joint;
+      }
+      joint.#sources = new Set(all.flatMap((signal) => (signal.#sources.size === 0 ? [signal] : [...signal.#sources])));
+      for (const source of joint.#sources) source.#dependents.add(joint);
       return joint;
     }
 
-    static #abort(signal: AbortSignal, reason: unknown = new DOMException('This operation was aborted', 'AbortError')) {
-      if (signal.#aborted) return;
+    static #mark(signal: AbortSignal, reason: unknown): void {
       signal.#aborted = true;
       signal.#reason = reason;
-      const event = new Event('abort');
-      if (typeof signal.onabort === 'function') signal.addEventListener('abort', signal.onabort, { once: true });
-      signal.dispatchEvent(event);
+    }
+
+    /** All that are made of a signal are aborted before anybody hears of one; it is the first to be heard of. */
+    static #abort(signal: AbortSignal, reason: unknown = new DOMException('This operation was aborted', 'AbortError')) {
+      if (signal.#aborted) return;
+      AbortSignal.#mark(signal, reason);
+      const dependents = [...signal.#dependents].filter((one) => !one.#aborted);
+      for (const one of dependents) AbortSignal.#mark(one, reason);
+      for (const one of [signal, ...dependents]) {
+        for (const source of one.#sources) source.#dependents.delete(one);
+        fire(one, new Event('abort'));
+      }
     }
 
     static {
@@ -70,10 +90,6 @@ export function createAbortClasses({ Event, EventTarget }: EventClasses, setTime
     throwIfAborted(): void {
       if (this.#aborted) throw this.#reason;
     }
-
-    override get [Symbol.toStringTag](): string {
-      return 'AbortSignal';
-    }
   }
 
   class AbortController {
@@ -86,11 +102,10 @@ export function createAbortClasses({ Event, EventTarget }: EventClasses, setTime
     abort(reason?: unknown): void {
       abortSignal(this.#signal, reason);
     }
-
-    get [Symbol.toStringTag](): string {
-      return 'AbortController';
-    }
   }
 
+  conform(AbortSignal);
+  conform(AbortController);
+  defineHandler(AbortSignal, 'abort');
   return { AbortController, AbortSignal };
 }

@@ -1,7 +1,10 @@
 import { construct, defineProperty, NativeTypeError, ownKeys } from '../intrinsics/primordials.ts';
 
 /** What stays of ArrayBuffer.prototype. An allow-list, so that a later engine's ways to grow a buffer are not there. */
-const KEPT = new Set<string | symbol>(['constructor', 'byteLength', 'slice', 'detached', Symbol.toStringTag]);
+const KEPT = new Set<string | symbol>([
+  ...['constructor', 'byteLength', 'slice', 'detached', 'transfer', 'transferToFixedLength'],
+  Symbol.toStringTag,
+]);
 
 /**
  * Replaces ArrayBuffer by one whose buffers keep their size: the memory of a resizable buffer is not counted against

@@ -1,6 +1,7 @@
 import type { LogLevel } from '../../protocol.ts';
 import type { HostLink } from '../host-link.ts';
-import { min, SafeMap, toText } from '../intrinsics/primordials.ts';
+import { captureStack, min, SafeMap, stringSlice, toText } from '../intrinsics/primordials.ts';
+import { filledIn } from '../text/format-text.ts';
 import { logLine } from '../text/log-line.ts';
 
 /** Deeper groups are not indented further. */
@@ -22,7 +23,7 @@ export function createConsole(link: HostLink): GuestConsole {
   const write = (level: LogLevel, values: readonly unknown[]): void => {
     let indent = '';
     for (let step = min(depth, DEEPEST_GROUP); step > 0; step--) indent += '  ';
-    link.log(level, indent + logLine(values));
+    link.log(level, indent + logLine(filledIn(values)));
   };
   const at =
     (level: LogLevel) =>
@@ -36,6 +37,13 @@ export function createConsole(link: HostLink): GuestConsole {
     const start = starts.get(label);
     return start === undefined ? null : `${label}: ${toText(link.now() - start)}ms`;
   };
+  const trace = (...values: unknown[]): void => {
+    const message = logLine(filledIn(values));
+    const holder: { stack?: unknown } = {};
+    captureStack(holder, trace);
+    const stack = typeof holder.stack === 'string' ? framesOf(holder.stack) : '';
+    write('debug', [`Trace${message === '' ? '' : `: ${message}`}${stack}`]);
+  };
   const nothing = (): void => {};
 
   const console = {
@@ -44,7 +52,7 @@ export function createConsole(link: HostLink): GuestConsole {
     warn: at('warn'),
     error: at('error'),
     debug: at('debug'),
-    trace: at('debug'),
+    trace,
     dir: (value: unknown): void => write('log', [value]),
     dirxml: at('log'),
     table: (value: unknown): void => write('log', [value]),
@@ -94,6 +102,12 @@ export function createConsole(link: HostLink): GuestConsole {
       depth = 0;
     },
   };
+}
+
+/** What follows on the first line. */
+function framesOf(stack: string): string {
+  for (let at = 0; at < stack.length; at++) if (stack[at] === '\n') return stringSlice(stack, at);
+  return '';
 }
 
 function labelOf(given: unknown): string {

@@ -1,48 +1,98 @@
-/** Names with a legacy code (Web IDL 2.8.1). */
-const CODES: Readonly<Record<string, number>> = {
-  IndexSizeError: 1,
-  HierarchyRequestError: 3,
-  WrongDocumentError: 4,
-  InvalidCharacterError: 5,
-  NoModificationAllowedError: 7,
-  NotFoundError: 8,
-  NotSupportedError: 9,
-  InUseAttributeError: 10,
-  InvalidStateError: 11,
-  SyntaxError: 12,
-  InvalidModificationError: 13,
-  NamespaceError: 14,
-  InvalidAccessError: 15,
-  TypeMismatchError: 17,
-  SecurityError: 18,
-  NetworkError: 19,
-  AbortError: 20,
-  URLMismatchError: 21,
-  QuotaExceededError: 22,
-  TimeoutError: 23,
-  InvalidNodeTypeError: 24,
-  DataCloneError: 25,
-};
+import { conform } from './web-idl.ts';
 
-/** The error class of the web APIs (Web IDL 2.8). */
-export class DOMException extends Error {
-  readonly #name: string;
+/** The constants of the legacy codes, which count from one, and the names that have one (Web IDL 2.8.1 and 3.14.1). */
+const CONSTANTS = [
+  ['INDEX_SIZE_ERR', 'IndexSizeError'],
+  ['DOMSTRING_SIZE_ERR', ''],
+  ['HIERARCHY_REQUEST_ERR', 'HierarchyRequestError'],
+  ['WRONG_DOCUMENT_ERR', 'WrongDocumentError'],
+  ['INVALID_CHARACTER_ERR', 'InvalidCharacterError'],
+  ['NO_DATA_ALLOWED_ERR', ''],
+  ['NO_MODIFICATION_ALLOWED_ERR', 'NoModificationAllowedError'],
+  ['NOT_FOUND_ERR', 'NotFoundError'],
+  ['NOT_SUPPORTED_ERR', 'NotSupportedError'],
+  ['INUSE_ATTRIBUTE_ERR', 'InUseAttributeError'],
+  ['INVALID_STATE_ERR', 'InvalidStateError'],
+  ['SYNTAX_ERR', 'SyntaxError'],
+  ['INVALID_MODIFICATION_ERR', 'InvalidModificationError'],
+  ['NAMESPACE_ERR', 'NamespaceError'],
+  ['INVALID_ACCESS_ERR', 'InvalidAccessError'],
+  ['VALIDATION_ERR', ''],
+  ['TYPE_MISMATCH_ERR', 'TypeMismatchError'],
+  ['SECURITY_ERR', 'SecurityError'],
+  ['NETWORK_ERR', 'NetworkError'],
+  ['ABORT_ERR', 'AbortError'],
+  ['URL_MISMATCH_ERR', 'URLMismatchError'],
+  ['QUOTA_EXCEEDED_ERR', 'QuotaExceededError'],
+  ['TIMEOUT_ERR', 'TimeoutError'],
+  ['INVALID_NODE_TYPE_ERR', 'InvalidNodeTypeError'],
+  ['DATA_CLONE_ERR', 'DataCloneError'],
+] as const;
+const CODES: ReadonlyMap<string, number> = new Map(CONSTANTS.map(([, name], index) => [name, index + 1]));
 
-  constructor(message = '', nameOrOptions: string | { name?: string; cause?: unknown } = 'Error') {
-    const options = typeof nameOrOptions === 'object' ? nameOrOptions : { name: nameOrOptions };
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
-    this.#name = String(options.name ?? 'Error');
+interface Fields {
+  readonly name: string;
+  readonly message: string;
+}
+
+const FIELDS = new WeakMap<object, Fields>();
+
+function fieldsOf(exception: object): Fields {
+  const fields = FIELDS.get(exception);
+  if (fields === undefined) throw new TypeError('Illegal invocation');
+  return fields;
+}
+
+/** Its objects are errors to the engine, while the class itself inherits from nothing, as Web IDL has it. */
+class Exception {
+  constructor(message: unknown = '', nameOrOptions: unknown = 'Error') {
+    const isOptions = typeof nameOrOptions === 'object' && nameOrOptions !== null;
+    const options: { name?: unknown; cause?: unknown } = isOptions ? nameOrOptions : { name: nameOrOptions };
+    const fields = {
+      name: options.name === undefined ? 'Error' : `${options.name as string}`,
+      message: `${message as string}`,
+    };
+    // The engine writes the message into the stack; afterwards the prototype tells it.
+    const cause = 'cause' in options ? { cause: options.cause } : undefined;
+    const error = Reflect.construct(Error, [fields.message, cause], new.target) as Exception;
+    Reflect.deleteProperty(error, 'message');
+    FIELDS.set(error, fields);
+    // oxlint-disable-next-line no-constructor-return -- only the engine makes an error
+    return error;
   }
 
-  override get name(): string {
-    return this.#name;
+  get name(): string {
+    return fieldsOf(this).name;
+  }
+
+  get message(): string {
+    return fieldsOf(this).message;
   }
 
   get code(): number {
-    return CODES[this.#name] ?? 0;
+    const { name } = fieldsOf(this);
+    return name === '' ? 0 : (CODES.get(name) ?? 0);
   }
 
-  get [Symbol.toStringTag](): string {
-    return 'DOMException';
+  static {
+    for (const [index, [name]] of CONSTANTS.entries()) {
+      const constant = { value: index + 1, enumerable: true };
+      Object.defineProperty(this, name, constant);
+      Object.defineProperty(this.prototype, name, constant);
+    }
   }
 }
+
+Object.setPrototypeOf(Exception.prototype, Error.prototype);
+Object.defineProperty(Exception, 'name', { value: 'DOMException', configurable: true });
+Object.defineProperty(Exception, 'length', { value: 0, configurable: true });
+conform(Exception);
+
+/** An object of {@link DOMException}. */
+export type DOMException = Error & { readonly code: number };
+
+/** The error class of the web APIs (Web IDL 2.8). */
+export const DOMException = Exception as unknown as {
+  readonly prototype: DOMException;
+  new (message?: unknown, nameOrOptions?: unknown): DOMException;
+};

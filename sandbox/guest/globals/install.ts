@@ -8,7 +8,7 @@ import type { Part, PartWorld } from '../part-world.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
 import { createConsole, type GuestConsole } from './console.ts';
 import { LazyParts, PART_GLOBALS } from './lazy-parts.ts';
-import { createPerformance } from './performance.ts';
+import { createNavigator } from './navigator.ts';
 import { createProcess } from './process.ts';
 import type { StreamClasses } from './streams.ts';
 import { Timers } from './timers.ts';
@@ -41,7 +41,13 @@ export function installGlobals(global: object, parts: WorldParts): World {
   const { link, end } = parts;
   const timers = new Timers(link, end);
   const timerFunctions = timers.globals();
-  const names: Record<string | symbol, unknown> = { ...timerFunctions, global, [PLUGIN_ERROR_CLASS]: PluginError };
+  const names: Record<string | symbol, unknown> = {
+    ...timerFunctions,
+    global,
+    self: global,
+    isSecureContext: true,
+    [PLUGIN_ERROR_CLASS]: PluginError,
+  };
   for (const name of Reflect.ownKeys(names)) {
     defineProperty(global, name, { value: names[name], writable: true, enumerable: false, configurable: true });
   }
@@ -51,15 +57,21 @@ export function installGlobals(global: object, parts: WorldParts): World {
     link.log(level, stringSlice(toText(text), 0, LONGEST_WRITE));
   let console: GuestConsole | undefined;
   let granted: Record<string, string> = {};
+  let known: ReturnType<typeof createNavigator> | undefined;
+  const navigator = () => {
+    known ??= createNavigator();
+    return known;
+  };
   const make = {
     console() {
       console ??= createConsole(link);
       return console.console;
     },
+    navigator: () => navigator().navigator,
+    Navigator: () => navigator().Navigator,
     process: () => createProcess(timers, line('log'), line('error'), now, granted),
-    performance: () => createPerformance(now),
   };
-  defineLazily(global, ['console', 'process', 'performance'], (name) => make[name as keyof typeof make]());
+  defineLazily(global, ['console', 'process', 'navigator', 'Navigator'], (name) => make[name as keyof typeof make]());
   installParts(global, parts, timerFunctions.setTimeout);
   return {
     console: { reset: () => console?.reset() },
@@ -74,6 +86,7 @@ export function installGlobals(global: object, parts: WorldParts): World {
 const MODULE = Symbol.for('isolayer.module');
 
 function installParts(global: object, { link, end, calls, load }: WorldParts, setTimer: PartWorld['setTimer']): void {
+  const handlers = installHandlers(global);
   const parts: LazyParts = new LazyParts(load, () => ({
     classes: {
       get URL() {
@@ -91,27 +104,65 @@ function installParts(global: object, { link, end, calls, load }: WorldParts, se
     },
     urls: link,
     report: (error) => end.uncaught(error),
+    dom: () => parts.get('dom'),
+    decoder: () => parts.get('text')['TextDecoder'] as ReturnType<PartWorld['decoder']>,
+    now: () => link.now(),
+    platform: {
+      copy(value) {
+        if (!parts.isPlatform(value) && value !== global) return undefined;
+        return asked(parts.peek('web')?.['copyBlob'], value) ?? asked(parts.peek('subtle')?.['copyKey'], value) ?? null;
+      },
+      move: (value) => asked(parts.peek('messages')?.['movePort'], value) as (() => object) | null | undefined,
+    },
+    handlers,
     setTimer,
     asker: () => {
       const running = calls.ofRunning();
       return (method, params) => running.call(method, () => params, { refuse: toFetchError });
     },
     random: (bytes) => link.random(bytes),
+    subtle: () => parts.get('subtle')['subtle'],
     compute: (question) => link.crypto(question),
+    // A module that is evaluated cannot wait for anything.
+    computeLater: async (question) => (end.number === 0 ? link.crypto(question) : calls.ofRunning().job(question)),
     global: global as Record<string, unknown>,
     large: (name) => parts.get(name),
+    webKeys: () => parts.get('subtle')['webKeys'],
     streams: () => parts.get('streams') as unknown as StreamClasses,
     loadedStreams: () => parts.peek('streams') as StreamClasses | undefined,
   }));
+  end.listen((error) => {
+    const reporting = typeof handlers['onerror'] === 'function' ? parts.get('messages') : parts.peek('messages');
+    return reporting !== undefined && (reporting['handled'] as (error: unknown) => boolean)(error);
+  });
   const module = (name: unknown) => (parts.get('modules')['module'] as (name: string) => unknown)(toText(name));
   defineProperty(global, MODULE, { value: module, writable: true, enumerable: false, configurable: true });
   for (const part of Object.keys(PART_GLOBALS) as (keyof typeof PART_GLOBALS)[]) {
-    defineLazily(global, PART_GLOBALS[part], (name) => {
-      const value = parts.get(part)[name];
-      if (name === 'crypto') defineLazily(value as object, ['subtle'], () => parts.get('subtle')['subtle']);
-      return value;
-    });
+    defineLazily(global, PART_GLOBALS[part], (name) => parts.get(part)[name]);
   }
+}
+
+/** What a function of a part answers, where the part has been loaded. */
+function asked(answer: unknown, value: object): object | null | undefined {
+  return typeof answer === 'function' ? (answer as (value: object) => object | null | undefined)(value) : undefined;
+}
+
+/** The handlers of the global object (HTML 8.1.8.2), which are attributes: what is no function or object counts as null. */
+const HANDLERS = ['onerror', 'onunhandledrejection', 'onrejectionhandled'] as const;
+
+function installHandlers(global: object): Readonly<Record<string, unknown>> {
+  const handlers: Record<string, unknown> = { __proto__: null };
+  const attribute = { __proto__: null, enumerable: true, configurable: true } as PropertyDescriptor;
+  for (let index = 0; index < HANDLERS.length; index++) {
+    const name = HANDLERS[index] as string;
+    handlers[name] = null;
+    attribute.get = () => handlers[name];
+    attribute.set = (value: unknown) => {
+      handlers[name] = typeof value === 'function' || typeof value === 'object' ? value : null;
+    };
+    defineProperty(global, name, attribute);
+  }
+  return handlers;
 }
 
 /** A fetch that failed is a TypeError (Fetch Standard 5.6). */

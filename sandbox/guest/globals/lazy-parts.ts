@@ -1,4 +1,4 @@
-import { SafeMap } from '../intrinsics/primordials.ts';
+import { enumerableKeys, getPrototypeOf, SafeMap } from '../intrinsics/primordials.ts';
 import type { PartName } from '../part-name.ts';
 import type { Part, PartWorld } from '../part-world.ts';
 
@@ -14,6 +14,7 @@ export const PART_GLOBALS = {
     'atob',
     'btoa',
     'crypto',
+    'Crypto',
   ],
   text: ['TextEncoder', 'TextDecoder'],
   url: ['URL', 'URLSearchParams'],
@@ -37,6 +38,30 @@ export const PART_GLOBALS = {
   ],
   buffer: ['Buffer'],
   subtle: ['CryptoKey', 'SubtleCrypto'],
+  messages: [
+    'CustomEvent',
+    'ErrorEvent',
+    'MessageEvent',
+    'CloseEvent',
+    'PromiseRejectionEvent',
+    'MessageChannel',
+    'MessagePort',
+    'reportError',
+    'addEventListener',
+    'removeEventListener',
+    'dispatchEvent',
+  ],
+  compression: ['CompressionStream', 'DecompressionStream'],
+  'url-pattern': ['URLPattern'],
+  performance: [
+    'performance',
+    'Performance',
+    'PerformanceEntry',
+    'PerformanceMark',
+    'PerformanceMeasure',
+    'PerformanceObserver',
+    'PerformanceObserverEntryList',
+  ],
 } as const satisfies Partial<Record<PartName, readonly string[]>>;
 
 /** The parts of the runtime that most plugins do not need: each is loaded once, by the first look at one of its names. */
@@ -44,6 +69,7 @@ export class LazyParts {
   readonly #load: (name: PartName) => Part;
   readonly #makeWorld: () => PartWorld;
   #world: PartWorld | undefined;
+  readonly #prototypes = new SafeMap<object, true>();
   readonly #loaded = new SafeMap<PartName, Record<string, unknown>>();
 
   constructor(load: (name: PartName) => Part, makeWorld: () => PartWorld) {
@@ -57,8 +83,26 @@ export class LazyParts {
     if (known !== undefined) return known;
     this.#world ??= this.#makeWorld();
     const made = this.#load(name)(this.#world);
+    this.#remember(made);
     this.#loaded.set(name, made);
     return made;
+  }
+
+  /** Whether a value is an object of one of the classes that plugins see. */
+  isPlatform(value: object): boolean {
+    for (let at: object | null = value; at !== null; at = getPrototypeOf(at)) {
+      if (this.#prototypes.has(at)) return true;
+    }
+    return false;
+  }
+
+  #remember(made: Record<string, unknown>): void {
+    const names = enumerableKeys(made);
+    for (let index = 0; index < names.length; index++) {
+      const value = made[names[index] as string];
+      const prototype: unknown = typeof value === 'function' ? value.prototype : undefined;
+      if (typeof prototype === 'object' && prototype !== null) this.#prototypes.set(prototype, true);
+    }
   }
 
   peek(name: PartName): Record<string, unknown> | undefined {

@@ -1,12 +1,13 @@
 import * as polyfill from 'web-streams-polyfill';
 import { TextDecoder } from './encoding/text-decoder.ts';
 import { TextEncoder } from './encoding/text-encoder.ts';
+import { conform } from './web-idl.ts';
 
 /** A stream of the guest's own making; another realm's is a stranger here. */
 export type ByteStream = polyfill.ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /** The classes of the Streams Standard that plugins see, and what other APIs do with streams. */
-export function createStreamClasses() {
+export function createStreamClasses(decoderClass: () => typeof TextDecoder = () => TextDecoder) {
   const { ReadableStream, TransformStream } = polyfill;
 
   /** Decodes chunks of bytes to text (Encoding Standard 7.6). */
@@ -15,7 +16,8 @@ export function createStreamClasses() {
     readonly #transform: polyfill.TransformStream<Uint8Array, string>;
 
     constructor(label: unknown = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-      const decoder = new TextDecoder(label, options);
+      const Decoder = decoderClass();
+      const decoder = new Decoder(label, options);
       const put = (controller: polyfill.TransformStreamDefaultController<string>, text: string) => {
         if (text !== '') controller.enqueue(text);
       };
@@ -45,10 +47,6 @@ export function createStreamClasses() {
     get writable() {
       return this.#transform.writable;
     }
-
-    get [Symbol.toStringTag](): string {
-      return 'TextDecoderStream';
-    }
   }
 
   /** Encodes chunks of text; a pair of surrogates may come in two chunks (Encoding Standard 7.7). */
@@ -60,7 +58,7 @@ export function createStreamClasses() {
       let held = '';
       this.#transform = new TransformStream<unknown, Uint8Array>({
         transform(chunk, controller) {
-          const text = held + String(chunk);
+          const text = `${held}${chunk as string}`;
           const isSplit = /[\ud800-\udbff]$/.test(text);
           held = isSplit ? text.slice(-1) : '';
           const whole = isSplit ? text.slice(0, -1) : text;
@@ -83,12 +81,10 @@ export function createStreamClasses() {
     get writable() {
       return this.#transform.writable;
     }
-
-    get [Symbol.toStringTag](): string {
-      return 'TextEncoderStream';
-    }
   }
 
+  conform(TextDecoderStream);
+  conform(TextEncoderStream);
   return {
     ...polyfill,
     TextDecoderStream,

@@ -1,25 +1,99 @@
 import { DOMException } from './dom-exception.ts';
+import { tooFew } from './web-idl.ts';
 
 const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 const toStringTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
   ?.get as () => string | undefined;
 
-/** A deep copy that keeps cycles and shared references (HTML 2.7); functions, symbols and the like cannot be copied. */
-export function structuredClone(value: unknown, options?: { transfer?: readonly unknown[] }): unknown {
-  if ((options?.transfer?.length ?? 0) > 0) throw uncloneable('A transferred object');
-  return copy(value, new Map());
+const { isPrototypeOf } = Object.prototype;
+const Generator = Object.getPrototypeOf(function* () {}).prototype as object;
+
+/** What is known of the objects of the platform's, which are no plain ones. */
+export interface PlatformObjects {
+  /** A copy; null for one that has none, undefined for what is no object of the platform's. */
+  copy(value: object): object | null | undefined;
+  /** Hands one on, as the object that its new owner has; null for one that has been, undefined for what cannot be. */
+  move?(value: object): (() => object) | null | undefined;
 }
 
-type Copies = Map<object, object>;
+/** A copy, and what was handed on with it, in the order in which it was named. */
+export interface Cloned {
+  readonly value: unknown;
+  readonly moved: readonly object[];
+}
+
+/**
+ * Makes what `structuredClone` and messages do: a deep copy that keeps cycles and shared references (HTML 2.7). Functions,
+ * symbols and the like cannot be copied; buffers and ports can be handed on, and are empty here then.
+ */
+export function createCloning(platform: PlatformObjects) {
+  return function clone(given: unknown, transfer: Iterable<unknown>): Cloned {
+    const owners = [...transfer].map((one) => transferable(one, platform));
+    const named = owners.map(({ value }) => value);
+    if (new Set(named).size < named.length) throw uncloneable('An object that is handed on twice');
+    const shapes: Copies['shapes'] = new Map();
+    const same = new Map<object, object>(named.map((value) => [value, value]));
+    const copied = copy(given, { made: same, shapes, platform });
+    // Nothing is taken from its owner before all is copied; a view cannot change its buffer, and is copied once more.
+    if (owners.length === 0) return { value: copied, moved: [] };
+    const moved = owners.map(({ move }) => move());
+    const made = new Map<object, object>(named.map((value, index) => [value, moved[index] as object]));
+    return { value: copy(copied, { made, shapes, platform }), moved };
+  };
+}
+
+/** `structuredClone` itself. */
+export function createStructuredClone(platform: PlatformObjects) {
+  const clone = createCloning(platform);
+  return function structuredClone(value: unknown, options: unknown = {}): unknown {
+    if (arguments.length === 0) throw tooFew('structuredClone', 1);
+    return clone(value, transferIn(options)).value;
+  };
+}
+
+/** What the options of a clone or a message hand on (Web IDL 3.2.17). */
+export function transferIn(options: unknown): Iterable<unknown> {
+  if (options === null || options === undefined) return [];
+  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are no object');
+  const { transfer = [] } = options as { transfer?: unknown };
+  const isList = typeof transfer === 'object' && transfer !== null && Symbol.iterator in transfer;
+  if (!isList) throw new TypeError('What is handed on is a list');
+  return transfer as Iterable<unknown>;
+}
+
+interface Owned {
+  readonly value: object;
+  move(): object;
+}
+
+function transferable(value: unknown, platform: PlatformObjects): Owned {
+  if (typeof value !== 'object' || value === null) throw new TypeError('What is handed on is no object');
+  if (value instanceof ArrayBuffer && !value.detached) return { value, move: () => value.transfer() };
+  const move = platform.move?.(value) ?? null;
+  if (move === null) throw uncloneable(Object.prototype.toString.call(value));
+  return { value, move };
+}
+
+/** Where a view lies in its buffer; one whose buffer was handed on has forgotten it. */
+interface Shape {
+  readonly offset: number;
+  readonly length: number;
+}
+
+interface Copies {
+  readonly made: Map<object, object>;
+  readonly shapes: Map<object, Shape>;
+  readonly platform: PlatformObjects;
+}
 
 function copy(value: unknown, copies: Copies): unknown {
   if (typeof value === 'symbol') throw uncloneable(String(value));
   if (typeof value === 'function') throw uncloneable(`function ${value.name}`);
   if (typeof value !== 'object' || value === null) return value;
-  const known = copies.get(value);
+  const known = copies.made.get(value);
   if (known !== undefined) return known;
   const keep = <T extends object>(made: T): T => {
-    copies.set(value, made);
+    copies.made.set(value, made);
     return made;
   };
   return copyLeaf(value, keep, copies) ?? copyContainer(value, keep, copies);
@@ -34,17 +108,32 @@ function copyLeaf(value: object, keep: Keep, copies: Copies): object | null {
   if (value instanceof Boolean || value instanceof Number || value instanceof String || value instanceof BigInt) {
     return keep(Object(value.valueOf()) as object);
   }
-  if (value instanceof ArrayBuffer) return keep(value.slice(0));
+  if (value instanceof ArrayBuffer) {
+    if (value.detached) throw uncloneable('A buffer that was handed on');
+    return keep(value.slice(0));
+  }
+  if (value instanceof Symbol) throw uncloneable('A symbol');
   return ArrayBuffer.isView(value) ? keep(copyView(value, copies)) : null;
+}
+
+function shapeOf(view: ArrayBufferView): Shape {
+  return { offset: view.byteOffset, length: view instanceof DataView ? view.byteLength : (view as Uint8Array).length };
 }
 
 /** Views of one buffer stay views of one buffer. */
 function copyView(view: ArrayBufferView, copies: Copies): object {
+  if (view.buffer instanceof ArrayBuffer && view.buffer.detached && !copies.shapes.has(view)) {
+    throw uncloneable('A view of a buffer that was handed on');
+  }
   const buffer = copy(view.buffer, copies) as ArrayBuffer;
-  if (view instanceof DataView) return new DataView(buffer, view.byteOffset, view.byteLength);
-  const kind = toStringTag.call(view) as 'Uint8Array';
-  const { length } = view as Uint8Array;
-  return new globalThis[kind](buffer, view.byteOffset, length);
+  const isData = view instanceof DataView;
+  const shape = copies.shapes.get(view) ?? shapeOf(view);
+  const { offset, length } = shape;
+  const made = isData
+    ? new DataView(buffer, offset, length)
+    : new globalThis[toStringTag.call(view) as 'Uint8Array'](buffer, offset, length);
+  copies.shapes.set(made, shape);
+  return made;
 }
 
 function copyContainer(value: object, keep: Keep, copies: Copies): object {
@@ -57,6 +146,11 @@ function copyContainer(value: object, keep: Keep, copies: Copies): object {
     const made = keep(new Set());
     for (const item of [...value]) made.add(copy(item, copies));
     return made;
+  }
+  const platform = copies.platform.copy(value);
+  if (platform !== undefined && platform !== null) return keep(platform);
+  if (platform === null || isPrototypeOf.call(Generator, value)) {
+    throw uncloneable(Object.prototype.toString.call(value));
   }
   if (value instanceof Error) return copyError(value, keep, copies);
   if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet) {
@@ -79,10 +173,11 @@ function holes(length: number): unknown[] {
 
 function copyError(error: Error, keep: Keep, copies: Copies): object {
   const Kind = Object.hasOwn(ERRORS, error.name) ? ERRORS[error.name as keyof typeof ERRORS] : Error;
-  const made = keep(Object.create(Kind.prototype) as object);
+  const made = keep(new Kind());
   const fill = (name: string, value: unknown) =>
     Object.defineProperty(made, name, { value, writable: true, enumerable: false, configurable: true });
-  fill('message', String(error.message));
+  const message = Object.getOwnPropertyDescriptor(error, 'message');
+  if (message !== undefined && 'value' in message) fill('message', `${message.value as string}`);
   fill('stack', String(error.stack));
   if ('cause' in error) fill('cause', copy(error.cause, copies));
   return made;

@@ -60,14 +60,13 @@ export class Timers {
 
   /** The functions of the guest's global scope, by name. */
   globals(): TimerFunctions {
-    const clear = (handle: unknown): void => this.#clear(handle);
     return {
       setTimeout: (callback, delay, ...args) => this.#start(callback, delay, args, false),
       setInterval: (callback, delay, ...args) => this.#start(callback, delay, args, true),
       setImmediate: (callback, ...args) => this.#start(callback, 0, args, false),
-      clearTimeout: clear,
-      clearInterval: clear,
-      clearImmediate: clear,
+      clearTimeout: (handle) => this.#clear(handle),
+      clearInterval: (handle) => this.#clear(handle),
+      clearImmediate: (handle) => this.#clear(handle),
       queueMicrotask: (callback) => this.queueMicrotask(callback, []),
     };
   }

@@ -16,7 +16,7 @@ export class FrozenIntrinsics {
   #sealed = false;
 
   /** To be made before there is plugin code, and after the runtime has taken what it needs of them. */
-  constructor(global: object) {
+  constructor(global: typeof globalThis) {
     const { atHand, behindNames } = collectIntrinsics(global);
     this.#atHand = atHand;
     this.#behindNames = behindNames;

@@ -68,6 +68,22 @@ const STACK_SETTINGS = ['stackTraceLimit', 'prepareStackTrace'];
 /** The property of Array.prototype by which V8 tells plain arrays from others. */
 const ARRAY_CLASS = ['constructor'];
 
+/**
+ * What syntax makes in a realm. Evaluated there, as what stands here is of the runtime's realm: in tests that is the one
+ * which all of them share, and it would be frozen instead.
+ */
+const SYNTAX = `({
+  functions: [function* () {}, async () => {}, async function* () {}],
+  iterators: [''[Symbol.iterator](), 'a'.matchAll(/a/g)],
+  elements: [][Symbol.iterator](),
+})`;
+
+interface Samples {
+  readonly functions: readonly { readonly constructor: { readonly name: string }; readonly prototype?: object }[];
+  readonly iterators: readonly object[];
+  readonly elements: object;
+}
+
 /** One shared object, and which of its properties may be assigned on objects that inherit from it. */
 export interface Intrinsic {
   readonly object: object;
@@ -92,10 +108,10 @@ export interface Intrinsics {
 const NONE: readonly never[] = [];
 
 /** The shared objects as they are when the isolate begins: constructors with their prototypes, namespaces, iterators. */
-export function collectIntrinsics(global: object): Intrinsics {
+export function collectIntrinsics(global: typeof globalThis): Intrinsics {
   const atHand: Intrinsic[] = [];
   for (const name of ALWAYS_AT_HAND) addValue(atHand, valueOf(global, name));
-  addUnnamed(atHand);
+  addUnnamed(atHand, global);
   return { atHand, behindNames: BEHIND_NAMES.map((names) => collectBehind(global, names)) };
 }
 
@@ -115,17 +131,18 @@ function valueOf(global: object, name: string): unknown {
 }
 
 /** Adds what only the syntax leads to. */
-function addUnnamed(found: Intrinsic[]): void {
-  for (const sample of [function* () {}, async () => {}, async function* () {}]) {
+function addUnnamed(found: Intrinsic[], global: typeof globalThis): void {
+  const { eval: evaluate, Object } = global;
+  const { functions, iterators, elements } = evaluate(SYNTAX) as Samples;
+  for (const sample of functions) {
     addConstructor(found, sample.constructor);
     for (let at = sample.prototype as object | null | undefined; at; at = getPrototypeOf(at)) {
       if (at !== Object.prototype) found.push({ object: at, assigned: ASSIGNED, open: NONE });
     }
   }
-  addIterators(found, ''[Symbol.iterator]());
-  addIterators(found, 'a'.matchAll(/a/g));
+  for (const iterator of iterators) addIterators(found, iterator);
   // An accessor as `next` of array iterators makes every spread ten times slower.
-  found.push({ object: getPrototypeOf([][Symbol.iterator]()) as object, assigned: NONE, open: NONE });
+  found.push({ object: getPrototypeOf(elements) as object, assigned: NONE, open: NONE });
 }
 
 function addIterators(found: Intrinsic[], iterator: object): void {

@@ -31,6 +31,7 @@ export const dateToIso = uncurry(Date.prototype.toISOString) as Uncurried<[], st
 export const regExpToString = uncurry(RegExp.prototype.toString) as Uncurried<[], string>;
 export const regExpExec = uncurry(RegExp.prototype.exec) as Uncurried<[string], RegExpExecArray | null>;
 export const stringSlice = uncurry(String.prototype.slice) as Uncurried<[number, number?], string>;
+export const stringIncludes = uncurry(String.prototype.includes) as Uncurried<[string], boolean>;
 export const stringTrim = uncurry(String.prototype.trim) as Uncurried<[], string>;
 export const charCodeAt = uncurry(String.prototype.charCodeAt) as Uncurried<[number], number>;
 export const promiseThen = uncurry(Promise.prototype.then) as Uncurried<
@@ -47,6 +48,9 @@ export const toNumber = Number;
 export const NativePromise = Promise;
 export const NativeError = Error;
 export const NativeTypeError = TypeError;
+/** V8's own: gives an object the stack from behind a function. */
+export const { captureStackTrace: captureStack } = Error;
+export const NativeProxy = Proxy;
 
 export const { prototype: NumberPrototype } = Number;
 export const { prototype: StringPrototype } = String;

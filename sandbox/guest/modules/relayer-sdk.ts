@@ -1,8 +1,8 @@
 /**
- * What `import … from '@openzeppelin/relayer-sdk'` gives a plugin: the error helper, the enums as objects, and the
- * authors' types. Written from the documented names and values alone.
+ * What `import … from '@openzeppelin/relayer-sdk'`, or from `'isolayer'`, gives a plugin: the error helper, the enums as
+ * objects, the REST clients by name, and the authors' types. Written from the documented names and values alone.
  */
-import type { PluginErrorShape } from '../plugin-api.ts';
+import type { JsonRpcRequest, JsonRpcResponse, PluginErrorShape } from '../plugin-api.ts';
 import { PluginError as OwnPluginError, PLUGIN_ERROR_CLASS } from '../plugin-error.ts';
 
 export type {
@@ -22,6 +22,21 @@ export type {
   TransactionState,
   WaitOptions,
 } from '../plugin-api.ts';
+export * from '../sdk/enums.ts';
+export type * from '../sdk/network-models.ts';
+export * from '../sdk/rest-clients.ts';
+export type * from '../sdk/service-models.ts';
+export * from '../sdk/tags.ts';
+
+export type JsonRpcRequestNetworkRpcRequest = JsonRpcRequest;
+export type JsonRpcResponseNetworkRpcResult = JsonRpcResponse;
+export type JsonRpcResponseNetworkRpcResultResult = JsonRpcResponse['result'];
+export type JsonRpcId = string | number;
+export type JsonRpcError = NonNullable<JsonRpcResponse['error']>;
+export type EvmRpcResult = JsonRpcResponse['result'];
+export type SolanaRpcResult = JsonRpcResponse['result'];
+export type StellarRpcResult = JsonRpcResponse['result'];
+export type NetworkRpcResult = JsonRpcResponse['result'];
 
 const registered = (globalThis as { [PLUGIN_ERROR_CLASS]?: typeof OwnPluginError })[PLUGIN_ERROR_CLASS];
 
@@ -30,54 +45,6 @@ export const PluginError = registered ?? OwnPluginError;
 export type PluginError = OwnPluginError;
 
 /** Makes an error whose code, HTTP status and details reach the caller of the plugin. */
-export function pluginError(message: string, options: PluginErrorShape = {}): PluginError {
+export function pluginError(message: string, options: Partial<PluginErrorShape> = {}): PluginError {
   return new PluginError(message, options);
 }
-
-export const Speed = Object.freeze({
-  FASTEST: 'fastest',
-  FAST: 'fast',
-  AVERAGE: 'average',
-  SAFE_LOW: 'safeLow',
-} as const);
-export type Speed = (typeof Speed)[keyof typeof Speed];
-
-export const TransactionStatus = Object.freeze({
-  CANCELED: 'canceled',
-  PENDING: 'pending',
-  SENT: 'sent',
-  SUBMITTED: 'submitted',
-  MINED: 'mined',
-  CONFIRMED: 'confirmed',
-  FAILED: 'failed',
-  EXPIRED: 'expired',
-} as const);
-export type TransactionStatus = (typeof TransactionStatus)[keyof typeof TransactionStatus];
-
-export const RelayerNetworkType = Object.freeze({
-  EVM: 'evm',
-  SOLANA: 'solana',
-  STELLAR: 'stellar',
-} as const);
-export type RelayerNetworkType = (typeof RelayerNetworkType)[keyof typeof RelayerNetworkType];
-
-export const LogLevel = Object.freeze({
-  LOG: 'log',
-  INFO: 'info',
-  ERROR: 'error',
-  WARN: 'warn',
-  DEBUG: 'debug',
-  RESULT: 'result',
-} as const);
-export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel];
-
-export const SignerType = Object.freeze({
-  LOCAL: 'local',
-  AWS_KMS: 'aws_kms',
-  GOOGLE_CLOUD_KMS: 'google_cloud_kms',
-  VAULT: 'vault',
-  VAULT_TRANSIT: 'vault_transit',
-  TURNKEY: 'turnkey',
-  CDP: 'cdp',
-} as const);
-export type SignerType = (typeof SignerType)[keyof typeof SignerType];

@@ -3,19 +3,23 @@ import { createCrypto } from '../globals/crypto.ts';
 import { DOMException } from '../globals/dom-exception.ts';
 import { atob, btoa } from '../globals/encoding/base64.ts';
 import { createEventClasses } from '../globals/event-target.ts';
-import { structuredClone } from '../globals/structured-clone.ts';
+import { createCloning, createStructuredClone } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** Events and aborting, and what else throws a DOMException. */
-export function part({ report, setTimer, random }: PartWorld): Record<string, unknown> {
-  const events = createEventClasses(report);
+export function part({ report, now, setTimer, random, subtle, platform }: PartWorld): Record<string, unknown> {
+  const events = createEventClasses(report, now);
+  const copy = (value: object) =>
+    value instanceof DOMException ? new DOMException(value.message, value.name) : platform.copy(value);
+  const objects = { copy, move: platform.move };
   return {
     DOMException,
     ...events,
     ...createAbortClasses(events, setTimer),
-    structuredClone,
+    structuredClone: createStructuredClone(objects),
+    clone: createCloning(objects),
     atob,
     btoa,
-    crypto: createCrypto(random),
+    ...createCrypto(random, subtle),
   };
 }

@@ -23,5 +23,6 @@ export function part({ classes, asker, streams, loadedStreams }: PartWorld): Rec
     Blob: blobs.Blob,
     File: blobs.File,
     FormData,
+    copyBlob: blobs.copy,
   };
 }

@@ -60,10 +60,11 @@ export function formatValue(value: unknown, longest: number): string {
   return cut(formatter.text, longest);
 }
 
-/** The line for what nobody caught: an error with its stack and its causes, anything else as it is. */
-export function uncaughtLine(thrown: unknown): string {
+/** The line for what nobody caught: an error with its stack and its causes, anything else as it is; then a hint. */
+export function uncaughtLine(thrown: unknown, hint = ''): string {
   const text = formatValue(thrown, LONGEST_LINE);
-  return `Uncaught ${text}${isError(thrown) ? '' : ' (not an Error, so it has no stack)'}`;
+  const rest = hint === '' ? '' : `\n${hint}`;
+  return `Uncaught ${text}${isError(thrown) ? '' : ' (not an Error, so it has no stack)'}${rest}`;
 }
 
 function isError(value: unknown): boolean {

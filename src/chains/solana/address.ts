@@ -1,4 +1,4 @@
-import { fromBase58, toBase58 } from './base58.ts';
+import { fromBase58, toBase58 } from '../../domain/base58.ts';
 
 const KEY_LENGTH = 32;
 
@@ -19,5 +19,5 @@ export function isAddress(text: string): boolean {
 export function keyOf(address: string): Buffer {
   const key = fromBase58(address, KEY_LENGTH);
   if (key === undefined) throw new TypeError(`not an address: ${JSON.stringify(address.slice(0, 50))}`);
-  return key;
+  return Buffer.from(key);
 }

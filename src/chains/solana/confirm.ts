@@ -2,7 +2,7 @@ import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../client.ts';
 import { answersInTime, isBorneOut, type Opinion } from '../quorum.ts';
 import { reasonOf } from './errors.ts';
@@ -11,10 +11,11 @@ import { assertReach, deadAmong, type Sought } from './inclusion/death.ts';
 import { decodeMessage } from './message/message.ts';
 import {
   firstAvailableBlock,
+  isWithoutHistory,
+  knownStatuses,
   landed,
   type SignatureStatus,
   type Standing,
-  signatureStatuses,
   standing,
 } from './provider.ts';
 import { readFields, readRequest, type SolanaReceipt } from './schema.ts';
@@ -33,6 +34,8 @@ interface View {
   /** The slot to which the statuses go. */
   slot: bigint;
   statuses: ReadonlyMap<string, SignatureStatus>;
+  /** Whether it was looked for in all of its history. */
+  isWhole: boolean;
 }
 
 /**
@@ -66,13 +69,13 @@ function seek(attempt: Attempt): Sought {
 
 async function viewOf(read: ReadOne, hashes: readonly string[]): Promise<View> {
   const final = await standing(read, 'finalized');
-  const { slot, statuses } = await signatureStatuses(read, hashes);
+  const { slot, statuses, isWhole } = await knownStatuses(read, hashes);
   assertReach(slot, final.slot);
   const known = hashes.flatMap((hash, index): [string, SignatureStatus][] => {
     const status = statuses[index] ?? null;
     return status === null ? [] : [[hash, status]];
   });
-  return { final, slot, statuses: new Map(known) };
+  return { final, slot, statuses: new Map(known), isWhole };
 }
 
 /**
@@ -97,10 +100,10 @@ async function finalAmong(
     claimed.map(async (hash) => {
       const claim = view.statuses.get(hash);
       if (claim === undefined) return false;
-      const opinions = others.map(({ view: { statuses, final }, first }): Opinion => {
+      const opinions = others.map(({ view: { statuses, final, isWhole }, first }): Opinion => {
         const told = statuses.get(hash);
         if (told !== undefined) return isAlike(told, claim) ? 'same' : 'other';
-        return first <= claim.slot && claim.slot <= final.slot ? 'other' : 'none';
+        return isWhole && first <= claim.slot && claim.slot <= final.slot ? 'other' : 'none';
       });
       return opinions.every((opinion) => opinion === 'none') ? isShown(read, hash, claim) : isBorneOut(opinions);
     }),
@@ -115,16 +118,13 @@ function isAlike(one: Inclusion, other: Inclusion): boolean {
   return one.slot === other.slot && hasFailed(one) === hasFailed(other);
 }
 
-/** It keeps no transactions (agave, rpc-client-api/src/custom_error.rs), or does not serve the method. */
-const NO_HISTORY = new Set([-32_011, -32_601]);
-
 /** A node that keeps no transactions cannot be asked for them. */
 async function isShown(read: ReadOne, hash: string, claim: Inclusion): Promise<boolean> {
   try {
     const found = await landed(read, hash, 'finalized');
     return found !== null && isAlike(found, claim);
   } catch (error) {
-    return isNodeError(error) && NO_HISTORY.has(error.code ?? 0);
+    return isWithoutHistory(error);
   }
 }
 
@@ -173,11 +173,12 @@ function counts({ transaction }: ObservedEntry, { commitment, slot }: SignatureS
   return commitment !== 'processed' || receiptAt(transaction)?.slot === jsonAmount(slot);
 }
 
-/** As it was seen where the node has not come that far: it can neither confirm nor deny it, while it may be in a block. */
-function asSeen({ transaction }: ObservedEntry, { slot }: View): Observation | undefined {
+/** As it was seen where the node has not come that far, or keeps no history: it can neither confirm nor deny it, while it may be in a block. */
+function asSeen({ transaction }: ObservedEntry, { slot, isWhole }: View): Observation | undefined {
   const receipt = receiptAt(transaction);
   const { hash, fields } = transaction;
-  if (hash === null || receipt === undefined || slot >= amountOf(receipt.slot)) return undefined;
+  if (hash === null || receipt === undefined) return undefined;
+  if (isWhole && slot >= amountOf(receipt.slot)) return undefined;
   const { succeeded, reason = FAILED } = receipt;
   return { kind: 'included', hash, succeeded, final: false, reason: succeeded ? null : reason, fields };
 }

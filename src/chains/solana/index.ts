@@ -12,14 +12,14 @@ import { balanceOfAll } from '../quorum.ts';
 import { readForm } from '../request-form.ts';
 import { servedChain } from '../served-chain.ts';
 import { addressOf } from './address.ts';
-import { broadcast } from './broadcast.ts';
 import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
 import { signMessage } from './form/message.ts';
 import { unsentRequestSchema } from './form/sign-only.ts';
+import { unknownAllowed } from './guard/known.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
-import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
+import { minimumBalance, policyFault, policySchema, policyView, swapSchedule } from './policy.ts';
 import { prepare } from './prepare.ts';
 import { balance, blockTime, GENESIS, onlyOn, standing } from './provider.ts';
 import { parseRequest } from './request.ts';
@@ -30,6 +30,11 @@ import { spending } from './spending.ts';
 import { inPlainWords } from './sponsor/errors.ts';
 import { sponsorMethods, sponsorshipOf } from './sponsor/methods.ts';
 import { Sponsor } from './sponsor/sponsor.ts';
+import { Executions } from './swap/execute.ts';
+import { offerEach } from './swap/offer-each.ts';
+import { prepareSwap } from './swap/prepare.ts';
+import { swapEvent } from './swap/result.ts';
+import { swapsOf } from './swap/wanted.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
 /** Solana and what runs its validators. */
@@ -61,6 +66,8 @@ export function createSolanaChain(): Chain {
     failedInBlock,
     costOf: ({ fields }) => costOf(fields),
     spending,
+    swapSchedule,
+    swapEvent,
     vary,
     signMessage,
     signTypedData: async () => {
@@ -101,6 +108,7 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
     genesisOf: async ({ identity }) => identity ?? rpc.read(GENESIS.method, [], GENESIS.served),
     market,
   });
+  const executions = new Executions(market);
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
 
   return {
@@ -122,16 +130,24 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
       const source = identity === undefined ? rpc : sideOf(identity);
       return guarded(() => balanceOfAll(source, (read) => balance(read, address), least));
     },
-    prepare: (transaction, account, lane) => guarded(() => prepare(sideFor(transaction), transaction, account, lane)),
+    prepare: (transaction, account, lane) =>
+      guarded(() => {
+        const { swap } = readRequest(transaction.request);
+        const side = sideFor(transaction);
+        return swap === undefined
+          ? prepare(side, transaction, account, lane)
+          : prepareSwap(side, market, swap.mint, account, lane);
+      }),
     sign: (_transaction, fields, _anchor, signer) => signTransaction(fields, signer),
     broadcast: async (attempts) => {
       const [first] = attempts;
-      return first === undefined ? [] : broadcast(sideFor(first), attempts);
+      return first === undefined ? [] : offerEach(sideFor(first), executions, attempts);
     },
     observe: async (entries) => {
       const [first] = entries;
       return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
     },
+    policyFaults: (account) => guarded(() => unknownAllowed(sideOfAccount(account), account)),
     screen: ({ request }, account) =>
       guarded(() => inPlainWords(() => sponsor.assertPaid(readRequest(request), account))),
     signTransaction: async (body, account, signer) => {
@@ -140,6 +156,7 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
     },
     methods: sponsorMethods(sponsor, sideOfAccount),
     sponsorship: sponsorshipOf(sponsor, guarded),
+    swaps: (account) => guarded(() => swapsOf(sideOfAccount(account), account)),
     rpc: (body) => passThrough(rpc, body, isRead),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amountOf } from '../../domain/amount.ts';
+import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import {
@@ -109,6 +109,9 @@ export function policyFault(policies: JsonObject, network: string): string | nul
 
 const DEFAULT_MIN_BALANCE = 10_000_000n;
 
+/** A client's transaction names its price: without a bound one could take all that is there. */
+const DEFAULT_MOST_FEE = 10_000_000n;
+
 /** A relayer's policies as the adapter works with them. */
 export interface SolanaPolicy {
   /** Null allows all. */
@@ -125,8 +128,24 @@ export interface SolanaPolicy {
   feePayer: 'user' | 'relayer';
   /** In percent. */
   feeMargin: number;
-  /** The most that one transaction may cost, in lamports. */
+  /** The most that one transaction may cost, in lamports; null where nobody has said. */
   maxFee: bigint | null;
+  /** The most that the network is paid for one transaction, in any case. */
+  mostFee: bigint;
+  /** Null where nothing is swapped. */
+  swaps: SwapPolicy | null;
+}
+
+/** How and when what a relayer has collected is swapped for SOL. */
+export interface SwapPolicy {
+  strategy: 'jupiter-swap' | 'jupiter-ultra';
+  cron: string | null;
+  /** In lamports: with less on the account there is a swap as well. */
+  below: bigint | null;
+  /** What is asked of the market for priority, and the most that it may cost in lamports. */
+  priority: { level: string; most: bigint } | null;
+  /** Whether the market finds the limit of compute units by a trial. */
+  isLimitDynamic: boolean;
 }
 
 /** A token in which fees can be paid, or that transactions may move. */
@@ -138,6 +157,8 @@ export interface AllowedToken {
   maxFee: bigint | null;
   /** In percent. */
   slippage: number;
+  /** What is swapped of it at once, at least and at most, and what stays; in its smallest unit. */
+  swapped: { least: bigint; most: bigint | null; retained: bigint };
 }
 
 const DEFAULT_SLIPPAGE = 1;
@@ -152,17 +173,55 @@ export function readPolicy(policies: JsonObject): SolanaPolicy {
     mostSignatures: known.max_signatures ?? null,
     largestTransaction: known.max_tx_data_size ?? LARGEST_TRANSACTION,
     minBalance: known.min_balance == null ? DEFAULT_MIN_BALANCE : amountOf(known.min_balance),
-    allowedTokens: (known.allowed_tokens ?? []).map((token) => ({
-      mint: token.mint,
-      decimals: token.decimals ?? null,
-      symbol: token.symbol ?? null,
-      maxFee: token.max_allowed_fee == null ? null : amountOf(token.max_allowed_fee),
-      slippage: token.swap_config?.slippage_percentage ?? DEFAULT_SLIPPAGE,
-    })),
+    allowedTokens: (known.allowed_tokens ?? []).map(readToken),
     feePayer: known.fee_payment_strategy ?? 'user',
     feeMargin: known.fee_margin_percentage ?? 0,
-    maxFee: known.max_allowed_fee_lamports == null ? null : amountOf(known.max_allowed_fee_lamports),
+    maxFee: optional(known.max_allowed_fee_lamports),
+    mostFee: optional(known.max_allowed_fee_lamports) ?? DEFAULT_MOST_FEE,
+    swaps: known.swap_config == null ? null : readSwaps(known.swap_config),
   };
+}
+
+function readToken(token: z.output<typeof allowedToken>): AllowedToken {
+  const swap = token.swap_config;
+  return {
+    mint: token.mint,
+    decimals: token.decimals ?? null,
+    symbol: token.symbol ?? null,
+    maxFee: optional(token.max_allowed_fee),
+    slippage: swap?.slippage_percentage ?? DEFAULT_SLIPPAGE,
+    swapped: {
+      least: optional(swap?.min_amount) ?? 0n,
+      most: optional(swap?.max_amount),
+      retained: optional(swap?.retain_min_amount) ?? 0n,
+    },
+  };
+}
+
+/** A strategy that does nothing is none. */
+function readSwaps(swap: z.output<typeof swapConfig>): SwapPolicy | null {
+  const { strategy, jupiter_swap_options: options } = swap;
+  if (strategy == null || strategy === 'noop') return null;
+  const most = optional(options?.priority_fee_max_lamports);
+  return {
+    strategy,
+    cron: swap.cron_schedule ?? null,
+    below: optional(swap.min_balance_threshold),
+    priority: options?.priority_level == null || most === null ? null : { level: options.priority_level, most },
+    isLimitDynamic: options?.dynamic_compute_unit_limit ?? false,
+  };
+}
+
+function optional(amount: JsonAmount | null | undefined): bigint | null {
+  return amount == null ? null : amountOf(amount);
+}
+
+/** When swaps are due; undefined where they never are. */
+export function swapSchedule(policies: JsonObject): { cron: string | null; below: bigint | null } | undefined {
+  if (policies['swap_config'] === undefined) return undefined;
+  const { swaps, allowedTokens } = readPolicy(policies);
+  if (swaps === null || allowedTokens.length === 0) return undefined;
+  return { cron: swaps.cron, below: swaps.below };
 }
 
 /** The balance that the health check asks for, in lamports. */

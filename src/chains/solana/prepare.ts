@@ -65,7 +65,7 @@ export interface Verdict {
 /** Tries a transaction whose bytes stay as they are, for somebody else to send; undefined when nothing is against it. */
 export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
   const asked = { request: { transaction } };
-  const decided = await prepare(rpc, asked, account, { committed: 0n }, { settles: false });
+  const decided = await prepare(rpc, asked, account, { committed: account.committed ?? 0n }, { settles: false });
   if (decided.kind === 'refused') {
     return { kind: 'validation', reason: decided.reason, detail: decided.reason.replace(REFUSED, '') };
   }
@@ -123,8 +123,8 @@ async function prepareOnce(
   // A second execution may well fail: whether there was a first one, the chain tells.
   const failure = draft.isLapsed === true ? undefined : failureOf(tried, asked, draft);
   if (failure !== undefined) return failure;
-  if (policy.maxFee !== null && fee > policy.maxFee) {
-    return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.maxFee}`);
+  if (fee > policy.mostFee) {
+    return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.mostFee}`);
   }
   const cost = fee + rent;
   const short = shortage({ funds, committed, cost, policy });

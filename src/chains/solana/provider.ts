@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { onlyServing } from '../only-serving.ts';
 import { isAddress } from './address.ts';
 import type { TransactionError } from './errors.ts';
@@ -95,17 +95,39 @@ export interface SignatureStatus {
   error: TransactionError | null;
 }
 
+/** It keeps no transactions (agave, rpc-client-api/src/custom_error.rs), or does not serve the method. */
+const NO_HISTORY = new Set([-32_011, -32_601]);
+
+/** Whether a node has said that it has no history to look in. */
+export function isWithoutHistory(error: unknown): boolean {
+  return isNodeError(error) && NO_HISTORY.has(error.code ?? 0);
+}
+
+/** As {@link signatureStatuses}, but of the latest blocks where a node keeps no more: what is missing there says nothing. */
+export async function knownStatuses(
+  read: ReadOne,
+  signatures: readonly string[],
+): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[]; isWhole: boolean }> {
+  try {
+    return { ...(await signatureStatuses(read, signatures)), isWhole: true };
+  } catch (error) {
+    if (!isWithoutHistory(error)) throw error;
+    return { ...(await signatureStatuses(read, signatures, { searches: false })), isWhole: false };
+  }
+}
+
 /** The statuses in the order of the signatures, null of those that the node's history does not have. */
 export async function signatureStatuses(
   read: ReadOne,
   signatures: readonly string[],
+  { searches = true }: { searches?: boolean } = {},
 ): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[] }> {
   const parts: string[][] = [];
   for (let at = 0; at < signatures.length; at += MOST_SIGNATURES)
     parts.push(signatures.slice(at, at + MOST_SIGNATURES));
   const answers = await Promise.all(
     parts.map((part) =>
-      read('getSignatureStatuses', [part, { searchTransactionHistory: true }], (answer) => {
+      read('getSignatureStatuses', [part, { searchTransactionHistory: searches }], (answer) => {
         const { context, value } = object(answer);
         const statuses = array(value).map(statusOf);
         if (statuses.length !== part.length) throw new TypeError('not as many statuses as signatures');
@@ -159,6 +181,8 @@ export interface Simulation {
   used: bigint | null;
   /** Every program that was called, by an instruction or by another program; null where the logs were cut off. */
   programs: string[] | null;
+  /** As they would be afterwards: those that were asked for, in their order; empty where the node did not tell. */
+  accounts: (OnChainAccount | null)[];
 }
 
 /** What stands in the place of all further lines, after 10,000 bytes (agave, `LogCollector`). */
@@ -173,20 +197,22 @@ function calledIn(line: string): string[] {
 export function simulate(
   read: ReadOne,
   transaction: string,
-  { replacesBlockhash }: { replacesBlockhash: boolean },
+  { replacesBlockhash, after = [] }: { replacesBlockhash: boolean; after?: string[] },
 ): Promise<Simulation> {
   const options = {
     ...{ encoding: 'base64', sigVerify: false, replaceRecentBlockhash: replacesBlockhash },
+    ...(after.length === 0 ? {} : { accounts: { encoding: 'base64', addresses: after } }),
     ...CONFIRMED,
   };
   return read('simulateTransaction', [transaction, options], (answer) => {
-    const { err, logs, unitsConsumed } = object(object(answer)['value']);
+    const { err, logs, unitsConsumed, accounts } = object(object(answer)['value']);
     const lines = logs == null ? [] : array(logs).filter((line) => typeof line === 'string');
     return {
       error: transactionError(err),
       logs: lines,
       used: unitsConsumed == null ? null : integer(unitsConsumed),
       programs: lines.includes(CUT_OFF) ? null : [...new Set(lines.flatMap(calledIn))],
+      accounts: after.length === 0 || accounts == null ? [] : array(accounts).map(accountOf),
     };
   });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { toBase58 } from '../../domain/base58.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
@@ -104,7 +105,15 @@ function parseTransaction(base64: string, account: Account): Parsed {
     request: { transaction: base64 },
     contentKey: createHash('sha256').update(transaction.messageBytes).digest('hex'),
     ...fateOf(transaction),
+    ...signedBefore(transaction),
   };
+}
+
+/** Whoever has what a renewal has signed can post it: it is that transaction already. */
+function signedBefore({ message, messageBytes, signatures }: WireTransaction): Pick<ParsedRequest, 'signedAs'> {
+  const [payer = ''] = message.keys;
+  const [own = Buffer.alloc(0)] = signatures;
+  return isSignatureOf(payer, own, messageBytes) ? { signedAs: toBase58(own) } : {};
 }
 
 /**

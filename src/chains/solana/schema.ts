@@ -31,11 +31,13 @@ const programErrorSchema = z.strictObject({ code: z.int(), name: z.string(), msg
 /** What a program calls one of its own errors, as an Anchor IDL lists it. */
 export type ProgramError = z.output<typeof programErrorSchema>;
 
-/** {@link import('../../domain/transaction/transaction.ts').Transaction.request}: one of the first two is there. */
+/** {@link import('../../domain/transaction/transaction.ts').Transaction.request}: one of the first three is there. */
 const requestSchema = z.strictObject({
   /** Base64, as the client signed it or left it unsigned. */
   transaction: z.string().exactOptional(),
   instructions: z.array(instructionSchema).exactOptional(),
+  /** In the place of both: all that may be swapped of a token for SOL. Its amount and price are found when it is signed. */
+  swap: z.strictObject({ mint: z.string() }).exactOptional(),
   /** Of an Anchor IDL, to name what failed. */
   errors: z.array(programErrorSchema).exactOptional(),
 });
@@ -74,6 +76,17 @@ const receiptSchema = z.strictObject({
 
 export type SolanaReceipt = z.output<typeof receiptSchema>;
 
+const swapFieldsSchema = z.strictObject({
+  mint: z.string(),
+  /** In the token's smallest unit. */
+  given: amount,
+  /** In lamports. */
+  promised: amount,
+  least: amount,
+  /** By which the market itself brings these very bytes to the chain. */
+  request_id: z.string().exactOptional(),
+});
+
 const fieldsSchema = z.strictObject({
   /** The bytes that are signed, in base64; the blockhash or the nonce's value is among them. */
   message: z.string(),
@@ -91,6 +104,8 @@ const fieldsSchema = z.strictObject({
   is_signed: z.literal(true).exactOptional(),
   /** The account of the durable nonce, if it is under one. */
   nonce_account: z.string().exactOptional(),
+  /** Of a swap: what it gives, what the market has promised for it, and the least that it executes for. */
+  swap: swapFieldsSchema.exactOptional(),
   /** The whole signed transaction, in base64. */
   transaction: z.string().exactOptional(),
   receipt: receiptSchema.exactOptional(),

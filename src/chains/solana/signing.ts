@@ -1,10 +1,10 @@
 import { jsonAmount } from '../../domain/amount.ts';
+import { toBase58 } from '../../domain/base58.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { SignedBytes } from '../client.ts';
 import { addressOf } from './address.ts';
-import { toBase58 } from './base58.ts';
 import { MOST_UNITS } from './fees.ts';
 import { readComputeBudget, setLimit } from './message/compute-budget.ts';
 import { decodeMessage, encodeMessage, type Message } from './message/message.ts';
@@ -51,10 +51,15 @@ export async function signTransaction(prepared: JsonObject, signer: Signer): Pro
  */
 export function vary(prepared: JsonObject): JsonObject {
   const fields = readFields(prepared);
-  if (fields === undefined || fields.signatures.length > 1 || fields.is_signed === true) return prepared;
+  if (fields === undefined || fields.signatures.length > 1 || isFixed(fields)) return prepared;
   const message = variedLimit(decodeMessage(Buffer.from(fields.message, 'base64')));
   if (message === undefined) return prepared;
   return { ...fields, message: encodeMessage(message).toString('base64') } satisfies SolanaFields;
+}
+
+/** It was signed before, or the market brings these very bytes to the chain. */
+function isFixed({ is_signed: isSigned, swap }: SolanaFields): boolean {
+  return isSigned === true || swap?.request_id !== undefined;
 }
 
 /** With one more unit in the limit; undefined where it names none, or the highest. */

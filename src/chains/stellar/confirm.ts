@@ -4,8 +4,10 @@ import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rp
 import type { Observation, ObservedEntry } from '../client.ts';
 import { answersInTime, isBorneOut, type Opinion, proofOf } from '../quorum.ts';
 import { failureReason, resultIn } from './errors.ts';
-import { accountAt, type Lookup, lookUp } from './provider.ts';
-import { readFields, type StellarFields, type StellarReceipt } from './schema.ts';
+import { isEvidenced } from './inclusion/evidence.ts';
+import { returnValueIn } from './inclusion/return-value.ts';
+import { accountAt, type Landed, type Lookup, lookUp } from './provider.ts';
+import { readFields, type StellarFields, type StellarReceipt, sequenceUsed } from './schema.ts';
 
 const OPEN: Observation = { kind: 'open' };
 
@@ -17,8 +19,10 @@ interface Sought {
 
 /** What one node shows of an attempt. */
 interface Sight extends Lookup {
-  /** The last sequence that its source has used; null where the node has no such account. */
+  /** Of the account whose sequence it uses, the last that is used; null where the node has no such account. */
   used: bigint | null;
+  /** Whether it is there as another than ours: as the client sent it, or in another fee bump. */
+  isForeign: boolean;
 }
 
 type Sights = ReadonlyMap<string, Sight>;
@@ -50,20 +54,41 @@ function seek(attempt: Attempt): Sought {
 
 /** In this order: what used a sequence by then is in the history that is read after it. */
 async function sightsOf(read: ReadOne, sought: readonly Sought[]): Promise<Sights> {
-  const sources = [...new Set(sought.map(({ fields }) => fields.source))];
+  const sources = [...new Set(sought.map(({ attempt, fields }) => sequenceUsed(fields, attempt.anchor).source))];
   const accounts = new Map(
     await Promise.all(sources.map(async (source) => [source, await accountAt(read, source)] as const)),
   );
-  const sights = sought.map(async ({ attempt: { hash }, fields: { source } }): Promise<[string, Sight]> => {
-    const { account = null, ledger = 0n } = accounts.get(source) ?? {};
-    const lookup = await lookUp(read, hash);
-    // Behind a gateway each call may have gone to another node.
-    if (lookup.latest < ledger) {
-      throw new EndpointUnfit(`its history ends at ledger ${lookup.latest}, before ${ledger}`, { pauseMs: 0 });
-    }
-    return [hash, { ...lookup, used: account?.sequence ?? null }];
+  const sights = sought.map(async ({ attempt: { hash, anchor }, fields }): Promise<[string, Sight]> => {
+    const { account = null, ledger = 0n } = accounts.get(sequenceUsed(fields, anchor).source) ?? {};
+    const { lookup, isForeign } = await findEither(read, hash, fields.inner?.hash);
+    refuseEarlier(lookup, ledger);
+    return [hash, { ...lookup, used: account?.sequence ?? null, isForeign }];
   });
   return new Map(await Promise.all(sights));
+}
+
+/**
+ * What was signed here, or else what it is around, which goes by its own hash and by that of each fee bump around it.
+ * A ledger may close between the two questions: what is there by the second only may have come by what was signed here.
+ */
+async function findEither(
+  read: ReadOne,
+  hash: string,
+  inner: string | undefined,
+): Promise<{ lookup: Lookup; isForeign: boolean }> {
+  const own = await lookUp(read, hash);
+  if (own.landed !== null || inner === undefined) return { lookup: own, isForeign: false };
+  const within = await lookUp(read, inner);
+  if (within.landed === null) return { lookup: within, isForeign: true };
+  const again = await lookUp(read, hash);
+  refuseEarlier(again, within.landed.ledger);
+  return again.landed === null ? { lookup: within, isForeign: true } : { lookup: again, isForeign: false };
+}
+
+/** Behind a gateway each call may have gone to another node. */
+function refuseEarlier({ latest }: Lookup, ledger: bigint): void {
+  if (latest >= ledger) return;
+  throw new EndpointUnfit(`its history ends at ledger ${latest}, before ${ledger}`, { pauseMs: 0 });
 }
 
 /** What a node makes of the claim that an attempt is dead. */
@@ -72,16 +97,16 @@ function opinionOn({ attempt, fields }: Sought, sights: Sights): Opinion {
   if (sight === undefined) return 'none';
   if (sight.landed !== null) return 'other';
   const isForgotten = sight.oldest > amountOf(fields.ledger) + 1n;
-  return !isForgotten && (isLate(fields, sight) || isUsed(attempt, sight)) ? 'same' : 'none';
+  return !isForgotten && (isLate(fields, sight) || isUsed(attempt, fields, sight)) ? 'same' : 'none';
 }
 
 /** A ledger that closes in the last second takes it still. */
 function isLate({ max_time: end }: StellarFields, { closedAt }: Sight): boolean {
-  return closedAt > amountOf(end);
+  return amountOf(end) !== 0n && closedAt > amountOf(end);
 }
 
-function isUsed({ anchor }: Attempt, { used }: Sight): boolean {
-  return anchor.kind === 'sequence' && used !== null && used >= anchor.sequence;
+function isUsed({ anchor }: Attempt, fields: StellarFields, { used }: Sight): boolean {
+  return used !== null && used >= sequenceUsed(fields, anchor).sequence;
 }
 
 interface Judge {
@@ -92,10 +117,11 @@ interface Judge {
 
 function observationOf(sought: readonly Sought[], judge: Judge): Observation {
   const { sights, others, isAlone } = judge;
-  for (const one of sought) {
-    const sight = sights.get(one.attempt.hash);
-    if (sight?.landed) return included(one, sight.landed, judge);
-  }
+  const landed = sought.filter(({ attempt }) => sights.get(attempt.hash)?.landed);
+  const isOurs = ({ attempt }: Sought) => sights.get(attempt.hash)?.isForeign === false;
+  const found = landed.find(isOurs) ?? landed.at(-1);
+  const sight = found && sights.get(found.attempt.hash);
+  if (found !== undefined && sight?.landed) return included(found, { ...sight, landed: sight.landed }, judge);
   const isProved = (one: Sought) => {
     const opinions = [sights, ...others].map((told) => opinionOn(one, told));
     return isAlone ? opinions.includes('same') : proofOf(opinions) === 'shown';
@@ -103,20 +129,28 @@ function observationOf(sought: readonly Sought[], judge: Judge): Observation {
   const living = new Set(livingOf(sought.map(({ attempt }) => attempt)));
   const died = sought.filter((one) => living.has(one.attempt) && isProved(one));
   if (died.length === 0) return OPEN;
-  const taken = died.find(({ attempt }) => {
+  const taken = died.find(({ attempt, fields }) => {
     const sight = sights.get(attempt.hash);
-    return sight !== undefined && isUsed(attempt, sight);
+    return sight !== undefined && isUsed(attempt, fields, sight);
   });
   if (died.length < living.size || taken === undefined) {
     return { kind: 'open', dead: died.map(({ attempt }) => attempt.ordinal) };
   }
-  const sequence = taken.attempt.anchor.kind === 'sequence' ? taken.attempt.anchor.sequence : '';
-  return { kind: 'dead', anchor: 'used', reason: `Sequence ${sequence} was used by another transaction` };
+  const { source, sequence } = sequenceUsed(taken.fields, taken.attempt.anchor);
+  const reason =
+    taken.fields.inner === undefined
+      ? `Sequence ${sequence} was used by another transaction`
+      : `Sequence ${sequence} of ${source} was used by another transaction, or before it was sent here`;
+  return { kind: 'dead', anchor: 'used', reason };
 }
 
-function included(one: Sought, landed: NonNullable<Lookup['landed']>, { others }: Judge): Observation {
+function included(
+  one: Sought,
+  { landed, isForeign }: Sight & { landed: Landed },
+  { others, isAlone }: Judge,
+): Observation {
   const { attempt, fields } = one;
-  const { ledger, succeeded, result } = landed;
+  const { ledger, succeeded, result, meta, events } = landed;
   const opinions = others.map((told): Opinion => {
     const sight = told.get(attempt.hash);
     if (sight === undefined) return 'none';
@@ -125,20 +159,36 @@ function included(one: Sought, landed: NonNullable<Lookup['landed']>, { others }
     }
     return sight.oldest <= ledger && ledger <= sight.latest ? 'other' : 'none';
   });
-  const charged = result === undefined ? undefined : resultIn(result)?.feeCharged;
-  const reason = succeeded ? null : failureReason(result);
+  // Somebody else has paid for what is not ours.
+  const charged = isForeign ? 0n : result === undefined ? undefined : resultIn(result)?.feeCharged;
+  const reason = succeeded ? null : failureReason(result, events);
+  const isOfContracts = fields.contract !== undefined || fields.inner !== undefined;
+  const returned = isOfContracts && meta !== undefined ? returnValueIn(meta) : undefined;
   const receipt: StellarReceipt = {
     ledger: jsonAmount(ledger),
     succeeded,
     ...(charged === undefined ? {} : { fee: jsonAmount(charged) }),
     ...(reason === null ? {} : { reason }),
+    ...(isForeign && fields.inner !== undefined ? { hash: fields.inner.hash } : {}),
+    ...(returned === undefined ? {} : { returned }),
   };
   return {
     kind: 'included',
     hash: attempt.hash,
     succeeded,
-    final: isBorneOut(opinions),
+    final: isHeld(one, landed, { opinions, isAlone }),
     reason,
     fields: { ...fields, receipt },
   };
+}
+
+/** While none of the others has a word on it, the node must have the transaction itself. */
+function isHeld(
+  { attempt, fields }: Sought,
+  landed: Landed,
+  { opinions, isAlone }: { opinions: readonly Opinion[]; isAlone: boolean },
+): boolean {
+  if (isAlone || opinions.some((opinion) => opinion !== 'none')) return isBorneOut(opinions);
+  const hashes = [attempt.hash, ...(fields.inner === undefined ? [] : [fields.inner.hash])];
+  return hashes.some((hash) => isEvidenced(landed, hash, fields.passphrase));
 }

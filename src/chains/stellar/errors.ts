@@ -4,6 +4,7 @@ import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../client.ts';
 import type { Verdict } from '../offering.ts';
 import { printable } from '../printable.ts';
+import { contractErrorIn } from './inclusion/diagnostics.ts';
 
 type Kind = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 
@@ -34,8 +35,14 @@ export function refusalIn(answer: Json, hash: string): Verdict | undefined {
   const result = typeof text === 'string' ? resultIn(text) : undefined;
   // A node of a newer protocol says no in words that are not known here.
   if (result === undefined) return { outcome: { kind: 'unknown', reason: 'refused without a result' }, isWord: true };
-  const { code } = codesOf(result);
-  return { outcome: { kind: KINDS[code] ?? 'refused', reason: named(code) }, isWord: true };
+  return { outcome: { kind: KINDS[codesOf(result).code] ?? 'refused', reason: refusalOf(result) }, isWord: true };
+}
+
+/** With the operation that nodes refuse already, or what they ask for a place. */
+function refusalOf(result: xdr.TransactionResult): string {
+  const { code, operation } = codesOf(result);
+  if (operation !== undefined) return `${named(code)} op=${named(operation)}`;
+  return code === 'txInsufficientFee' ? `${named(code)}: ${result.feeCharged} stroops are asked` : named(code);
 }
 
 /** Whether an answer to `sendTransaction` says that the node has these very bytes. */
@@ -76,12 +83,20 @@ function codesOf({ result }: xdr.TransactionResult): { code: string; operation: 
 }
 
 /** Why a transaction failed on the chain, in the reference's form; of a result that cannot be read nothing is known. */
-export function failureReason(text: string | undefined): string {
+export function failureReason(text: string | undefined, events: readonly string[] = []): string {
   const result = text === undefined ? undefined : resultIn(text);
   if (result === undefined) return `${FAILED} reason=unknown`;
   const { code, operation } = codesOf(result);
-  return `${FAILED} reason=${named(code)}${operation === undefined ? '' : ` op=${named(operation)}`}`;
+  const contractError = contractErrorIn(events);
+  return [
+    `${FAILED} reason=${named(code)}`,
+    ...(operation === undefined ? [] : [`op=${named(operation.replace(OF_CONTRACTS, ''))}`]),
+    ...(contractError === undefined ? [] : [contractError]),
+  ].join(' ');
 }
+
+/** Whose codes the reference names alone. */
+const OF_CONTRACTS = /^(?:invokeHostFunction|extendFootprintTtl|restoreFootprint)/;
 
 const FAILED = 'Transaction failed on-chain.';
 

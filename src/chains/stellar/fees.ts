@@ -1,12 +1,39 @@
+import { xdr } from '@stellar/stellar-sdk/base';
+import { resourceFeeOf } from './message/envelope.ts';
+import type { StellarFields } from './schema.ts';
+
 /** What the network asks of each operation at least, in stroops. */
 export const BASE_FEE = 100n;
+
+/** What a transaction's fee can be, by the protocol: it has 32 bits. */
+export const MOST_FEE = 4_294_967_295n;
+
+/** The most that is bid for places in a ledger where the policy does not say, in stroops: the reference's for fee bumps. */
+export const USUAL_CAP = 1_000_000n;
 
 /**
  * What is bid for a transaction, in stroops: what most paid lately for each operation, within the cap. A ledger takes no
  * more of it than the cheapest that it holds has bid.
  */
-export function bidFor(operations: number, usual: bigint, most: bigint): bigint {
+export function bidFor(operations: number, usual: bigint, most: bigint = USUAL_CAP): bigint {
   const count = BigInt(operations);
   const wanted = count * (usual > BASE_FEE ? usual : BASE_FEE);
   return wanted < most ? wanted : most;
+}
+
+/**
+ * The least that a fee bump around a transaction must bid, in stroops: for each operation and the bump itself no less than
+ * the transaction bids for an operation (CAP-15), and what a contract's resources cost.
+ */
+export function requiredFee(inner: xdr.Transaction): bigint {
+  const resources = resourceFeeOf(inner);
+  const count = BigInt(inner.operations.length);
+  const bid = BigInt(inner.fee) - resources;
+  const each = (bid + count - 1n) / count;
+  return (each > BASE_FEE ? each : BASE_FEE) * (count + 1n) + resources;
+}
+
+/** What a prepared transaction of a contract pays beside its place, in stroops. */
+export function resourcesOf({ contract }: Pick<StellarFields, 'contract'>): bigint {
+  return contract === undefined ? 0n : xdr.SorobanTransactionData.fromXdr(contract.data, 'base64').resourceFee;
 }

@@ -1,9 +1,10 @@
-import { AppError, invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
+import { invalidRequest } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
+import type { MarketClient } from '../../egress/market-client.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Chain } from '../chain.ts';
+import type { Account } from '../account.ts';
+import type { Chain, Deployments } from '../chain.ts';
 import type { ChainClient } from '../client.ts';
 import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
@@ -14,15 +15,27 @@ import { broadcast } from './broadcast.ts';
 import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
+import { unknownAllowed } from './guard/known.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
-import { minimumBalance, policySchema, policyView } from './policy.ts';
+import { minimumBalance, policySchema, policyView, readPolicy, swapSchedule } from './policy.ts';
 import { costOf, prepare } from './prepare.ts';
 import { accountAt, latestLedger, onlyOn, PASSPHRASE } from './provider.ts';
+import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement, refuseReplacement } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
-import { declaredPassphrase, networkSchema } from './schema.ts';
+import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl, networkSchema, readRequest } from './schema.ts';
 import { nextSequence } from './sequence.ts';
 import { signTransaction } from './signing.ts';
+import { spending } from './spending.ts';
+import { assertForwardPaid, type ForwardMarket, withinPayment } from './sponsor/forward-price.ts';
+import { assertUnheld } from './sponsor/holding.ts';
+import { assertPaid } from './sponsor/payment.ts';
+import { signUnsent } from './sponsor/sign-only.ts';
+import { sponsorshipOf } from './sponsor/sponsor.ts';
+import { exchangesOf } from './swap/exchanges.ts';
+import { prepareSwap } from './swap/prepare.ts';
+import { swapEvent } from './swap/result.ts';
+import { swapsOf } from './swap/wanted.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
 /** Stellar, by Soroban RPC. */
@@ -38,6 +51,8 @@ export function createStellarChain(): Chain {
       description: 'Stellar; the last that is used, null while nobody tells it',
       failure: { type: 'SequenceSyncFailed', text: 'Sequence synchronization failed' },
       isLookedUp: false,
+      // A passphrase outlives its ledgers: networks for trying things out are reset.
+      beginsAnew: true,
     },
     policySchema,
     description,
@@ -47,7 +62,12 @@ export function createStellarChain(): Chain {
     policyView,
     minimumBalance,
     dialect,
-    pace: { lifetimeMs: LIFETIME_MS, anchors: { sequence: 1 }, reofferMs: REOFFER_MS, lookMs: LOOK_MS },
+    pace: {
+      lifetimeMs: LIFETIME_MS,
+      anchors: { sequence: 1, text: MOST_FEE_BUMPS },
+      reofferMs: REOFFER_MS,
+      lookMs: LOOK_MS,
+    },
     parseRequest,
     transactionView,
     attemptView,
@@ -55,11 +75,15 @@ export function createStellarChain(): Chain {
     placeOf,
     failedInBlock,
     costOf,
+    spending,
+    swapSchedule,
+    swapEvent,
     // No two have the same sequence, so none has the bytes of another.
     vary: (fields) => fields,
     signMessage: () => refuseSigning('data'),
     signTypedData: () => refuseSigning('typed data'),
     takesSignedBytes,
+    marketUrl: horizonUrl,
     connect: createStellarClient,
   };
 }
@@ -67,16 +91,33 @@ export function createStellarChain(): Chain {
 /** That of the reference. */
 const LIFETIME_MS = 15 * 60_000;
 
-/** A ledger takes one of an account, and nodes drop what is in none of the next few. */
+/** Each has the sequence of another account. */
+const MOST_FEE_BUMPS = 512;
+
+/** Nodes drop what is in none of the next few ledgers. */
 const REOFFER_MS = 10_000;
+/** Of a network whose ledgers take as long as those of the public ones, or longer. */
 const LOOK_MS = 1_000;
+/** A ledger takes one of an account: so often it is looked from one to the next, for the next of the account to be in time. */
+const LOOKS_PER_LEDGER = 5;
+/** However short its ledgers are. */
+const LEAST_LOOK_MS = 100;
+
+function lookMsOf(network: Network): number {
+  return Math.min(LOOK_MS, Math.max(LEAST_LOOK_MS, Math.floor(blockTimeMs(network) / LOOKS_PER_LEDGER)));
+}
 
 /** In the reference's words. */
 async function refuseSigning(what: string): Promise<never> {
   throw invalidRequest(`Signing ${what} not supported for Stellar`);
 }
 
-function createStellarClient(network: Network, rpc: RpcClient): ChainClient {
+function createStellarClient(
+  network: Network,
+  rpc: RpcClient,
+  market: MarketClient,
+  deployments?: Deployments,
+): ChainClient {
   const declared = declaredPassphrase(network);
   const sides = new Map<string, RpcClient>();
 
@@ -93,7 +134,17 @@ function createStellarClient(network: Network, rpc: RpcClient): ChainClient {
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
 
+  /** That of the account's chain, as far as it is known. */
+  const passphraseFor = async ({ identity }: Account): Promise<string> =>
+    identity ?? declared ?? rpc.read(PASSPHRASE.method, null, PASSPHRASE.served);
+
+  const exchanges = exchangesOf(network, horizonUrl(network) === null ? null : market, deployments);
+  const { books } = exchanges;
+  const forwarder = feeForwarder(network);
+  const forwardsOn = (passphrase: string): ForwardMarket => ({ books, forwarder, passphrase });
+
   return {
+    lookMs: lookMsOf(network),
     // Asked anew each time: an endpoint can be moved to another network.
     identity: (expected, onServed = () => {}) =>
       guarded(() =>
@@ -116,9 +167,26 @@ function createStellarClient(network: Network, rpc: RpcClient): ChainClient {
       ),
     sequences: {
       next: (address, identity, least) => guarded(() => nextSequence(sideAt(identity), address, least)),
-      noopRequest: (): JsonObject => ({ operations: [{ type: 'bump_sequence', bump_to: 0 }] }),
+      noopRequest: () => NOOP_REQUEST,
     },
-    prepare: (transaction, account, lane) => guarded(() => prepare(sideFor(transaction), transaction, account, lane)),
+    replacement: {
+      can: canReplace,
+      prepare: (entry, wanted, lane) =>
+        guarded(() => prepareReplacement(sideFor(entry.transaction), entry, wanted, lane)),
+      check: refuseReplacement,
+      patienceMs: () => patienceMs(blockTimeMs(network)),
+    },
+    prepare: (transaction, account, lane) =>
+      guarded(async () => {
+        const [side, asked] = [sideFor(transaction), readRequest(transaction.request)];
+        if ('swap' in asked) {
+          return prepareSwap(side, exchanges, { transaction, asset: asked.swap.asset }, account, lane);
+        }
+        const prepared = await prepare(side, transaction, account, lane);
+        if (!('forward' in asked)) return prepared;
+        const market = forwardsOn(chainOfLane(transaction.lane));
+        return side.onOne((read) => withinPayment(read, prepared, asked, account.policies, market));
+      }),
     sign: signTransaction,
     broadcast: async (attempts) => {
       const [first] = attempts;
@@ -128,9 +196,33 @@ function createStellarClient(network: Network, rpc: RpcClient): ChainClient {
       const [first] = entries;
       return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
     },
-    signTransaction: async () => {
-      throw new AppError('NOT_AVAILABLE_YET', { what: 'Signing transactions', networkType: 'stellar' });
-    },
+    policyFaults: (account) => guarded(() => unknownAllowed(sideAt(account.identity), exchanges, account)),
+    swaps: (account) => guarded(() => swapsOf(sideAt(account.identity), account)),
+    screen: ({ request }, account) =>
+      guarded(async () => {
+        const asked = readRequest(request);
+        const policy = readPolicy(account.policies);
+        const side = sideAt(account.identity);
+        if ('forward' in asked) {
+          const market = forwardsOn(await passphraseFor(account));
+          return side.onOne((read) => assertForwardPaid(read, asked, account, market));
+        }
+        if (policy.feePayer !== 'user') return;
+        if ('transaction' in asked) return side.onOne((read) => assertUnheld(read, asked, account.address, policy));
+        if (!('inner' in asked)) return;
+        await side.onOne((read) => assertPaid(read, asked, account.address, policy, books));
+      }),
+    sponsorship: sponsorshipOf({
+      sideOf: ({ identity }) => sideAt(identity),
+      marketOf: async (account) => forwardsOn(await passphraseFor(account)),
+      blockTimeMs: blockTimeMs(network),
+      guarded,
+    }),
+    signTransaction: (body, account, signer) =>
+      guarded(async () => {
+        const passphrase = await passphraseFor(account);
+        return signUnsent(body, { rpc: sideOf(passphrase), passphrase, account, signer });
+      }),
     rpc: (body) => passThrough(rpc, body, isRead),
   };
 }

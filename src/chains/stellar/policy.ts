@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { amountOf } from '../../domain/amount.ts';
+import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
+import type { SwapSchedule } from '../chain.ts';
 import {
   cronSchedule,
   feeMargin,
@@ -25,7 +26,7 @@ const asset = z.string().superRefine((text, context) => {
 });
 
 /** Why a text names no asset, in the reference's words; null when it does. */
-function assetFault(text: string): string | null {
+export function assetFault(text: string): string | null {
   if (['native', 'XLM', ''].includes(text) || isContract(text)) return null;
   const [code = '', issuer, ...more] = text.split(':');
   if (issuer === undefined || more.length > 0) {
@@ -65,11 +66,10 @@ const allowedToken = strictForm({
   swap_config: tokenSwapConfig.nullish().describe('How it is swapped for the coin'),
 });
 
+const swapStrategy = z.enum(['order-book', 'soroswap']);
+
 const swapConfig = strictForm({
-  strategies: z
-    .array(z.enum(['order-book', 'soroswap']))
-    .nullish()
-    .describe('The first that can handle an asset is used'),
+  strategies: z.array(swapStrategy).nullish().describe('The first that can handle an asset is used'),
   cron_schedule: cronSchedule.nullish().describe('When, as a line of cron with seconds'),
   min_balance_threshold: uint64.nullish().describe('Also when the account has less'),
 }).refine(({ strategies }) => strategies != null && strategies.length > 0, {
@@ -112,26 +112,102 @@ const DEFAULT_MIN_BALANCE = 1_000_000n;
 /** How long a transaction is good for where the policy does not say, in seconds: that of the reference. */
 const DEFAULT_TIMEOUT = 120;
 
-/** The most that a transaction may cost where the policy does not say, in stroops: the reference's for fee bumps. */
-const DEFAULT_MAX_FEE = 1_000_000n;
-
 /** A relayer's policies as the adapter works with them. */
 export interface StellarPolicy {
   feePayer: 'user' | 'relayer';
   minBalance: bigint;
-  maxFee: bigint;
+  /** The most that a transaction's fee may be, in stroops; null where that is not said. */
+  maxFee: bigint | null;
+  /** How long an own transaction is good for. */
   timeoutSeconds: number;
+  /** The same where the policy says it; else null. */
+  longestSeconds: number | null;
+  /** What comes on top of an estimated fee, in percent. */
+  feeMargin: number;
+  /** In which fees may be paid; empty: in any. */
+  allowedTokens: readonly AllowedToken[];
+  /** By how much a price may have moved, in percent, where no token says it. */
+  slippage: number;
+  /** How what users have paid becomes lumens; null where nothing says so. */
+  swaps: SwapPolicy | null;
+}
+
+export interface SwapPolicy {
+  /** The first that can handle an asset is used. */
+  strategies: readonly SwapStrategy[];
+  cron: string | null;
+  /** Also with a balance below it, in stroops. */
+  below: bigint | null;
+}
+
+export type SwapStrategy = z.output<typeof swapStrategy>;
+
+export interface AllowedToken {
+  /** In its one form: `native`, `CODE:ISSUER` or a contract. */
+  asset: string;
+  /** The most that a fee in it may be, in its smallest unit; null where that is not said. */
+  maxFee: bigint | null;
+  slippage: number | null;
+  /** What of it a swap may take, in its smallest unit: nothing below the least, at most so much, and never what stays. */
+  swapped: { least: bigint; most: bigint | null; retained: bigint };
+}
+
+/** That of the reference, in percent. */
+const DEFAULT_SLIPPAGE = 1;
+
+/** The one name of an asset: the coin has three. */
+export function canonicalAsset(asset: string): string {
+  return asset === '' || asset === 'XLM' ? 'native' : asset;
 }
 
 export function readPolicy(policies: JsonObject): StellarPolicy {
   const known = fields.parse(policies);
+  const longestSeconds = Number(known.timeout_seconds ?? 0) || null;
   return {
     // Nothing is paid for anybody where that was never said.
     feePayer: known.fee_payment_strategy ?? 'user',
     minBalance: known.min_balance == null ? DEFAULT_MIN_BALANCE : amountOf(known.min_balance),
-    maxFee: known.max_fee == null ? DEFAULT_MAX_FEE : BigInt(known.max_fee),
-    timeoutSeconds: Number(known.timeout_seconds ?? 0) || DEFAULT_TIMEOUT,
+    maxFee: known.max_fee == null ? null : BigInt(known.max_fee),
+    timeoutSeconds: longestSeconds ?? DEFAULT_TIMEOUT,
+    longestSeconds,
+    feeMargin: known.fee_margin_percentage ?? 0,
+    slippage: known.slippage_percentage ?? DEFAULT_SLIPPAGE,
+    allowedTokens: (known.allowed_tokens ?? []).map(readToken),
+    swaps: known.swap_config == null ? null : readSwaps(known.swap_config),
   };
+}
+
+function readToken({ asset, max_allowed_fee: maxFee, swap_config: swap }: z.output<typeof allowedToken>): AllowedToken {
+  return {
+    asset: canonicalAsset(asset),
+    maxFee: amountOrNull(maxFee),
+    slippage: swap?.slippage_percentage ?? null,
+    swapped: {
+      least: amountOf(swap?.min_amount ?? 0),
+      most: amountOrNull(swap?.max_amount),
+      retained: amountOf(swap?.retain_min_amount ?? 0),
+    },
+  };
+}
+
+function readSwaps({ strategies, cron_schedule, min_balance_threshold }: z.output<typeof swapConfig>): SwapPolicy {
+  return {
+    strategies: strategies ?? [],
+    cron: cron_schedule ?? null,
+    below: amountOrNull(min_balance_threshold),
+  };
+}
+
+function amountOrNull(amount: JsonAmount | null | undefined): bigint | null {
+  return amount == null ? null : amountOf(amount);
+}
+
+/** When what was paid is swapped; undefined where it never is, as where users do not pay. */
+export function swapSchedule(policies: JsonObject): SwapSchedule | undefined {
+  if (policies['swap_config'] === undefined) return undefined;
+  const { swaps, feePayer, allowedTokens } = readPolicy(policies);
+  if (swaps === null || feePayer !== 'user' || allowedTokens.length === 0) return undefined;
+  return { cron: swaps.cron, below: swaps.below };
 }
 
 /** The balance that the health check asks for, in stroops. */

@@ -4,19 +4,19 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { LaneFigures, Preparation } from '../client.ts';
-import { answersInTime, middleBy } from '../quorum.ts';
-import { BASE_FEE, bidFor } from './fees.ts';
+import { answersInTime, middleBy, middleOf } from '../quorum.ts';
+import { BASE_FEE, bidFor, MOST_FEE, USUAL_CAP } from './fees.ts';
+import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
+import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/envelope.ts';
+import { lumensTaken } from './message/lumens.ts';
+import { hashOf } from './message/transaction.ts';
 import { readPolicy, type StellarPolicy } from './policy.ts';
-import { accountAt, type LatestLedger, type LedgerAccount, latestLedger, usualFee } from './provider.ts';
-import { readFields, readRequest, type StellarFields, type StellarOperation } from './schema.ts';
-
-/** How soon a transaction looks again that waits for money. */
-const SHORT_OF_FUNDS_MS = 10_000;
+import { contractNeeds } from './price/contract-call.ts';
+import { parkedForFunds, shortage } from './price/funds.ts';
+import { accountAt, type LatestLedger, latestLedger, usualFee } from './provider.ts';
+import { type FeeBumpRequest, readFields, readRequest, type StellarFields } from './schema.ts';
 
 const TOO_LATE = 'Its valid_until passed on the chain before it was in a ledger';
-
-/** What an account keeps for itself and for each of its entries, in stroops. */
-const BASE_RESERVE = 5_000_000n;
 
 /**
  * Decides fee and time of a transaction, and whether the account can pay it. What one node alone refuses counts when no
@@ -29,7 +29,12 @@ export async function prepare(
   lane: LaneFigures,
 ): Promise<Preparation> {
   const latest = await newestLedger(rpc);
-  const prepareOn = (read: ReadOne) => prepareOnce(read, latest, transaction, account, lane);
+  const { minBalance } = readPolicy(account.policies);
+  const { committed } = lane;
+  return byAny(rpc, (read) => prepareOnce({ read, latest, transaction, account, committed, minBalance }));
+}
+
+async function byAny(rpc: RpcClient, prepareOn: (read: ReadOne) => Promise<Preparation>): Promise<Preparation> {
   const decided = await rpc.onOne(prepareOn);
   if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
   const isReady = ({ kind }: Preparation) => kind === 'ready';
@@ -37,75 +42,133 @@ export async function prepare(
   return told.find(isReady) ?? decided;
 }
 
-/** No endpoint alone says how late it is: what is good for too long holds the account up. */
-async function newestLedger(rpc: RpcClient): Promise<LatestLedger> {
+/** No endpoint alone says how late it is, or what accounts keep: what is good for too long holds the account up. */
+export async function newestLedger(rpc: RpcClient): Promise<LatestLedger> {
   const told = rpc.endpointCount < 2 ? [] : await answersInTime(rpc.onAll(latestLedger));
-  return middleBy(told, 'lower', ({ closedAt }) => BigInt(closedAt)) ?? rpc.onOne(latestLedger);
+  const middle = middleBy(told, 'lower', ({ closedAt }) => BigInt(closedAt));
+  if (middle === undefined) return rpc.onOne(latestLedger);
+  const reserves = told.map(({ baseReserve }) => baseReserve);
+  return { ...middle, baseReserve: middleOf(reserves, 'lower') ?? middle.baseReserve };
 }
 
-async function prepareOnce(
-  read: ReadOne,
-  latest: LatestLedger,
-  { request, validUntil, lane: key }: Transaction,
-  { address, policies }: Account,
-  { committed }: LaneFigures,
-): Promise<Preparation> {
-  const { operations } = readRequest(request);
+/** What is to be prepared of an account's own. */
+export interface AskedDraft {
+  latest: LatestLedger;
+  transaction: Transaction;
+  account: Account;
+  committed: bigint;
+  /** What stays on the account, in stroops. */
+  minBalance: bigint;
+}
+
+/** What one node is asked about a transaction. */
+interface Asked extends AskedDraft {
+  read: ReadOne;
+}
+
+async function prepareOnce(asked: Asked): Promise<Preparation> {
+  const request = readRequest(asked.transaction.request);
+  if ('inner' in request) return prepareFeeBump(request, asked);
+  if ('swap' in request) throw new TypeError('what a swap does is decided elsewhere');
+  return prepareOwn(draftOf(request, asked.account.address), asked);
+}
+
+/** {@link prepare} for what is known already: the chain does not say any more what it does. */
+export function prepareDraft(rpc: RpcClient, draft: Draft, asked: AskedDraft): Promise<Preparation> {
+  return byAny(rpc, (read) => prepareOwn(draft, { read, ...asked }));
+}
+
+async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
+  const { read, latest, transaction, account } = asked;
+  const { address, policies } = account;
   const policy = readPolicy(policies);
-  if (BASE_FEE * BigInt(operations.length) > policy.maxFee) {
-    return { kind: 'refused', reason: `Max fee exceeded: ${policy.maxFee}` };
+  const cap = policy.maxFee ?? USUAL_CAP;
+  if (BASE_FEE * BigInt(draft.operations.length) > cap) {
+    return { kind: 'refused', reason: `Max fee exceeded: ${cap}` };
   }
-  const end = latest.closedAt + policy.timeoutSeconds * 1_000;
-  const maxTime = Math.floor(Math.min(end, validUntil ?? end) / 1_000);
-  if (latest.closedAt >= maxTime * 1_000) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
-  const [usual, { account }] = await Promise.all([usualFee(read), accountAt(read, address)]);
-  if (account === null) return parkedForFunds(`Insufficient balance: account ${address} does not exist`);
-  const fee = bidFor(operations.length, usual, policy.maxFee);
-  const cost = fee + paidBy(operations);
-  const short = shortage({ account, committed, cost, policy });
-  if (short !== undefined) return parkedForFunds(short);
-  const fields: StellarFields = {
-    passphrase: chainOfLane(key),
-    source: address,
+  const maxTime = endOf(draft, latest, policy, transaction.validUntil);
+  if (maxTime === undefined) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
+  const isContracts = isSoroban(draft);
+  const [usual, needs] = await Promise.all([
+    usualFee(read, isContracts ? 'sorobanInclusionFee' : 'inclusionFee'),
+    isContracts ? contractNeeds(read, draft, latest.sequence) : undefined,
+  ]);
+  if (needs !== undefined && needs.kind !== 'needs') return needs;
+  const resources = needs?.fee ?? 0n;
+  const ceiling = policy.maxFee ?? MOST_FEE;
+  if (BASE_FEE + resources > ceiling) {
+    return { kind: 'refused', reason: `Max fee exceeded: ${ceiling}, of which its resources take ${resources}` };
+  }
+  const most = policy.maxFee === null && cap + resources <= ceiling ? cap : ceiling - resources;
+  const wanted = bidFor(draft.operations.length, usual, most);
+  const own = policy.maxFee !== null && draft.bid > most ? most : draft.bid;
+  const fee = resources + (own > wanted ? own : wanted);
+  const contract = needs === undefined ? {} : { contract: needs.fields };
+  const fields = { ...fieldsFor(asked, fee, BigInt(maxTime)), ...contract };
+  return billed(asked, fields, fee + lumensTaken(draft, address));
+}
+
+/** Unix seconds; undefined where that is past. What waits long is good from when it is signed. */
+function endOf(
+  { maxTime, ledgers }: Draft,
+  latest: LatestLedger,
+  { timeoutSeconds }: StellarPolicy,
+  validUntil: number | null,
+): number | undefined {
+  const end = latest.closedAt + timeoutSeconds * 1_000;
+  const seconds = Math.floor(Math.min(end, validUntil ?? end) / 1_000);
+  const last = maxTime !== null && maxTime < BigInt(seconds) ? Number(maxTime) : seconds;
+  const isLast = ledgers !== null && ledgers.maxLedger !== 0 && latest.sequence + 1n >= BigInt(ledgers.maxLedger);
+  return latest.closedAt >= last * 1_000 || isLast ? undefined : last;
+}
+
+/** The client has signed all but the fee. */
+async function prepareFeeBump({ inner, max_fee: bid }: FeeBumpRequest, asked: Asked): Promise<Preparation> {
+  const { latest, account, transaction } = asked;
+  const { maxFee } = readPolicy(account.policies);
+  const fee = amountOf(bid);
+  if (maxFee !== null && fee > maxFee) return { kind: 'refused', reason: `Max fee exceeded: ${maxFee}` };
+  const { transaction: within } = readEnvelope(inner);
+  const { maxTime } = boundsOf(within);
+  if (maxTime !== 0n && BigInt(latest.closedAt) > maxTime * 1_000n) {
+    return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
+  }
+  const source = accountOf(within.sourceAccount);
+  const { seqNum: sequence } = within;
+  const hash = hashOf(within, chainOfLane(transaction.lane)).toString('hex');
+  const fields = { ...fieldsFor(asked, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
+  const billing = await billed(asked, fields, fee);
+  return billing.kind === 'ready' ? { ...billing, anchor: { kind: 'text', text: `${source}:${sequence}` } } : billing;
+}
+
+function fieldsFor({ transaction, account, latest }: Asked, fee: bigint, maxTime: bigint): StellarFields {
+  return {
+    passphrase: chainOfLane(transaction.lane),
+    source: account.address,
     fee: jsonAmount(fee),
-    max_time: maxTime,
+    max_time: jsonAmount(maxTime),
     ledger: jsonAmount(latest.sequence),
   };
-  return { kind: 'ready', fields, cost };
 }
 
-/** In stroops, of the account's own. */
-function paidBy(operations: readonly StellarOperation[]): bigint {
-  return operations.reduce((sum, operation) => {
-    const isPaid = operation.type === 'payment' && operation.asset.type === 'native';
-    return isPaid ? sum + amountOf(operation.amount) : sum;
-  }, 0n);
-}
-
-/** What the account's money has to bear. */
-interface Bill {
-  account: LedgerAccount;
-  committed: bigint;
-  cost: bigint;
-  policy: StellarPolicy;
-}
-
-/** What the ledger keeps cannot be spent, nor what other transactions of the lane may still take. */
-function shortage({ account, committed, cost, policy: { minBalance } }: Bill): string | undefined {
-  const { balance, promised, reserves } = account;
-  const kept = reserves * BASE_RESERVE + promised;
-  const stays = kept > minBalance ? kept : minBalance;
-  if (balance >= stays + committed + cost) return undefined;
-  const underWay = committed > 0n ? `, Under way: ${committed}` : '';
-  return `Insufficient balance: Required: ${cost}, Available: ${balance}, Stays: ${stays}${underWay}`;
-}
-
-function parkedForFunds(reason: string): Preparation {
-  return { kind: 'parked', cause: 'balance', reason, retryInMs: SHORT_OF_FUNDS_MS };
+/** Ready where the account has the money. */
+async function billed(
+  { read, account, latest, committed, minBalance }: Asked,
+  fields: StellarFields,
+  cost: bigint,
+): Promise<Preparation> {
+  const { address } = account;
+  const { account: payer } = await accountAt(read, address);
+  if (payer === null) return parkedForFunds(`Insufficient balance: account ${address} does not exist`);
+  const short = shortage({ account: payer, committed, cost, minBalance, baseReserve: latest.baseReserve });
+  return short === undefined ? { kind: 'ready', fields, cost } : parkedForFunds(short);
 }
 
 /** {@link import('../client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
 export function costOf({ request, fields }: Pick<Transaction, 'request' | 'fields'>): bigint {
   const known = readFields(fields);
-  return known === undefined ? 0n : amountOf(known.fee) + paidBy(readRequest(request).operations);
+  if (known === undefined) return 0n;
+  const asked = readRequest(request);
+  const taken = 'inner' in asked ? 0n : lumensTaken(preparedDraft(asked, known), known.source);
+  return amountOf(known.fee) + taken;
 }

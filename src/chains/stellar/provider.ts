@@ -1,7 +1,8 @@
-import { Keypair, xdr } from '@stellar/stellar-sdk/base';
+import { Address, type Asset, Keypair, xdr } from '@stellar/stellar-sdk/base';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { onlyServing } from '../only-serving.ts';
+import { isContradicted } from './inclusion/evidence.ts';
 
 /** A network by its passphrase, which every signature binds. Nodes take parameters by name only. */
 export const PASSPHRASE = { method: 'getNetwork', params: null, served: passphrase } as const;
@@ -16,17 +17,33 @@ export interface LatestLedger {
   sequence: bigint;
   /** When it closed, in milliseconds since the epoch. */
   closedAt: number;
+  /** What an account keeps for each of its entries, in stroops. */
+  baseReserve: bigint;
 }
+
+/** Where a node does not tell; that of all networks for years. */
+const USUAL_RESERVE = 5_000_000n;
 
 export function latestLedger(read: ReadOne): Promise<LatestLedger> {
   return read('getLatestLedger', null, (answer) => {
-    const { sequence, closeTime } = object(answer);
+    const { sequence, closeTime, headerXdr } = object(answer);
     // Nodes before protocol 23 leave it out.
     if (closeTime === undefined) {
       throw new EndpointUnfit('it does not tell when its ledgers closed', { pauseMs: 0 });
     }
-    return { sequence: integer(sequence), closedAt: Number(integer(closeTime)) * 1_000 };
+    const closedAt = Number(integer(closeTime)) * 1_000;
+    return { sequence: integer(sequence), closedAt, baseReserve: reserveIn(headerXdr) };
   });
+}
+
+/** A header of a newer protocol does not keep anything from being sent. */
+function reserveIn(header: Json | undefined): bigint {
+  if (typeof header !== 'string') return USUAL_RESERVE;
+  try {
+    return BigInt(xdr.LedgerHeader.fromXdr(header, 'base64').baseReserve);
+  } catch {
+    return USUAL_RESERVE;
+  }
 }
 
 /** An account as a ledger left it, in stroops. */
@@ -45,16 +62,21 @@ export function accountAt(read: ReadOne, address: string): Promise<{ ledger: big
   const accountId = Keypair.fromPublicKey(address).xdrAccountId();
   const key = xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId })).toXdr('base64');
   return read('getLedgerEntries', { keys: [key] }, (answer) => {
-    const { entries, latestLedger: ledger } = object(answer);
-    const found = entries == null ? [] : array(entries).map(object);
-    if (found.some((entry) => entry['key'] !== key)) throw new TypeError('not the entry that was asked for');
-    const [entry] = found;
-    return { ledger: integer(ledger), account: entry === undefined ? null : accountIn(entry) };
+    const account = entryIn(answer, key, accountIn);
+    return { ledger: integer(object(answer)['latestLedger']), account };
   });
 }
 
-function accountIn({ xdr: text }: JsonObject): LedgerAccount {
-  const data = xdr.LedgerEntryData.fromXdr(string(text), 'base64');
+/** The one entry that was asked for; null where it is not there. */
+function entryIn<T>(answer: Json, key: string, take: (entry: xdr.LedgerEntryData) => T): T | null {
+  const { entries } = object(answer);
+  const found = entries == null ? [] : array(entries).map(object);
+  if (found.some((entry) => entry['key'] !== key)) throw new TypeError('not the entry that was asked for');
+  const [entry] = found;
+  return entry === undefined ? null : take(xdr.LedgerEntryData.fromXdr(string(entry['xdr']), 'base64'));
+}
+
+function accountIn(data: xdr.LedgerEntryData): LedgerAccount {
   if (data.type !== 'account') throw new TypeError('not an account');
   const { balance, seqNum: sequence, numSubEntries, ext } = data.account;
   const v1 = ext.type === 'v1' ? ext.v1 : undefined;
@@ -68,9 +90,59 @@ function accountIn({ xdr: text }: JsonObject): LedgerAccount {
   };
 }
 
-/** What of ten operations lately nine paid at most for their place, in stroops. */
-export function usualFee(read: ReadOne): Promise<bigint> {
-  return read('getFeeStats', null, (answer) => integer(object(object(answer)['inclusionFee'])['p90']));
+/** What an account has of an asset and can give away, in its smallest unit; null where it holds none of it. */
+export function spendableOf(read: ReadOne, address: string, asset: Asset): Promise<bigint | null> {
+  const accountId = Keypair.fromPublicKey(address).xdrAccountId();
+  const line = new xdr.LedgerKeyTrustLine({ accountId, asset: asset.toTrustLineXdrObject() });
+  const key = xdr.LedgerKey.trustline(line).toXdr('base64');
+  return read('getLedgerEntries', { keys: [key] }, (answer) => entryIn(answer, key, spendableIn));
+}
+
+/** Of a trust line (`TrustLineFlags`). */
+const AUTHORIZED = 1;
+
+function spendableIn(data: xdr.LedgerEntryData): bigint {
+  if (data.type !== 'trustline') throw new TypeError('not a trust line');
+  const { balance, flags, ext } = data.trustLine;
+  // Its issuer can forbid that it moves.
+  if ((flags & AUTHORIZED) === 0) return 0n;
+  return balance - (ext.type === 'v1' ? ext.v1.liabilities.selling : 0n);
+}
+
+/** A contract as a ledger left it: what runs there, and what it keeps beside that; null where there is none. */
+export function contractAt(read: ReadOne, address: string): Promise<xdr.ScContractInstance | null> {
+  const data = new xdr.LedgerKeyContractData({
+    contract: new Address(address).toScAddress(),
+    key: xdr.ScVal.scvLedgerKeyContractInstance(),
+    durability: xdr.ContractDataDurability.persistent,
+  });
+  const key = xdr.LedgerKey.contractData(data).toXdr('base64');
+  return read('getLedgerEntries', { keys: [key] }, (answer) => entryIn(answer, key, instanceIn));
+}
+
+function instanceIn(data: xdr.LedgerEntryData): xdr.ScContractInstance {
+  if (data.type !== 'contractData' || data.contractData.val.type !== 'scvContractInstance') {
+    throw new TypeError('not a contract');
+  }
+  return data.contractData.val.instance;
+}
+
+/** What of ten operations lately nine paid at most for their place, in stroops; those of contracts have places of their own. */
+export function usualFee(read: ReadOne, kind: 'inclusionFee' | 'sorobanInclusionFee'): Promise<bigint> {
+  return read('getFeeStats', null, (answer) => integer(object(object(answer)[kind])['p90']));
+}
+
+/** What a node tells of a transaction that is in a ledger. What is in base64 may be of a newer protocol. */
+export interface Landed {
+  ledger: bigint;
+  succeeded: boolean;
+  result: string | undefined;
+  /** As the ledger took it. */
+  envelope: string | undefined;
+  /** What it changed. */
+  meta: string | undefined;
+  /** What its contracts noted on the way. */
+  events: string[];
 }
 
 /** What a node knows of one transaction. */
@@ -80,7 +152,7 @@ export interface Lookup {
   oldest: bigint;
   /** When the newest closed, in Unix seconds. */
   closedAt: bigint;
-  landed: { ledger: bigint; succeeded: boolean; result: string | undefined } | null;
+  landed: Landed | null;
 }
 
 export function lookUp(read: ReadOne, hash: string): Promise<Lookup> {
@@ -95,13 +167,25 @@ export function lookUp(read: ReadOne, hash: string): Promise<Lookup> {
   });
 }
 
-function landedIn({ status, ledger, resultXdr }: JsonObject): Lookup['landed'] {
+function landedIn(told: JsonObject): Landed | null {
+  const { status, ledger, diagnosticEventsXdr: events } = told;
   if (status === 'NOT_FOUND') return null;
   if (status !== 'SUCCESS' && status !== 'FAILED') throw new TypeError('not a status');
-  // That it is there counts, whatever a newer protocol makes of its result.
-  const result = typeof resultXdr === 'string' ? resultXdr : undefined;
-  return { ledger: integer(ledger), succeeded: status === 'SUCCESS', result };
+  // That it is there counts, whatever a newer protocol makes of the rest.
+  const texts = Array.isArray(events) ? events.filter((event) => typeof event === 'string') : [];
+  const landed: Landed = {
+    ledger: integer(ledger),
+    succeeded: status === 'SUCCESS',
+    result: textIn(told['resultXdr']),
+    envelope: textIn(told['envelopeXdr']),
+    meta: textIn(told['resultMetaXdr']),
+    events: texts,
+  };
+  if (isContradicted(landed)) throw new TypeError('a status that the result contradicts');
+  return landed;
 }
+
+const textIn = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function passphrase(answer: Json): string {
   const { passphrase: told } = object(answer);

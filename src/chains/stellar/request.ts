@@ -1,74 +1,117 @@
 import { z } from 'zod';
-import { AppError, invalidRequest } from '../../domain/errors.ts';
-import { isObject } from '../../domain/json/json.ts';
+import { invalidRequest } from '../../domain/errors.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Account } from '../account.ts';
 import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
-import { BASE_FEE } from './fees.ts';
+import { BASE_FEE, MOST_FEE, USUAL_CAP } from './fees.ts';
+import { parseFeeBump } from './form/fee-bump.ts';
+import { parseForward } from './form/forward.ts';
 import { memoSchema } from './form/memo.ts';
-import { paymentSchema } from './form/operation.ts';
+import { isOfContract, operationsSchema } from './form/operations.ts';
+import { parseUnsigned } from './form/unsigned.ts';
+import { enveloped, inXdr } from './form/xdr.ts';
 import { readPolicy } from './policy.ts';
 import type { StellarRequest } from './schema.ts';
 
-/** Of one transaction, by the protocol. */
-const MOST_OPERATIONS = 100;
+const NO_FEE = 'max_fee must be greater than 0 for signed XDR';
 
 /** The form of a send request. */
 export const requestSchema = strictForm({
   network: z.string().meta({ description: 'The relayer’s own counts' }),
-  source_account: z.string().nullish().meta({ description: 'The relayer’s account; absent: the same' }),
-  operations: z
-    .array(paymentSchema)
-    .min(1)
-    .max(MOST_OPERATIONS, {
-      error: ({ input }) =>
-        `Transaction has ${(input as unknown[]).length} operations, but maximum allowed is ${MOST_OPERATIONS}`,
-    })
-    .meta({ description: 'All take effect, or none' }),
-  memo: memoSchema.nullish(),
+  source_account: z.string().nullish().meta({ description: 'The account that it is of; absent: the same' }),
+  operations: operationsSchema.nullish(),
+  memo: memoSchema.nullish().meta({ description: 'Of `operations`' }),
   valid_until: z.string().nullish().meta({
     description: 'Unix seconds or RFC 3339; what is in no ledger by then takes no effect any more. "0": no end',
   }),
-  // Of forms that are not taken yet, for clients that send all keys.
-  transaction_xdr: z.null().optional(),
-  signed_auth_entry: z.null().optional(),
-  fee_bump: z.literal(false).nullish(),
-  max_fee: z.null().optional(),
+  transaction_xdr: z.string().nullish().meta({
+    description:
+      'Base64 of an envelope in the place of `operations`: of the relayer’s account and without signatures, or of another account, signed, for a fee bump',
+  }),
+  fee_bump: z.boolean().nullish().meta({ description: 'The relayer pays the fee of what another account has signed' }),
+  max_fee: z
+    .int()
+    .min(1, NO_FEE)
+    .max(Number(MOST_FEE))
+    .nullish()
+    .meta({ description: `What a fee bump bids, in stroops; absent: ${USUAL_CAP}, or the policy’s if that is less` }),
+  signed_auth_entry: z.string().nullish().meta({
+    description:
+      'Base64 of the SorobanAuthorizationEntry that a user has signed: transaction_xdr is the call of the fee forwarder that was built for it',
+  }),
 });
 
-/** Forms that are not taken yet. */
-const NOT_YET = ['transaction_xdr', 'signed_auth_entry', 'fee_bump', 'max_fee'];
-const OPERATIONS_NOT_YET: readonly unknown[] = ['invoke_contract', 'create_contract', 'upload_wasm'];
+export type SendForm = z.output<typeof requestSchema>;
 
 /** In the reference's words. */
 const NOT_SPONSORED =
   'Gasless transactions (User fee payment strategy) are not supported via operations path. Please use fee bump(SignedXdr) path for gasless transactions.';
 
+const NO_MEMO = 'Soroban operations cannot have a memo (except MemoNone)';
+
 /**
  * Checks a send request.
- * @throws AppError `INVALID_REQUEST`; `NOT_AVAILABLE_YET` for forms that are not taken yet
+ * @throws AppError `INVALID_REQUEST`
  */
 export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
-  assertAvailable(body);
-  const { operations, memo, valid_until: until, source_account: source } = readForm(requestSchema, body);
+  const form = readForm(requestSchema, body);
+  const validUntil = form.valid_until == null ? null : endOf(form.valid_until, now);
+  return { ...parsedBy(form, account, now, validUntil) };
+}
+
+type Parse = (form: SendForm, account: Account, now: Timestamp, validUntil: Timestamp | null) => ParsedRequest;
+
+/** Which form it is, in the reference's order of faults. */
+const parsedBy: Parse = (form, account, now, validUntil) => {
+  const { transaction_xdr: text, fee_bump: isFeeBump, signed_auth_entry: consent } = form;
+  const operations = form.operations?.length === 0 ? null : (form.operations ?? null);
+  if (operations !== null && text != null) {
+    throw invalidRequest('Cannot provide both operations and transaction_xdr');
+  }
+  if (operations === null && text == null) {
+    throw invalidRequest('Must provide either operations or transaction_xdr');
+  }
+  if (operations !== null && isFeeBump === true) {
+    throw invalidRequest('Cannot request fee_bump with operations mode');
+  }
+  if (consent != null && text == null)
+    throw invalidRequest('signed_auth_entry requires transaction_xdr to be provided');
+  if (consent != null && isFeeBump === true) throw invalidRequest('Cannot use both signed_auth_entry and fee_bump');
+  if (isFeeBump !== true && form.max_fee != null) throw invalidRequest('max_fee is of fee_bump only');
+  if (text == null) return parseOperations(form, account, now, validUntil);
+  if (form.memo != null && form.memo.type !== 'none') throw invalidRequest('memo is of operations only');
+  const envelope = enveloped(text);
+  const isSigned = envelope.signatures.length > 0;
+  if (isFeeBump === true && !isSigned) throw inXdr('Cannot request fee_bump with unsigned XDR');
+  if (isFeeBump !== true && isSigned) throw inXdr('Expected unsigned XDR but received signed XDR');
+  const asked = { text, envelope, source: form.source_account ?? null, validUntil };
+  if (consent != null) return parseForward({ ...asked, consent }, account, now);
+  return isFeeBump === true
+    ? parseFeeBump({ ...asked, maxFee: form.max_fee == null ? null : BigInt(form.max_fee) }, account, now)
+    : parseUnsigned(asked, account, now);
+};
+
+const parseOperations: Parse = ({ operations, memo, source_account: source }, account, _now, validUntil) => {
   if (source != null && source !== account.address) {
     throw invalidRequest(`source_account ${source} is not the relayer's account ${account.address}`);
   }
   const { feePayer, maxFee } = readPolicy(account.policies);
   if (feePayer === 'user') throw invalidRequest(NOT_SPONSORED);
-  if (BASE_FEE * BigInt(operations.length) > maxFee) throw invalidRequest(`Max fee exceeded: ${maxFee}`);
-  const request: StellarRequest = { operations, ...(memo == null ? {} : { memo }) };
+  const asked = operations ?? [];
+  if (asked.some(isOfContract) && memo != null && memo.type !== 'none') throw invalidRequest(NO_MEMO);
+  if (maxFee !== null && BASE_FEE * BigInt(asked.length) > maxFee) throw invalidRequest(`Max fee exceeded: ${maxFee}`);
+  const request: StellarRequest = { operations: asked, ...(memo == null ? {} : { memo }) };
   return {
     request: JSON.parse(JSON.stringify(request)) as ParsedRequest['request'],
-    validUntil: until == null ? null : endOf(until, now),
+    validUntil,
     anchorKind: 'sequence',
     onDeath: 'renew',
     contentKey: null,
   };
-}
+};
 
 /** Null for what has no end. */
 function endOf(text: string, now: Timestamp): Timestamp | null {
@@ -77,14 +120,4 @@ function endOf(text: string, now: Timestamp): Timestamp | null {
   if (at === 0) return null;
   if (at <= now) throw invalidRequest('The validUntil time cannot be in the past');
   return at;
-}
-
-function assertAvailable(body: unknown): void {
-  if (!isObject(body)) return;
-  const form = NOT_YET.find((name) => body[name] != null && body[name] !== false);
-  const operations: unknown[] = Array.isArray(body['operations']) ? body['operations'] : [];
-  const operation = operations.find((one) => isObject(one) && OPERATIONS_NOT_YET.includes(one['type']));
-  if (form === undefined && operation === undefined) return;
-  const what = form ?? `operations of type ${String((operation as { type: unknown }).type)}`;
-  throw new AppError('NOT_AVAILABLE_YET', { what: `Sending ${what}`, networkType: 'stellar' });
 }

@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { amountSchema, type JsonAmount } from '../../domain/amount.ts';
+import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
+import type { Anchor } from '../../domain/transaction/anchor.ts';
+import { isContract } from './address.ts';
+import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './form/contract.ts';
 import { memoSchema } from './form/memo.ts';
 import { paymentSchema } from './form/operation.ts';
 
@@ -15,8 +18,13 @@ const settingsSchema = z.strictObject({
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
     .describe('Of its Horizon'),
+  fee_forwarder: z
+    .string()
+    .refine(isContract, 'must be a contract (C…)')
+    .optional()
+    .describe('The contract by which users pay for calls of contracts in a token'),
   average_blocktime_ms: z.int().min(1).max(86_400_000).default(5_000).describe('From one block to the next'),
-  is_testnet: z.boolean().optional().describe('Shown, and nothing else'),
+  is_testnet: z.boolean().optional().describe('Which contracts it has'),
   tags: z.array(z.string()).optional().describe('Kept, and used by nothing'),
   explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
 });
@@ -31,22 +39,73 @@ export function declaredPassphrase({ settings }: Network): string | null {
   return settingsSchema.parse(settings).passphrase ?? null;
 }
 
+/** Of the network's Horizon; null where it names none. */
+export function horizonUrl({ settings }: Pick<Network, 'settings'>): string | null {
+  return settingsSchema.parse(settings).horizon_url ?? null;
+}
+
+/** The contract by which users pay for calls of contracts; null where the network names none. */
+export function feeForwarder({ settings }: Pick<Network, 'settings'>): string | null {
+  return settingsSchema.parse(settings).fee_forwarder ?? null;
+}
+
+/** Whether contracts are those of networks for trying things out. */
+export function isTestnet({ settings }: Network): boolean {
+  return settingsSchema.parse(settings).is_testnet === true;
+}
+
+/** From one ledger to the next. */
+export function blockTimeMs({ settings }: Network): number {
+  return settingsSchema.parse(settings).average_blocktime_ms;
+}
+
 const amount: z.ZodType<JsonAmount> = amountSchema(64);
 
 /** What takes a sequence and does nothing else; no client asks for it. */
 const bumpSchema = z.strictObject({ type: z.literal('bump_sequence'), bump_to: amount });
 
-const operationSchema = z.discriminatedUnion('type', [paymentSchema, bumpSchema]);
+/** What brings back what has been archived; no client asks for it. */
+const restoreSchema = z.strictObject({ type: z.literal('restore_footprint'), data: z.string() });
+
+const operationSchema = z.discriminatedUnion('type', [
+  paymentSchema,
+  invokeContractSchema,
+  createContractSchema,
+  uploadWasmSchema,
+  bumpSchema,
+  restoreSchema,
+]);
 
 export type StellarOperation = z.output<typeof operationSchema>;
 
-/** {@link import('../../domain/transaction/transaction.ts').Transaction.request} */
-const requestSchema = z.strictObject({
+const operationsSchema = z.strictObject({
   operations: z.array(operationSchema),
   memo: memoSchema.exactOptional(),
 });
 
+/** An envelope of the relayer's account that nobody has signed. */
+const unsignedSchema = z.strictObject({ transaction: z.string() });
+
+/** An envelope of another account that its signers have signed, and what its fee bump bids, in stroops. */
+const feeBumpSchema = z.strictObject({ inner: z.string(), max_fee: amount });
+
+/** An envelope of the relayer's account that calls a fee forwarder, and the consent that its user has signed. */
+const forwardSchema = z.strictObject({ forward: z.string(), consent: z.string() });
+
+/** What there is of an asset becomes lumens: how many, and for what, is found when it is signed. No client asks for it. */
+const swapSchema = z.strictObject({ swap: z.strictObject({ asset: z.string() }) });
+
+/** {@link import('../../domain/transaction/transaction.ts').Transaction.request} */
+const requestSchema = z.union([operationsSchema, unsignedSchema, feeBumpSchema, forwardSchema, swapSchema]);
+
 export type StellarRequest = z.output<typeof requestSchema>;
+export type FeeBumpRequest = z.output<typeof feeBumpSchema>;
+export type ForwardRequest = z.output<typeof forwardSchema>;
+
+export type SwapRequest = z.output<typeof swapSchema>;
+
+/** What takes a sequence of the relayer's account, and says itself what it does. */
+export type OwnRequest = Exclude<StellarRequest, FeeBumpRequest | SwapRequest>;
 
 /** Reads a request back from the store. */
 export function readRequest(request: JsonObject): StellarRequest {
@@ -59,26 +118,72 @@ const receiptSchema = z.strictObject({
   /** What the chain took, in stroops; absent where the result could not be read. */
   fee: amount.exactOptional(),
   reason: z.string().exactOptional(),
+  /** Where it is there as another than ours: its own hash. */
+  hash: z.string().exactOptional(),
+  /** What a contract's function gave back, in base64. */
+  returned: z.string().exactOptional(),
 });
 
 export type StellarReceipt = z.output<typeof receiptSchema>;
 
+/** The client's transaction within a fee bump. */
+const innerSchema = z.strictObject({
+  /** Hexadecimal. */
+  hash: z.string(),
+  source: z.string(),
+  sequence: amount,
+});
+
+const contractFieldsSchema = z.strictObject({
+  /** SorobanTransactionData, in base64. */
+  data: z.string(),
+  /** Each a SorobanAuthorizationEntry, in base64. */
+  consents: z.array(z.string()),
+  /** Of those that may take it: one of the consents is good up to here. */
+  last_ledger: amount.exactOptional(),
+});
+
+/** What a simulation found for an operation of contracts. */
+export type ContractFields = z.output<typeof contractFieldsSchema>;
+
+/** How a swap was decided. */
+const swapFieldsSchema = z.strictObject({
+  /** What it does, in base64. */
+  operation: z.string(),
+  /** In the asset's smallest unit. */
+  given: amount,
+  /** In stroops: what it was priced at, and the least that the ledger lets it bring. */
+  promised: amount,
+  least: amount,
+});
+
 const fieldsSchema = z.strictObject({
   passphrase: z.string(),
+  /** Who signs and pays. */
   source: z.string(),
   /** What is bid for the whole transaction, in stroops. */
   fee: amount,
-  /** Unix seconds: no ledger that closes later takes it. */
+  /** Unix seconds: no ledger that closes later takes it. 0: it has no end. */
   max_time: amount,
   /** The newest ledger when it was prepared: it is in none of those. */
   ledger: amount,
+  contract: contractFieldsSchema.exactOptional(),
+  swap: swapFieldsSchema.exactOptional(),
   /** Once it is signed. */
   sequence: amount.exactOptional(),
+  inner: innerSchema.exactOptional(),
   receipt: receiptSchema.exactOptional(),
 });
 
 /** What the chain decided for a transaction: {@link import('../../domain/transaction/attempt.ts').Attempt.fields}. */
 export type StellarFields = z.output<typeof fieldsSchema>;
+
+/** Whose sequence an attempt uses, and which. */
+export function sequenceUsed({ source, inner }: StellarFields, anchor: Anchor): { source: string; sequence: bigint } {
+  if (inner !== undefined) return { source: inner.source, sequence: amountOf(inner.sequence) };
+  if (anchor.kind !== 'sequence') throw new TypeError(`an own transaction has a sequence, not ${anchor.kind}`);
+  return { source, sequence: anchor.sequence };
+}
 
 /** Undefined before a transaction is prepared. */
 export function readFields(fields: JsonObject): StellarFields | undefined {

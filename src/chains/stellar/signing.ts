@@ -1,3 +1,4 @@
+import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
@@ -6,12 +7,13 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { SignedBytes } from '../client.ts';
 import { addressOf } from './address.ts';
-import { memoOf, operationOf } from './message/operation.ts';
-import { envelopeOf, hashOf, transactionOf } from './message/transaction.ts';
+import { preparedDraft } from './message/draft.ts';
+import { readEnvelope } from './message/envelope.ts';
+import { type ContractTerms, decorated, envelopeOf, feeBumpOf, hashOf, transactionOf } from './message/transaction.ts';
 import { readFields, readRequest, type StellarFields } from './schema.ts';
 
 /**
- * Signs a prepared transaction under a sequence of its source.
+ * Signs a prepared transaction: an own one under a sequence of its source, a client's within a fee bump.
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
 export async function signTransaction(
@@ -22,27 +24,50 @@ export async function signTransaction(
 ): Promise<SignedBytes> {
   const fields = readFields(prepared);
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
+  const message = messageOf(request, fields, anchor);
+  const { hash, signature } = await signed(message, fields, signer);
+  const numbered = anchor.kind === 'sequence' ? { sequence: jsonAmount(anchor.sequence) } : {};
+  return {
+    raw: envelopeOf(message, [signature]),
+    hash: hash.toString('hex'),
+    fields: { ...fields, ...numbered } satisfies StellarFields,
+  };
+}
+
+function messageOf(
+  request: JsonObject,
+  fields: StellarFields,
+  anchor: Anchor,
+): xdr.Transaction | xdr.FeeBumpTransaction {
+  const asked = readRequest(request);
+  const { source, fee, max_time: maxTime } = fields;
+  if ('inner' in asked) return feeBumpOf(readEnvelope(asked.inner), source, amountOf(fee));
   if (anchor.kind !== 'sequence') throw new TypeError(`its own transactions have a sequence, not ${anchor.kind}`);
+  const terms = { fee: amountOf(fee), sequence: anchor.sequence, maxTime: amountOf(maxTime) };
+  return transactionOf(preparedDraft(asked, fields), { ...terms, contract: contractOf(fields) });
+}
+
+function contractOf({ contract }: StellarFields): ContractTerms | undefined {
+  if (contract === undefined) return undefined;
+  const { data, consents, last_ledger: lastLedger } = contract;
+  return {
+    data: xdr.SorobanTransactionData.fromXdr(data, 'base64'),
+    consents: consents.map((text) => xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64')),
+    lastLedger: lastLedger === undefined ? undefined : amountOf(lastLedger),
+  };
+}
+
+/** A transaction's hash, and the signature of an account by its signer. */
+export async function signed(
+  transaction: xdr.Transaction | xdr.FeeBumpTransaction,
+  { source, passphrase }: { source: string; passphrase: string },
+  signer: Signer,
+): Promise<{ hash: Buffer; signature: xdr.DecoratedSignature }> {
   const publicKey = await signer.publicKey('ed25519');
   const address = addressOf(publicKey);
-  if (address !== fields.source) {
-    const reason = `its key is that of ${address}, not of ${fields.source}`;
-    throw new AppError('SIGNER_FAILED', { id: signer.id, reason });
+  if (address !== source) {
+    throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${source}` });
   }
-  const { operations, memo } = readRequest(request);
-  const transaction = transactionOf({
-    source: fields.source,
-    fee: amountOf(fields.fee),
-    sequence: anchor.sequence,
-    maxTime: amountOf(fields.max_time),
-    memo: memoOf(memo),
-    operations: operations.map(operationOf),
-  });
-  const hash = hashOf(transaction, fields.passphrase);
-  const signature = await signer.sign('ed25519', hash);
-  return {
-    raw: envelopeOf(transaction, publicKey, signature),
-    hash: hash.toString('hex'),
-    fields: { ...fields, sequence: jsonAmount(anchor.sequence) } satisfies StellarFields,
-  };
+  const hash = hashOf(transaction, passphrase);
+  return { hash, signature: decorated(publicKey, await signer.sign('ed25519', hash)) };
 }

@@ -12,7 +12,7 @@ export function transactionView(transaction: Transaction, { address }: Account):
   const receipt = receiptOf(transaction);
   return {
     id: transaction.id,
-    hash: transaction.hash,
+    hash: receipt?.hash ?? transaction.hash,
     status: transaction.status,
     status_reason: transaction.statusReason,
     created_at: wireTime(transaction.createdAt),
@@ -22,6 +22,7 @@ export function transactionView(transaction: Transaction, { address }: Account):
     fee: amountOf(receipt?.fee ?? fields?.fee ?? 0),
     sequence_number: String(fields?.sequence ?? 0),
     relayer_id: transaction.relayerId,
+    ...(receipt?.returned === undefined ? {} : { transaction_result_xdr: receipt.returned }),
   };
 }
 

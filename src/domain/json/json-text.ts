@@ -1,3 +1,4 @@
+import type { Wire } from './json.ts';
 import { findJsonFault } from './json-fault.ts';
 import { surveyJson } from './json-survey.ts';
 
@@ -80,6 +81,15 @@ function hasPrototype(value: unknown): boolean {
 /** Writes JSON in which every `bigint` is a number with all its digits. */
 export function writeJson(value: unknown): string {
   return JSON.stringify(withNumbers(value));
+}
+
+/** Reads what {@link writeJson} wrote, as it was. */
+export function readBack(text: string): Wire {
+  return sourceTextJson.parse(text, (_key, value, { source }) =>
+    typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(source ?? '')
+      ? value
+      : BigInt(source ?? ''),
+  ) as Wire;
 }
 
 /** A value in which each `bigint` is what `JSON.stringify` writes as a number; what holds none is shared, not copied. */

@@ -40,14 +40,28 @@ const originSchema = z
     'must be an origin such as https://app.example, or *',
   );
 
+const nameSchema = z.string().min(1, 'must not be empty').max(256, 'must have at most 256 characters');
+const permissionsSchema = z
+  .array(permissionSchema)
+  .min(1, 'name at least one')
+  .max(MOST_PERMISSIONS, `must have at most ${MOST_PERMISSIONS} entries`);
+const originsSchema = z.array(originSchema).min(1).max(100);
+const endSchema = z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' });
+
 /** The body that makes an API key. */
 export const apiKeyCreateSchema = z.strictObject({
-  name: z.string().min(1, 'must not be empty').max(256, 'must have at most 256 characters'),
-  permissions: z
-    .array(permissionSchema)
-    .min(1, 'name at least one')
-    .max(MOST_PERMISSIONS, `must have at most ${MOST_PERMISSIONS} entries`),
-  allowed_origins: z.array(originSchema).min(1).max(100).nullish(),
-  expires_at: z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' }).nullish(),
+  name: nameSchema,
+  permissions: permissionsSchema,
+  allowed_origins: originsSchema.nullish(),
+  expires_at: endSchema.nullish(),
+  rate_limit: rateSchema.nullish(),
+});
+
+/** The body that changes one: what is absent stays, and null takes an end or a rate of its own away. */
+export const apiKeyUpdateSchema = z.strictObject({
+  name: nameSchema.optional(),
+  permissions: permissionsSchema.optional(),
+  allowed_origins: originsSchema.optional(),
+  expires_at: endSchema.nullish(),
   rate_limit: rateSchema.nullish(),
 });

@@ -2,10 +2,29 @@ import { z } from 'zod';
 import type { WireObject } from '../json/json.ts';
 import type { Timestamp } from '../transaction/transaction.ts';
 
-/** What clients can change, as audit records name it. */
-export const auditedResourceSchema = z.enum(['relayer', 'notification', 'network', 'signer', 'plugin', 'api_key']);
+/** What clients can change or ask for, as audit records name it. */
+export const auditedResourceSchema = z.enum([
+  'relayer',
+  'notification',
+  'delivery',
+  'transaction',
+  'network',
+  'signer',
+  'plugin',
+  'api_key',
+  'signature',
+]);
 
-export const auditActionSchema = z.enum(['create', 'update', 'delete']);
+export const auditActionSchema = z.enum([
+  'create',
+  'update',
+  'delete',
+  'redeliver',
+  'send',
+  'replace',
+  'cancel',
+  'sign',
+]);
 
 /** What a change did to one resource. */
 export interface AuditedChange {
@@ -33,4 +52,6 @@ export interface AuditRecord extends Required<AuditedChange> {
 export interface AuditFilter {
   resource?: AuditRecord['resource'] | undefined;
   resourceId?: string | undefined;
+  /** Done with this key. */
+  keyId?: string | undefined;
 }

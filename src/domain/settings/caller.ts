@@ -1,12 +1,18 @@
 import type { Effect } from '../idempotency.ts';
 import type { Access } from './access.ts';
 
-/** Who asks for a change of settings. */
-export interface Caller {
+/** Who asks for something that is audited. */
+export interface Actor {
   /** The id of the API key. */
   keyId: string;
   /** Of the request that asks, as the log names it. */
   requestId: string;
+  /** The plugin that asks, when the request called one. */
+  pluginId?: string | undefined;
+}
+
+/** Who asks for a change of settings. */
+export interface Caller extends Actor {
   /** What exists for the key; absent for one that sees all. */
   access?: Pick<Access, 'sees'> | undefined;
   /** What happens once, when the request has an idempotency key. */

@@ -9,7 +9,10 @@ export interface RpcPolicy extends AddressPolicy {
 }
 
 /** The way to nodes, and the judge of their addresses. */
-export interface RpcHttp extends HttpClient, Pick<AddressGuard, 'checkUrl'> {}
+export interface RpcHttp extends HttpClient, Pick<AddressGuard, 'checkUrl'> {
+  /** Goes by other endpoints of the operator's files from now on. */
+  declare(declared: readonly RpcUrl[]): void;
+}
 
 const ADVICE = 'declare the endpoint in the configuration, or name its host in RPC_ALLOWED_HOSTS';
 
@@ -19,13 +22,16 @@ const ADVICE = 'declare the endpoint in the configuration, or name its host in R
  * outside; their connections are never shared, so that what was opened under one guard is not used past the other.
  */
 export function createRpcHttp({ declared, ...policy }: RpcPolicy): RpcHttp {
-  const origins = new Set(declared.map(({ url }) => new URL(url).origin));
+  let origins = originsOf(declared);
   const hosts = new Set(policy.allowedHosts.map(canonicalHost));
   const named = wayUnder(policy);
   const others = wayUnder({ ...policy, blockPrivate: true, privateAdvice: ADVICE });
   const wayTo = (url: URL) => (origins.has(url.origin) || hosts.has(canonicalHost(url.hostname)) ? named : others);
 
   return {
+    declare(urls) {
+      origins = originsOf(urls);
+    },
     checkUrl: (url) => wayTo(url).guard.checkUrl(url),
     post: (url, request) => wayTo(url).http.post(url, request),
     get: (url, request) => wayTo(url).http.get(url, request),
@@ -33,6 +39,10 @@ export function createRpcHttp({ declared, ...policy }: RpcPolicy): RpcHttp {
       await Promise.all([named.http.close(), others.http.close()]);
     },
   };
+}
+
+function originsOf(declared: readonly RpcUrl[]): ReadonlySet<string> {
+  return new Set(declared.map(({ url }) => new URL(url).origin));
 }
 
 function wayUnder(policy: AddressPolicy): { guard: AddressGuard; http: HttpClient } {

@@ -49,7 +49,7 @@ export class Lane {
   readonly #key: string;
   readonly #deps: LaneDeps;
   readonly #chain: Chain;
-  readonly #timing: EngineTiming;
+  #timing: EngineTiming;
   #memory: LaneMemory;
   readonly #chainClock = new ChainClock();
   /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
@@ -178,8 +178,10 @@ export class Lane {
     await look(step, notTaken);
 
     const moved = placed.length + settled + pending.length + renewed + offered > 0;
+    const lookMs = step.senders.lookMs ?? timing.lookMs;
+    this.#timing = { ...timing, lookMs };
     if (!moved) {
-      this.#restUntil = elapsed() + timing.lookMs;
+      this.#restUntil = elapsed() + lookMs;
     }
     return moved;
   }

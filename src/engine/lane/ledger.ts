@@ -86,8 +86,10 @@ export class Ledger {
     const done = await this.#write(async (writer) => {
       const applied: Change[] = [];
       for (const change of changes) {
-        const { transaction, set, accepted, died, first } = change;
-        if (await writer.updateTransaction(transaction.id, transaction.status, { ...set, ...freedKey(change) })) {
+        const { transaction, accepted, died, first } = change;
+        if (
+          await writer.updateTransaction(transaction.id, transaction.status, { ...news(change), ...freedKey(change) })
+        ) {
           applied.push(change);
           if (first !== undefined) await writer.insertTransaction(first);
           await note(writer, change);
@@ -201,6 +203,13 @@ export class Ledger {
 async function note(writer: Writer, { transaction, decision, settles }: Omit<Change, 'set'>): Promise<void> {
   if (decision !== undefined) await writer.insertDecision(transaction.id, decision);
   if (settles !== undefined) await writer.settleIntent(settles, null);
+}
+
+/** Without a hash that it has already: each look finds that, and nobody need be told. */
+function news({ transaction, set }: Pick<Change, 'transaction' | 'set'>): TransactionChange {
+  const { hash, ...others } = set;
+  const isSame = hash === transaction.hash && (set.status ?? transaction.status) === transaction.status;
+  return isSame ? others : set;
 }
 
 /** What has ended in vain gives its bytes back: they may be posted once more. */

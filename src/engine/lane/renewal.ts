@@ -30,7 +30,7 @@ export async function renew(step: LaneStep): Promise<number> {
 function unsigned(step: LaneStep, { entry, version }: Wanted, renewal: Renewal): Change | undefined {
   const { transaction } = entry;
   if (renewal.kind === 'signed' || renewal.kind === 'later') return undefined;
-  // What is asked can never be in a block, dearer or not.
+  // No price would bring it into a block.
   if (renewal.kind === 'refused' && version.purpose === 'bump') {
     return withdraw(step, transaction, 'failed', 'refused', renewal.reason);
   }

@@ -34,6 +34,7 @@ export class Senders {
   readonly #sources: SenderSources;
   readonly #address: string;
   readonly #found = new Map<string, Promise<Sender>>();
+  #lookMs: number | undefined;
 
   constructor(sources: SenderSources, lane: string) {
     this.#sources = sources;
@@ -49,6 +50,11 @@ export class Senders {
     const sender = this.#find(relayerId);
     this.#found.set(relayerId, sender);
     return sender;
+  }
+
+  /** The pace of those that were found: of several networks' the quickest; undefined where none has one of its own. */
+  get lookMs(): number | undefined {
+    return this.#lookMs;
   }
 
   /** Whether the relayer of a sender still has the policies that the sender was found with. */
@@ -67,11 +73,13 @@ export class Senders {
     if (chain === undefined) {
       throw new Error(`No chain family ${relayer.networkType}`);
     }
+    const client = connections.clientOf(relayer);
+    if (client.lookMs !== undefined) this.#lookMs = Math.min(client.lookMs, this.#lookMs ?? client.lookMs);
     return {
       relayer,
       account: { address: this.#address, policies: relayer.policies },
       chain,
-      client: connections.clientOf(relayer),
+      client,
       signer: () => signerOf(relayer),
     };
   }

@@ -9,6 +9,7 @@ import { COMMON_CHECKS, type DisabledReason, type Relayer } from '../../domain/r
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { EngineTiming } from '../timing.ts';
+import type { SeenBalance } from './balance-watch.ts';
 
 export interface RelayerChecksDeps {
   store: Pick<Store, 'read'>;
@@ -18,6 +19,8 @@ export interface RelayerChecksDeps {
   timing: Pick<EngineTiming, 'checkMs'>;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
+  /** Told of each balance that an endpoint of the relayer's own chain has told. */
+  onBalance?(seen: SeenBalance): void;
   log: Log;
 }
 
@@ -87,15 +90,18 @@ export class RelayerChecks {
       return unusable(pinned, messageOf(error));
     }
     const told: string[] = [];
-    const [identity, sequence, balance] = await Promise.all([
+    let seen: SeenBalance | undefined;
+    const [identity, sequence, balance, policies] = await Promise.all([
       outcomeOf(() => this.#identity(relayer, client, pinned, (served) => told.push(served))),
       outcomeOf(async () => {
         await client.sequences?.next(relayer.address, pinned);
       }),
-      outcomeOf(() => checkBalance(chain, client, relayer, pinned)),
+      outcomeOf(() => checkBalance(chain, client, relayer, pinned, (balance) => (seen = balance))),
+      outcomeOf(() => checkPolicies(client, relayer, pinned)),
     ]);
     // What an account has on another chain says nothing.
     if ('cause' in identity && told.length > 0) return unusable(pinned, identity.cause);
+    if ('value' in identity && seen !== undefined) this.#deps.onBalance?.(seen);
     const failures: CheckFailure[] = [];
     if ('cause' in identity) failures.push(rpcFailure(identity.cause));
     if ('cause' in sequence && chain.counter !== undefined) {
@@ -106,6 +112,11 @@ export class RelayerChecks {
       const isFact = balance.error instanceof BalanceTooLow;
       const title = isFact ? COMMON_CHECKS.BalanceCheckFailed : 'Balance not known';
       failures.push({ type: 'BalanceCheckFailed', title, cause: balance.cause, isFact });
+    }
+    // That they cannot be looked at is told by the others.
+    if ('cause' in policies && policies.error instanceof PoliciesUnfit) {
+      const title = COMMON_CHECKS.PolicyCheckFailed;
+      failures.push({ type: 'PolicyCheckFailed', title, cause: policies.cause, isFact: true });
     }
     return { failures, identity: 'value' in identity ? identity.value : null, pinned };
   }
@@ -119,6 +130,7 @@ export class RelayerChecks {
     const chain = this.#deps.chains.get(relayer.networkType);
     if (chain === undefined) return false;
     const pinned = await this.#pinned(relayer);
+    let seen: SeenBalance | undefined;
     const outcome = await outcomeOf(async () => {
       const client = this.#deps.connections.clientOf(relayer);
       const identity = share.get(client) ?? this.#identity(relayer, client, pinned, () => {});
@@ -131,8 +143,9 @@ export class RelayerChecks {
             throw error;
           },
         ),
-        checkBalance(chain, client, relayer, pinned),
+        checkBalance(chain, client, relayer, pinned, (balance) => (seen = balance)),
       ]);
+      if (seen !== undefined) this.#deps.onBalance?.(seen);
     });
     return !('cause' in outcome) && ('isUnknown' in outcome || pinned !== undefined);
   }
@@ -176,15 +189,32 @@ function assertSame(identity: string, pinned: string | undefined): void {
 async function checkBalance(
   chain: Chain,
   client: ChainClient,
-  { address, policies }: Relayer,
+  relayer: Relayer,
   identity: string | undefined,
+  onSeen: (seen: SeenBalance) => void,
 ): Promise<void> {
+  const { address, policies } = relayer;
   const least = chain.minimumBalance(policies);
   if (least === null) return;
-  const balance = await client.balance(address, { identity, least });
+  const ask = (atLeast: bigint) => client.balance(address, { identity, least: atLeast });
+  const balance = await ask(least);
+  onSeen({ relayer, balance, minBalance: least, again: ask });
   if (balance < least)
     throw new BalanceTooLow(`${address} has ${balance} ${chain.unit}, min_balance asks for ${least}`);
 }
+
+/** @throws when the policies name what the chain does not have */
+async function checkPolicies(
+  client: ChainClient,
+  { address, policies }: Relayer,
+  identity: string | undefined,
+): Promise<void> {
+  const faults = (await client.policyFaults?.({ address, policies, identity })) ?? [];
+  if (faults.length > 0) throw new PoliciesUnfit(faults.join('; '));
+}
+
+/** The chain has told it. */
+class PoliciesUnfit extends Error {}
 
 /** A node has told the balance. */
 class BalanceTooLow extends Error {}

@@ -11,6 +11,7 @@ import type { HeldLease, LeaseKeeper } from '../lease-keeper.ts';
 import { Pause } from '../pause.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
+import { BalanceWatch } from './balance-watch.ts';
 import { ContactWatch } from './contact-watch.ts';
 import { Reach, type Unreached } from './reach.ts';
 import { type CheckFailure, disabledReasonOf, type Findings, RelayerChecks } from './relayer-checks.ts';
@@ -57,6 +58,7 @@ interface Round {
  */
 export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;
+  readonly #balances: BalanceWatch;
   readonly #checks: RelayerChecks;
   readonly #rounds: RelayerRounds;
   readonly #reach: Reach;
@@ -72,7 +74,12 @@ export class RelayerHealth {
   constructor(deps: RelayerHealthDeps) {
     this.#deps = deps;
     this.#contacts = deps.contacts ?? NO_CONTACTS;
-    this.#checks = new RelayerChecks({ ...deps, contacts: this.#contacts });
+    this.#balances = new BalanceWatch(deps);
+    this.#checks = new RelayerChecks({
+      ...deps,
+      contacts: this.#contacts,
+      onBalance: (seen) => this.#balances.seen(seen),
+    });
     this.#reach = new Reach({
       instances: deps.store.instances,
       onDoubt: (id) => this.recheck(id),
@@ -118,7 +125,7 @@ export class RelayerHealth {
     await Promise.allSettled([this.#starting]);
     await Promise.all([this.#rounds.close(), this.#contactWatch.close()]);
     await Promise.all([...this.#watches.values()].map(({ ended }) => ended));
-    await this.#reach.close();
+    await Promise.all([this.#reach.close(), this.#balances.close()]);
   }
 
   /** The relayers whose chain this instance does not reach. */

@@ -5,8 +5,8 @@ import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { EngineMetrics } from '../engine-metrics.ts';
 import { type HeldLease, LeaseKeeper } from '../lease-keeper.ts';
-import { Pause } from '../pause.ts';
-import { backOff, type EngineTiming } from '../timing.ts';
+import { Rounds } from '../rounds.ts';
+import type { EngineTiming } from '../timing.ts';
 import type { IdentityShare, RelayerChecks } from './relayer-checks.ts';
 
 export interface RelayerRoundsDeps {
@@ -36,49 +36,31 @@ const AT_ONCE = 16;
 export class RelayerRounds {
   readonly #deps: RelayerRoundsDeps;
   readonly #leases: LeaseKeeper;
-  readonly #pause = new Pause();
+  readonly #rounds: Rounds;
   readonly #looks = new Set<Promise<void>>();
   #lease: HeldLease | undefined;
-  #running: Promise<void> | null = null;
-  #closed = false;
 
   constructor(deps: RelayerRoundsDeps) {
-    const { store, elapsed, log } = deps;
+    const { store, elapsed, log, timing, random } = deps;
     this.#deps = deps;
+    this.#rounds = new Rounds({ name: 'relayer round', round: () => this.#round(), timing, log, random });
     this.#leases = new LeaseKeeper({ store, elapsed, log });
   }
 
   start(): void {
-    if (!this.#closed) this.#running ??= this.#run();
+    this.#rounds.start();
   }
 
   /** Whether it is this instance that makes the rounds. */
   get isMaking(): boolean {
-    return !this.#closed && this.#lease?.isLive() === true;
+    return !this.#rounds.isClosed && this.#lease?.isLive() === true;
   }
 
   /** Ends after the looks under way. Safe to call twice. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#pause.end();
-    await this.#running;
+    await this.#rounds.close();
     await Promise.all(this.#looks);
     await this.#leases.close();
-  }
-
-  async #run(): Promise<void> {
-    const { timing, random, log } = this.#deps;
-    let failures = 0;
-    while (!this.#closed) {
-      try {
-        await this.#pause.last(await this.#round());
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        log.error({ err: error }, 'relayer round failed');
-        await this.#pause.last(backOff(failures, timing, random));
-      }
-    }
   }
 
   /** @returns how long the next round may wait, in milliseconds */
@@ -95,9 +77,9 @@ export class RelayerRounds {
     const fit = relayers.filter(({ disabledReason }) => disabledReason === null);
     const share: IdentityShare = new Map();
     for (const { id } of fit) {
-      await this.#pause.last((timing.healthMs / fit.length) * (0.75 + random() / 2));
+      await this.#rounds.pause((timing.healthMs / fit.length) * (0.75 + random() / 2));
       if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
-      if (this.#closed || !lease.isLive()) return 0;
+      if (this.#rounds.isClosed || !lease.isLive()) return 0;
       this.#begin(id, share);
     }
     return fit.length === 0 ? timing.healthMs : 0;
@@ -113,7 +95,7 @@ export class RelayerRounds {
     for (const [contact, id] of unheard) {
       if (contact !== undefined && !isUnheard(contact)) continue;
       if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
-      if (this.#closed) return;
+      if (this.#rounds.isClosed) return;
       this.#begin(id, new Map());
     }
   }

@@ -1,7 +1,7 @@
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { NEW_ATTEMPT } from '../../domain/transaction/attempt.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { newTransaction } from '../../domain/transaction/new-transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import { storeVaried } from '../lane/attempts/vary.ts';
 import { type LaneStep, unmined } from '../lane/lane-step.ts';
@@ -40,28 +40,11 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
   if (sequences === undefined || replacement === undefined) return false;
   const now = step.clock.now();
   const statusReason = `Gap-filling NOOP for ${chain.counter?.name ?? 'sequence'} ${sequence}`;
-  const pending: Transaction = {
-    id: step.newId(),
-    relayerId: relayer.id,
-    networkType: relayer.networkType,
-    lane: step.key,
-    status: 'pending',
-    statusReason,
-    createdAt: now,
-    sentAt: null,
-    confirmedAt: null,
-    validUntil: null,
-    request: sequences.noopRequest(account),
-    fields: {},
-    anchorKind: 'sequence',
-    onDeath: 'end',
-    contentKey: null,
-    parentId: null,
-    sequence: null,
-    hash: null,
-    noopEnd: null,
-    nextActionAt: now,
-  };
+  const pending = newTransaction({
+    ...{ id: step.newId(), relayerId: relayer.id, networkType: relayer.networkType, lane: step.key },
+    ...{ statusReason, createdAt: now, request: sequences.noopRequest(account), validUntil: null },
+    ...{ anchorKind: 'sequence', onDeath: 'end', contentKey: null },
+  });
   const entry = { transaction: { ...pending, sequence }, attempts: [], account };
   const prepared = await replacement.prepare(entry, { purpose: 'noop' }, { committed: 0n });
   if (prepared.kind !== 'ready') {

@@ -14,5 +14,6 @@ export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]
     sources.flatMap(({ client, account }) => client.sequences?.next(account.address, identity, least) ?? []),
   );
   // The highest answer, when relayers of one account use different endpoints: the lower one lags behind.
-  return { chain: counts.reduce((highest, count) => (count > highest ? count : highest), 0n), held, settled };
+  const chain = counts.reduce((highest, count) => (count > highest ? count : highest), 0n);
+  return { chain, held, settled, ...(step.chain.counter?.beginsAnew === true && { beginsAnew: true }) };
 }

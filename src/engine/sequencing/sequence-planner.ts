@@ -11,6 +11,8 @@ export interface SequenceFigures {
   held: ReadonlySet<bigint>;
   /** The sequence after the highest that is used for good; null where none is. */
   settled: bigint | null;
+  /** Whether an account's sequences may begin anew: see {@link import('../../chains/chain.ts').Counter.beginsAnew}. */
+  beginsAnew?: boolean;
 }
 
 /**
@@ -26,7 +28,8 @@ export const WIDEST_GAP = 64;
  * is believed when it is heard twice in a row. A lower count means that a node lags behind, or that the chain lost what
  * is known here. A payment under a sequence of the past would fail once the node has caught up, so it waits. Where a
  * reorganisation took somebody else's use of the key back, below our open transactions, the chain is believed after it
- * has told so for a while; {@link SequencePlanner.gaps} are filled then. Below what is settled nothing is ever signed.
+ * has told so for a while; {@link SequencePlanner.gaps} are filled then. Below what is settled nothing is ever signed, unless
+ * sequences may begin anew.
  *
  * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or
  * none, and a signature that fails moves those behind it down before anything is committed.
@@ -50,7 +53,7 @@ export class SequencePlanner {
 
   /** `elapsed` in milliseconds on a clock that never goes back. */
   plan(figures: SequenceFigures, count: number, elapsed: number): SequencePlan {
-    const { chain, settled } = figures;
+    const { chain, settled, beginsAnew } = figures;
     const known = knownOf(figures);
     if (!this.#isLeapBelieved(chain, known)) {
       const reason = `The network expects sequence ${chain} of this account, and nothing here led to it; asking once more`;
@@ -62,7 +65,8 @@ export class SequencePlanner {
       this.#contradiction = null;
       return { kind: 'use', sequences };
     }
-    if (this.#isBelieved(known, elapsed) && (settled === null || chain >= settled)) return { kind: 'use', sequences };
+    const isPast = settled !== null && chain < settled && beginsAnew !== true;
+    if (this.#isBelieved(known, elapsed) && !isPast) return { kind: 'use', sequences };
     const reason = `The network expects sequence ${chain} of this account, which has signed up to ${known - 1n}`;
     return { kind: 'wait', reason: `${reason}; waiting for the two to agree` };
   }

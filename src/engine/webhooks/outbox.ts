@@ -22,6 +22,15 @@ export interface OutboxDeps {
   log: Log;
 }
 
+/** A balance that is low, in the smallest unit of its chain. */
+export interface LowBalance {
+  balance: bigint;
+  /** Less than this is low. */
+  threshold: bigint;
+  /** At less than this the relayer is disabled. */
+  minBalance: bigint;
+}
+
 /**
  * Puts the events that webhooks tell into the commit of the change that they tell of. Payloads have the reference's
  * keys in its order; the text that is stored is the one that is signed and sent.
@@ -44,7 +53,16 @@ export class Outbox {
         payload_type: 'transaction',
         ...chain.transactionView(transaction, { address, policies }),
       }));
+      await this.#swapMoved(writer, relayer, transaction);
     }
+  }
+
+  /** What became of a swap is told as such, besides. */
+  async #swapMoved(writer: Writer, relayer: Relayer | undefined, transaction: Transaction): Promise<void> {
+    const chain = this.#deps.chains.get(transaction.networkType);
+    const told = chain?.swapEvent?.(transaction);
+    if (told === undefined) return;
+    await this.#put(writer, relayer, told.event, `transaction:${transaction.id}`, () => told.payload);
   }
 
   async relayerDisabled(writer: Writer, relayer: Relayer, reason: DisabledReason): Promise<void> {
@@ -61,6 +79,27 @@ export class Outbox {
       payload_type: 'relayer_enabled',
       relayer: relayerView(relayer, chain.policyView(relayer.policies)),
       retry_count: retryCount,
+    }));
+  }
+
+  /** The account nears what its policy leaves on it. */
+  async relayerBalanceLow(writer: Writer, relayer: Relayer, seen: LowBalance): Promise<void> {
+    await this.#put(writer, relayer, 'relayer_balance_low', `relayer:${relayer.id}`, (chain) => ({
+      payload_type: 'relayer_balance_low',
+      relayer: relayerView(relayer, chain.policyView(relayer.policies)),
+      balance: seen.balance,
+      threshold: seen.threshold,
+      min_balance: seen.minBalance,
+      unit: chain.unit,
+    }));
+  }
+
+  /** A method of the family's own has answered. */
+  async answered(writer: Writer, relayer: Relayer, event: WebhookEventName, answer: WireObject): Promise<void> {
+    const { newId } = this.#deps;
+    await this.#put(writer, relayer, event, `call:${newId()}`, ({ type }) => ({
+      payload_type: `${type}_rpc`,
+      ...answer,
     }));
   }
 
@@ -88,6 +127,7 @@ export class Outbox {
       this.#deps.log.error({ err: error, relayer: relayer.id, subject }, 'webhook event not made');
       return;
     }
-    await writer.insertEvent({ id, notificationId: relayer.notificationId, subject, event, body });
+    const { id: relayerId, notificationId } = relayer;
+    await writer.insertEvent({ id, notificationId, subject, relayerId, event, body });
   }
 }

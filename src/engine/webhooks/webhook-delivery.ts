@@ -19,8 +19,9 @@ export interface WebhookTiming {
   /** An event's pause after its first failure; doubles up to `retryCapMs`, up to a quarter is taken off at random. */
   retryMs: number;
   retryCapMs: number;
-  /** Deliveries of one event after which it is dead. */
-  mostTries: number;
+  /** How long an event is tried before it is dead, and how often at the least: the service may have been down. */
+  giveUpMs: number;
+  leastTries: number;
   /** The longest and the shortest time between two searches for due events. */
   sweepMs: number;
   sweepFloorMs: number;
@@ -28,7 +29,7 @@ export interface WebhookTiming {
   closeMs: number;
 }
 
-/** Two seconds to a quarter of an hour, for about a day. */
+/** Two seconds to a quarter of an hour, for a day. */
 export const defaultWebhookTiming: WebhookTiming = {
   atOnce: 32,
   restMs: 500,
@@ -36,7 +37,8 @@ export const defaultWebhookTiming: WebhookTiming = {
   claimMs: 15_000,
   retryMs: 2_000,
   retryCapMs: 900_000,
-  mostTries: 120,
+  giveUpMs: 86_400_000,
+  leastTries: 8,
   sweepMs: 5_000,
   sweepFloorMs: 50,
   closeMs: 5_000,
@@ -47,7 +49,7 @@ export interface WebhookDeliveryDeps {
   client: Pick<WebhookClient, 'post'>;
   log: Log;
   metrics: WebhookMetrics;
-  clock: Pick<Clock, 'elapsed'>;
+  clock: Pick<Clock, 'elapsed' | 'now'>;
   /** In [0, 1), for jitter. */
   random(): number;
   timing?: WebhookTiming;
@@ -181,22 +183,24 @@ export class WebhookDelivery {
       return { outcome: 'the notification was deleted', end: 'dropped' };
     }
     // Address and key are those of now: a change reaches what waits.
-    const signingKey = await store.read.signingKey(notification.id);
+    const signingKeys = await store.read.signingKeys(notification.id);
     const began = clock.elapsed();
     const { url } = notification;
     const answer = await client.post({
       url,
+      id: event.id,
       body: event.body,
-      signingKey,
+      at: clock.now(),
+      signingKeys,
       isDeclared: hasDeclaredAddress(notification),
     });
     metrics.tried({ outcome: answer.kind, seconds: (clock.elapsed() - began) / 1000 });
-    return this.#judge(event, receiver, answer);
+    return await this.#judge(event, receiver, answer);
   }
 
-  #judge(event: WebhookEvent, receiver: Receiver, answer: WebhookAnswer): WebhookReport {
-    const { log, clock, random } = this.#deps;
-    const { restMs, restCapMs, retryMs, retryCapMs, mostTries } = this.#timing;
+  async #judge(event: WebhookEvent, receiver: Receiver, answer: WebhookAnswer): Promise<WebhookReport> {
+    const { store, log, clock, random } = this.#deps;
+    const { restMs, restCapMs, retryMs, retryCapMs, giveUpMs, leastTries } = this.#timing;
     const outcome = 'status' in answer ? `HTTP ${answer.status}` : `${answer.kind}: ${answer.reason}`;
     const about = { notification: event.notificationId, event: event.id, tries: event.tries, outcome };
     if (answer.kind === 'delivered') {
@@ -207,14 +211,15 @@ export class WebhookDelivery {
     }
     receiver.failures += 1;
     receiver.restsUntil = clock.elapsed() + doubled(restMs, receiver.failures, restCapMs);
-    if (event.tries >= mostTries) {
+    const { triesSince, dueSince } = event;
+    if (triesSince >= leastTries && (await store.now()) - dueSince >= giveUpMs) {
       log.error(about, 'webhook event is dead');
       return { outcome, end: 'dead' };
     }
     // One line when it begins to fail: a receiver that is down must not fill the log.
     if (receiver.failures > 1) log.debug(about, 'webhook not delivered');
     else log.warn(about, 'webhook not delivered; it will be tried again');
-    return { outcome, retryInMs: Math.ceil(doubled(retryMs, event.tries, retryCapMs) * (1 - random() / 4)) };
+    return { outcome, retryInMs: Math.ceil(doubled(retryMs, triesSince, retryCapMs) * (1 - random() / 4)) };
   }
 
   /** How long receivers are still left alone, in milliseconds. */

@@ -18,6 +18,8 @@ export interface RouteNeed extends Need {
 const ROUTES: Readonly<Record<AccessResource, Readonly<Record<string, readonly string[]>>>> = {
   relayers: {
     read: [
+      // Each event is for those who may see what it is about.
+      'GET /events',
       'GET /relayers',
       'GET /relayers/:id',
       'GET /relayers/:id/status',
@@ -26,8 +28,11 @@ const ROUTES: Readonly<Record<AccessResource, Readonly<Record<string, readonly s
       'GET /relayers/:id/transactions/:transactionId',
       'GET /relayers/:id/transactions/:transactionId/timeline',
       'GET /relayers/:id/transactions/by-nonce/:nonce',
+      'GET /relayers/:id/transactions/by-hash/:hash',
     ],
     send: [
+      // Each request of it is for the relayer that it names.
+      'POST /transactions/batch',
       'POST /relayers/:id/transactions',
       'PUT /relayers/:id/transactions/:transactionId',
       'DELETE /relayers/:id/transactions/:transactionId',
@@ -55,12 +60,25 @@ const ROUTES: Readonly<Record<AccessResource, Readonly<Record<string, readonly s
       'GET /plugins/:id/logs',
     ],
   },
-  notifications: collection('notifications'),
+  notifications: {
+    read: [
+      'GET /notifications',
+      'GET /notifications/:id',
+      'GET /notifications/:id/deliveries',
+      'GET /notifications/:id/deliveries/:deliveryId',
+    ],
+    write: [
+      'POST /notifications',
+      'PATCH /notifications/:id',
+      'DELETE /notifications/:id',
+      'POST /notifications/:id/deliveries/:deliveryId/redeliver',
+    ],
+  },
   signers: collection('signers'),
   networks: collection('networks'),
   'api-keys': {
     read: ['GET /api-keys', 'GET /api-keys/:id', 'GET /api-keys/:id/permissions'],
-    write: ['POST /api-keys', 'DELETE /api-keys/:id'],
+    write: ['POST /api-keys', 'PATCH /api-keys/:id', 'DELETE /api-keys/:id'],
   },
   audit: { read: ['GET /audit'] },
   metrics: { read: ['GET /metrics', 'GET /metrics/:name', 'GET /debug/metrics/scrape'] },
@@ -74,7 +92,7 @@ function collection(name: string): Record<string, readonly string[]> {
 const PREFIX = '/api/v1';
 
 /** The lists of which a key sees its own part. */
-const LISTS = new Set(['GET /relayers', 'GET /plugins']);
+const LISTS = new Set(['GET /events', 'POST /transactions/batch', 'GET /relayers', 'GET /plugins']);
 
 /** What each route needs, by method and path. */
 const NEEDS: ReadonlyMap<string, RouteNeed> = new Map(

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../domain/clock.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { Access } from '../../domain/settings/access.ts';
 import { refusalByNeed } from '../access/refusal-by-need.ts';
 import { ANSWER_HEADERS } from '../answer-headers.ts';
 import { type AcceptedKeys, createAuthenticator, type Identity } from '../auth.ts';
@@ -14,8 +15,14 @@ declare module 'fastify' {
     isPublic?: boolean;
     /** For browsers, and no part of the described interface. */
     isPage?: boolean;
+    /** Answers for as long as its client stays: the time that counts is that until its answer begins. */
+    isStream?: boolean;
     /** Asked by what watches the service: public, never limited, and answered to the last moment. */
     isProbe?: boolean;
+  }
+  interface FastifyInstance {
+    /** What the key of a request may do at this moment; undefined once it does not let that in any more. */
+    accessNow(request: FastifyRequest): Access | undefined;
   }
   interface FastifyRequest {
     /** Which API key the request carries; empty without an accepted one. */
@@ -26,7 +33,7 @@ declare module 'fastify' {
 }
 
 export interface AdmissionDependencies {
-  keys: AcceptedKeys;
+  keys: Pick<AcceptedKeys, 'master' | 'withHash'>;
   limiter: RateLimiter;
   drain: Drain;
   metrics: HttpMetrics;
@@ -40,6 +47,10 @@ export interface AdmissionDependencies {
 export function admitRequests(app: FastifyInstance, dependencies: AdmissionDependencies): void {
   const { drain, limiter } = dependencies;
   const authenticate = createAuthenticator(dependencies.keys, () => dependencies.clock.now());
+  app.decorate('accessNow', (request: FastifyRequest) => {
+    const identity = authenticate(request.raw.rawHeaders);
+    return identity === undefined || refusalOf(request, identity) !== undefined ? undefined : identity.access;
+  });
   app.decorateRequest('keyId', '');
   app.decorateRequest('identity', null);
 
@@ -104,9 +115,16 @@ function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics,
   const { method } = request;
   metrics.began(endpoint);
   drain.began();
+  let answered: number | undefined;
+  if (request.routeOptions.config.isStream === true) {
+    reply.raw.once('pipe', () => {
+      answered = clock.elapsed();
+    });
+  }
   reply.raw.on('close', () => {
     drain.ended();
-    metrics.ended({ endpoint, method, status: reply.statusCode, seconds: (clock.elapsed() - begun) / 1000 });
+    const seconds = ((answered ?? clock.elapsed()) - begun) / 1000;
+    metrics.ended({ endpoint, method, status: reply.statusCode, seconds });
   });
 }
 

@@ -5,10 +5,16 @@
 export class Drain {
   #underWay = 0;
   #isDraining = false;
+  readonly #started = new AbortController();
   readonly #idle = Promise.withResolvers<void>();
 
   get isDraining(): boolean {
     return this.#isDraining;
+  }
+
+  /** Aborted when it starts, for answers that have no end of their own. */
+  get signal(): AbortSignal {
+    return this.#started.signal;
   }
 
   began(): void {
@@ -23,6 +29,7 @@ export class Drain {
   /** Lets nobody in from now on; resolves when nothing is under way any more, at the latest after `graceMs`. */
   async start(graceMs: number): Promise<void> {
     this.#isDraining = true;
+    this.#started.abort();
     if (this.#underWay === 0) return;
     const limit = setTimeout(this.#idle.resolve, graceMs);
     await this.#idle.promise;

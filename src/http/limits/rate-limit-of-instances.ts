@@ -2,11 +2,11 @@ import type { KeyRate } from '../../domain/settings/api-key.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Buckets } from '../../store/buckets.ts';
 import type { RateLimiter, RateVerdict } from './rate-limit.ts';
-import { KEY_SUBJECT } from './rate-limit.ts';
+import { isOwn } from './rate-limit.ts';
 import type { TokenBucketSettings } from './token-buckets.ts';
 
 export interface RateLimitOfInstancesParts {
-  /** Counts addresses, and keys while the database does not answer. */
+  /** Counts addresses, and the others while the database does not answer. */
   local: RateLimiter;
   buckets: Buckets;
   rate: Pick<TokenBucketSettings, 'perSecond' | 'burst'>;
@@ -14,7 +14,7 @@ export interface RateLimitOfInstancesParts {
 }
 
 /**
- * Limits keys over all instances together. Addresses are counted by each instance for itself: who has shown no key must
+ * Limits keys and relayers over all instances together. Addresses are counted by each instance for itself: who has shown no key must
  * not make the service write to its database.
  */
 export class RateLimitOfInstances implements RateLimiter {
@@ -24,27 +24,27 @@ export class RateLimitOfInstances implements RateLimiter {
     this.#parts = parts;
   }
 
-  take(subject: string, rate?: KeyRate): RateVerdict | Promise<RateVerdict> {
-    if (!subject.startsWith(KEY_SUBJECT)) return this.#parts.local.take(subject);
-    return this.#takeShared(subject, rate ?? this.#parts.rate);
+  take(subject: string, rate?: KeyRate, count = 1): RateVerdict | Promise<RateVerdict> {
+    if (!isOwn(subject)) return this.#parts.local.take(subject, undefined, count);
+    return this.#takeShared(subject, rate ?? this.#parts.rate, count);
   }
 
-  async #takeShared(subject: string, rate: KeyRate): Promise<RateVerdict> {
+  async #takeShared(subject: string, rate: KeyRate, count: number): Promise<RateVerdict> {
     const { buckets, local, log } = this.#parts;
     const tokenUs = Math.max(1, Math.round(1_000_000 / rate.perSecond));
     const fullUs = tokenUs * rate.burst;
     try {
-      const { allowed, missingUs } = await buckets.take(subject, { tokenUs, fullUs });
+      const { allowed, missingUs } = await buckets.take(subject, { tokenUs, fullUs }, count);
       return {
         allowed,
         limit: rate.burst,
         remaining: Math.max(0, Math.floor((fullUs - missingUs) / tokenUs)),
         resetSeconds: Math.ceil(missingUs / 1_000_000),
-        retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((missingUs + tokenUs - fullUs) / 1_000_000)),
+        retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((missingUs + count * tokenUs - fullUs) / 1_000_000)),
       };
     } catch (error) {
       log.warn({ err: error }, 'the shared rate limit did not answer; this instance counts for itself');
-      return local.take(subject, rate);
+      return local.take(subject, rate, count);
     }
   }
 }

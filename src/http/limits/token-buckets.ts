@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { KeyRate } from '../../domain/settings/api-key.ts';
-import { KEY_SUBJECT, type RateLimiter, type RateVerdict } from './rate-limit.ts';
+import { isOwn, type RateLimiter, type RateVerdict } from './rate-limit.ts';
 
 export interface TokenBucketSettings {
   /** Tokens that come back each second. */
@@ -18,8 +18,8 @@ const MOST_ADDRESSES = 10_000;
  * Token buckets in this process. A bucket is one number, the moment at which it will be full again (the generic cell
  * rate algorithm, ITU-T I.371), and a subject without one has a full bucket.
  *
- * Those of keys have a table of their own and are never forgotten: only a key that was accepted is asked for by its id,
- * so there are as many as the service has keys, and a flood of addresses cannot give one its burst anew.
+ * Those of keys and relayers have a table of their own and are never forgotten: only one that is there is asked for by
+ * its id, so there are as many as the service has of them, and a flood of addresses cannot give one its burst anew.
  *
  * When there are too many addresses, those that were used least recently are forgotten: who has that many addresses has
  * that many buckets in any case. They are kept in two tables, one of those used lately and the one before it, which is
@@ -31,7 +31,7 @@ export class TokenBuckets implements RateLimiter {
   readonly #most: number;
   readonly #clock: Pick<Clock, 'elapsed'>;
   /** When each bucket is full again, on the clock's `elapsed`; so in the other tables. */
-  readonly #keys = new Map<string, number>();
+  readonly #own = new Map<string, number>();
   #recent = new Map<string, number>();
   #earlier: ReadonlyMap<string, number> = new Map();
   #recentSince: number;
@@ -45,18 +45,18 @@ export class TokenBuckets implements RateLimiter {
 
   /** Subjects that are remembered now; an address that is in both tables counts twice. */
   get size(): number {
-    return this.#keys.size + this.#recent.size + this.#earlier.size;
+    return this.#own.size + this.#recent.size + this.#earlier.size;
   }
 
-  take(subject: string, rate = this.#rate): RateVerdict {
+  take(subject: string, rate = this.#rate, count = 1): RateVerdict {
     const now = this.#clock.elapsed();
-    if (subject.startsWith(KEY_SUBJECT)) {
-      const { verdict, fullAt } = taken(this.#keys.get(subject), now, rate);
-      this.#keys.set(subject, fullAt);
+    if (isOwn(subject)) {
+      const { verdict, fullAt } = taken(this.#own.get(subject), now, rate, count);
+      this.#own.set(subject, fullAt);
       return verdict;
     }
     this.#forget(now);
-    const { verdict, fullAt } = taken(this.#recent.get(subject) ?? this.#earlier.get(subject), now, rate);
+    const { verdict, fullAt } = taken(this.#recent.get(subject) ?? this.#earlier.get(subject), now, rate, count);
     this.#recent.set(subject, fullAt);
     return verdict;
   }
@@ -72,15 +72,16 @@ export class TokenBuckets implements RateLimiter {
   }
 }
 
-/** Takes a token of a bucket that will be full at a moment; one without a moment is full. */
+/** Takes tokens of a bucket that will be full at a moment; one without a moment is full. */
 function taken(
   lastFullAt: number | undefined,
   now: number,
   { perSecond, burst }: KeyRate,
+  count: number,
 ): { verdict: RateVerdict; fullAt: number } {
   const msPerToken = 1000 / perSecond;
   const before = Math.max(lastFullAt ?? now, now);
-  const after = before + msPerToken;
+  const after = before + count * msPerToken;
   // A token's worth of rounding must not refuse the last token of a full bucket.
   const overdrawnMs = after - now - burst * msPerToken;
   const allowed = overdrawnMs <= msPerToken * 1e-6;

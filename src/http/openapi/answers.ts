@@ -25,6 +25,27 @@ export function pageOf(items: z.ZodType) {
   });
 }
 
+/** The envelope of one part of a list that only grows. */
+export function partOf(items: z.ZodType) {
+  return envelope(z.array(items)).extend({
+    pagination: z.object({
+      per_page: z.int().min(0).max(500),
+      next_cursor: z.string().nullable().meta({ description: 'Ask with it for what follows; null at the end' }),
+    }),
+  });
+}
+
+/** Why a relayer is disabled, with the given types of checks. */
+export function disabledReasonSchema(type: z.ZodType) {
+  const cause = z.object({ type, details: z.string() });
+  return z
+    .union([
+      cause.extend({ next_check_at: moment.optional() }),
+      z.object({ type: z.literal('Multiple'), details: z.array(cause), next_check_at: moment.optional() }),
+    ])
+    .optional();
+}
+
 /** The envelope of a failure. */
 export const failureSchema = z.object({
   success: z.literal(false),
@@ -35,6 +56,9 @@ export const failureSchema = z.object({
     .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
     .meta({ description: 'The kind of failure, for programs: it never changes its meaning' }),
   retryable: z.boolean().meta({ description: 'Whether the same request may succeed later without being changed' }),
+  disabled_reason: disabledReasonSchema(z.string()).meta({
+    description: 'With RELAYER_DISABLED only: what the checks of the relayer have seen, and when they look again',
+  }),
   after: z.int().optional().meta({ description: 'With 429 only: seconds to wait' }),
 });
 
@@ -43,6 +67,7 @@ export const notificationSchema = z.object({
   type: z.literal('webhook'),
   url: z.string(),
   has_signing_key: z.boolean().meta({ description: 'The key itself is never returned' }),
+  has_second_signing_key: z.literal(true).optional().meta({ description: 'There while there is one' }),
 });
 
 const rpcOutcomeSchema = z.object({

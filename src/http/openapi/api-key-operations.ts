@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiKeyCreateSchema } from '../../domain/settings/api-key.ts';
+import { apiKeyCreateSchema, apiKeyUpdateSchema } from '../../domain/settings/api-key.ts';
 import { envelope, moment, pageOf } from './answers.ts';
 import { BODY, found, type Operation } from './operation.ts';
 
@@ -62,6 +62,17 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
     summary: 'What an API key may do',
     answer: found('Its permissions', envelope(z.array(z.string()))),
     errors: ['API_KEY_NOT_FOUND'],
+  },
+  'PATCH /api/v1/api-keys/:id': {
+    id: 'updateApiKey',
+    tag,
+    summary: 'Change what an API key may do',
+    description:
+      'What is absent stays; null takes an end or a rate of its own away. It counts from the next request on; for other ' +
+      'instances within a second. Nobody changes a key that may do more than their own.',
+    body: { schema: apiKeyUpdateSchema, required: true, example: { permissions: ['relayers:my-relayer:read'] } },
+    answer: found('The key after the change', envelope(apiKeySchema)),
+    errors: [...BODY, 'API_KEY_NOT_FOUND', 'PERMISSION_NOT_HELD'],
   },
   'DELETE /api/v1/api-keys/:id': {
     id: 'deleteApiKey',

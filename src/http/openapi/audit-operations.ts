@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { auditActionSchema, auditedResourceSchema } from '../../domain/settings/audit.ts';
-import { moment, pageOf } from './answers.ts';
+import { moment, partOf } from './answers.ts';
 import { found, type Operation } from './operation.ts';
 
 const view = z.record(z.string(), z.unknown());
@@ -24,9 +24,11 @@ export const auditOperations: Readonly<Record<string, Operation>> = {
   'GET /api/v1/audit': {
     id: 'listAuditRecords',
     tag: 'Audit',
-    summary: 'List changes of settings',
-    description: 'Each change that was made over the API, in the commit that made it; integers beyond 2^53 as digits.',
-    answer: found('The latest first', pageOf(auditRecordSchema)),
+    summary: 'List who changed or asked for what',
+    description:
+      'Each change of settings, and each transaction that was sent, replaced or canceled, noted in the commit that ' +
+      'stored it, and each signature that left otherwise; integers beyond 2^53 as digits. A part may be shorter than asked for: go on while there is a cursor.',
+    answer: found('The latest first', partOf(auditRecordSchema)),
     errors: ['INVALID_REQUEST'],
   },
 };

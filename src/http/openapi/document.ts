@@ -9,6 +9,7 @@ import type { RouteTable } from '../route-table.ts';
 import { exampleOf, textOf } from './error-example.ts';
 import { type ChainBodies, type Operation, type OtherFailure, TAGS } from './operation.ts';
 import { NAMED_ANSWERS, operations } from './operations.ts';
+import { describeWebhooks, webhookEventSchema } from './webhooks.ts';
 
 /** What the description is made of, beside the routes. */
 export interface DocumentParts extends ChainBodies {
@@ -64,6 +65,7 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ key: [] }],
     paths,
+    webhooks: describeWebhooks(components.output('WebhookEvent', webhookEventSchema)),
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'The API key of the service' } },
       ...components.described(),
@@ -160,6 +162,7 @@ function describe(
     parameters: [
       ...pathParameters(url),
       ...queryParameters(schema.querystring, operation.query),
+      ...headerParameters(operation.headers),
       ...(operation.takesKey === true ? [KEY_PARAMETER] : []),
     ],
     ...(body === undefined ? {} : { requestBody: requestBody(body, components.input(`${name}Body`, body.schema)) }),
@@ -167,11 +170,20 @@ function describe(
       [answer.status]: {
         description: answer.description,
         ...(operation.takesKey === true ? { headers: REPLAYED } : {}),
-        content: { [content]: { schema: components.output(`${name}Answer`, answer.schema) } },
+        content: {
+          [content]: { schema: components.output(`${name}Answer`, answer.schema), ...eventsOf(answer, components) },
+        },
       },
       ...failures(operation, isPublic, components),
     },
   };
+}
+
+/** OpenAPI 3.1 has no words for what comes in a stream. */
+function eventsOf({ events }: Operation['answer'], components: Components): JsonObject {
+  if (events === undefined) return {};
+  const kinds = Object.entries(events).map(([kind, { name, data }]) => [kind, components.output(name, data)]);
+  return { 'x-events': Object.fromEntries(kinds) };
 }
 
 /** What a key has to be permitted, in the words that permissions have. */
@@ -201,7 +213,7 @@ function pathParameters(url: string): JsonObject[] {
 /** What a reader puts in the place of a path's parameter, so that a call that is shown can be pasted. */
 function exampleOfName(name: string, url: string): string {
   if (name === 'route') return 'any/further/path';
-  if (name === 'name') return 'requests_total';
+  if (name === 'name') return 'isolayer_http_requests_total';
   if (name === 'nonce') return '7';
   if (name !== 'id') return '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10';
   if (url.includes('/plugins/')) return 'hello';
@@ -232,6 +244,13 @@ function queryParameters(validated: unknown, read: Operation['query'] = {}): Jso
       schema: { type: 'string' },
     })),
   ];
+}
+
+function headerParameters(read: Operation['headers'] = {}): JsonObject[] {
+  return Object.entries(read).map(([name, description]) => ({
+    ...{ name, in: 'header', required: false, description },
+    schema: { type: 'string' },
+  }));
 }
 
 /** Every failure by its status, with the body of each row of the error table as an example. */

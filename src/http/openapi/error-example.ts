@@ -1,3 +1,4 @@
+import { relayerDisabled } from '../../domain/disabled-reason.ts';
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
 import type { ChainBodies } from './operation.ts';
 
@@ -10,13 +11,14 @@ type FamilyExample = ChainBodies['example'];
 const VALUES: Readonly<Record<Exclude<Placeholder, keyof FamilyExample>, string>> = {
   allowed: 'GET, POST',
   asked: '2000000000000000000',
+  burst: '30',
   count: '1',
   deed: 'send',
   free_from: '2026-11-22T00:00:00Z',
   id: 'sepolia-1',
   limit: '1000000000000000000',
   method: 'PUT',
-  name: 'requests_total',
+  name: 'isolayer_http_requests_total',
   network: 'sepolia',
   nonce: '7',
   origin: 'https://app.example.com',
@@ -39,6 +41,7 @@ const VALUES: Readonly<Record<Exclude<Placeholder, keyof FamilyExample>, string>
 /** Where the same word stands for something else. */
 const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, string>>>>> = {
   API_KEY_NOT_FOUND: { id: '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10' },
+  DELIVERY_NOT_FOUND: { id: '7f1c0b6e-6a43-4b4e-9c34-0a2b7c8d9e10' },
   FETCH_FAILED: { reason: 'fetch https://api.example.com/price: no answer within 10 s' },
   LOCK_HELD_ELSEWHERE: { name: 'payouts' },
   METRIC_NOT_FOUND: { name: 'request_total' },
@@ -52,6 +55,7 @@ const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, stri
   PLUGIN_DISABLED: { id: 'double' },
   PLUGIN_NOT_FOUND: { id: 'double' },
   PROVIDER_FAILED: { reason: 'no endpoint answered' },
+  RELAYER_LIMITED: { limit: '10' },
   SIGNER_EXISTS: { id: 'sepolia-key' },
   SIGNER_FAILED: { id: 'sepolia-key', reason: 'its key cannot be read' },
   SIGNER_IN_USE: { id: 'sepolia-key' },
@@ -61,12 +65,19 @@ const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, stri
   UNAVAILABLE: { reason: 'The store cannot be reached' },
 };
 
+const DISABLED = {
+  type: 'BalanceCheckFailed',
+  details: 'Insufficient balance: 0xaa has 0 wei, min_balance asks for 1',
+  nextCheckAt: Date.UTC(2026, 10, 22),
+};
+
 /** An error as it may be met, without placeholders. */
 export function exampleOf(code: ErrorCode, family: FamilyExample): AppError {
   const values: Readonly<Record<Placeholder, string>> = { ...VALUES, ...family };
   const names = [...ERRORS[code].text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name as Placeholder);
   const details = Object.fromEntries(names.map((name) => [name, OTHER[code]?.[name] ?? values[name]]));
-  const options = code === 'TOO_MANY_REQUESTS' ? { retryAfterSeconds: 1 } : {};
+  if (code === 'RELAYER_DISABLED') return relayerDisabled(DISABLED);
+  const options = ERRORS[code].status === 429 ? { retryAfterSeconds: 1 } : {};
   return new AppError(code, details as ErrorDetails<ErrorCode>, options);
 }
 

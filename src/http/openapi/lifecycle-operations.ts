@@ -111,6 +111,14 @@ export function lifecycleOperations({ request, transaction }: ChainBodies): Read
       answer: found('The transaction', envelope(transaction)),
       errors: ['INVALID_REQUEST', ...OF_RELAYER, 'NONCE_NOT_FOUND', 'NONCE_LOOKUP_NOT_SUPPORTED'],
     },
+    'GET /api/v1/relayers/:id/transactions/by-hash/:hash': {
+      id: 'getTransactionByHash',
+      tag,
+      summary: 'The transaction with a hash',
+      description: 'That of any of its signed versions, also of one that another took the place of.',
+      answer: found('The transaction', envelope(transaction)),
+      errors: ONE,
+    },
     'GET /api/v1/relayers/:id/transactions/:transactionId/timeline': {
       id: 'getTransactionTimeline',
       tag,

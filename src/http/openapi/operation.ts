@@ -59,6 +59,8 @@ export interface Operation {
   answer: Answer;
   /** Query parameters that the handler reads by itself. */
   query?: Readonly<Record<string, string>>;
+  /** Headers of the request that the handler reads by itself. */
+  headers?: Readonly<Record<string, string>>;
   /** The rows of the error table that this operation adds to those that any may end with. */
   errors: readonly ErrorCode[];
   /** Left out where people read: the same stands there under another path. */
@@ -83,6 +85,8 @@ export interface Answer {
   description: string;
   schema: z.ZodType;
   contentType?: string;
+  /** The kinds of events in a stream, each with its data. */
+  events?: Readonly<Record<string, { name: string; data: z.ZodType }>>;
 }
 
 /** What can be wrong with a body before anybody looks at what it says. */
@@ -93,7 +97,7 @@ export const BODY: readonly ErrorCode[] = [
   'UNSUPPORTED_MEDIA_TYPE',
 ];
 export const OF_RELAYER: readonly ErrorCode[] = ['RELAYER_NOT_FOUND'];
-export const ACTING: readonly ErrorCode[] = ['RELAYER_PAUSED', 'RELAYER_DISABLED'];
+export const ACTING: readonly ErrorCode[] = ['RELAYER_PAUSED', 'RELAYER_DISABLED', 'RELAYER_LIMITED'];
 
 /** The usual answer of an operation. */
 export function found(description: string, schema: z.ZodType): Answer {

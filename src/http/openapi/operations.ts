@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { notificationCreateSchema, notificationUpdateSchema } from '../../domain/notification.ts';
 import { relayerUpdateSchema } from '../../services/settings/relayer-update.ts';
 import {
   envelope,
@@ -12,8 +11,11 @@ import {
 } from './answers.ts';
 import { apiKeyOperations, apiKeySchema } from './api-key-operations.ts';
 import { auditOperations, auditRecordSchema } from './audit-operations.ts';
+import { batchOperations } from './batch-operations.ts';
+import { eventOperations } from './event-operations.ts';
 import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
 import { networkOperations, networkSchema } from './network-operations.ts';
+import { deliverySchema, notificationOperations, wholeDeliverySchema } from './notification-operations.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 import { pluginCalls, pluginSchema, pluginViews } from './plugin-operations.ts';
 import { signerOperations, signerSchema } from './signer-operations.ts';
@@ -42,6 +44,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...pluginViews,
     ...relayerOperations(chains),
     ...transactionOperations(chains),
+    ...batchOperations(chains),
     ...lifecycleOperations(chains),
     ...signingOperations(chains),
     ...notificationOperations,
@@ -49,6 +52,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...networkOperations(chains),
     ...apiKeyOperations,
     ...auditOperations,
+    ...eventOperations,
     ...serviceOperations,
   };
   return Object.fromEntries(Object.entries(all).map(([route, one]) => [route, mayAct(route) ? withKey(one) : one]));
@@ -169,57 +173,6 @@ function transactionOperations({ request, transaction }: ChainBodies): Record<st
   };
 }
 
-const notificationOperations: Record<string, Operation> = {
-  'GET /api/v1/notifications': {
-    id: 'listNotifications',
-    tag: 'Notifications',
-    summary: 'List webhook notifications',
-    answer: found('Newest first', pageOf(notificationSchema)),
-    errors: READ,
-  },
-  'POST /api/v1/notifications': {
-    id: 'createNotification',
-    tag: 'Notifications',
-    summary: 'Create a webhook notification',
-    description:
-      'With a `signing_key` each delivery has the header `X-Signature`: base64 of HMAC-SHA256 over the body. ' +
-      'An address that no delivery may ever go to, such as a private one, is refused, and answers hide what of it may ' +
-      'be a key: user-info, query, and pieces of the path of 8 characters and more.',
-    body: {
-      schema: notificationCreateSchema,
-      required: true,
-      example: { id: 'my-webhook', url: 'https://example.com/hook', signing_key: 'at least 32 characters are advised' },
-    },
-    answer: { status: 201, description: 'The created notification', schema: envelope(notificationSchema) },
-    errors: [...BODY, 'NOTIFICATION_EXISTS'],
-  },
-  'GET /api/v1/notifications/:id': {
-    id: 'getNotification',
-    tag: 'Notifications',
-    summary: 'One webhook notification',
-    answer: found('The notification', envelope(notificationSchema)),
-    errors: ['NOTIFICATION_NOT_FOUND'],
-  },
-  'PATCH /api/v1/notifications/:id': {
-    id: 'updateNotification',
-    tag: 'Notifications',
-    summary: 'Update a webhook notification',
-    description:
-      'Absent or null leaves the `signing_key`, an empty string removes it, any other sets it. ' +
-      'The `url` as answers show it leaves it as it is.',
-    body: { schema: notificationUpdateSchema, required: true, example: { signing_key: '' } },
-    answer: found('The notification after the change', envelope(notificationSchema)),
-    errors: [...BODY, 'NOTIFICATION_NOT_FOUND'],
-  },
-  'DELETE /api/v1/notifications/:id': {
-    id: 'deleteNotification',
-    tag: 'Notifications',
-    summary: 'Delete a webhook notification that no relayer refers to',
-    answer: found('Deleted; events that wait for it are dropped', envelope(z.string())),
-    errors: ['NOTIFICATION_NOT_FOUND', 'NOTIFICATION_IN_USE'],
-  },
-};
-
 const serviceOperations: Record<string, Operation> = {
   'GET /api/v1/health': {
     id: 'health',
@@ -272,6 +225,8 @@ export const NAMED_ANSWERS = {
   Timeline: timelineSchema,
   TimelineEvent: timelineEventSchema,
   Notification: notificationSchema,
+  Delivery: deliverySchema,
+  WholeDelivery: wholeDeliverySchema,
   Signer: signerSchema,
   Network: networkSchema,
   ApiKey: apiKeySchema,

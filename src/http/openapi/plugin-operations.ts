@@ -100,7 +100,7 @@ export const pluginSchema = z.strictObject({
 });
 
 /** One call, with what it wrote. */
-const loggedCallSchema = z.strictObject({
+export const loggedCallSchema = z.strictObject({
   request_id: z.string(),
   key_id: z.string().meta({ description: 'The API key that called' }),
   at: moment.meta({ description: 'When it ended' }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import { COMMON_CHECKS } from '../../domain/relayer.ts';
-import { amount, moment } from './answers.ts';
+import { amount, disabledReasonSchema, moment } from './answers.ts';
 
 /** The answers about a relayer. Families add their own fields and reasons to them. */
 export interface RelayerAnswers {
@@ -21,7 +21,7 @@ export function relayerAnswers(chains: readonly Pick<Chain, 'counter' | 'unit'>[
   const counters = chains.flatMap(({ counter }) => counter ?? []);
   const checks = [...Object.keys(COMMON_CHECKS), ...counters.map(({ failure }) => failure.type)];
   return {
-    relayer: relayerSchema(z.object({ type: z.enum(checks), details: z.string() })),
+    relayer: relayerSchema(z.enum(checks)),
     status: z.object({
       network_type: networkTypeSchema,
       balance: z.string().nullable().meta({ description: 'In the smallest unit; null while no endpoint tells it' }),
@@ -41,7 +41,7 @@ export function relayerAnswers(chains: readonly Pick<Chain, 'counter' | 'unit'>[
   };
 }
 
-function relayerSchema(cause: z.ZodObject) {
+function relayerSchema(check: z.ZodType) {
   return z.object({
     id: z.string(),
     name: z.string(),
@@ -60,12 +60,8 @@ function relayerSchema(cause: z.ZodObject) {
       .meta({ description: 'Hidden beyond the host, since paths hold keys' }),
     address: z.string(),
     system_disabled: z.boolean().meta({ description: 'Set by the service while its checks fail' }),
-    disabled_reason: z
-      .union([
-        cause.extend({ next_check_at: moment.optional() }),
-        z.object({ type: z.literal('Multiple'), details: z.array(cause), next_check_at: moment.optional() }),
-      ])
-      .optional()
-      .meta({ description: 'What its checks have seen, and when they look again' }),
+    disabled_reason: disabledReasonSchema(check).meta({
+      description: 'What its checks have seen, and when they look again',
+    }),
   });
 }

@@ -28,6 +28,10 @@ export function apiKeyRoutes(app: FastifyInstance, apiKeys: ApiKeysService): voi
     success(await apiKeys.permissions(request.params.id)),
   );
 
+  routes.patch('/api-keys/:id', { schema: { params } }, async (request) =>
+    success(await apiKeys.update(request.params.id, bodyOf(request), callerOf(request), accessOf(request))),
+  );
+
   routes.delete('/api-keys/:id', { schema: { params } }, async (request) => {
     assertNoBody(request);
     await apiKeys.revoke(request.params.id, callerOf(request));

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { LifecycleService } from '../../services/services.ts';
+import { actorOf } from '../caller.ts';
 import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
@@ -10,6 +11,7 @@ const HIGHEST_NONCE = 2n ** 64n - 1n;
 
 const ofRelayer = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), transactionId: z.string() });
+const byHash = z.object({ id: z.string(), hash: z.string() });
 const byNonce = z.object({
   id: z.string(),
   nonce: z.string().refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) <= HIGHEST_NONCE, {
@@ -17,28 +19,40 @@ const byNonce = z.object({
   }),
 });
 
-/** The course of accepted transactions: replacing and canceling, finding by nonce, and what happened so far. */
+/** The course of accepted transactions: replacing and canceling, finding by nonce and by hash, and what happened so far. */
 export function lifecycleRoutes(app: FastifyInstance, lifecycle: LifecycleService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.put('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) =>
     success(
-      await lifecycle.replace(request.params.id, request.params.transactionId, bodyOf(request), effectOf(request)),
+      await lifecycle.replace(
+        request.params.id,
+        request.params.transactionId,
+        bodyOf(request),
+        effectOf(request),
+        actorOf(request),
+      ),
     ),
   );
 
   routes.delete('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) => {
     assertNoBody(request);
-    return success(await lifecycle.cancel(request.params.id, request.params.transactionId, effectOf(request)));
+    return success(
+      await lifecycle.cancel(request.params.id, request.params.transactionId, effectOf(request), actorOf(request)),
+    );
   });
 
   routes.delete('/relayers/:id/transactions/pending', { schema: { params: ofRelayer } }, async (request) => {
     assertNoBody(request);
-    return success(await lifecycle.cancelPending(request.params.id));
+    return success(await lifecycle.cancelPending(request.params.id, actorOf(request)));
   });
 
   routes.get('/relayers/:id/transactions/by-nonce/:nonce', { schema: { params: byNonce } }, async (request) =>
     success(await lifecycle.byNonce(request.params.id, BigInt(request.params.nonce))),
+  );
+
+  routes.get('/relayers/:id/transactions/by-hash/:hash', { schema: { params: byHash } }, async (request) =>
+    success(await lifecycle.byHash(request.params.id, request.params.hash)),
   );
 
   routes.get('/relayers/:id/transactions/:transactionId/timeline', { schema: { params: one } }, async (request) =>

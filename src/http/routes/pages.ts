@@ -10,8 +10,15 @@ const HTML = 'text/html; charset=utf-8';
 /** A new version of the script comes with a new version of the service. */
 const CACHED = 'public, max-age=3600';
 
+export interface PageParts {
+  health: Health;
+  openapi: () => string;
+  /** Whether browsers are led to the console. */
+  hasConsole: boolean;
+}
+
 /** What a browser shows of the service, and its description for programs. None of it needs a key. */
-export function pageRoutes(app: FastifyInstance, health: Health, openapi: () => string): void {
+export function pageRoutes(app: FastifyInstance, { health, openapi, hasConsole }: PageParts): void {
   const config = { isPublic: true, isPage: true };
   let script: Promise<Buffer> | undefined;
   const compressedScript = () => {
@@ -24,6 +31,7 @@ export function pageRoutes(app: FastifyInstance, health: Health, openapi: () => 
 
   app.get('/', { config }, async (request, reply) => {
     if (!isBrowser(request)) throw refusalOf(request);
+    if (hasConsole) return reply.redirect('/console');
     return reply
       .header('content-security-policy', FRONT_PAGE_POLICY)
       .type(HTML)

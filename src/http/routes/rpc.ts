@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { AppError } from '../../domain/errors.ts';
+import type { Access } from '../../domain/settings/access.ts';
+import { rpcRight } from '../../services/rpc.ts';
 import type { RpcService } from '../../services/services.ts';
+import { accessOf, actorOf } from '../caller.ts';
 import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 
@@ -10,12 +14,24 @@ const params = z.object({ id: z.string() });
 /** Passes JSON-RPC calls through to the relayer's network, one or a batch. The answer is bare JSON-RPC. */
 export function rpcRoutes(app: FastifyInstance, rpc: RpcService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
-  routes.post('/relayers/:id/rpc', { schema: { params } }, async (request) => {
+  routes.post('/relayers/:id/rpc', { schema: { params } }, async (request, reply) => {
     const { id } = request.params;
-    const [body, effect] = [bodyOf(request), effectOf(request)];
-    const outcomes = Array.isArray(body) ? await rpc.batch(id, body, effect) : [await rpc.call(id, body, effect)];
+    const [body, effect, by] = [bodyOf(request), effectOf(request), actorOf(request)];
+    for (const call of Array.isArray(body) ? body : [body]) assertPermitted(call, id, accessOf(request));
+    if (Array.isArray(body)) await app.countAs(body.length, request, reply);
+    const outcomes = Array.isArray(body)
+      ? await rpc.batch(id, body, effect, by)
+      : [await rpc.call(id, body, effect, undefined, by)];
     // A node that refused or did not answer may do better next time.
     request.isProvisional = outcomes.some(({ error }) => error !== undefined);
     return Array.isArray(body) ? outcomes : outcomes[0];
   });
+}
+
+/** Methods of a family's own that sign or send are what they are. One call that may not be refuses the whole batch. */
+function assertPermitted(call: unknown, id: string, access: Access): void {
+  const deed = rpcRight(call);
+  if (!access.may({ resource: 'relayers', deed }, id)) {
+    throw new AppError('NOT_PERMITTED', { deed, resource: `relayers:${id}` });
+  }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { SigningService } from '../../services/services.ts';
+import { actorOf } from '../caller.ts';
 import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
@@ -13,15 +14,15 @@ export function signingRoutes(app: FastifyInstance, signing: SigningService): vo
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.post('/relayers/:id/sign', { schema: { params } }, async (request) =>
-    success(await signing.signMessage(request.params.id, bodyOf(request), effectOf(request))),
+    success(await signing.signMessage(request.params.id, bodyOf(request), effectOf(request), actorOf(request))),
   );
 
   routes.post('/relayers/:id/sign-typed-data', { schema: { params } }, async (request) =>
-    success(await signing.signTypedData(request.params.id, bodyOf(request), effectOf(request))),
+    success(await signing.signTypedData(request.params.id, bodyOf(request), effectOf(request), actorOf(request))),
   );
 
   routes.post('/relayers/:id/sign-transaction', { schema: { params } }, async (request) =>
-    success(await signing.signTransaction(request.params.id, bodyOf(request), effectOf(request))),
+    success(await signing.signTransaction(request.params.id, bodyOf(request), effectOf(request), actorOf(request))),
   );
 
   routes.post('/relayers/:id/transactions/sponsored/quote', { schema: { params } }, async (request) =>
@@ -29,6 +30,6 @@ export function signingRoutes(app: FastifyInstance, signing: SigningService): vo
   );
 
   routes.post('/relayers/:id/transactions/sponsored/build', { schema: { params } }, async (request) =>
-    success(await signing.buildSponsored(request.params.id, bodyOf(request), effectOf(request))),
+    success(await signing.buildSponsored(request.params.id, bodyOf(request), effectOf(request), actorOf(request))),
   );
 }

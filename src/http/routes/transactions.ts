@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { TransactionsService } from '../../services/services.ts';
+import { actorOf } from '../caller.ts';
 import { success, successPage } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
@@ -24,7 +25,9 @@ export function transactionRoutes(app: FastifyInstance, transactions: Transactio
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.post('/relayers/:id/transactions', { schema: { params: ofRelayer } }, async (request) =>
-    success(await transactions.send(request.params.id, bodyOf(request), effectOf(request))),
+    success(
+      await transactions.send(request.params.id, bodyOf(request), effectOf(request), undefined, actorOf(request)),
+    ),
   );
 
   routes.get(

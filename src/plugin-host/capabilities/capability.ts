@@ -4,6 +4,7 @@ import type { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, Wire } from '../../domain/json/json.ts';
 import type { KvCaller } from '../../domain/kv.ts';
+import type { Actor } from '../../domain/settings/caller.ts';
 import type { Spender } from '../../domain/transaction/spending.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
 import type { Services } from '../../services/services.ts';
@@ -13,6 +14,8 @@ import type { HeldLocks } from './held-locks.ts';
 /** On whose behalf a capability runs. */
 export interface Principal {
   readonly pluginId: string;
+  /** Who called the plugin, for audit records. */
+  readonly actor: Actor;
   /** Aborted when the plugin call ends. */
   readonly signal: AbortSignal;
   /** The name of this capability call's effect, when it has one and the plugin call has an idempotency key. */
@@ -58,8 +61,8 @@ export interface Capability<M extends CapabilityMethod, N extends keyof Services
 }
 
 /** A capability bound to its services, as the gateway runs it: what the guest sent comes in unparsed. */
-export interface BoundCapability {
-  method: CapabilityMethod;
+export interface BoundCapability<M extends CapabilityMethod = CapabilityMethod> {
+  method: M;
   /** The public SDK's name of a call of a relayer. */
   traceMethod: string | undefined;
   /** @throws z.ZodError when the parameters are not the contract's */
@@ -80,7 +83,7 @@ export interface PreparedCall {
 /** Makes a capability that the gateway can bind, so that a handler can only touch the services it names. */
 export function defineCapability<M extends CapabilityMethod, N extends keyof Services>(
   capability: Capability<M, N>,
-): (services: Services) => BoundCapability {
+): (services: Services) => BoundCapability<M> {
   return (services) => {
     const given = Object.fromEntries(capability.needs.map((need) => [need, services[need]])) as Pick<Services, N>;
     const { trace } = capability;

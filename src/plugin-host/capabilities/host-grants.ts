@@ -54,7 +54,7 @@ function shownHost(url: URL): string {
 }
 
 function hostRefusal(pluginId: string, host: string, hosts: readonly HostPermission[] | undefined): string {
-  const refused = `Plugin ${pluginId} has no grant to fetch from ${host}:`;
+  const refused = `Plugin ${pluginId} has no grant for requests to ${host}:`;
   if (hosts !== undefined) {
     return `${refused} add ${JSON.stringify(host)} to permissions.hosts of its entry in config.json`;
   }
@@ -68,7 +68,7 @@ function hostRefusal(pluginId: string, host: string, hosts: readonly HostPermiss
 function methodRefusal(pluginId: string, { host, methods }: HostPermission, method: string): string {
   const line = JSON.stringify([...(methods ?? []), method]).replaceAll(',', ', ');
   return (
-    `Plugin ${pluginId} has no grant to fetch from ${host} with ${method}: ` +
+    `Plugin ${pluginId} has no grant for requests to ${host} with ${method}: ` +
     `set "methods": ${line} for it in permissions.hosts of its entry in config.json`
   );
 }

@@ -47,3 +47,14 @@ export function spendingFailure(
   const { rule, asked, limit, remaining, free_from } = (error as AppError<'BUDGET_SPENT'>).details;
   return { code, status, details: { rule, asked, limit, remaining, free_from } };
 }
+
+/** Thrown by `relayer.waitTransaction` when its time is over; the guest makes a `PluginError` of it. */
+export class WaitTimeout extends Error {
+  /** HTTP status of the answer when the plugin lets it pass. */
+  readonly status = 504;
+
+  constructor(transactionId: string, timeoutMs: number) {
+    super(`Transaction ${transactionId} timed out after ${timeoutMs}ms`);
+    this.name = 'WaitTimeout';
+  }
+}

@@ -4,7 +4,7 @@ import type { Json } from '../../domain/json/json.ts';
 import type { RelayerGrant } from '../../domain/plugin.ts';
 import { rpcMayAct, rpcRight } from '../../services/rpc.ts';
 import { defineCapability } from './capability.ts';
-import { type PayloadPrefix, relayerFailure } from './relayer-failure.ts';
+import { type PayloadPrefix, relayerFailure, WaitTimeout } from './relayer-failure.ts';
 
 /** Long enough for every id; which ids exist is for the services to say. */
 const name = z.string().min(1).max(256);
@@ -38,7 +38,7 @@ export const sendTransaction = defineCapability({
   effect: always,
   trace: traced('sendTransaction', ({ request }) => request),
   handle: ({ transactions }, { relayerId, request }, principal) =>
-    transactions.send(relayerId, request, principal.effect, principal.spender(relayerId)),
+    transactions.send(relayerId, request, principal.effect, principal.spender(relayerId), principal.actor),
   failure: failure('Relayer error: Bad Request: '),
 });
 
@@ -52,17 +52,6 @@ export const getTransaction = defineCapability({
   handle: ({ transactions }, { relayerId, transactionId }) => transactions.get(relayerId, transactionId),
   failure: failure('Invalid payload: '),
 });
-
-/** Thrown by `relayer.waitTransaction` when its time is over; the guest makes a `PluginError` of it. */
-export class WaitTimeout extends Error {
-  /** HTTP status of the answer when the plugin lets it pass. */
-  readonly status = 504;
-
-  constructor(transactionId: string, timeoutMs: number) {
-    super(`Transaction ${transactionId} timed out after ${timeoutMs}ms`);
-    this.name = 'WaitTimeout';
-  }
-}
 
 export const waitTransaction = defineCapability({
   method: 'relayer.waitTransaction',
@@ -119,7 +108,8 @@ export const signTransaction = defineCapability({
   grant: to('sign'),
   effect: always,
   trace: traced('signTransaction', ({ request }) => request),
-  handle: ({ signing }, { relayerId, request }, { effect }) => signing.signTransaction(relayerId, request, effect),
+  handle: ({ signing }, { relayerId, request }, { effect, actor }) =>
+    signing.signTransaction(relayerId, request, effect, actor),
   failure: failure('Invalid payload: '),
 });
 
@@ -134,7 +124,7 @@ export const rpc = defineCapability({
   effect: ({ request }) => rpcMayAct(request),
   trace: traced('rpc', ({ request }) => request),
   handle: async ({ rpc: service }, { relayerId, request }, principal) => ({
-    ...(await service.call(relayerId, request, principal.effect, principal.spender(relayerId))),
+    ...(await service.call(relayerId, request, principal.effect, principal.spender(relayerId), principal.actor)),
   }),
   failure: failure('Invalid payload: Bad Request: '),
 });

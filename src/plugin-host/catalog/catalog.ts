@@ -50,6 +50,7 @@ const PLACE_MS = 3000;
  */
 export class Catalog {
   private readonly deps: CatalogDeps;
+  private entries: readonly PluginEntry[];
   private readonly plugins = new Map<string, KnownPlugin>();
   private readonly places: BuildPlaces;
   private readonly room: BundleRoom;
@@ -73,6 +74,7 @@ export class Catalog {
 
   constructor(deps: CatalogDeps) {
     this.deps = deps;
+    this.entries = deps.entries;
     this.places = new BuildPlaces(BUILDS, deps.placeMs ?? PLACE_MS);
     this.room = new BundleRoom(deps.mostBytes);
   }
@@ -134,6 +136,21 @@ export class Catalog {
     for (const { declared, versions } of this.plugins.values()) this.know(declared, versions);
   }
 
+  /**
+   * Goes by other entries from now on, and builds what they make of the plugins that have changed.
+   * @param changed the ids of those that are new, not what they were, or there no more
+   */
+  async declare(entries: readonly PluginEntry[], changed: ReadonlySet<string>): Promise<void> {
+    this.entries = entries;
+    for (const id of changed) this.unsettled.add(id);
+    for (const entry of entries) {
+      const known = this.plugins.get(entry.id);
+      // What it may do is less at once, whatever its build comes to.
+      if (known !== undefined && changed.has(entry.id)) this.know(entry, known.versions);
+    }
+    await this.refresh();
+  }
+
   /** Compiles a plugin anew, whether its files have changed or not. Resolves when that is done, or takes long. */
   async reload(id: string): Promise<void> {
     this.unsettled.add(id);
@@ -173,7 +190,7 @@ export class Catalog {
 
     const { root } = this.deps;
     const mains = await packageMains(root, tree.files.keys());
-    const { entries, ignored } = discoverPlugins(root, tree.files.keys(), this.deps.entries, mains);
+    const { entries, ignored } = discoverPlugins(root, tree.files.keys(), this.entries, mains);
     this.reportIgnored(ignored);
     this.dropMissing(new Set(entries.map(({ id }) => id)));
     const { unsettled } = this;
@@ -211,7 +228,8 @@ export class Catalog {
     this.slow.set(id, rest);
   }
 
-  private async slowOnes(): Promise<void> {
+  /** Resolves when those are compiled, too, that take so long that the others do not wait for them. */
+  async slowOnes(): Promise<void> {
     await Promise.all(this.slow.values());
   }
 
@@ -252,7 +270,7 @@ export class Catalog {
     const versions = this.plugins.get(entry.id)?.versions;
     // It may be gone, after a build that took long.
     if (this.closed || versions === undefined) return;
-    if (versions.serving !== undefined && (await this.changedMeanwhile(built))) {
+    if (this.isRedeclared(entry) || (versions.serving !== undefined && (await this.changedMeanwhile(built)))) {
       this.unsettled.add(entry.id);
       this.again = true;
       return;
@@ -266,6 +284,12 @@ export class Catalog {
     else if ('version' in built) versions.built(built, tryOut);
     if (versions.failure === undefined && versions.newest === versions.serving) this.reportReady(entry.id, versions);
     else if (versions.failure?.message !== refused?.message) this.reportBroken(entry.id, versions);
+  }
+
+  /** Whether the configuration says something else of it by now than it was built from. */
+  private isRedeclared(entry: PluginEntry): boolean {
+    const declared = this.entries.find(({ id }) => id === entry.id);
+    return declared !== undefined && JSON.stringify(declared) !== JSON.stringify(entry);
   }
 
   /** Why a version that was built is not to serve. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { Log } from '../../observability/log.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';
+import { type BuiltInChange, builtInChanges } from '../compiler/built-in-changes.ts';
 import type { Bundle, Compiler } from '../compiler/compiler.ts';
 import { environmentReads } from '../compiler/environment-use.ts';
 import { lacksHandler } from '../compiler/handler-export.ts';
@@ -51,6 +52,7 @@ function versionOf(
   const env = grants.env(deps.environment);
   const reads = { environment: environmentReads(code), ...networkUse(code) };
   reportMissing(deps.log, entry.id, reads, env, grants);
+  for (const change of builtInChanges(code, filename, kept.positions)) reportChange(deps.log, entry.id, change);
   const parts = { pluginId: entry.id, code, filename, env, limits: entry.limits, isolation: entry.isolation };
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
   return { ...kept, version: { ...parts, version: hash }, since: deps.clock.now(), reads };
@@ -67,6 +69,12 @@ function reportMissing(log: Log, pluginId: string, reads: Reads, env: Record<str
     const hint = `grant what it needs with permissions.hosts of its entry in config.json`;
     log.warn({ pluginId, missing: refused, hint }, 'a plugin names hosts that it may not fetch from');
   }
+}
+
+function reportChange(log: Log, pluginId: string, { target, place }: BuiltInChange): void {
+  const hint =
+    'built-ins are frozen once the module has run: change it at the top of the module, or keep an own function';
+  log.warn({ pluginId, target, place, hint }, 'a plugin changes a built-in when it is called, which does nothing');
 }
 
 /** A file that was cut off, that calls its handler by another name, or that is meant for others to import. */

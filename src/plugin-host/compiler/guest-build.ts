@@ -12,8 +12,9 @@ import {
 } from './bundler/worker-messages.ts';
 import { CHILD_BUILD } from './child-program.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
-import { importWall } from './import-wall.ts';
+import { importWall, type WallOptions } from './import-wall.ts';
 import { partImports, providedCall } from './resolution/guest-modules.ts';
+import { isStrict, strict } from './strict-code.ts';
 
 const CONTEXTS = 'async_hooks';
 
@@ -63,16 +64,24 @@ export async function performBuild(job: BuildJob, onRead: OnRead): Promise<Build
     onRead(file, state);
   };
   const modules = new Set<string>();
+  const sloppy = new Set<string>();
+  const onModule = (name: string) => modules.add(name);
+  const onText = (path: string, text: string) => {
+    if (!isStrict(text)) sloppy.add(path);
+  };
   const options = () => ({
     ...(job.kind === 'child' ? CHILD_BUILD : FOR_THE_GUEST),
     outfile,
-    ...optionsOf(job, noted, (name) => modules.add(name)),
+    ...optionsOf(job, noted, { onModule, onText }),
   });
   try {
     const first = await build(options());
-    const { outputFiles } = modules.has(CONTEXTS) ? await build({ ...options(), ...KEEPS_CONTEXTS }) : first;
+    const { outputFiles, metafile } = modules.has(CONTEXTS) ? await build({ ...options(), ...KEEPS_CONTEXTS }) : first;
     const contents = (path: string) => outputFiles?.find((file) => file.path === path)?.contents ?? NOTHING;
-    const code = contents(outfile);
+    const isSloppy = ([path, { format }]: [string, { format?: string }]) =>
+      format !== 'esm' && job.kind === 'plugin' && sloppy.has(resolve(job.root, path));
+    const wanted = metafile !== undefined && !Object.entries(metafile.inputs).some(isSloppy);
+    const code = wanted ? strict(contents(outfile)) : contents(outfile);
     if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
     const map = contents(`${outfile}.map`);
     return { kind: 'built', code, map: map.length > MAP_BYTES ? null : map };
@@ -83,10 +92,10 @@ export async function performBuild(job: BuildJob, onRead: OnRead): Promise<Build
   }
 }
 
-function optionsOf(job: BuildJob, onRead: OnRead, onModule: (name: string) => void): BuildOptions {
+function optionsOf(job: BuildJob, onRead: OnRead, told: WallOptions): BuildOptions {
   switch (job.kind) {
     case 'plugin':
-      return ofPlugin(job, onRead, onModule);
+      return ofPlugin(job, onRead, told);
     case 'runtime':
       return ofRuntime(job);
     case 'child':
@@ -96,18 +105,15 @@ function optionsOf(job: BuildJob, onRead: OnRead, onModule: (name: string) => vo
   }
 }
 
-function ofPlugin(
-  { root, modulesDir, file }: PluginJob,
-  onRead: OnRead,
-  onModule: (name: string) => void,
-): BuildOptions {
+function ofPlugin({ root, modulesDir, file }: PluginJob, onRead: OnRead, told: WallOptions): BuildOptions {
   return {
     absWorkingDir: root,
     entryPoints: [file],
     globalName: '__isolayer_plugin__',
     sourcemap: 'external',
     sourcesContent: false,
-    plugins: [importWall({ root, modulesDir }, onRead, { onModule })],
+    metafile: true,
+    plugins: [importWall({ root, modulesDir }, onRead, told)],
   };
 }
 

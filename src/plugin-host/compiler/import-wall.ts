@@ -6,7 +6,7 @@ import { isInside } from '../catalog/plugin-file.ts';
 import { MOST_FILES } from './bundler/worker-messages.ts';
 import { fileState, LEADS_OUT, readSource } from './files-read.ts';
 import { globImports } from './glob-imports.ts';
-import { guestLoader, unknownKind } from './guest-syntax.ts';
+import { guestLoader, isCode, unknownKind } from './guest-syntax.ts';
 import { isReadByBundler, isWithin, leadsAway, packageFiles } from './package-files.ts';
 import { throwingPatterns } from './package-patterns.ts';
 import { packageFolders, targetOf } from './readable-files.ts';
@@ -24,8 +24,20 @@ export interface ImportPlaces {
   modulesDir: string;
 }
 
-const SDK = /^@openzeppelin\/relayer-sdk(\/.*)?$/;
+export interface WallOptions {
+  mostFiles?: number;
+  /** Told of each module of Node's that the guest makes. */
+  onModule?: (name: string) => void;
+  /** Told what is in each file of code. */
+  onText?: (file: string, text: string) => void;
+}
+
+const SDK = /^(?:isolayer|@openzeppelin\/relayer-sdk(?:\/.*)?)$/;
 const SDK_FILE = 'relayer-sdk.ts';
+
+/** How plugins written beside the library of the reference import it. */
+const LIBRARY = /^(?:\.{1,2}\/)+lib\/plugin(?:\.[jt]s)?$/;
+const LIBRARY_FILE = 'lib-plugin.ts';
 
 /** All files of one bundle together. */
 const BUILD_BYTES = 64 * 1_048_576;
@@ -61,13 +73,12 @@ const EMPTY = 'empty';
 /**
  * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
  * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
- * @param onRead told of each file that is read, and its state, before the bundler sees its text; `onModule` is told of
- * each module of Node's that the guest makes
+ * @param onRead told of each file that is read, and its state, before the bundler sees its text
  */
 export function importWall(
   places: ImportPlaces,
   onRead: (file: string, state: string) => void,
-  { mostFiles = MOST_FILES, onModule = () => {} }: { mostFiles?: number; onModule?: (name: string) => void } = {},
+  { mostFiles = MOST_FILES, onModule = () => {}, onText = () => {} }: WallOptions = {},
 ): Plugin {
   const { root } = places;
   const modulesDir = realpathSync(places.modulesDir);
@@ -133,6 +144,10 @@ export function importWall(
             if (found.errors.length === 0) return { path: found.path, sideEffects: found.sideEffects };
           }
         }
+        if (LIBRARY.test(args.path) && isInside(root, importer) && !isOfPackage(importer)) {
+          const found = await build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+          if (found.errors.length > 0 || !isInside(root, found.path)) return { path: join(modulesDir, LIBRARY_FILE) };
+        }
         if (kind !== 'entry-point' && leadsOut(args.path, resolveDir, inside)) {
           // Packages look for what may lie above them, and do without it.
           const isProbe = OPTIONAL.has(kind) && isOfPackage(importer);
@@ -182,6 +197,7 @@ export function importWall(
         if (loader === undefined) return { errors: [{ text: unknownKind(name) }] };
         const contents = withoutSourceMap(source.bytes);
         const text = contents.toString();
+        if (isCode(loader)) onText(path, text);
         if (isOfPackage(path)) {
           const made = await throwingPatterns(name, text);
           return typeof made === 'string' ? { contents: made === text ? contents : made, loader } : { errors: made };

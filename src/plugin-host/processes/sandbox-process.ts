@@ -49,12 +49,14 @@ export function newSandboxProcess(id: number, thread: number, now: number): Sand
   };
 }
 
-/** How much of a child's memory may be given to new isolates: they go on growing, and are measured now and then only. */
+/** How much of a child's memory may be given to new isolates: it is measured now and then only. */
 const FILLED = 15 / 16;
+/** By how much of its size an isolate grows in a call that works in it, beyond what it was when it was new. */
+const GROWTH = 1 / 6;
 
 /**
  * Whether the child may take one more call of this version: its measured memory and the isolate that the call may
- * need stay well below the plugin's `process_mb`. A child without a call always may, or the plugin could never run.
+ * need, with what all of them grow by, stay well below the plugin's `process_mb`. A child without a call always may, or the plugin could never run.
  */
 export function hasRoom(child: SandboxProcess, version: PluginVersion): boolean {
   if (child.state !== 'owned' || child.draining || child.version !== version.version) return false;
@@ -62,7 +64,8 @@ export function hasRoom(child: SandboxProcess, version: PluginVersion): boolean 
   const newIsolates = Math.max(0, child.running + 1 - child.isolates);
   const mostBytes = version.limits.process_mb * 1_048_576;
   if (newIsolates === 0) return child.rssBytes <= mostBytes;
-  return child.rssBytes + newIsolates * isolateBytes(child) <= mostBytes * FILLED;
+  const bytes = isolateBytes(child);
+  return child.rssBytes + newIsolates * bytes + (child.running + 1) * bytes * GROWTH <= mostBytes * FILLED;
 }
 
 /** A new isolate has garbage of its beginnings; in a child with many, all that it takes, shared out, says it better. */

@@ -5,20 +5,26 @@ import { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, JsonObject, Wire, WireObject } from '../../domain/json/json.ts';
 import type { Relayer } from '../../domain/relayer.ts';
+import type { Actor } from '../../domain/settings/caller.ts';
 import type { Spender } from '../../domain/transaction/spending.ts';
+import type { WebhookEventName } from '../../domain/webhook-event.ts';
 import type { RpcOutcome } from '../../egress/rpc/rpc-client.ts';
+import type { Outbox } from '../../engine/webhooks/outbox.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { Reader } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerAccess, RelayerDirectory } from '../relayer-access.ts';
 import type { LifecycleService, TransactionsService } from '../services.ts';
+import { noteSigned } from '../signature-audit.ts';
 import type { SignatureWait } from '../transactions.ts';
 
 /** How long a caller waits for the lane to sign; below what any answer may take. */
 const SIGNING_MS = 15_000;
 
 export interface OwnCallsDeps {
-  read: Reader;
+  store: Pick<Store, 'read' | 'write'>;
+  /** Takes what webhooks tell of answers. */
+  outbox: Pick<Outbox, 'answered' | 'committed'>;
   relayers: RelayerDirectory;
   signerOf(relayer: Relayer): Promise<Signer>;
   transactions: Pick<TransactionsService, 'get' | 'send'> & SignatureWait;
@@ -31,6 +37,14 @@ export interface OwnCallsDeps {
 export interface CallBy {
   effect?: Effect | undefined;
   spender?: Spender | undefined;
+  /** For its audit record. */
+  actor?: Actor | undefined;
+}
+
+/** What is asked for. */
+interface Call {
+  method: string;
+  params: Json;
 }
 
 /** Runs a method of a family's own. What it refuses is part of the outcome, like a node's refusal. */
@@ -38,50 +52,73 @@ export type RunOwnCall = (relayerId: string, body: unknown, method: OwnMethod, b
 
 /** Calls that are not passed through to a node: the family answers them, with the relayer's signer where it has to. */
 export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
-  const { read, relayers, signerOf, transactions, lifecycle, signingMs = SIGNING_MS } = deps;
+  const { store, outbox, relayers, signerOf, transactions, lifecycle, signingMs = SIGNING_MS } = deps;
+  const { read } = store;
 
-  async function resultOf(access: RelayerAccess, method: OwnMethod, params: Json, by: CallBy): Promise<WireObject> {
+  async function resultOf(access: RelayerAccess, method: OwnMethod, call: Call, by: CallBy): Promise<WireObject> {
     const { relayer } = access;
-    const identity = await read.chainIdentity(relayer.networkType, relayer.network);
-    const account = { ...access.account, identity };
+    const { params } = call;
+    const account = await relayers.signingAccount(access);
     switch (method.kind) {
       case 'answer':
         return method.run(params, account);
       case 'sign':
-        return method.run(params, account, await signerOf(relayer));
+        return signedFor(relayer, method.event, await method.run(params, account, await signerOf(relayer)), call, by);
       case 'send':
-        return send(relayer.id, method, params, account, by);
+        return send(relayer, method, params, account, by);
       default:
         throw new Error(`Unknown method ${JSON.stringify(method satisfies never)}`);
     }
   }
 
+  /** Signed bytes leave when what webhooks tell of them is kept. */
+  async function told(relayer: Relayer, event: WebhookEventName | undefined, answer: WireObject): Promise<WireObject> {
+    if (event === undefined || relayer.notificationId === null) return answer;
+    await store.write((writer) => outbox.answered(writer, relayer, event, answer));
+    outbox.committed();
+    return answer;
+  }
+
+  /** The same, and who asked is kept with it. */
+  async function signedFor(
+    relayer: Relayer,
+    event: WebhookEventName | undefined,
+    answer: WireObject,
+    { method, params }: Call,
+    { actor }: CallBy,
+  ): Promise<WireObject> {
+    const isTold = event !== undefined && relayer.notificationId !== null;
+    await store.write(async (writer) => {
+      await noteSigned(writer, actor, { relayerId: relayer.id, what: 'rpc', request: { method, params } });
+      if (isTold) await outbox.answered(writer, relayer, event, answer);
+    });
+    if (isTold) outbox.committed();
+    return answer;
+  }
+
   async function send(
-    relayerId: string,
+    relayer: Relayer,
     method: SendingMethod,
     params: Json,
     account: Account,
-    { effect, spender }: CallBy,
+    { effect, spender, actor }: CallBy,
   ): Promise<WireObject> {
+    const { id: relayerId } = relayer;
     const body = method.body(params);
     try {
       // What was accepted before is not refused afterwards.
       const isNew = (await earlierEffect(read, effect)) === undefined && !(await transactions.isKnown(relayerId, body));
       if (isNew) await method.check(body, account);
-      return method.answer(await signed(relayerId, body, effect, spender));
+      const answer = method.answer(await signed(relayerId, body, { effect, spender, actor }));
+      return isNew ? await told(relayer, method.event, answer) : answer;
     } catch (error) {
       throw (error instanceof AppError ? method.refusal(error) : undefined) ?? error;
     }
   }
 
   /** @throws AppError `UNAVAILABLE` for what was withdrawn, because nobody signed it in time */
-  async function signed(
-    relayerId: string,
-    body: JsonObject,
-    effect: Effect | undefined,
-    spender: Spender | undefined,
-  ): Promise<WireObject> {
-    const id = textOf((await transactions.send(relayerId, body, effect, spender))['id']);
+  async function signed(relayerId: string, body: JsonObject, { effect, spender, actor }: CallBy): Promise<WireObject> {
+    const id = textOf((await transactions.send(relayerId, body, effect, spender, actor))['id']);
     const view = await transactions.untilSigned(relayerId, id, signingMs);
     if (view !== undefined) return view;
     const why = textOf((await transactions.get(relayerId, id))['status_reason']) || 'its turn did not come';
@@ -94,7 +131,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
     const { method: name, params, id } = readCall(body);
     const echo = id === null ? {} : { id };
     try {
-      const result = await resultOf(access, method, params, by);
+      const result = await resultOf(access, method, { method: name, params }, by);
       return { jsonrpc: '2.0', result: { method: name, ...result }, ...echo };
     } catch (error) {
       if (!(error instanceof OwnRefusal)) throw error;

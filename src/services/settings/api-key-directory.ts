@@ -10,6 +10,7 @@ export interface ActiveKey extends ApiKey {
 /** The keys that clients made, as they are now, by their hashes. */
 export class ApiKeyDirectory {
   readonly #read: Pick<Reader, 'apiKeyHashes'>;
+  readonly #listeners = new Set<{ call: () => void }>();
   #keys: ReadonlyMap<string, ActiveKey> = new Map();
 
   constructor(read: Pick<Reader, 'apiKeyHashes'>) {
@@ -24,5 +25,13 @@ export class ApiKeyDirectory {
   async reload(): Promise<void> {
     const keys = await this.#read.apiKeyHashes();
     this.#keys = new Map([...keys].map(([hash, key]) => [hash, { ...key, access: new Access(key.permissions) }]));
+    for (const listener of this.#listeners) listener.call();
+  }
+
+  /** Calls back when they may have changed; returns the way to stop that. */
+  onChange(listener: () => void): () => void {
+    const entry = { call: listener };
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
   }
 }

@@ -3,12 +3,12 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Access } from '../../domain/settings/access.ts';
-import { type ApiKey, apiKeyCreateSchema, MASTER_KEY_ID } from '../../domain/settings/api-key.ts';
+import { type ApiKey, apiKeyCreateSchema, apiKeyUpdateSchema, MASTER_KEY_ID } from '../../domain/settings/api-key.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import type { Reader, Store } from '../../store/store.ts';
+import type { Reader, Store, Writer } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
 import type { SettingsFeed } from './settings-feed.ts';
@@ -20,6 +20,8 @@ export interface ApiKeysService {
   permissions(id: string): Promise<string[]>;
   /** 400; 403 for a permission that the caller does not have. The answer has the key as `key`. */
   create(body: unknown, by: Caller, access: Access): Promise<WireObject>;
+  /** It counts from the next request on. 404, 400; 403 for permissions that the caller does not have. */
+  update(id: string, body: unknown, by: Caller, access: Access): Promise<WireObject>;
   /** It is accepted no more. 404; 400 for that of the environment. */
   revoke(id: string, by: Caller): Promise<void>;
 }
@@ -33,6 +35,9 @@ export interface ApiKeysDeps {
   /** A new UUID v4. */
   newId(): string;
 }
+
+/** What bounds a key whatever it may do. */
+type Bounds = Pick<ApiKey, 'expiresAt' | 'rate'>;
 
 /** Tells a key of ours from other words, to people and to those who search for leaked ones. */
 const PREFIX = 'iso_';
@@ -48,6 +53,22 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
     const key = id === MASTER_KEY_ID ? master : await read.apiKey(id);
     if (key === undefined) throw new AppError('API_KEY_NOT_FOUND', { id });
     return key;
+  }
+
+  /**
+   * The end and the rate of whoever makes or changes a key bound those that it gives: else a key with an end would go on
+   * under another name.
+   */
+  async function boundsOf(writer: Writer, { keyId }: Caller): Promise<Bounds> {
+    return (await writer.apiKey(keyId)) ?? { expiresAt: null, rate: null };
+  }
+
+  /** @throws AppError `INVALID_REQUEST` for an end that is over */
+  async function endOf(text: string | null | undefined): Promise<Timestamp | null> {
+    if (text == null) return null;
+    const end = Date.parse(text);
+    if (end <= (await store.now())) throw invalidRequest('expires_at: is in the past');
+    return end;
   }
 
   return {
@@ -68,19 +89,18 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
 
     async create(body, by, access) {
       const form = parseBody(apiKeyCreateSchema, body);
-      const beyond = access.lacks(form.permissions);
-      if (beyond !== undefined) throw new AppError('PERMISSION_NOT_HELD', { permission: beyond });
-      const expiresAt = form.expires_at == null ? null : Date.parse(form.expires_at);
-      if (expiresAt !== null && expiresAt <= (await store.now())) throw invalidRequest('expires_at: is in the past');
+      assertHeld(access, form.permissions);
+      const expiresAt = await endOf(form.expires_at);
       const key = `${PREFIX}${Buffer.from(randomBytes(KEY_BYTES)).toString('base64url')}`;
       const id = newId();
-      const { rate_limit: rate } = form;
-      const made = {
-        ...{ id, name: form.name, permissions: form.permissions, allowedOrigins: form.allowed_origins ?? ['*'] },
-        rate: rate == null ? null : { perSecond: rate.requests_per_second, burst: rate.burst },
-        expiresAt,
-      };
       const written = await changeOnce(store, by, async (writer) => {
+        const bounds = await boundsOf(writer, by);
+        const made = {
+          ...{ id, name: form.name, permissions: form.permissions, allowedOrigins: form.allowed_origins ?? ['*'] },
+          rate: rateOf(form.rate_limit) ?? bounds.rate,
+          expiresAt: expiresAt ?? bounds.expiresAt,
+        };
+        assertWithin(bounds, made);
         await writer.insertApiKey(made, hashOfKey(key));
         const after = keyView(await find(writer, id));
         return { outcome: null, after, audit: audited('create', id, { before: null, after }) };
@@ -91,9 +111,34 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
       return { ...written.made.after, key };
     },
 
+    async update(id, body, by, access) {
+      const form = parseBody(apiKeyUpdateSchema, body);
+      const expiresAt = form.expires_at === undefined ? undefined : await endOf(form.expires_at);
+      const { made } = await changeOnce(store, by, async (writer) => {
+        assertChangeable(id);
+        const key = await find(writer, id);
+        const { name = key.name, permissions = key.permissions, allowed_origins: allowedOrigins } = form;
+        // Of a key that may do more than its caller, not even the end is put off.
+        assertHeld(access, permissions);
+        const rate = form.rate_limit === undefined ? key.rate : rateOf(form.rate_limit);
+        const end = expiresAt === undefined ? key.expiresAt : expiresAt;
+        const bounds = await boundsOf(writer, by);
+        if (form.rate_limit !== undefined) assertWithin({ ...bounds, expiresAt: null }, { rate, expiresAt: null });
+        if (expiresAt !== undefined) assertWithin({ ...bounds, rate: null }, { rate: null, expiresAt: end });
+        await writer.updateApiKey({
+          ...{ id, name, permissions, allowedOrigins: allowedOrigins ?? key.allowedOrigins, rate },
+          expiresAt: end,
+        });
+        const after = keyView(await find(writer, id));
+        return { outcome: after, audit: audited('update', id, { before: keyView(key), after }) };
+      });
+      await feed.changed('api_key');
+      return made.outcome as WireObject;
+    },
+
     async revoke(id, by) {
       await changeOnce(store, by, async (writer) => {
-        if (id === MASTER_KEY_ID) throw invalidRequest('The key of the environment can only be changed there');
+        assertChangeable(id);
         const before = keyView(await find(writer, id));
         await writer.deleteApiKey(id);
         return { outcome: null, audit: audited('delete', id, { before, after: null }) };
@@ -101,6 +146,30 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
       await feed.changed('api_key');
     },
   };
+}
+
+/** Nobody grants what they do not have. @throws AppError `PERMISSION_NOT_HELD` */
+function assertHeld(access: Access, permissions: readonly string[]): void {
+  const beyond = access.lacks(permissions);
+  if (beyond !== undefined) throw new AppError('PERMISSION_NOT_HELD', { permission: beyond });
+}
+
+/** The same of ends and rates. @throws AppError `PERMISSION_NOT_HELD` */
+function assertWithin(own: Bounds, { expiresAt, rate }: Bounds): void {
+  if (own.expiresAt !== null && (expiresAt === null || expiresAt > own.expiresAt)) {
+    throw new AppError('PERMISSION_NOT_HELD', { permission: 'a later end' });
+  }
+  if (own.rate !== null && (rate === null || rate.perSecond > own.rate.perSecond || rate.burst > own.rate.burst)) {
+    throw new AppError('PERMISSION_NOT_HELD', { permission: 'a higher rate' });
+  }
+}
+
+function assertChangeable(id: string): void {
+  if (id === MASTER_KEY_ID) throw invalidRequest('The key of the environment can only be changed there');
+}
+
+function rateOf(rate: { requests_per_second: number; burst: number } | null | undefined): ApiKey['rate'] {
+  return rate == null ? null : { perSecond: rate.requests_per_second, burst: rate.burst };
 }
 
 /** What is kept of a key: with 256 random bits it needs no salt, and cannot be guessed. */

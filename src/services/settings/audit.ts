@@ -1,5 +1,5 @@
 import type { WireObject } from '../../domain/json/json.ts';
-import type { Page, PageRequest } from '../../domain/page.ts';
+import type { Part, PartRequest } from '../../domain/page.ts';
 import type { AuditFilter, AuditRecord } from '../../domain/settings/audit.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Reader } from '../../store/store.ts';
@@ -7,14 +7,14 @@ import type { Reader } from '../../store/store.ts';
 /** Who changed what. */
 export interface AuditService {
   /** The latest first. */
-  list(page: PageRequest, filter: AuditFilter): Promise<Page<WireObject>>;
+  list(part: PartRequest, filter: AuditFilter): Promise<Part<WireObject>>;
 }
 
 export function createAuditService(read: Pick<Reader, 'auditRecords'>): AuditService {
   return {
-    async list(page, filter) {
-      const { items, total } = await read.auditRecords(page, filter);
-      return { items: items.map(auditView), total };
+    async list(part, filter) {
+      const { items, next } = await read.auditRecords(part, filter);
+      return { items: items.map(auditView), next };
     },
   };
 }

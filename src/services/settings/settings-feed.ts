@@ -40,7 +40,7 @@ export class SettingsFeed {
   async start(): Promise<void> {
     const { store, everyMs = EVERY_MS } = this.#deps;
     if (store.instances === null) return;
-    this.#seen = await store.read.latestAuditRecord();
+    this.#seen = await store.read.latestChange();
     await this.#reloadAll();
     this.#stopHearing = store.hints.listen((heard) => {
       if (heard === 'missed' || heard.topic === 'settings') this.#look();
@@ -65,7 +65,7 @@ export class SettingsFeed {
   #look(): void {
     this.#looking = this.#looking
       .then(async () => {
-        const latest = await this.#deps.store.read.latestAuditRecord();
+        const latest = await this.#deps.store.read.latestChange();
         if (latest === this.#seen) return;
         await this.#reloadAll();
         this.#seen = latest;

@@ -74,10 +74,13 @@ export class SignerDirectory {
 
   async #open(id: string, stamp: string, type: string): Promise<Signer> {
     const { read, tools } = this.#deps;
-    const config = await read.signerConfig(id, stamp);
-    if (config === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+    const reread = async () => {
+      const config = await read.signerConfig(id, stamp);
+      if (config === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+      return config;
+    };
     const secrets = ownSecrets(tools.secrets, this.kinds.get(type)?.variables ?? []);
-    return await openSigner(this.kinds, { id, type, config }, { ...tools, secrets });
+    return await openSigner(this.kinds, { id, type, config: await reread() }, { ...tools, secrets, reread });
   }
 
   /** Whoever signs with it now ends first. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { codeOf } from '../../config/json-file.ts';
 import { type AccessToken, type AccessTokens, createAccessTokens } from '../remote/access-token.ts';
-import { createServiceClient, serviceUrlSchema, textAt } from '../remote/service-client.ts';
+import { createServiceClient, type ServiceQuestion, serviceUrlSchema, textAt } from '../remote/service-client.ts';
 import { secretSchema, variableIn } from '../secret.ts';
 import type { SignerTools } from '../signer.ts';
 
@@ -63,7 +63,7 @@ export function createAzureTokens(
     tools,
   );
 
-  async function tokenBy(question: { url: URL; headers: Record<string, string>; body?: string }): Promise<AccessToken> {
+  async function tokenBy(question: Omit<ServiceQuestion<never>, 'answer'>): Promise<AccessToken> {
     const { access_token, expires_in, expires_on } = await client.ask({ ...question, answer: tokenSchema });
     const left = expires_on === undefined ? UNKNOWN_SECONDS : expires_on - tools.clock.now() / 1_000;
     return { text: access_token, lifeMs: (expires_in ?? left) * 1_000 };
@@ -85,10 +85,12 @@ export function createAzureTokens(
   const proof = proofOf(config, tools);
   return createAccessTokens(async () => {
     const fields = { client_id: clientId ?? '', scope: `${resource}/.default`, grant_type: 'client_credentials' };
+    const shown = await proof();
     return await tokenBy({
       url: new URL(`${authority.replace(/\/+$/, '')}/${tenant}/oauth2/v2.0/token`),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ ...fields, ...(await proof()) }).toString(),
+      body: new URLSearchParams({ ...fields, ...shown }).toString(),
+      credentials: [shown['client_secret'] ?? '', shown['client_assertion'] ?? ''],
     });
   }, tools.clock);
 }

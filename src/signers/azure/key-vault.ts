@@ -61,15 +61,17 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
     const base = `${config.vault_url.replace(/\/+$/, '')}/keys/${config.key_name}`;
 
     return createRemoteSigner(id, async () => {
-      const asked = new URL(
-        `${base}${(config.key_version ?? undefined) === undefined ? '' : `/${config.key_version}`}?${API}`,
-      );
+      const wanted = config.key_version ?? undefined;
+      const asked = new URL(`${base}${wanted === undefined ? '' : `/${wanted}`}?${API}`);
       const { key } = await tokens.use((token) =>
         client.ask({ url: asked, headers: bearer(token), answer: keySchema }),
       );
       if (key.crv !== 'P-256K' && key.crv !== 'SECP256K1') throw new Error(`its key is of type ${key.kty} ${key.crv}`);
       // This version signs from now on, whichever is the newest by then: the address is made of it.
       const version = new URL(key.kid).pathname.split('/').at(-1);
+      if (wanted !== undefined && version?.toLowerCase() !== wanted.toLowerCase()) {
+        throw new Error(`version ${wanted} was asked for, and ${version} came back`);
+      }
       return {
         publicKey: publicKeyOfJwk(key),
         async sign(digest) {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { fromBase58 } from '../../domain/base58.ts';
 import { recoverPublicKey } from '../ecdsa.ts';
 import { createRemoteSigner, type RemoteKey } from '../remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from '../remote/service-client.ts';
 import { secretSchema } from '../secret.ts';
 import type { SignerKind } from '../signer.ts';
 import { cdpAuthorization } from './authorization.ts';
-import { bytesOfBase58 } from './base58.ts';
 import { signatureIn, unsignedTransaction } from './solana-transaction.ts';
 
 const API = 'https://api.cdp.coinbase.com/platform';
@@ -17,7 +17,7 @@ const configSchema = z.strictObject({
   wallet_secret: secretSchema.describe('Allows to sign'),
   account_address: z
     .string()
-    .refine((text) => isEvm(text) || bytesOfBase58(text) !== undefined, 'not an address of an EVM or Solana account')
+    .refine((text) => isEvm(text) || solanaKeyOf(text) !== undefined, 'not an address of an EVM or Solana account')
     .describe('What signs: an EVM account (0x…) or a Solana account'),
   endpoint: serviceUrlSchema.optional().describe(`Absent: ${API}`),
 });
@@ -80,7 +80,7 @@ async function evmKey(address: string, ask: AskAccount): Promise<RemoteKey> {
 }
 
 function solanaKey(address: string, ask: AskAccount): RemoteKey {
-  const publicKey = bytesOfBase58(address) ?? Buffer.alloc(0);
+  const publicKey = Buffer.from(solanaKeyOf(address) ?? '');
   return {
     publicKey,
     async sign(message) {
@@ -90,6 +90,11 @@ function solanaKey(address: string, ask: AskAccount): RemoteKey {
       return signatureIn(Buffer.from(signedTransaction, 'base64'), place);
     },
   };
+}
+
+/** An address of Solana is its key. */
+function solanaKeyOf(address: string): Uint8Array | undefined {
+  return fromBase58(address, 32);
 }
 
 function isEvm(address: string): boolean {

@@ -15,6 +15,9 @@ const LONGEST_PAUSE_MS = 2_000;
 /** Keys, tokens and signatures are short. */
 const LONGEST_ANSWER = 262_144;
 const LONGEST_REASON = 300;
+/** Shorter ones stand in the words of any text; headers have more than credentials. */
+const SHORTEST_SENT = 4;
+const SHORTEST_IN_HEADER = 16;
 /** It was busy or broken, and did nothing; every other refusal stays one. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
 
@@ -27,6 +30,8 @@ export interface ServiceQuestion<Answer> {
   /** A function: made anew for each try, where they count once. */
   headers: Record<string, string> | (() => Record<string, string>);
   body?: string;
+  /** Those in the body. */
+  credentials?: readonly string[];
   answer: z.ZodType<Answer>;
 }
 
@@ -69,7 +74,10 @@ export function createServiceClient(
     const { status } = answer;
     if (status >= 200 && status < 300) return answer;
     const said = reasonIn(jsonOf(answer.body)) ?? 'it gave no reason';
-    const reason = withoutCredentials(said.replaceAll(/\s+/g, ' ').trim(), headers).slice(0, LONGEST_REASON);
+    const reason = withoutCredentials(said, headers, question.credentials ?? [])
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+      .slice(0, LONGEST_REASON);
     throw new ServiceRefusal(`${name} at ${url.host} answered ${status}: ${reason}`, status, retryAfter(answer));
   }
 
@@ -123,14 +131,22 @@ function retryAfter({ headers }: HttpAnswer): number | undefined {
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) * 1_000 : undefined;
 }
 
-/** A service may repeat the header that it does not like. */
-function withoutCredentials(text: string, headers: Record<string, string>): string {
-  let clean = text;
-  for (const value of Object.values(headers)) {
-    const credential = value.slice(value.lastIndexOf(' ') + 1);
-    if (credential.length >= 16) clean = clean.replaceAll(credential, '***');
-  }
-  return clean;
+/**
+ * A service may repeat the header or the body that it does not like. What is cut off after this would not be known as a
+ * secret any more.
+ */
+function withoutCredentials(text: string, headers: Record<string, string>, sent: readonly string[]): string {
+  const inHeaders = Object.values(headers).map((value) => value.slice(value.lastIndexOf(' ') + 1));
+  const inBody = sent.filter(({ length }) => length >= SHORTEST_SENT).flatMap(writtenForms);
+  return [...inHeaders.filter(({ length }) => length >= SHORTEST_IN_HEADER), ...inBody]
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((clean, credential) => clean.replaceAll(credential, '***'), text);
+}
+
+/** As it is meant, as a form has it, as a URL has it, and as JSON has it. */
+function writtenForms(text: string): string[] {
+  const inForm = new URLSearchParams({ '': text }).toString().slice(1);
+  return [text, inForm, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)];
 }
 
 /** The first text among those that a body may hold its reason in. */

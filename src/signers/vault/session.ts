@@ -44,13 +44,19 @@ export function createVaultSession({ address, ...config }: VaultConfig, tools: S
   const common: Record<string, string> =
     config.namespace === null || config.namespace === undefined ? {} : { 'x-vault-namespace': config.namespace };
 
-  function post<Answer>(path: string, answer: z.ZodType<Answer>, body: object, token?: string): Promise<Answer> {
+  function post<Answer>(path: string, answer: z.ZodType<Answer>, body: object, token: string): Promise<Answer> {
     const headers = { ...common, 'content-type': 'application/json', ...tokenHeader(token) };
     return client.ask({ url: new URL(`${base}/v1/${path}`), headers, body: JSON.stringify(body), answer });
   }
 
   async function logIn(): Promise<AccessToken> {
-    const { auth } = await post('auth/approle/login', authSchema, { role_id: roleId, secret_id: secretId });
+    const { auth } = await client.ask({
+      url: new URL(`${base}/v1/auth/approle/login`),
+      headers: { ...common, 'content-type': 'application/json' },
+      body: JSON.stringify({ role_id: roleId, secret_id: secretId }),
+      credentials: [roleId, secretId],
+      answer: authSchema,
+    });
     return tokenOf(auth);
   }
 
@@ -80,8 +86,8 @@ export function createVaultSession({ address, ...config }: VaultConfig, tools: S
 
 type Auth = z.output<typeof authSchema>['auth'];
 
-function tokenHeader(token: string | undefined): Record<string, string> {
-  return token === undefined ? {} : { 'x-vault-token': token };
+function tokenHeader(token: string): Record<string, string> {
+  return { 'x-vault-token': token };
 }
 
 /** A path below a mount, as a URL says it; its slashes stay. */

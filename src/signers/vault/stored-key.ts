@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { createKeySigner } from '../key-signer.ts';
 import { REMOTE_LIMIT_MS, ServiceRefusal } from '../remote/service-client.ts';
 import type { Signer, SignerKind } from '../signer.ts';
 import { createVaultSession, type VaultConfig, type VaultSession, vaultFields, vaultPath } from './session.ts';
@@ -22,7 +21,7 @@ export const vaultSignerKind: SignerKind<VaultConfig> = {
 
     function opened(): Promise<Signer> {
       if (opening === undefined) {
-        opening = readKey(session, path).then((key) => createKeySigner(id, key));
+        opening = tools.keys.open(id, async () => ({ kind: 'key', bytes: await readKey(session, path) }));
         opening.catch(() => {
           opening = undefined;
         });
@@ -41,7 +40,7 @@ export const vaultSignerKind: SignerKind<VaultConfig> = {
   },
 };
 
-async function readKey(session: VaultSession, path: string): Promise<Buffer> {
+async function readKey(session: VaultSession, path: string): Promise<Uint8Array> {
   const { data } = await session.ask(path, secretSchema).catch((error: unknown) => {
     throw error instanceof ServiceRefusal && error.status === 404 ? new Error(`Vault has no secret at ${path}`) : error;
   });
@@ -50,5 +49,5 @@ async function readKey(session: VaultSession, path: string): Promise<Buffer> {
   const digits = value.trim().replace(/^0[xX]/, '');
   if (!/^[0-9a-fA-F]*$/.test(digits)) throw new Error(`"value" at ${path} is not hexadecimal`);
   if (digits.length !== 64) throw new Error(`"value" at ${path} has ${digits.length} digits; a key has 64`);
-  return Buffer.from(digits, 'hex');
+  return Uint8Array.fromHex(digits);
 }

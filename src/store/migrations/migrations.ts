@@ -6,7 +6,12 @@ import { audit } from './audit.ts';
 import { baseline } from './baseline.ts';
 import { networks } from './networks.ts';
 import { pluginSettings } from './plugin-settings.ts';
+import { relayerBalances } from './relayer-balances.ts';
+import { signatureAudit } from './signature-audit.ts';
 import { signers } from './signers.ts';
+import { transactionAudit } from './transaction-audit.ts';
+import { transactionEvents } from './transaction-events.ts';
+import { webhookDeliveries } from './webhook-deliveries.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
 export interface Migration {
@@ -22,4 +27,9 @@ export const migrations: readonly Migration[] = [
   { name: 'signers', up: signers },
   { name: 'plugin settings', up: pluginSettings },
   { name: 'API keys', up: apiKeys },
+  { name: 'webhook deliveries', up: webhookDeliveries },
+  { name: 'relayer balances', up: relayerBalances },
+  { name: 'transaction events', up: transactionEvents },
+  { name: 'transaction audit', up: transactionAudit },
+  { name: 'signature audit', up: signatureAudit },
 ];

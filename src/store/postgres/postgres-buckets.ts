@@ -16,17 +16,20 @@ export class PostgresBuckets implements Buckets {
     this.#db = db;
   }
 
-  async take(subject: string, { tokenUs, fullUs }: BucketSize): Promise<BucketAnswer> {
+  async take(subject: string, { tokenUs, fullUs }: BucketSize, count = 1): Promise<BucketAnswer> {
+    const costUs = tokenUs * count;
+    // A bucket that was never asked has no row that could refuse.
+    if (costUs > fullUs) return { allowed: false, missingUs: 0 };
     const before = sql<number>`greatest(rate_buckets.full_at, ${now})`;
     // One statement, so that of several instances each sees what the one before took.
     const taken = await this.#db
       .insertInto('rate_buckets')
-      .values({ subject, full_at: sql<number>`${now} + ${tokenUs}::bigint` })
+      .values({ subject, full_at: sql<number>`${now} + ${costUs}::bigint` })
       .onConflict((on) =>
         on
           .column('subject')
-          .doUpdateSet({ full_at: sql<number>`${before} + ${tokenUs}::bigint` })
-          .where(sql<boolean>`${before} + ${tokenUs}::bigint <= ${now} + ${fullUs}::bigint`),
+          .doUpdateSet({ full_at: sql<number>`${before} + ${costUs}::bigint` })
+          .where(sql<boolean>`${before} + ${costUs}::bigint <= ${now} + ${fullUs}::bigint`),
       )
       .returning(sql<number>`full_at - ${now}`.as('missing'))
       .executeTakeFirst();

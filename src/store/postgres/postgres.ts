@@ -130,6 +130,7 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
       // Held until the connection ends.
       await sql`select pg_advisory_lock(${sql.lit(MIGRATION_LOCK)})`.execute(db);
       await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
+      await forgetForeignEvents(db);
       if (sealer !== undefined) {
         await checkSeal(db, sealer);
         await resealSettings(db, sealer);
@@ -138,6 +139,11 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
   } finally {
     await whole.destroy();
   }
+}
+
+/** What was brought here from another cluster may count writes that are yet to come here. */
+async function forgetForeignEvents(db: Kysely<Tables>): Promise<void> {
+  await sql`delete from transaction_events where written > pg_current_xact_id()::text::bigint`.execute(db);
 }
 
 function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
@@ -183,6 +189,7 @@ function compose(
       return await db.executeQuery(query);
     },
     now,
+    settledWrites: () => sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
     hasOtherWriters: true,
     sealer,
   });

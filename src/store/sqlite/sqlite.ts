@@ -89,6 +89,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
         return statements.run<Row>(query);
       },
       now: () => sql<number>`now_ms()`,
+      settledWrites: () => sql<number>`1`,
       sealer,
     };
   };

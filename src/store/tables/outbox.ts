@@ -1,6 +1,6 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
-import type { WebhookEvent } from '../../domain/webhook-event.ts';
+import { eventNameSchema, type WebhookEvent } from '../../domain/webhook-event.ts';
 import type { Connection } from '../connection.ts';
 import type { OutboxTable } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
@@ -14,24 +14,30 @@ const rowSchema = z
     id: z.string(),
     notification_id: z.string(),
     subject: z.string(),
-    event: z.enum(['transaction_update', 'relayer_state_update']),
+    relayer_id: z.string().nullable(),
+    event: eventNameSchema,
     body: z.string(),
     created_at: timestampSchema,
+    due_since: timestampSchema.nullable(),
     tries: z.int().nonnegative(),
+    tries_before: z.int().nonnegative(),
   })
   .transform(
     (row): WebhookEvent => ({
       id: row.id,
       notificationId: row.notification_id,
       subject: row.subject,
+      relayerId: row.relayer_id,
       event: row.event,
       body: row.body,
       createdAt: row.created_at,
+      dueSince: row.due_since ?? row.created_at,
       tries: row.tries,
+      triesSince: row.tries - row.tries_before,
     }),
   );
 
-function fromRow(row: Omit<OutboxTable, 'position'>): WebhookEvent {
+function fromRow(row: Selectable<OutboxTable>): WebhookEvent {
   return readRecord(rowSchema, 'outbox', row.id, row);
 }
 
@@ -108,16 +114,18 @@ export function outboxWrites({
   const after = (milliseconds: number): RawBuilder<number> => sql<number>`${now()} + ${milliseconds}`;
 
   return {
-    async insertEvent({ id, notificationId, subject, event, body }) {
+    async insertEvent({ id, notificationId, subject, relayerId, event, body }) {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('outbox')
         .values({
           id,
           notification_id: notificationId,
           subject,
+          relayer_id: relayerId,
           event,
           body,
           created_at: now(),
+          due_since: now(),
           tries: 0,
           next_try_at: now(),
           ending: null,
@@ -204,12 +212,12 @@ export function outboxWrites({
 
     async pruneOutbox(before, limit) {
       let pruned = 0;
-      for (const ending of ['delivered', 'dropped'] as const) {
+      for (const ending of ['delivered', 'dropped', 'dead'] as const) {
         const ended = await db
           .selectFrom('outbox')
           .select('position')
           .where('ending', '=', ending)
-          .where('ended_at', '<', before)
+          .where('ended_at', '<', ending === 'dead' ? before.dead : before.others)
           .orderBy('ended_at')
           .limit(limit - pruned)
           .execute();

@@ -18,6 +18,7 @@ import { totalOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
 import { sequenceText } from './sequence-text.ts';
 import { DuplicateRecord } from './stored-record.ts';
+import { isTold, transactionEventNote } from './transaction-events.ts';
 import {
   type ChangedColumns,
   changedColumns,
@@ -40,6 +41,7 @@ type TransactionReads =
   | 'cancelable'
   | 'endedAt'
   | 'transactionByContent'
+  | 'transactionByHash'
   | 'children'
   | 'transactionOfLane'
   | 'duePending'
@@ -103,6 +105,17 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         .select(['id', 'relayer_id'])
         .where('lane', '=', lane)
         .where('content_key', '=', contentKey)
+        .executeTakeFirst();
+      return row && { id: row.id, relayerId: row.relayer_id };
+    },
+
+    async transactionByHash(lane, hash) {
+      const row = await db
+        .selectFrom('attempts')
+        .innerJoin('transactions', 'transactions.id', 'attempts.transaction_id')
+        .select(['transactions.id', 'transactions.relayer_id'])
+        .where('attempts.lane', '=', lane)
+        .where('attempts.hash', '=', hash)
         .executeTakeFirst();
       return row && { id: row.id, relayerId: row.relayer_id };
     },
@@ -279,6 +292,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
 /** Writes of the table `transactions`. */
 export function transactionWrites(connection: Connection): Pick<Writer, 'insertTransaction' | 'updateTransaction'> {
   const { db, now } = connection;
+  const note = transactionEventNote(connection);
   const insert = preparedWrite(connection, (row: TransactionRow) =>
     db
       .insertInto('transactions')
@@ -310,13 +324,16 @@ export function transactionWrites(connection: Connection): Pick<Writer, 'insertT
     async insertTransaction(transaction) {
       const write = isFinal(transaction.status) ? insertEnded : insert;
       if ((await write(transactionRow(transaction))) === 0) throw new DuplicateRecord('transactions', transaction.id);
+      await note(transaction.id);
     },
 
     async updateTransaction(id, seen, wanted) {
       assertStep(id, seen, wanted.status);
       const write = wanted.status !== undefined && isFinal(wanted.status) ? end : change;
       // A change of nothing still answers whether the status is the one seen.
-      return (await write({ status: seen, ...changedColumns(wanted) }, id, seen)) === 1;
+      const isChanged = (await write({ status: seen, ...changedColumns(wanted) }, id, seen)) === 1;
+      if (isChanged && isTold(seen, wanted)) await note(id);
+      return isChanged;
     },
   };
 }

@@ -2,8 +2,12 @@
  * Many signed transactions of one account, and a node that takes none, or none out of order; several that act for one
  * account at once; a signer that is slow or down. The lowest nonce goes first, each nonce is used once, nothing is lost.
  */
+
+import type { Worker } from 'node:worker_threads';
 import { Transaction } from 'ethers';
 import t, { type Test } from 'tap';
+import { startKeeperThread } from '../../../src/signers/keeper/keeper-worker.ts';
+import { ThreadKeeper } from '../../../src/signers/keeper/thread-keeper.ts';
 import { startAnvil } from '../../support/anvil.ts';
 import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { InstanceLeases } from '../../support/instance-leases.ts';
@@ -172,6 +176,40 @@ t.test(
     t.equal(new Set(hashes.values()).size, hashes.size, 'no nonce was signed for two');
   },
 );
+
+t.test('the thread with the key dies again and again: each nonce is used once, each payment made once', async (t) => {
+  const threads: Worker[] = [];
+  let isBusy = false;
+  const keeper = new ThreadKeeper({
+    start: () => {
+      const thread = startKeeperThread();
+      threads.push(thread);
+      // One in two dies of its third message: with what it has done, and what it has not.
+      let heard = 0;
+      thread.on('message', () => {
+        heard += 1;
+        if (isBusy && heard === 3 && threads.length % 2 === 0) void thread.terminate();
+      });
+      return thread;
+    },
+  });
+  t.teardown(() => keeper.close());
+  const bytes = (key: string) => Uint8Array.fromHex(key.slice(2));
+  const stage = await open(t, {
+    signer: (key) => keeper.open('threaded', async () => ({ kind: 'key', bytes: bytes(key) })),
+  });
+  await stage.start();
+  isBusy = true;
+  await threads[0]?.terminate();
+  const ids = await stage.sendMany(60);
+  await stage.untilStatus(ids, 'sent');
+  await threads.at(-1)?.terminate();
+  ids.push(...(await stage.sendMany(60)));
+  await stage.untilStatus(ids, 'confirmed', { mining: true });
+  t.strictSame(await noncesOf(stage, ids), upTo(120));
+  t.strictSame([await stage.nonces(), await stage.paid()], [120, 840n]);
+  t.ok(threads.length >= 3, `${threads.length} threads`);
+});
 
 t.test('a signer that is down takes no nonces: what is canceled meanwhile leaves no gap', async (t) => {
   const stage = await open(t);

@@ -113,6 +113,7 @@ t.test('hundreds of old records go in batches, by one of two instances at a time
     return new Retention({
       store: { ...store, writeUnder },
       keepMs: -60_000,
+      keepAuditMs: 60_000,
       elapsed: () => performance.now(),
       log,
       timing,
@@ -122,7 +123,8 @@ t.test('hundreds of old records go in batches, by one of two instances at a time
   const ids = await stage.sendMany(20);
   await stage.until('all old ones are gone', async () => (await stage.transactionCount()) <= 20);
   for (const retention of instances) await retention.close();
-  t.ok(Math.max(...batches) <= 100);
+  // What was told of a record goes with it: some rows for each.
+  t.ok(Math.max(...batches) <= 1_000, `${Math.max(...batches)} in a batch`);
   t.equal(overlaps, 0);
   t.equal(await stage.store.read.knownSequence('evm:1:0xaa'), 600n, 'what was used stays known');
   await stage.until('the others are paid', async () => (await stage.paid()) === 140n, { mining: true });

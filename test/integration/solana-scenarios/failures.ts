@@ -3,6 +3,7 @@ import type { Failure } from '../../support/failure-list.ts';
 const ONCE = 'integration/solana-scenarios/one-effect';
 const NODES = 'integration/solana-scenarios/endpoints';
 const MONEY = 'integration/solana-scenarios/money';
+const SWAPS = 'integration/solana-scenarios/swaps';
 const SENT = 'integration/solana-transactions';
 const DRAIN = 'integration/solana-drain';
 const GASLESS = 'integration/solana-gasless';
@@ -215,6 +216,50 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   45: {
     what: 'a token that takes a part of each transfer underpays',
     shown: { [GASLESS]: 'a token that takes a part of each transfer is counted by what arrives' },
+  },
+  46: {
+    what: 'a token without an account keeps all others from being swapped',
+    shown: { [SWAPS]: 'each token is swapped within its own bounds, and those without an account are passed over' },
+  },
+  47: {
+    what: 'a swap that failed on the chain is told as done',
+    shown: {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a title as it stands in the file.
+      [SWAPS]: 'a swap that fails on the chain is failed, and told as failed, with ${strategy}',
+    },
+  },
+  48: {
+    what: 'half a percent of slippage is none, a market that hangs is waited for, and two swaps run at once',
+    shown: {
+      [SWAPS]: [
+        'each token is swapped within its own bounds, and those without an account are passed over',
+        'while the market does not answer a swap waits, and says so',
+        'little SOL and the clock together start one swap, however many instances look',
+      ],
+    },
+  },
+  again: {
+    what: 'bytes that a renewal signed are posted and executed again, or wait for ever',
+    shown: { [MONEY]: 'what a renewal has signed and somebody posts is the transaction that it is' },
+  },
+  signed: {
+    what: 'what is only signed takes the money of what is under way, at any price',
+    shown: { [MONEY]: 'what is only signed leaves what is under way its money, and pays no price without a bound' },
+  },
+  swap: {
+    what: 'a market takes more than what is swapped, or gives less; a swap is executed twice',
+    shown: {
+      [SWAPS]: [
+        // biome-ignore-start lint/suspicious/noTemplateCurlyInString: titles as they stand in the file.
+        'what was collected becomes SOL by the clock, with ${strategy}',
+        'whenever the process dies, a swap is executed once, with ${strategy}',
+        'what the market builds to take more is not signed, with ${strategy}',
+        // biome-ignore-end lint/suspicious/noTemplateCurlyInString: titles as they stand in the file.
+        'priority costs no more than the policies say, whatever the market asks',
+        'a balance below its threshold is enough, also one that is too small for anything else',
+        'a paused relayer and the strategy noop swap nothing',
+      ],
+    },
   },
   51: {
     what: 'a paused relayer strands what is under way',

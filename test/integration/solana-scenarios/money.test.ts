@@ -1,5 +1,5 @@
 /** What must not be paid, or not more than is there. */
-import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import { ComputeBudgetProgram, Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import t from 'tap';
 import { SolanaScenario } from '../../support/solana-scenario.ts';
 import { memo } from '../../support/solana-stage.ts';
@@ -20,6 +20,39 @@ t.test('a blockhash that lapses while the signer thinks costs nothing but time',
   gate.resolve();
   await scenario.untilStatus(id, 'confirmed', { mining: true });
   t.equal(await scenario.executions(id), 1);
+});
+
+t.test('what a renewal has signed and somebody posts is the transaction that it is', async (t) => {
+  const scenario = await SolanaScenario.open(t, scene);
+  await scenario.start();
+  await svm.dropNext(1_000);
+  const id = await scenario.request({ transaction: await scenario.builtMemo('renewed') });
+  await scenario.untilStatus(id, 'submitted');
+  await scenario.lapse();
+  await svm.dropNext(0);
+  await scenario.until('renewed', async () => (await scenario.attempts(id)).length > 1, { mining: true });
+  for (const { raw } of await scenario.attempts(id)) t.equal(await scenario.request({ transaction: raw }), id);
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
+  for (const { raw } of await scenario.attempts(id)) t.equal(await scenario.request({ transaction: raw }), id);
+  t.equal(await scenario.transactionCount(), 1);
+  t.equal(await scenario.executions(id), 1);
+});
+
+t.test('what is only signed leaves what is under way its money, and pays no price without a bound', async (t) => {
+  const scenario = await SolanaScenario.open(t, scene, { lamports: 10_009_000n });
+  const transaction = await scenario.builtMemo('signed');
+  await scenario.start();
+  t.match(await scenario.signOnly(transaction), { signature: String });
+  await svm.landLater(50);
+  const id = await scenario.send();
+  await scenario.untilStatus(id, 'submitted');
+  t.match(await refusal(scenario.signOnly(transaction)), /Insufficient relayer balance.*Under way: 5\d\d\d/);
+  await svm.landLater(0);
+
+  const rich = await SolanaScenario.open(t, scene);
+  const dear = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 100_000_000 });
+  const asked = await rich.built([], ComputeBudgetProgram.setComputeUnitLimit({ units: 200_000 }), dear);
+  t.match(await refusal(rich.signOnly(asked)), /Fee amount 20005000 exceeds max allowed fee amount 10000000/);
 });
 
 t.test('an old blockhash of a client gives way to a new one where only the relayer signs', async (t) => {

@@ -138,7 +138,7 @@ t.test(
     const [refusedRelayer, refusedSend, refusedKv, refusedFetch] = (await service.call('stranger')).body.data;
     for (const said of [refusedRelayer, refusedSend]) t.match(said, /stranger.*local-1/);
     t.match(refusedKv, /stranger.*kv/);
-    t.match(refusedFetch, /no grant to fetch/);
+    t.match(refusedFetch, /no grant for requests/);
 
     const held = service.call('holder', { hold: true });
     let second = (await service.call('holder')).body.data;

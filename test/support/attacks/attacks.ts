@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts';
 import { CAPABILITY_ATTACKS } from './capabilities.ts';
+import { CRYPTOGRAPHY_ATTACKS } from './cryptography.ts';
 import { ERROR_ATTACKS } from './errors.ts';
 import { ESCAPE_ATTACKS } from './escape.ts';
 import { LEFTOVER_ATTACKS } from './leftovers.ts';
@@ -20,4 +21,5 @@ export const ATTACKS: readonly Attack[] = [
   ...CAPABILITY_ATTACKS,
   ...LEFTOVER_ATTACKS,
   ...ESCAPE_ATTACKS,
+  ...CRYPTOGRAPHY_ATTACKS,
 ];

@@ -24,7 +24,7 @@ export const ESCAPE_ATTACKS: readonly Attack[] = [
       if (seen.size < 500) throw new Error('escaped the search: only ' + seen.size);
       return seen.size;`,
     ends: ['returned'],
-    limits: { slice_ms: 3000, cpu_ms: 5000 },
+    limits: { slice_ms: 15_000, cpu_ms: 20_000 },
   },
   {
     name: 'host functions among those of the guest',
@@ -62,7 +62,7 @@ export const ESCAPE_ATTACKS: readonly Attack[] = [
     threat: 40,
     recovery: null,
     // A stack run full takes its time on a busy machine.
-    limits: { slice_ms: 3000, cpu_ms: 5000 },
+    limits: { slice_ms: 15_000, cpu_ms: 20_000 },
     body: `const caught = [];
       for (const go of [() => new URL('::'), () => atob('%'), () => structuredClone(() => {}), () => crypto.getRandomValues(1), () => setTimeout(1), () => context.kv.get({})]) {
         try { await go(); } catch (error) { caught.push(error); }
@@ -180,6 +180,6 @@ export const ESCAPE_ATTACKS: readonly Attack[] = [
       if (finest < 0.09) throw new Error('escaped: ' + finest + ' ms');
       return finest;`,
     ends: ['returned'],
-    limits: { slice_ms: 3000, cpu_ms: 5000 },
+    limits: { slice_ms: 15_000, cpu_ms: 20_000 },
   },
 ];

@@ -77,13 +77,52 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
     ends: ['returned'],
   },
   {
+    name: 'a compression bomb',
+    threat: null,
+    recovery: 'R4',
+    body: `const through = (stream, data) => new Blob([data]).stream().pipeThrough(stream);
+      let bomb = new Uint8Array(2 ** 22); for (let i = 0; i < 2; i++) bomb = new Uint8Array(await new Response(through(new CompressionStream('deflate'), bomb)).arrayBuffer());
+      const unpacked = (data) => through(new DecompressionStream('deflate'), data);
+      const kept = []; for (;;) { for await (const once of unpacked(bomb)) for await (const twice of unpacked(once.slice())) kept.push(twice); }`,
+    ends: [...ANY_DEATH],
+  },
+  {
+    name: 'a compression bomb that nobody reads',
+    threat: null,
+    recovery: 'R4',
+    body: `const packed = new Uint8Array(await new Response(new Blob([new Uint8Array(2 ** 22)]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer());
+      const kept = []; for (;;) { const stream = new DecompressionStream('gzip'); kept.push(stream); const writer = stream.writable.getWriter(); writer.write(packed).catch(() => {}); stream.readable.getReader().read(); await null; }`,
+    ends: [...ANY_DEATH],
+  },
+  {
+    name: 'messages for ever between two ports',
+    threat: null,
+    recovery: 'R0',
+    body: 'const { port1, port2 } = new MessageChannel(); const on = () => { port1.postMessage(1); port2.postMessage(new Array(1e5).fill(2)); }; port1.onmessage = on; port2.onmessage = on; on(); await new Promise(() => {});',
+    ends: [...ANY_DEATH],
+  },
+  {
+    name: 'errors that report themselves',
+    threat: null,
+    recovery: null,
+    body: "globalThis.onerror = () => { reportError(new Error('again')); throw new Error('own'); }; globalThis.addEventListener('error', () => { reportError(new Error('once more')); }); for (;;) reportError(new Error('first'));",
+    ends: ['threw', 'CPU_LIMIT', 'MEMORY_LIMIT'],
+  },
+  {
+    name: 'buffers that become larger as they are handed on',
+    threat: null,
+    recovery: 'R4',
+    body: 'const kept = []; for (;;) kept.push(new ArrayBuffer(8).transfer(2 ** 25));',
+    ends: ANY_DEATH,
+  },
+  {
     name: 'every way back to a buffer that grows',
     threat: 13,
     recovery: 'R4',
     body: `const found = [ArrayBuffer, new Uint8Array(1).buffer.constructor, new Float64Array(1).buffer.constructor,
         Object.getPrototypeOf(new DataView(new ArrayBuffer(1)).buffer).constructor, Buffer.from('a').buffer.constructor,
         new TextEncoder().encode('a').buffer.constructor, structuredClone(new ArrayBuffer(1)).constructor,
-        new ArrayBuffer(1).slice(0).constructor, Uint8Array.from([1]).buffer.constructor, ArrayBuffer[Symbol.species],
+        new ArrayBuffer(1).slice(0).constructor, new ArrayBuffer(1).transfer().constructor, structuredClone(new ArrayBuffer(1), { transfer: [new ArrayBuffer(1)] }).constructor, Uint8Array.from([1]).buffer.constructor, ArrayBuffer[Symbol.species],
         (await new Blob(['a']).arrayBuffer()).constructor, (await new Response('a').arrayBuffer()).constructor,
         (await crypto.subtle.digest('SHA-256', new Uint8Array(1))).constructor];
       for (const Found of found) {
@@ -93,7 +132,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
           if (made.maxByteLength > 8 || made.resizable) throw new Error('escaped: a buffer that grows');
         }
       }
-      for (const name of ['resize', 'transfer', 'transferToFixedLength', 'maxByteLength', 'resizable', 'transferToImmutable']) {
+      for (const name of ['resize', 'maxByteLength', 'resizable', 'transferToImmutable']) {
         if (name in ArrayBuffer.prototype) throw new Error('escaped: ' + name);
       }
       return found.length;`,

@@ -7,7 +7,7 @@
 export interface Case {
   /** For whoever reads the verdict. */
   readonly name: string;
-  /** What it was accepted for; no other case has it. */
+  /** What it was accepted for; no other case has it, but for those with `ofOthers`. */
   readonly effect: string;
   /** Until when it was worth sending, in milliseconds since the epoch; null: as long as the chain takes it. */
   readonly validUntil: number | null;
@@ -15,6 +15,8 @@ export interface Case {
   readonly intents: readonly AnsweredIntent[];
   /** Absent when the service does not know it. */
   readonly shown: Shown | undefined;
+  /** Hashes of other cases with the same effect: their executions are not this one's. */
+  readonly ofOthers?: ReadonlySet<string>;
 }
 
 /** What a client wanted of a request that was accepted. */
@@ -80,7 +82,9 @@ export function judgeCases(cases: readonly Case[], truth: Truth): Faults {
   for (const one of cases) {
     const effects = effectsOf(one);
     for (const effect of effects) asked.add(effect);
-    const own = effects.flatMap((effect) => byEffect.get(effect) ?? []);
+    const own = effects
+      .flatMap((effect) => byEffect.get(effect) ?? [])
+      .filter(({ hash }) => one.ofOthers?.has(hash) !== true);
     if (own.length > 1)
       faults.doubled.push(`${one.name}: in blocks ${own.length} times: ${own.map(describe).join(', ')}`);
     judgeEnd(one, own, truth, faults);

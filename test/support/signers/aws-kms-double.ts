@@ -13,13 +13,14 @@ const ALGORITHMS: Record<Curve, readonly string[]> = {
   ed25519: ['ED25519_SHA_512', 'ED25519_PH_SHA_512'],
 };
 
-/** Of one key of AWS KMS, in the protocol AWS JSON 1.1. https://docs.aws.amazon.com/kms/latest/APIReference/ */
-export async function startAwsKms(curve: Curve): Promise<SignerDouble & { faults: KmsFaults }> {
-  const credentials = {
-    accessKeyId: `AKIA${randomBytes(8).toString('hex').toUpperCase()}`,
-    secretAccessKey: `canary/${randomBytes(24).toString('base64')}`,
-    sessionToken: `canary-session-${randomBytes(24).toString('base64')}`,
-  };
+/**
+ * Of one key of AWS KMS, in the protocol AWS JSON 1.1. https://docs.aws.amazon.com/kms/latest/APIReference/
+ * @param credentials those of a process: its signers have the same
+ */
+export async function startAwsKms(
+  curve: Curve,
+  credentials = newCredentials(),
+): Promise<SignerDouble & { faults: KmsFaults; credentials: typeof credentials }> {
   const faults: KmsFaults = { refusal: undefined, curve };
   const original = newServiceKey(curve);
   let key = original;
@@ -47,7 +48,7 @@ export async function startAwsKms(curve: Curve): Promise<SignerDouble & { faults
 
   const service = await new ServiceDouble(answer).start();
   return {
-    ...{ type: 'aws_kms', curve, service, publicKey: original.publicKey, faults },
+    ...{ type: 'aws_kms', curve, service, publicKey: original.publicKey, faults, credentials },
     config: { region: REGION, key_id: 'alias/relayer', endpoint: service.url },
     environment: {
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
@@ -65,6 +66,14 @@ export async function startAwsKms(curve: Curve): Promise<SignerDouble & { faults
     restore: () => {
       faults.refusal = undefined;
     },
+  };
+}
+
+function newCredentials() {
+  return {
+    accessKeyId: `AKIA${randomBytes(8).toString('hex').toUpperCase()}`,
+    secretAccessKey: `canary/${randomBytes(24).toString('base64')}`,
+    sessionToken: `canary-session-${randomBytes(24).toString('base64')}`,
   };
 }
 

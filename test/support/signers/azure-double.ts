@@ -27,6 +27,8 @@ export class AzureDouble {
   refusal: Answered | undefined;
   /** What the key is said to be of. */
   curveName = 'P-256K';
+  /** The version that its answers name, where that is not the one that was asked for. */
+  saysVersion: string | undefined;
 
   #answer(asked: Asked): Answered {
     const { pathname } = asked.url;
@@ -95,7 +97,7 @@ export class AzureDouble {
     if (name !== 'relayer' || key === undefined) {
       return said(404, 'KeyNotFound', `A key with (name/id) ${name}/${version} was not found in this key vault.`);
     }
-    const kid = `https://my-vault.vault.azure.net/keys/relayer/${version}`;
+    const kid = `https://my-vault.vault.azure.net/keys/relayer/${this.saysVersion ?? version}`;
     if (action === undefined && method === 'GET') {
       const { x, y } = key.spki.export({ format: 'jwk' });
       const operations = { key_ops: ['sign', 'verify'] };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { HttpAnswer, HttpClient, HttpGet, HttpPost } from '../../../src/egress/http-client.ts';
 
 /** What a service was asked. */
 export interface Asked {
@@ -20,6 +21,12 @@ export interface Answered {
   headers?: Record<string, string>;
 }
 
+/** What a service has taken so far: by the clock, and of the processor. */
+export interface Spent {
+  ms: number;
+  cpuMs: number;
+}
+
 /** A service on loopback behind its real wire protocol. What it answers is the double's; how it fails is here. */
 export class ServiceDouble {
   readonly #answer: (asked: Asked) => Answered;
@@ -37,6 +44,26 @@ export class ServiceDouble {
   /** For instance `http://127.0.0.1:41234`; the same after each start. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** The same service without a network: what is asked is answered from memory. What the service took is counted. */
+  inMemory(): Pick<HttpClient, 'get' | 'post'> & { spent: Spent } {
+    const ask = async (method: string, url: URL, { headers }: HttpGet, body = ''): Promise<HttpAnswer> => {
+      const [began, cpu] = [performance.now(), process.threadCpuUsage()];
+      const names = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+      const asked = askedOf(method, url, { ...names, host: url.host }, [Buffer.from(body)]);
+      const { status, json, headers: said = {} } = this.instead(asked) ?? this.#answer(asked);
+      const { user, system } = process.threadCpuUsage(cpu);
+      memory.spent.ms += performance.now() - began;
+      memory.spent.cpuMs += (user + system) / 1000;
+      return { status, headers: said, body: Buffer.from(JSON.stringify(json)) };
+    };
+    const memory = {
+      spent: { ms: 0, cpuMs: 0 },
+      get: (url: URL, given: HttpGet) => ask('GET', url, given),
+      post: (url: URL, given: HttpPost) => ask('POST', url, given, given.body),
+    };
+    return memory;
   }
 
   async start(): Promise<this> {

@@ -8,8 +8,9 @@ import { isObject, type JsonObject } from '../../../src/domain/json/json.ts';
 import type { NetworkType } from '../../../src/domain/network-type.ts';
 import type { HttpClient } from '../../../src/egress/http-client.ts';
 import { createSignerHttp } from '../../../src/egress/signer-http.ts';
+import { ThreadKeeper } from '../../../src/signers/keeper/thread-keeper.ts';
 import { createSignerKinds, openSigner, type SignerEntry } from '../../../src/signers/registry.ts';
-import type { Curve, Signer, SignerTools } from '../../../src/signers/signer.ts';
+import type { Curve, KindTools, Signer } from '../../../src/signers/signer.ts';
 import type { SignerDouble } from './signer-double.ts';
 import { familiesOf, isSigned, servesFamily } from './signer-families.ts';
 
@@ -39,12 +40,16 @@ async function open(
 ): Promise<Opened> {
   const counted: string[] = [];
   const errors: unknown[] = [];
-  const tools: SignerTools = {
+  const keeper = new ThreadKeeper();
+  t.teardown(() => keeper.close());
+  const tools: KindTools = {
     secrets: createSecretResolver(Object.fromEntries(environment)),
     http,
     clock: systemClock,
     random: () => 0,
     metrics: { asked: ({ signer, type, outcome }) => void counted.push(`${signer} ${type} ${outcome}`) },
+    keys: keeper,
+    reread: async () => subject.config,
   };
   const signer = await openSigner(createSignerKinds(), { id: 'one', ...subject }, tools);
   t.teardown(() => signer.close());

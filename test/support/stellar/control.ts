@@ -1,4 +1,4 @@
-import type { Fault } from './http/faults.ts';
+import type { Fault } from '../counterpart/faults.ts';
 import type { ContractKind } from './soroban/contracts/registry.ts';
 
 /** How the network is made. Absent: the value in brackets. */
@@ -30,6 +30,8 @@ export const STELLAR_DEFAULTS: Required<StellarOptions> = {
 export interface OnChain {
   /** Of the envelope that was offered. */
   hash: string;
+  /** Base64. */
+  envelope: string;
   /** Of the transaction within, which is the same where there is no fee bump. */
   innerHash: string;
   ledger: number;
@@ -64,6 +66,7 @@ export type Command =
   | { kind: 'fault'; endpoint: number; fault: Fault }
   | { kind: 'clear-faults'; endpoint: number }
   | { kind: 'landed' }
+  | { kind: 'taken-in' }
   | { kind: 'offers'; endpoint: number }
   | { kind: 'calls'; endpoint: number };
 

@@ -1,8 +1,8 @@
 /** The process of a counterpart for Stellar: it judges in its own time, and no test waits for its arithmetic. */
-import { answerCommands } from '../counterpart-commands.ts';
+import { answerCommands } from '../counterpart/commands.ts';
+import { Faults } from '../counterpart/faults.ts';
 import { type Addresses, type Command, type OnChain, STELLAR_DEFAULTS, type StellarOptions } from './control.ts';
 import { HorizonServer } from './horizon/horizon-server.ts';
-import { Faults } from './http/faults.ts';
 import { archive, makeAssetContract, makeContract } from './node/arrangement.ts';
 import type { Landed } from './node/closed-ledger.ts';
 import { Network } from './node/network.ts';
@@ -81,6 +81,8 @@ function perform(command: Command): unknown {
       return network.reset();
     case 'landed':
       return [...new Set(network.ledger.landed.values())].map(onChain);
+    case 'taken-in':
+      return network.takenIn;
     case 'open':
       return open(command.behind);
     default:
@@ -90,6 +92,7 @@ function perform(command: Command): unknown {
 
 const onChain = ({ frame, ledger, feeCharged, isSuccessful, result }: Landed): OnChain => ({
   hash: frame.hash,
+  envelope: frame.envelope.toXdr('base64'),
   innerHash: frame.inner.hash,
   ledger: ledger.sequence,
   source: frame.source,

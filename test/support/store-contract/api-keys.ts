@@ -30,6 +30,9 @@ export function apiKeysContract(t: Test, open: (t: Test) => Promise<Store>): voi
         ['hash of k1', keyOf()],
       ]),
     );
+    const limited = keyOf({ name: 'less', permissions: ['metrics:read'], rate: null, expiresAt: 5 });
+    await store.write((writer) => writer.updateApiKey(limited));
+    t.match((await store.read.apiKeyHashes()).get('hash of k1'), { ...limited, createdAt });
     t.equal(await store.write((writer) => writer.deleteApiKey('k1')), true);
     t.equal(await store.write((writer) => writer.deleteApiKey('k1')), false);
     t.strictSame([...(await store.read.apiKeyHashes()).keys()], ['hash of k2']);

@@ -15,8 +15,8 @@ export function auditContract(t: Test, open: (t: Test) => Promise<Store>): void 
     await store.write((writer) =>
       writer.insertAuditRecord(changeOf({ action: 'create', after, secrets: ['signing_key'] })),
     );
-    const { items, total } = await store.read.auditRecords({ page: 1, perPage: 10 }, {});
-    t.equal(total, 1);
+    const { items, next } = await store.read.auditRecords({ before: null, limit: 10 }, {});
+    t.strictSame([items.length, next], [1, null]);
     const { position, at, ...record } = items[0] ?? {};
     t.ok(Number.isInteger(position) && Number.isInteger(at));
     t.strictSame(record, {
@@ -25,25 +25,61 @@ export function auditContract(t: Test, open: (t: Test) => Promise<Store>): void 
     });
   });
 
-  t.test('the latest comes first, in pages, of one kind or one thing where that is asked for', async (t) => {
+  t.test('the latest comes first, part by part, of one kind, thing or key where that is asked for', async (t) => {
     const store = await open(t);
     await store.write(async (writer) => {
-      t.equal(await writer.latestAuditRecord(), 0);
+      t.equal(await writer.latestChange(), 0);
       for (const resourceId of ['a', 'b', 'a']) await writer.insertAuditRecord(changeOf({ resourceId }));
-      await writer.insertAuditRecord(changeOf({ resource: 'notification', resourceId: 'a' }));
+      await writer.insertAuditRecord({ ...changeOf({ resource: 'notification', resourceId: 'a' }), keyId: 'key-2' });
     });
-    const page = { page: 1, perPage: 10 };
-    const idsOf = async (filter: Parameters<Store['read']['auditRecords']>[1], asked = page) => {
-      const { items, total } = await store.read.auditRecords(asked, filter);
-      return [items.map(({ resourceId }) => resourceId), total];
+    const [latest] = (await store.read.auditRecords({ before: null, limit: 1 }, {})).items;
+    await store.write(async (writer) => {
+      const sent = { action: 'send', resource: 'transaction', resourceId: 't' } as const;
+      for (let count = 0; count < 3; count += 1) await writer.insertAuditRecord(changeOf(sent));
+    });
+    t.equal(await store.read.latestChange(), latest?.position, 'what is sent changes no setting');
+    const idsOf = async (filter: Parameters<Store['read']['auditRecords']>[1], limit = 10) => {
+      const seen: string[] = [];
+      let before: number | null = null;
+      do {
+        const part: Awaited<ReturnType<Store['read']['auditRecords']>> = await store.read.auditRecords(
+          { before, limit },
+          filter,
+        );
+        seen.push(...part.items.map(({ resourceId }) => resourceId));
+        before = part.next;
+      } while (before !== null);
+      return seen.join('');
     };
-    t.strictSame(await idsOf({}), [['a', 'a', 'b', 'a'], 4]);
-    const [latest] = (await store.read.auditRecords(page, {})).items;
-    t.equal(await store.read.latestAuditRecord(), latest?.position);
-    t.strictSame(await idsOf({}, { page: 2, perPage: 3 }), [['a'], 4]);
-    t.strictSame(await idsOf({ resource: 'relayer' }), [['a', 'b', 'a'], 3]);
-    t.strictSame(await idsOf({ resource: 'relayer', resourceId: 'a' }), [['a', 'a'], 2]);
-    t.strictSame(await idsOf({ resourceId: 'b' }), [['b'], 1]);
-    t.strictSame(await idsOf({ resourceId: 'nothing' }), [[], 0]);
+    t.equal(await idsOf({}), 'tttaaba');
+    t.equal(await idsOf({}, 2), 'tttaaba', 'in parts, too');
+    t.equal(await idsOf({ resource: 'relayer' }), 'aba');
+    t.equal(await idsOf({ resource: 'relayer', resourceId: 'a' }, 1), 'aa');
+    t.equal(await idsOf({ resource: 'transaction' }), 'ttt');
+    t.equal(await idsOf({ resourceId: 'b' }), 'b');
+    t.equal(await idsOf({ keyId: 'key-2' }), 'a');
+    t.equal(await idsOf({ resourceId: 'nothing' }), '');
+    t.strictSame(await store.read.auditRecords({ before: null, limit: 0 }, {}), { items: [], next: null });
   });
+
+  t.test(
+    'what it has of transactions and signatures is pruned, the oldest first; changes of settings stay',
+    async (t) => {
+      const store = await open(t);
+      await store.write(async (writer) => {
+        await writer.insertAuditRecord(changeOf());
+        await writer.insertAuditRecord(changeOf({ action: 'sign', resource: 'signature', resourceId: '1' }));
+        for (const resourceId of ['2', '3']) {
+          await writer.insertAuditRecord(changeOf({ action: 'send', resource: 'transaction', resourceId }));
+        }
+      });
+      t.equal(await store.write((writer) => writer.pruneAudit(0, 10)), 0);
+      const later = (await store.now()) + 1_000;
+      t.equal(await store.write((writer) => writer.pruneAudit(later, 2)), 2);
+      const { items } = await store.read.auditRecords({ before: null, limit: 10 }, {});
+      t.match(items, [{ resourceId: '3' }, { resource: 'relayer' }]);
+      t.equal(await store.write((writer) => writer.pruneAudit(later, 10)), 1);
+      t.equal(await store.write((writer) => writer.pruneAudit(later, 10)), 0);
+    },
+  );
 }

@@ -6,6 +6,7 @@ import { auditContract } from './audit-records.ts';
 import { bodiesContract } from './bodies.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
 import { decisionsContract } from './decisions.ts';
+import { deliveriesContract } from './deliveries.ts';
 import { historyContract } from './history.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { intentsContract } from './intents.ts';
@@ -18,16 +19,20 @@ import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
 import { pluginSettingsContract } from './plugin-settings.ts';
 import { pruningContract } from './pruning.ts';
+import { relayerBalancesContract } from './relayer-balances.ts';
 import { relayersContract } from './relayers.ts';
 import { settingsLockContract } from './settings-lock.ts';
 import { signersContract } from './signers.ts';
 import { spendingContract } from './spending.ts';
+import { transactionEventsContract } from './transaction-events.ts';
 import { transactionsContract } from './transactions.ts';
 
 /** All that a store promises; `open` gives an empty one and sees to its end. */
 export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void {
   relayersContract(t, open);
+  relayerBalancesContract(t, open);
   transactionsContract(t, open);
+  transactionEventsContract(t, open);
   attemptsContract(t, open);
   lanesContract(t, open);
   intentsContract(t, open);
@@ -41,6 +46,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   auditContract(t, open);
   settingsLockContract(t, open);
   outboxContract(t, open);
+  deliveriesContract(t, open);
   kvContract(t, open);
   kvLocksContract(t, open);
   idempotencyContract(t, open);

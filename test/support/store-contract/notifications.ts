@@ -16,8 +16,12 @@ export function notificationsContract(t: Test, open: (t: Test) => Promise<Store>
       await writer.putSigningKey('hook-1', KEY);
     });
     const stored = await store.read.notification('hook-1');
-    t.strictSame(stored, { ...notificationOf({ declaration }), hasSigningKey: true });
-    const key = await store.read.signingKey('hook-1');
+    t.strictSame(stored, {
+      ...notificationOf({ declaration }),
+      hasSigningKey: true,
+      hasSecondSigningKey: false,
+    });
+    const [key] = await store.read.signingKeys('hook-1');
     t.notMatch(inspect(key, { depth: 9, showHidden: true }) + JSON.stringify(key), /nobody/);
     const expected = createHmac('sha256', KEY).update('body').digest('base64');
     t.equal(key && createHmac('sha256', key).update('body').digest('base64'), expected);
@@ -26,16 +30,24 @@ export function notificationsContract(t: Test, open: (t: Test) => Promise<Store>
   t.test('the key stays when the rest changes, is replaced and removed', async (t) => {
     const store = await open(t);
     await store.write((writer) => writer.putNotification(notificationOf()));
-    t.equal(await store.read.signingKey('hook-1'), null);
-    t.equal(await store.read.signingKey('nobody'), null);
+    t.strictSame(await store.read.signingKeys('hook-1'), []);
+    t.strictSame(await store.read.signingKeys('nobody'), []);
     await store.write((writer) => writer.putSigningKey('hook-1', 'first'));
     await store.write((writer) => writer.putNotification(notificationOf({ url: 'https://hooks.example/two' })));
     t.match(await store.read.notification('hook-1'), { url: 'https://hooks.example/two', hasSigningKey: true });
     await store.write((writer) => writer.putSigningKey('hook-1', 'second'));
-    t.equal((await store.read.signingKey('hook-1'))?.export().toString(), 'second');
+    await store.write((writer) => writer.putSigningKey('hook-1', 'beside it', 'second_signing_key'));
+    t.match(await store.read.notification('hook-1'), { hasSigningKey: true, hasSecondSigningKey: true });
+    const keys = await store.read.signingKeys('hook-1');
+    t.strictSame(
+      keys.map((key) => key.export().toString()),
+      ['second', 'beside it'],
+    );
+    await store.write((writer) => writer.putSigningKey('hook-1', null, 'second_signing_key'));
+    t.equal((await store.read.signingKeys('hook-1')).length, 1);
     await store.write((writer) => writer.putSigningKey('hook-1', null));
     t.match(await store.read.notification('hook-1'), { hasSigningKey: false });
-    t.equal(await store.read.signingKey('hook-1'), null);
+    t.strictSame(await store.read.signingKeys('hook-1'), []);
     await t.rejects(
       store.write((writer) => writer.putSigningKey('nobody', 'x')),
       { message: 'There is no notification nobody' },
@@ -66,7 +78,7 @@ export function notificationsContract(t: Test, open: (t: Test) => Promise<Store>
     t.equal(await store.write((writer) => writer.deleteNotification('hook-1')), true);
     t.equal(await store.write((writer) => writer.deleteNotification('hook-1')), false);
     t.equal(await store.read.notification('hook-1'), undefined);
-    t.equal(await store.read.signingKey('hook-1'), null);
+    t.strictSame(await store.read.signingKeys('hook-1'), []);
     t.equal(await store.read.waitingEvents(), 0);
     await store.write((writer) => writer.putNotification(notificationOf()));
     t.match(await store.read.notification('hook-1'), { hasSigningKey: false }, 'a later one of that id has no old key');

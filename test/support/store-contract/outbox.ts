@@ -27,8 +27,9 @@ export function outboxContract(t: Test, open: (t: Test) => Promise<Store>): void
     const before = await store.now();
     await insert(store, event);
     t.strictSame(await store.read.dueNotifications((await store.now()) + 1), ['hook-1']);
-    const { createdAt, ...claimed } = await claimOne(store);
-    t.strictSame(claimed, { ...event, tries: 1 });
+    const { createdAt, dueSince, ...claimed } = await claimOne(store);
+    t.strictSame(claimed, { ...event, tries: 1, triesSince: 1 });
+    t.equal(dueSince, createdAt);
     t.ok(createdAt >= before && createdAt <= (await store.now()));
     await t.rejects(insert(store, event), { message: 'Table outbox already holds e1' });
   });
@@ -138,23 +139,26 @@ export function outboxContract(t: Test, open: (t: Test) => Promise<Store>): void
   });
 
   t.test(
-    'pruning deletes what arrived or was dropped, the oldest first, and keeps what waits or is dead',
+    'pruning deletes what arrived or was dropped, the oldest first, and keeps what waits; the dead have a time of their own',
     async (t) => {
       const store = await open(t);
       const ids = ['1', '2', '3', 'dead', 'waits'];
+      const at = (others: number) => ({ others, dead: 0 });
       await insert(store, ...ids.map((id) => ({ id, subject: id })));
       for (const event of await claim(store)) {
         if (event.id === 'waits') continue;
         const end = event.id === 'dead' ? 'dead' : event.id === '3' ? 'dropped' : 'delivered';
         await store.write((writer) => writer.settleEvent(event, { outcome: 'ended', end }));
       }
-      t.equal(await store.write((writer) => writer.pruneOutbox(0, 10)), 0);
+      t.equal(await store.write((writer) => writer.pruneOutbox(at(0), 10)), 0);
       const later = (await store.now()) + 1000;
-      t.equal(await store.write((writer) => writer.pruneOutbox(later, 2)), 2);
-      t.equal(await store.write((writer) => writer.pruneOutbox(later, 10)), 1);
-      t.equal(await store.write((writer) => writer.pruneOutbox(later, 10)), 0);
+      t.equal(await store.write((writer) => writer.pruneOutbox(at(later), 2)), 2);
+      t.equal(await store.write((writer) => writer.pruneOutbox(at(later), 10)), 1);
+      t.equal(await store.write((writer) => writer.pruneOutbox(at(later), 10)), 0);
       t.equal(await store.read.waitingEvents(), 1);
-      await t.rejects(insert(store, { id: 'dead' }), 'it is still there');
+      t.match(await store.read.delivery('hook-1', 'dead'), { state: 'dead', outcome: 'ended' });
+      t.equal(await store.write((writer) => writer.pruneOutbox({ others: 0, dead: later }, 10)), 1);
+      t.equal(await store.read.delivery('hook-1', 'dead'), undefined);
     },
   );
 }

@@ -136,6 +136,20 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     await insert(store, transactionOf(), transactionOf());
   });
 
+  t.test('a transaction is found by the hash of any of its attempts, in its own lane', async (t) => {
+    const store = await open(t);
+    const sent = transactionOf({ status: 'sent' });
+    const { id, relayerId, lane } = sent;
+    await insert(store, sent);
+    await store.write(async (writer) => {
+      await writer.insertAttempt(attemptOf(sent, { hash: 'first', deadAt: 5 }));
+      await writer.insertAttempt(attemptOf(sent, { ordinal: 2, hash: 'second' }));
+    });
+    for (const hash of ['first', 'second']) t.same(await store.read.transactionByHash(lane, hash), { id, relayerId });
+    t.equal(await store.read.transactionByHash(lane, 'third'), undefined);
+    t.equal(await store.read.transactionByHash('another lane', 'first'), undefined);
+  });
+
   t.test('what a transaction needed first is found, the latest first', async (t) => {
     const store = await open(t);
     const of = (id: string, parentId: string | null) => transactionOf({ id, parentId });

@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres.ts';
@@ -19,8 +18,13 @@ async function writeForEver(): Promise<never> {
       await writer.insertTransaction(transaction);
       await writer.insertAttempt(attemptOf(transaction));
     });
-    writeSync(1, `${transaction.id}\n`);
+    await told(`${transaction.id}\n`);
   }
+}
+
+/** Resolves when the reader has it, who may be slow. */
+function told(line: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(line, () => resolve()));
 }
 
 await Promise.all(Array.from({ length: 8 }, writeForEver));

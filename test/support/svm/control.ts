@@ -1,4 +1,4 @@
-import type { RpcFault } from './rpc-faults.ts';
+import type { Fault } from '../counterpart/faults.ts';
 
 /** How the chain is made. Absent: the value in brackets. */
 export interface SvmOptions {
@@ -43,7 +43,7 @@ export type Command =
   | { kind: 'behind'; endpoint: number; blocks: number }
   | { kind: 'illness'; endpoint: number; illness: number | 'unknown' | null }
   | { kind: 'prune'; endpoint: number }
-  | { kind: 'fault'; endpoint: number; fault: RpcFault }
+  | { kind: 'fault'; endpoint: number; fault: Fault }
   | { kind: 'clear-faults'; endpoint: number }
   | { kind: 'landed' }
   | { kind: 'offers'; endpoint: number }

@@ -1,5 +1,5 @@
 /** The process of a counterpart for Solana: native code may end it, and no test ends with it. */
-import { answerCommands } from '../counterpart-commands.ts';
+import { answerCommands } from '../counterpart/commands.ts';
 import { type Command, type OnChain, SVM_DEFAULTS, type SvmOptions } from './control.ts';
 import { type Landed, Ledger } from './ledger.ts';
 import { NodeView } from './node-view.ts';

@@ -25,6 +25,7 @@ async function stage(t: Test) {
         return store.now();
       },
     },
+    chains: new Map([['evm' as const, { unit: 'wei' }]]),
     engine: { parked: () => [{ relayerId: 'r', networkType: 'evm', cause: 'price' }] },
     connections: {
       endpoints: () => [{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16 }],
@@ -41,18 +42,23 @@ t.test('a relayer that another instance found well, or took away, is told of as 
   await store.write(async (writer) => {
     await writer.putRelayer(unwell);
     await writer.putRelayer({ ...unwell, id: 'r2' });
+    for (const relayerId of ['r1', 'r2', 'gone']) {
+      await writer.putRelayerBalance({ relayerId, balance: 10n ** 18n, isLow: false });
+    }
   });
   // What this instance has seen itself must not outlive what another one wrote.
   metrics.engine.relayerChecked('r1', false);
   metrics.engine.relayerChecked('r2', false);
-  t.match(await metrics.text(), 'relayer_healthy{relayer_id="r1"} 0');
+  t.match(await metrics.text(), 'isolayer_relayer_healthy{relayer_id="r1"} 0');
   await store.write(async (writer) => {
     await writer.putRelayer({ ...unwell, disabledReason: null });
     await writer.deleteRelayer('r2');
   });
   const text = await metrics.text();
-  t.match(text, 'relayer_healthy{relayer_id="r1"} 1');
-  t.notMatch(text, 'relayer_healthy{relayer_id="r2"}');
+  t.match(text, 'isolayer_relayer_healthy{relayer_id="r1"} 1');
+  t.match(text, 'isolayer_relayer_balance{relayer_id="r1",network_type="evm",unit="wei"} 1000000000000000000');
+  t.equal(text.split('isolayer_relayer_balance{').length, 2, 'of those that are there');
+  t.notMatch(text, 'isolayer_relayer_healthy{relayer_id="r2"}');
 });
 
 t.test('no gauge by relayer stays when its transactions have ended and it is gone', async (t) => {
@@ -62,7 +68,7 @@ t.test('no gauge by relayer stays when its transactions have ended and it is gon
     await writer.putRelayer(relayerOf({ id: 'gone' }));
     await writer.insertTransaction(transaction);
   });
-  const gauges = /^(?!transaction\w*_total)\w+\{.*relayer_id="gone"/m;
+  const gauges = /^(?!isolayer_transaction\w*_total)\w+\{.*relayer_id="gone"/m;
   t.match(await metrics.text(), gauges);
   await store.write(async (writer) => {
     await writer.updateTransaction(transaction.id, 'pending', { status: 'failed', nextActionAt: null });
@@ -73,11 +79,11 @@ t.test('no gauge by relayer stays when its transactions have ended and it is gon
 
 t.test('a store that takes no writes is told of, and is well again when it says so', async (t) => {
   const { metrics, state } = await stage(t);
-  t.match(await metrics.text(), /^store_healthy 1$/m);
+  t.match(await metrics.text(), /^isolayer_store_healthy 1$/m);
   state.isAway = true;
-  t.match(await metrics.text(), /^store_healthy 0$/m);
+  t.match(await metrics.text(), /^isolayer_store_healthy 0$/m);
   state.isAway = false;
-  t.match(await metrics.text(), /^store_healthy 1$/m);
+  t.match(await metrics.text(), /^isolayer_store_healthy 1$/m);
 });
 
 t.test('plugins, endpoints and what waits are told of as their parts say', async (t) => {
@@ -85,12 +91,12 @@ t.test('plugins, endpoints and what waits are told of as their parts say', async
   const plugin: PluginStatus = { id: 'p', state: 'backing-off', reason: 'died', version: null, refused: true };
   state.plugins = [plugin, { ...plugin, id: 'q', state: 'serving', refused: false }];
   const text = await metrics.text();
-  t.match(text, 'plugin_refused{plugin_id="p"} 1');
-  t.match(text, 'plugin_refused{plugin_id="q"} 0');
-  t.match(text, 'plugin_isolates{plugin_id="p"} 2');
-  t.match(text, 'rpc_concurrency_limit{network="n",endpoint="https://a.test"} 16');
-  t.match(text, 'transactions_parked{relayer_id="r",network_type="evm",reason="price"} 1');
-  t.match(text, /^intents_waiting 0$/m);
+  t.match(text, 'isolayer_plugin_refused{plugin_id="p"} 1');
+  t.match(text, 'isolayer_plugin_refused{plugin_id="q"} 0');
+  t.match(text, 'isolayer_plugin_isolates{plugin_id="p"} 2');
+  t.match(text, 'isolayer_rpc_endpoint_concurrency_limit{network="n",endpoint="https://a.test"} 16');
+  t.match(text, 'isolayer_transactions_parked{relayer_id="r",network_type="evm",reason="price"} 1');
+  t.match(text, /^isolayer_intents_waiting 0$/m);
   state.plugins = [];
-  t.notMatch(await metrics.text(), 'plugin_refused{');
+  t.notMatch(await metrics.text(), 'isolayer_plugin_refused{');
 });

@@ -1,9 +1,11 @@
 import { DOMException } from '../dom-exception.ts';
+import { tooFew } from '../web-idl.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** Base64 of a text whose characters are bytes (HTML 8.3). */
 export function btoa(data: unknown): string {
+  if (arguments.length === 0) throw tooFew('btoa', 1);
   const text = String(data);
   let out = '';
   for (let index = 0; index < text.length; index += 3) {
@@ -17,6 +19,7 @@ export function btoa(data: unknown): string {
 
 /** The bytes of a base64 text as characters; ASCII white space is skipped, padding may be absent (Infra 6). */
 export function atob(data: unknown): string {
+  if (arguments.length === 0) throw tooFew('atob', 1);
   const text = String(data).replace(/[\t\n\f\r ]/g, '');
   const body = text.length % 4 === 0 ? text.replace(/={1,2}$/, '') : text;
   if (body.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(body)) {

@@ -1,11 +1,13 @@
+import { conform } from '../web-idl.ts';
 import { Utf8Decoder } from './utf8-decoder.ts';
 
-type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** The labels of three encodings (Encoding Standard 4.2). */
+/** The labels of four encodings (Encoding Standard 4.2). */
 const LABELS: Readonly<Record<Encoding, string>> = {
   'utf-8': 'unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8',
   'utf-16le': 'csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le',
+  'utf-16be': 'unicodefffe utf-16be',
   'windows-1252':
     'ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 ' +
     'iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252',
@@ -21,25 +23,49 @@ interface Decoder {
   decode(bytes: Uint8Array, last: boolean): string;
 }
 
-/** Decoder for UTF-8, UTF-16LE and windows-1252 (Encoding Standard 7.2). */
+/** A decoder for one of the other encodings, as the web has it. */
+export interface WholeDecoder {
+  readonly encoding: string;
+  decode(input: Uint8Array, options: { stream?: boolean }): string;
+}
+
+/** Makes a decoder for a label that is not among the four; undefined where nobody knows it. */
+export type MakeLegacy = (label: string, options: object) => WholeDecoder | undefined;
+
+/** The other encodings are many, and few ask for them: who has them says so here. */
+let makeLegacy: MakeLegacy = () => undefined;
+
+export function setLegacyDecoders(make: MakeLegacy): void {
+  makeLegacy = make;
+}
+
+/** Decoder (Encoding Standard 7.2): for UTF-8, UTF-16 and windows-1252 of its own, for others that of {@link MakeLegacy}. */
 export class TextDecoder {
-  readonly #encoding: Encoding;
+  readonly #encoding: Encoding | undefined;
+  readonly #legacy: WholeDecoder | undefined;
   readonly #fatal: boolean;
   readonly #ignoreBOM: boolean;
   #decoder: Decoder | null = null;
   #bomSeen = false;
 
   constructor(label: unknown = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-    const name = String(label).trim().toLowerCase();
+    // Only the white space of ASCII counts (Encoding Standard 4.2).
+    const name = String(label)
+      .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '')
+      .toLowerCase();
     const encoding = (Object.keys(LABELS) as Encoding[]).find((key) => LABELS[key].split(' ').includes(name));
-    if (encoding === undefined) throw new RangeError(`The encoding label provided ('${String(label)}') is invalid.`);
     this.#encoding = encoding;
     this.#fatal = Boolean(options?.fatal);
     this.#ignoreBOM = Boolean(options?.ignoreBOM);
+    if (encoding !== undefined) return;
+    this.#legacy = makeLegacy(name, { fatal: this.#fatal, ignoreBOM: this.#ignoreBOM });
+    if (this.#legacy === undefined) {
+      throw new RangeError(`The encoding label provided ('${String(label)}') is invalid.`);
+    }
   }
 
   get encoding(): string {
-    return this.#encoding;
+    return this.#legacy?.encoding ?? this.#encoding ?? '';
   }
 
   get fatal(): boolean {
@@ -52,6 +78,7 @@ export class TextDecoder {
 
   decode(input?: ArrayBuffer | ArrayBufferView, options: { stream?: boolean } = {}): string {
     const last = !options?.stream;
+    if (this.#legacy !== undefined) return this.#legacy.decode(bytesOf(input), { stream: !last });
     this.#decoder ??= this.#begin();
     try {
       return this.#withoutBom(this.#decoder.decode(bytesOf(input), last));
@@ -63,14 +90,12 @@ export class TextDecoder {
     }
   }
 
-  get [Symbol.toStringTag](): string {
-    return 'TextDecoder';
-  }
-
   #begin(): Decoder {
     this.#bomSeen = false;
     if (this.#encoding === 'utf-8') return new Utf8Decoder(this.#fatal);
-    return this.#encoding === 'utf-16le' ? new Utf16LeDecoder(this.#fatal) : { decode: decodeWindows1252 };
+    return this.#encoding === 'windows-1252'
+      ? { decode: decodeWindows1252 }
+      : new Utf16Decoder(this.#encoding ?? 'utf-16le', this.#fatal);
   }
 
   #withoutBom(text: string): string {
@@ -80,27 +105,33 @@ export class TextDecoder {
   }
 }
 
-class Utf16LeDecoder implements Decoder {
+conform(TextDecoder);
+
+class Utf16Decoder implements Decoder {
+  readonly #encoding: Encoding;
   readonly #fatal: boolean;
-  #low = -1;
+  /** The first byte of a unit whose second has not come. */
+  #first = -1;
   /** A high surrogate whose other half has not come. */
   #high = '';
 
-  constructor(fatal: boolean) {
+  constructor(encoding: Encoding, fatal: boolean) {
+    this.#encoding = encoding;
     this.#fatal = fatal;
   }
 
   decode(bytes: Uint8Array, last: boolean): string {
     let out = '';
     for (const byte of bytes) {
-      if (this.#low < 0) this.#low = byte;
+      if (this.#first < 0) this.#first = byte;
       else {
-        out += this.#unit(this.#low | (byte << 8));
-        this.#low = -1;
+        const first = this.#first;
+        out += this.#unit(this.#encoding === 'utf-16be' ? (first << 8) | byte : first | (byte << 8));
+        this.#first = -1;
       }
     }
     // A lone half of a pair and a lone byte at the end are one error together.
-    const unfinished = this.#high !== '' || this.#low >= 0;
+    const unfinished = this.#high !== '' || this.#first >= 0;
     return last && unfinished ? out + this.#replacement() : out;
   }
 
@@ -116,7 +147,7 @@ class Utf16LeDecoder implements Decoder {
   }
 
   #replacement(): string {
-    if (this.#fatal) throw new TypeError('The encoded data was not valid for encoding utf-16le');
+    if (this.#fatal) throw new TypeError(`The encoded data was not valid for encoding ${this.#encoding}`);
     return '\ufffd';
   }
 }

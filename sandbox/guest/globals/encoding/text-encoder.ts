@@ -1,11 +1,16 @@
+import { conform } from '../web-idl.ts';
+
 /** UTF-8 encoder (Encoding Standard 7.4); a lone surrogate becomes U+FFFD. */
 export class TextEncoder {
+  /** Only the objects of this class have it. */
+  readonly #brand = 'utf-8';
+
   get encoding(): string {
-    return 'utf-8';
+    return this.#brand;
   }
 
   encode(input: unknown = ''): Uint8Array {
-    const text = String(input);
+    const text = textFor(this.#brand, input);
     const bytes = new Uint8Array(byteLength(text));
     write(text, bytes);
     return bytes;
@@ -13,12 +18,16 @@ export class TextEncoder {
 
   /** Writes as many whole characters as fit; `read` counts UTF-16 units, `written` bytes. */
   encodeInto(input: unknown, destination: Uint8Array): { read: number; written: number } {
-    return write(String(input), destination);
+    const text = textFor(this.#brand, input);
+    if (!(destination instanceof Uint8Array)) throw new TypeError('The destination must be a Uint8Array');
+    return write(text, destination);
   }
+}
 
-  get [Symbol.toStringTag](): string {
-    return 'TextEncoder';
-  }
+conform(TextEncoder, { required: { encodeInto: 2 } });
+
+function textFor(_brand: string, input: unknown): string {
+  return `${input as string}`;
 }
 
 function write(text: string, bytes: Uint8Array): { read: number; written: number } {

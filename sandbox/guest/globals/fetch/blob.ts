@@ -2,6 +2,7 @@ import { concatBytes, copyOfBytes } from '../encoding/bytes.ts';
 import { TextDecoder } from '../encoding/text-decoder.ts';
 import { TextEncoder } from '../encoding/text-encoder.ts';
 import type { StreamClasses } from '../streams.ts';
+import { conform, tooFew } from '../web-idl.ts';
 
 const encoder = new TextEncoder();
 
@@ -14,7 +15,7 @@ export function createBlobClasses(streams: () => StreamClasses) {
     readonly #type: string;
 
     constructor(parts: unknown = [], options: unknown = {}) {
-      const { type = '', endings = 'transparent' } = optionsOf(options);
+      const { endings = 'transparent', type = '' } = optionsOf(options);
       if (endings !== 'transparent' && endings !== 'native')
         throw new TypeError(`'${String(endings)}' is no kind of line ending`);
       this.#bytes = concatBytes(listOf(parts).map((part) => bytesOf(part, endings === 'native')));
@@ -49,10 +50,6 @@ export function createBlobClasses(streams: () => StreamClasses) {
       return streams().streamOf(() => this.#bytes.slice());
     }
 
-    get [Symbol.toStringTag](): string {
-      return 'Blob';
-    }
-
     static #of(bytes: Uint8Array<ArrayBuffer>, type: string): Blob {
       return new Blob([bytes], { type });
     }
@@ -68,7 +65,7 @@ export function createBlobClasses(streams: () => StreamClasses) {
 
     constructor(parts: unknown, name: unknown, options: unknown = {}) {
       super(parts, options);
-      if (name === undefined) throw new TypeError('A File takes its parts and its name');
+      if (arguments.length < 2) throw tooFew('File', 2);
       const { lastModified } = optionsOf(options);
       this.#name = textOf(name).toWellFormed();
       this.#lastModified = lastModified === undefined ? Date.now() : Math.trunc(Number(lastModified)) || 0;
@@ -81,11 +78,10 @@ export function createBlobClasses(streams: () => StreamClasses) {
     get lastModified(): number {
       return this.#lastModified;
     }
-
-    override get [Symbol.toStringTag](): string {
-      return 'File';
-    }
   }
+
+  conform(Blob);
+  conform(File);
 
   function bytesOf(part: unknown, isNative: boolean): Uint8Array {
     const bytes = bytesIn(part) ?? copyOfBytes(part);
@@ -96,7 +92,14 @@ export function createBlobClasses(streams: () => StreamClasses) {
 
   /** The bytes of a Blob, not copied; undefined for anything else. */
   const bytesOfBlob = (value: unknown) => bytesIn(value);
-  return { Blob, File, bytesIn: bytesOfBlob };
+  /** A Blob with the same content, or a File with the same name too; undefined for anything else. */
+  const copy = (value: object): Blob | undefined => {
+    if (!(value instanceof Blob)) return undefined;
+    const { type } = value;
+    if (!(value instanceof File)) return value.slice(0, value.size, type);
+    return new File([value], value.name, { type, lastModified: value.lastModified });
+  };
+  return { Blob, File, bytesIn: bytesOfBlob, copy };
 }
 
 export type BlobClasses = ReturnType<typeof createBlobClasses>;

@@ -1,6 +1,8 @@
 import type { CapabilityContract, FetchBody, FetchReply } from '../../../capability-contract.ts';
 import { base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
+import { tooFew } from '../web-idl.ts';
 import { type BodyClass, BodyContent, type BodyWorld, type WholeBody } from './body.ts';
+import { readDataUrl } from './data-url.ts';
 import { Headers, headerLines } from './headers.ts';
 import type { RequestClass, Signal } from './request.ts';
 import type { ResponseClass } from './response.ts';
@@ -35,16 +37,18 @@ const WITHOUT_BODY = [101, 204, 205, 304];
 export function createFetch(asker: () => AskForFetch, { world, body, request, response }: FetchClasses) {
   let lastKey = 0;
 
-  return async function fetch(input: unknown, init?: unknown): Promise<InstanceType<ResponseClass['Response']>> {
+  async function fetch(...given: unknown[]): Promise<InstanceType<ResponseClass['Response']>> {
+    if (given.length === 0) throw tooFew('fetch', 1);
     // Now, for a body may be a stream that comes to its end while another plugin call runs.
     const ask = asker();
-    const wanted = new request.Request(input, init);
+    const wanted = new request.Request(given[0], given[1]);
     const signals = request.followed(wanted);
     throwIfAborted(signals);
     // Never dropped in silence: what was to be checked would not be.
     if (wanted.integrity !== '') throw new TypeError('fetch does not check integrity');
     const whole = await body.contentOf(wanted)?.whole();
     throwIfAborted(signals);
+    if (wanted.url.startsWith('data:')) return ofData(wanted.url);
     const key = ++lastKey;
     const params = {
       key,
@@ -68,7 +72,19 @@ export function createFetch(asker: () => AskForFetch, { world, body, request, re
     } as const;
     const hasBody = wanted.method !== 'HEAD' && !WITHOUT_BODY.includes(reply.status);
     return response.answer(head, hasBody ? new BodyContent(world, content) : null);
-  };
+  }
+
+  Object.defineProperty(fetch, 'length', { value: 1, configurable: true });
+  return fetch;
+
+  /** What such a URL holds nobody has to be asked for. */
+  function ofData(url: string): InstanceType<ResponseClass['Response']> {
+    const data = readDataUrl(url);
+    if (data === null) throw new TypeError('The data URL is not well formed');
+    const headers = new Headers({ 'content-type': data.type });
+    const head = { type: 'basic', url, redirected: false, status: 200, statusText: 'OK', headers } as const;
+    return response.answer(head, new BodyContent(world, { bytes: data.bytes }));
+  }
 
   /** Rejects as soon as a signal is aborted, and gives the exchange up then. */
   function abortable<T>(ask: AskForFetch, signals: readonly Signal[], key: number, work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { conform, makeIterable } from '../web-idl.ts';
 import type { BlobClasses } from './blob.ts';
 
 /** An entry's value: text, or a File of these classes. */
@@ -5,8 +6,22 @@ export type FormValue = string | InstanceType<BlobClasses['File']>;
 
 /** The class FormData (XMLHttpRequest Standard 5) over these Blobs. */
 export function createFormDataClass({ Blob, File }: BlobClasses) {
-  return class FormData {
+  let entriesIn: (form: FormData) => readonly [string, FormValue][];
+
+  class FormData {
+    declare readonly entries: () => IterableIterator<[string, FormValue]>;
+    declare readonly keys: () => IterableIterator<string>;
+    declare readonly values: () => IterableIterator<FormValue>;
+    declare readonly forEach: (
+      callback: (value: FormValue, name: string, form: FormData) => void,
+      self?: unknown,
+    ) => void;
+    declare readonly [Symbol.iterator]: () => IterableIterator<[string, FormValue]>;
     #entries: [name: string, value: FormValue][] = [];
+
+    static {
+      entriesIn = (form) => form.#entries;
+    }
 
     constructor(form?: unknown) {
       if (form !== undefined) throw new TypeError('There are no form elements here');
@@ -47,35 +62,11 @@ export function createFormDataClass({ Blob, File }: BlobClasses) {
           .filter(([other], index) => index <= first || other !== entry[0]);
       }
     }
+  }
 
-    forEach(callback: (value: FormValue, name: string, form: FormData) => void, self?: unknown): void {
-      if (typeof callback !== 'function') throw new TypeError('The callback is not a function');
-      for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this]);
-    }
-
-    *entries(): IterableIterator<[string, FormValue]> {
-      for (let index = 0; index < this.#entries.length; index++) {
-        const [name, value] = this.#entries[index] as [string, FormValue];
-        yield [name, value];
-      }
-    }
-
-    *keys(): IterableIterator<string> {
-      for (const [name] of this.entries()) yield name;
-    }
-
-    *values(): IterableIterator<FormValue> {
-      for (const [, value] of this.entries()) yield value;
-    }
-
-    [Symbol.iterator](): IterableIterator<[string, FormValue]> {
-      return this.entries();
-    }
-
-    get [Symbol.toStringTag](): string {
-      return 'FormData';
-    }
-  };
+  conform(FormData, { required: { append: 2, delete: 1, get: 1, getAll: 1, has: 1, set: 2 } });
+  makeIterable(FormData, (form) => entriesIn(form));
+  return FormData;
 
   /** A Blob becomes a File, which takes the given name (XMLHttpRequest Standard 5, create an entry). */
   function valueOf(value: unknown, filename: unknown): FormValue {
@@ -92,5 +83,5 @@ export function createFormDataClass({ Blob, File }: BlobClasses) {
 export type FormDataClass = ReturnType<typeof createFormDataClass>;
 
 function text(value: unknown): string {
-  return String(value).toWellFormed();
+  return `${value as string}`.toWellFormed();
 }

@@ -1,3 +1,5 @@
+import { conform, makeIterable, recordOf } from '../web-idl.ts';
+
 /** A name and a value as Headers keep them: the name in lower case. */
 export type HeaderPair = [name: string, value: string];
 
@@ -7,13 +9,25 @@ const BAD_VALUE = /[\0\r\n]/;
 const EDGES = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
 let pairsIn: (headers: Headers) => HeaderPair[];
+let sortedIn: (headers: Headers) => HeaderPair[];
+let fix: (headers: Headers) => void;
 
 /** HTTP headers (Fetch Standard 5.1). */
 export class Headers {
+  declare readonly entries: () => IterableIterator<HeaderPair>;
+  declare readonly keys: () => IterableIterator<string>;
+  declare readonly values: () => IterableIterator<string>;
+  declare readonly forEach: (callback: (value: string, name: string, headers: Headers) => void, self?: unknown) => void;
+  declare readonly [Symbol.iterator]: () => IterableIterator<HeaderPair>;
   #pairs: HeaderPair[] = [];
+  #isFixed = false;
 
   static {
     pairsIn = (headers) => headers.#pairs;
+    sortedIn = (headers) => headers.#sorted();
+    fix = (headers) => {
+      headers.#isFixed = true;
+    };
   }
 
   constructor(init?: unknown) {
@@ -22,11 +36,14 @@ export class Headers {
   }
 
   append(name: unknown, value: unknown): void {
-    this.#pairs.push([nameOf(name), valueOf(value)]);
+    const pair: HeaderPair = [nameOf(name), valueOf(value)];
+    this.#change();
+    this.#pairs.push(pair);
   }
 
   delete(name: unknown): void {
     const wanted = nameOf(name);
+    this.#change();
     this.#pairs = this.#pairs.filter(([other]) => other !== wanted);
   }
 
@@ -48,38 +65,14 @@ export class Headers {
   /** Sets the first header of that name and drops the others. */
   set(name: unknown, value: unknown): void {
     const pair: HeaderPair = [nameOf(name), valueOf(value)];
+    this.#change();
     const first = this.#pairs.findIndex(([other]) => other === pair[0]);
     if (first < 0) this.#pairs.push(pair);
     else this.#pairs = this.#pairs.with(first, pair).filter(([other], index) => index <= first || other !== pair[0]);
   }
 
-  forEach(callback: (value: string, name: string, headers: Headers) => void, self?: unknown): void {
-    if (typeof callback !== 'function') throw new TypeError('The callback is not a function');
-    for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this]);
-  }
-
-  // By index and not over a copy: what is changed on the way is seen (Web IDL 3.7.10).
-  *entries(): IterableIterator<HeaderPair> {
-    for (let index = 0; index < this.#sorted().length; index++) {
-      const [name, value] = this.#sorted()[index] as HeaderPair;
-      yield [name, value];
-    }
-  }
-
-  *keys(): IterableIterator<string> {
-    for (const [name] of this.entries()) yield name;
-  }
-
-  *values(): IterableIterator<string> {
-    for (const [, value] of this.entries()) yield value;
-  }
-
-  [Symbol.iterator](): IterableIterator<HeaderPair> {
-    return this.entries();
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'Headers';
+  #change(): void {
+    if (this.#isFixed) throw new TypeError('These headers cannot be changed');
   }
 
   /** By name, each name once; only cookies cannot be combined (Fetch Standard 2.2.2, sort and combine). */
@@ -89,6 +82,15 @@ export class Headers {
       name === 'set-cookie' ? this.getSetCookie().map((value) => [name, value]) : [[name, this.get(name) ?? '']],
     );
   }
+}
+
+conform(Headers, { required: { append: 2, delete: 1, get: 1, has: 1, set: 2 } });
+makeIterable(Headers, (headers) => sortedIn(headers));
+
+/** From now on a plugin cannot change them (Fetch Standard 5.1, the guard "immutable"). */
+export function fixHeaders(headers: Headers): Headers {
+  fix(headers);
+  return headers;
 }
 
 /** The headers line by line, in the order in which they were given. */
@@ -102,9 +104,7 @@ function pairsOf(init: unknown): [unknown, unknown][] {
   }
   const iterate = (init as Partial<Iterable<unknown>>)[Symbol.iterator];
   if (iterate === undefined || iterate === null) {
-    return Reflect.ownKeys(init)
-      .filter((key) => Reflect.getOwnPropertyDescriptor(init, key)?.enumerable === true)
-      .map((key) => [byteString(key), (init as Record<string | symbol, unknown>)[key]]);
+    return recordOf(init);
   }
   return [...(init as Iterable<Iterable<unknown>>)].map((given) => {
     const pair = typeof given === 'object' && given !== null ? [...given] : [];

@@ -1,3 +1,4 @@
+import { conform, tooFew } from '../web-idl.ts';
 import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
 import { Headers } from './headers.ts';
 
@@ -21,10 +22,21 @@ const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK'];
 
 /** The settings of a request, with what each may be (Fetch Standard 5.4). */
 const SETTINGS = {
-  cache: ['default', 'no-store', 'reload', 'no-cache', 'force-cache'],
+  cache: ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'],
   credentials: ['same-origin', 'omit', 'include'],
   mode: ['cors', 'same-origin', 'no-cors'],
   redirect: ['follow', 'error', 'manual'],
+  referrerPolicy: [
+    '',
+    'no-referrer',
+    'no-referrer-when-downgrade',
+    'same-origin',
+    'origin',
+    'strict-origin',
+    'origin-when-cross-origin',
+    'strict-origin-when-cross-origin',
+    'unsafe-url',
+  ],
 } as const;
 
 type Settings = { [S in keyof typeof SETTINGS]: (typeof SETTINGS)[S][number] };
@@ -33,6 +45,7 @@ interface Fields {
   readonly url: string;
   readonly method: string;
   readonly settings: Settings;
+  readonly referrer: string;
   readonly keepalive: boolean;
   readonly integrity: string;
 }
@@ -40,7 +53,8 @@ interface Fields {
 const BLANK: Fields = {
   url: '',
   method: 'GET',
-  settings: { cache: 'default', credentials: 'same-origin', mode: 'cors', redirect: 'follow' },
+  settings: { cache: 'default', credentials: 'same-origin', mode: 'cors', redirect: 'follow', referrerPolicy: '' },
+  referrer: 'about:client',
   keepalive: false,
   integrity: '',
 };
@@ -74,12 +88,17 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
       const given = optionsOf(init);
       const original = input instanceof Request ? input : undefined;
       // Each option is asked for once: a getter cannot answer differently after it was looked at.
-      const { method, headers, body, signal, keepalive, integrity, duplex } = given;
+      const { method, headers, body, signal, keepalive, integrity, duplex, referrer } = given;
+      if (arguments.length === 0) throw tooFew('Request', 1);
+      if (given['window'] !== undefined && given['window'] !== null) throw new TypeError('There is no window here');
+      if (duplex !== undefined && textOf(duplex) !== 'half')
+        throw new TypeError(`'${textOf(duplex)}' is no way of sending`);
       const base = original === undefined ? BLANK : original.#fields;
       this.#fields = {
         url: original === undefined ? parsedUrl(input) : base.url,
         method: method === undefined ? base.method : methodOf(method),
         settings: settingsOf(given, base.settings),
+        referrer: referrer === undefined ? base.referrer : referrerOf(referrer),
         keepalive: keepalive === undefined ? base.keepalive : Boolean(keepalive),
         integrity: integrity === undefined ? base.integrity : textOf(integrity),
       };
@@ -106,11 +125,11 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
     }
 
     get referrer(): string {
-      return 'about:client';
+      return this.#fields.referrer;
     }
 
-    get referrerPolicy(): string {
-      return '';
+    get referrerPolicy(): Settings['referrerPolicy'] {
+      return this.#fields.settings.referrerPolicy;
     }
 
     get mode(): Settings['mode'] {
@@ -152,10 +171,6 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
       return new Request(this, init);
     }
 
-    get [Symbol.toStringTag](): string {
-      return 'Request';
-    }
-
     #contentOf(body: unknown, original: Request | undefined, duplex: unknown): BodyContent | null {
       if (body instanceof ClonedBody) return body.content;
       const inherited = original === undefined ? null : contentOf(original);
@@ -171,6 +186,13 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
       if (type !== null && !this.#headers.has('content-type')) this.#headers.append('content-type', type);
       return content;
     }
+  }
+
+  /** Of origins there is none here, so a referrer is only ever the client or nobody. */
+  function referrerOf(given: unknown): string {
+    const text = textOf(given);
+    if (text !== '') parsedUrl(text);
+    return text === '' ? '' : 'about:client';
   }
 
   function parsedUrl(input: unknown): string {
@@ -194,6 +216,7 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
     return [signal as Signal];
   }
 
+  conform(Request);
   return { Request, followed: (request: Request) => followed(request) };
 }
 
@@ -223,12 +246,17 @@ function settingsOf(given: Options, base: Settings): Settings {
     if (!allowed.includes(text)) throw new TypeError(`'${text}' is not a valid ${name} of a request`);
     return text as Settings[S];
   };
-  return {
+  const settings = {
     cache: setting('cache'),
     credentials: setting('credentials'),
     mode: setting('mode'),
     redirect: setting('redirect'),
+    referrerPolicy: setting('referrerPolicy'),
   };
+  if (settings.cache === 'only-if-cached' && settings.mode !== 'same-origin') {
+    throw new TypeError("The cache 'only-if-cached' goes with the mode 'same-origin' only");
+  }
+  return settings;
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,6 @@
+import { conform } from '../web-idl.ts';
 import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
-import { Headers } from './headers.ts';
+import { fixHeaders, Headers } from './headers.ts';
 
 /** How an answer came about, which only `fetch` may say. */
 export interface AnswerHead {
@@ -54,15 +55,16 @@ export function createResponseClass(world: ResponseWorld, { Body, fill, contentO
     }
 
     static error(): Response {
-      const head: AnswerHead = { ...headOf({}), type: 'error', status: 0 };
+      const head: AnswerHead = { ...headOf({}), type: 'error', status: 0, headers: fixHeaders(new Headers()) };
       return new Response(new Made(head, null));
     }
 
     static redirect(url: unknown, status: unknown = 302): Response {
-      const { href } = new world.URL(url);
+      const { href } = urlOf(url);
       const code = Number(status);
       if (!REDIRECTS.includes(code)) throw new RangeError(`${String(status)} is no status of a redirect`);
-      return new Response(null, { status: code, headers: { location: href } });
+      const headers = fixHeaders(new Headers({ location: href }));
+      return new Response(new Made({ ...headOf({}), status: code, headers }, null));
     }
 
     static json(data: unknown, init: unknown = {}): Response {
@@ -106,9 +108,14 @@ export function createResponseClass(world: ResponseWorld, { Body, fill, contentO
       const content = contentOf(this)?.clone() ?? null;
       return new Response(new Made({ ...this.#head, headers: new Headers(this.#head.headers) }, content));
     }
+  }
 
-    get [Symbol.toStringTag](): string {
-      return 'Response';
+  conform(Response);
+  function urlOf(given: unknown): { href: string } {
+    try {
+      return new world.URL(given);
+    } catch (cause) {
+      throw new TypeError(`Failed to parse URL from ${String(given)}`, { cause });
     }
   }
 

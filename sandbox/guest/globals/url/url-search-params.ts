@@ -1,8 +1,23 @@
+import { conform, makeIterable, recordOf } from '../web-idl.ts';
 import { parseQuery, QueryList, type QueryPair } from './query-list.ts';
+
+let pairsIn: (params: URLSearchParams) => readonly QueryPair[];
 
 /** The parameters of a URL's query (URL Standard 6.2). */
 export class URLSearchParams {
+  declare readonly entries: () => IterableIterator<QueryPair>;
+  declare readonly keys: () => IterableIterator<string>;
+  declare readonly values: () => IterableIterator<string>;
+  declare readonly forEach: (
+    callback: (value: string, name: string, params: URLSearchParams) => void,
+    self?: unknown,
+  ) => void;
+  declare readonly [Symbol.iterator]: () => IterableIterator<QueryPair>;
   readonly #list: QueryList;
+
+  static {
+    pairsIn = (params) => params.#list.pairs;
+  }
 
   constructor(init: unknown = '') {
     this.#list = init instanceof QueryList ? init : new QueryList(pairsOf(init));
@@ -48,38 +63,13 @@ export class URLSearchParams {
     this.#list.replace(this.#list.pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
   }
 
-  forEach(callback: (value: string, name: string, params: URLSearchParams) => void, self?: unknown): void {
-    for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this]);
-  }
-
-  // By index and not over a copy: pairs that are appended on the way are visited too.
-  *entries(): IterableIterator<QueryPair> {
-    for (let index = 0; index < this.#list.pairs.length; index++) {
-      const [name, value] = this.#list.pairs[index] as QueryPair;
-      yield [name, value];
-    }
-  }
-
-  *keys(): IterableIterator<string> {
-    for (const [name] of this.entries()) yield name;
-  }
-
-  *values(): IterableIterator<string> {
-    for (const [, value] of this.entries()) yield value;
-  }
-
-  [Symbol.iterator](): IterableIterator<QueryPair> {
-    return this.entries();
-  }
-
   toString(): string {
     return this.#list.toString();
   }
-
-  get [Symbol.toStringTag](): string {
-    return 'URLSearchParams';
-  }
 }
+
+conform(URLSearchParams, { required: { append: 2, delete: 1, get: 1, getAll: 1, has: 1, set: 2 } });
+makeIterable(URLSearchParams, pairsIn);
 
 function matcher(name: unknown, value?: unknown): (pair: readonly [string, string]) => boolean {
   const wantedName = text(name);
@@ -91,7 +81,7 @@ function pairsOf(init: unknown): QueryPair[] {
   if ((typeof init !== 'object' || init === null) && typeof init !== 'function') return parseQuery(text(init));
   const iterate = (init as Partial<Iterable<unknown>>)[Symbol.iterator];
   if (iterate === undefined || iterate === null) {
-    return Object.entries(init).map(([name, value]) => [text(name), text(value)]);
+    return recordOf(init).map(([name, value]) => [text(name), text(value)]);
   }
   return [...(init as Iterable<Iterable<unknown>>)].map((given) => {
     const pair = [...given];
@@ -102,5 +92,5 @@ function pairsOf(init: unknown): QueryPair[] {
 
 /** A USVString (Web IDL 3.2.12): text without lone surrogates. */
 function text(value: unknown): string {
-  return String(value).toWellFormed();
+  return `${value as string}`.toWellFormed();
 }

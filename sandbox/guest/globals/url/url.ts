@@ -1,5 +1,6 @@
 import type { UrlParts } from '../../host-function.ts';
 import type { HostLink } from '../../host-link.ts';
+import { conform, tooFew } from '../web-idl.ts';
 import { parseQuery, QueryList } from './query-list.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
@@ -16,17 +17,21 @@ export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
     #params: URLSearchParams | null = null;
 
     constructor(url: unknown, base?: unknown) {
+      if (arguments.length === 0) throw tooFew('URL', 1);
       const parts = parse(url, base);
       if (parts === null) throw invalid(url);
       this.#parts = parts;
     }
 
-    static canParse(url: unknown, base?: unknown): boolean {
-      return parse(url, base) !== null;
+    static canParse(...given: unknown[]): boolean {
+      if (given.length === 0) throw tooFew('URL.canParse', 1);
+      return parse(given[0], given[1]) !== null;
     }
 
-    static parse(url: unknown, base?: unknown): URL | null {
-      return URL.canParse(url, base) ? new URL(url, base) : null;
+    static parse(...given: unknown[]): URL | null {
+      if (given.length === 0) throw tooFew('URL.parse', 1);
+      const [url, base] = given.map((one) => (one === undefined ? undefined : text(one)));
+      return parse(url, base) === null ? null : new URL(url, base);
     }
 
     get href(): string {
@@ -133,10 +138,6 @@ export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
       return this.#parts.href;
     }
 
-    get [Symbol.toStringTag](): string {
-      return 'URL';
-    }
-
     /** A part that the standard refuses leaves the URL as it is. */
     #set(part: Part, value: unknown): void {
       this.#parts = link.changeUrl(this.#parts.href, part, text(value)) ?? this.#parts;
@@ -147,11 +148,15 @@ export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
     }
   }
 
+  conform(URL);
+  for (const name of ['canParse', 'parse'] as const) {
+    Object.defineProperty(URL[name], 'length', { value: 1, configurable: true });
+  }
   return URL;
 }
 
 function text(value: unknown): string {
-  return String(value).toWellFormed();
+  return `${value as string}`.toWellFormed();
 }
 
 function invalid(url: unknown): TypeError {

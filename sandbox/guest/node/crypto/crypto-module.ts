@@ -1,6 +1,9 @@
+import { defineLazily } from '../../lazy-property.ts';
 import type { PartWorld } from '../../part-world.ts';
 import { checkFunction, checkInteger, nodeError, outOfRange, wrongType } from '../node-error.ts';
+import { createArithmetic } from './arithmetic.ts';
 import { createHashing } from './hashes.ts';
+import { KEYED_NAMES } from './keyed-names.ts';
 
 type Callback = (error: null, value?: unknown) => unknown;
 
@@ -8,23 +11,20 @@ type Callback = (error: null, value?: unknown) => unknown;
 const AT_ONCE = 65_536;
 const MOST_BYTES = 0x7fff_ffff;
 
-/** What needs keys or takes long, and is not there yet. */
+/** What would take too long, or is about the process itself. */
 const ABSENT = [
-  ...['createCipheriv', 'createDecipheriv', 'createSign', 'createVerify', 'sign', 'verify', 'createPublicKey'],
-  ...[
-    'createPrivateKey',
-    'createSecretKey',
-    'generateKeyPair',
-    'generateKeyPairSync',
-    'generateKey',
-    'generateKeySync',
-  ],
-  ...['pbkdf2', 'pbkdf2Sync', 'scrypt', 'scryptSync', 'hkdf', 'hkdfSync', 'createECDH', 'createDiffieHellman'],
-  ...['diffieHellman', 'publicEncrypt', 'privateDecrypt', 'privateEncrypt', 'publicDecrypt'],
+  ...['createDiffieHellman', 'createDiffieHellmanGroup', 'getDiffieHellman', 'checkPrime', 'checkPrimeSync'],
+  ...['generatePrime', 'generatePrimeSync', 'argon2', 'argon2Sync', 'setEngine', 'setFips', 'encapsulate'],
+  ...['decapsulate', 'parsePKCS12', 'X509Certificate', 'Certificate', 'DiffieHellman', 'DiffieHellmanGroup'],
 ];
+const LISTS = { getHashes: 'hashes', getCiphers: 'ciphers', getCurves: 'curves' } as const;
 
-/** Node's module `crypto` as far as it goes without keys: hashes, HMACs and random values, and the web's `crypto`. */
-export function createCryptoModule({ compute, random, global }: Pick<PartWorld, 'compute' | 'random' | 'global'>) {
+/** Node's module `crypto`: what needs no keys, and the way to the part that has them. */
+export function createCryptoModule(world: PartWorld) {
+  const { random, global } = world;
+  const arithmetic = createArithmetic(world);
+  const keyed = () => world.large('node-keys');
+
   function fill(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += AT_ONCE) {
       const some = random(Math.min(AT_ONCE, bytes.length - at));
@@ -65,10 +65,12 @@ export function createCryptoModule({ compute, random, global }: Pick<PartWorld, 
     return answered(min + (bytes.readUIntBE(0, 6) % range), done);
   }
 
+  const listed = (of: 'hashes' | 'ciphers' | 'curves' | 'constants') =>
+    JSON.parse(arithmetic.text({ op: 'names', of })) as unknown;
   const web = () =>
     global['crypto'] as Record<string, unknown> & { randomUUID(): string; getRandomValues(array: unknown): unknown };
-  return {
-    ...createHashing(compute),
+  const module: Record<string, unknown> = {
+    ...createHashing(arithmetic, (key) => (keyed()['secretOf'] as (key: unknown) => string)(key)),
     ...{ randomBytes, pseudoRandomBytes: randomBytes, randomFillSync, randomInt, timingSafeEqual },
     randomFill(target: unknown, ...more: unknown[]): void {
       const callback = more.pop();
@@ -84,10 +86,13 @@ export function createCryptoModule({ compute, random, global }: Pick<PartWorld, 
     get subtle() {
       return web()['subtle'];
     },
-    constants: {},
     getFips: () => 0,
     ...Object.fromEntries(ABSENT.map((name) => [name, absent(name)])),
+    ...Object.fromEntries(Object.entries(LISTS).map(([name, of]) => [name, () => listed(of)])),
   };
+  defineLazily(module, ['constants'], () => Object.freeze(listed('constants')), true);
+  defineLazily(module, KEYED_NAMES, (name) => keyed()[name], true);
+  return module;
 }
 
 function checkSafe(value: unknown, name: string): asserts value is number {
@@ -121,7 +126,7 @@ function timingSafeEqual(a: unknown, b: unknown): boolean {
 function absent(name: string) {
   const refuse = {
     [name](): never {
-      const message = `crypto.${name} is not there in a plugin. Use crypto.subtle, or a package in plain JavaScript`;
+      const message = `crypto.${name} is not there in a plugin. Use another function of it, or a package in plain JavaScript`;
       throw nodeError('ERR_FEATURE_UNAVAILABLE_ON_PLATFORM', message);
     },
   };

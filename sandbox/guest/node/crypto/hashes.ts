@@ -1,12 +1,15 @@
-import { base64Of, bytesFromBase64 } from '../../globals/encoding/bytes.ts';
-import type { PartWorld } from '../../part-world.ts';
-import { checkString, nodeError, wrongType } from '../node-error.ts';
+import { base64Of } from '../../globals/encoding/bytes.ts';
+import { checkInteger, checkString, nodeError, wrongType } from '../node-error.ts';
+import type { Arithmetic } from './arithmetic.ts';
 
-/** Hashes that the process computes, as OpenSSL names them. */
+/** Hashes that are there for certain, as OpenSSL names them. */
 export const HASHES = [
   ...['blake2b512', 'blake2s256', 'md5', 'ripemd160', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'],
   ...['sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512'],
 ];
+
+const DATA = 'of type string or an instance of Buffer, TypedArray, or DataView';
+const ANY_DATA = 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView';
 
 /** The name of a hash under one of those that OpenSSL takes for it; undefined where there is none. */
 function hashNamed(given: string): string | undefined {
@@ -19,12 +22,17 @@ function hashNamed(given: string): string | undefined {
 }
 
 /** The bytes of what Node's functions take as data. */
-export function bytesOf(data: unknown, encoding: unknown, name: string): Uint8Array {
+export function bytesOf(data: unknown, encoding: unknown, name: string, expected = DATA): Uint8Array {
   if (typeof data === 'string')
     return Buffer.from(data, encoding === 'buffer' ? 'utf8' : (encoding as 'utf8' | undefined));
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (data instanceof ArrayBuffer) return new Uint8Array(data);
-  throw wrongType(name, 'of type string or an instance of Buffer, TypedArray, or DataView', data);
+  throw wrongType(name, expected, data);
+}
+
+/** The same for those that say that they take whole buffers as well. */
+export function anyBytesOf(data: unknown, encoding: unknown, name: string): Uint8Array {
+  return bytesOf(data, encoding, name, ANY_DATA);
 }
 
 /** Bytes as the caller wants them: a Buffer, or text. */
@@ -36,14 +44,7 @@ export function given(bytes: Uint8Array, encoding: unknown): Buffer | string {
 }
 
 /** `createHash`, `createHmac` and `hash` of Node's module `crypto`; the arithmetic is the process's. */
-export function createHashing(compute: PartWorld['compute']) {
-  function computed(question: Parameters<PartWorld['compute']>[0]): Uint8Array {
-    const answer = compute(question);
-    if (answer === undefined)
-      throw nodeError('ERR_CRYPTO_OPERATION_FAILED', 'The data is too large to be hashed at once');
-    return bytesFromBase64(answer);
-  }
-
+export function createHashing(arithmetic: Arithmetic, secretOf: (key: unknown) => string) {
   /** Data that comes in pieces is kept until its digest is asked for. */
   class Pieces {
     protected pieces: Uint8Array[] = [];
@@ -65,20 +66,29 @@ export function createHashing(compute: PartWorld['compute']) {
 
   class Hash extends Pieces {
     readonly #hash: string;
+    readonly #length: { length?: number };
 
-    constructor(hash: string) {
+    constructor(hash: unknown, options?: HashOptions) {
       super();
-      this.#hash = hash;
+      checkString(hash, 'algorithm');
+      const { outputLength } = options ?? {};
+      if (outputLength !== undefined) checkInteger(outputLength, 'options.outputLength', 0, 2 ** 32 - 1);
+      this.#hash = nameOf(hash);
+      this.#length = outputLength === undefined ? {} : { length: outputLength };
+      // Whatever the process says of another name is Node's own word.
+      if (!HASHES.includes(this.#hash)) arithmetic.bytes({ op: 'digest', hash: this.#hash, data: '', ...this.#length });
     }
 
     digest(encoding?: unknown): Buffer | string {
       if (this.isOver) throw nodeError('ERR_CRYPTO_HASH_FINALIZED', 'Digest already called');
-      return given(computed({ op: 'digest', hash: this.#hash, data: this.whole() }), encoding);
+      const question = { op: 'digest', hash: this.#hash, data: this.whole(), ...this.#length } as const;
+      return given(arithmetic.bytes(question), encoding);
     }
 
-    copy(): Hash {
+    copy(options?: HashOptions): Hash {
       if (this.isOver) throw nodeError('ERR_CRYPTO_HASH_FINALIZED', 'Digest already called');
-      const copy = new Hash(this.#hash);
+      const { length } = this.#length;
+      const copy = new Hash(this.#hash, options ?? (length === undefined ? undefined : { outputLength: length }));
       copy.pieces = [...this.pieces];
       return copy;
     }
@@ -88,40 +98,42 @@ export function createHashing(compute: PartWorld['compute']) {
     readonly #hash: string;
     readonly #key: string;
 
-    constructor(hash: string, key: Uint8Array) {
+    constructor(hash: unknown, key: unknown) {
       super();
-      this.#hash = hash;
-      this.#key = base64Of(key);
+      checkString(hash, 'hmac');
+      this.#key = isData(key) ? base64Of(bytesOf(key, 'utf8', 'key')) : secretOf(key);
+      this.#hash = nameOf(hash);
+      if (!HASHES.includes(this.#hash)) arithmetic.bytes({ op: 'hmac', hash: this.#hash, key: '', data: '' });
     }
 
     digest(encoding?: unknown): Buffer | string {
       if (this.isOver) return given(new Uint8Array(), encoding);
-      return given(computed({ op: 'hmac', hash: this.#hash, key: this.#key, data: this.whole() }), encoding);
+      return given(arithmetic.bytes({ op: 'hmac', hash: this.#hash, key: this.#key, data: this.whole() }), encoding);
     }
   }
 
   return {
     Hash,
     Hmac,
-    createHash(name: unknown): Hash {
-      checkString(name, 'algorithm');
-      const hash = hashNamed(name);
-      if (hash === undefined) throw new Error('Digest method not supported');
-      return new Hash(hash);
+    createHash: (name: unknown, options?: HashOptions) => new Hash(name, options),
+    createHmac: (name: unknown, key: unknown) => new Hmac(name, key),
+    hash(name: unknown, data: unknown, options: unknown = 'hex'): Buffer | string {
+      const settings: HashOptions = typeof options === 'object' && options !== null ? options : {};
+      const { outputEncoding = typeof options === 'string' ? options : 'hex', ...more } = settings;
+      return new Hash(name, more).update(data).digest(outputEncoding);
     },
-    createHmac(name: unknown, key: unknown): Hmac {
-      checkString(name, 'hmac');
-      const bytes = bytesOf(key, 'utf8', 'key');
-      const hash = hashNamed(name);
-      if (hash === undefined) throw nodeError('ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${name}`, TypeError);
-      return new Hmac(hash, bytes);
-    },
-    hash(name: unknown, data: unknown, encoding: unknown = 'hex'): Buffer | string {
-      checkString(name, 'algorithm');
-      const hash = hashNamed(name);
-      if (hash === undefined) throw new Error('Digest method not supported');
-      return new Hash(hash).update(data).digest(encoding);
-    },
-    getHashes: () => [...HASHES],
   };
+}
+
+interface HashOptions {
+  outputEncoding?: unknown;
+  outputLength?: number;
+}
+
+function nameOf(hash: string): string {
+  return hashNamed(hash) ?? hash;
+}
+
+function isData(given: unknown): boolean {
+  return typeof given === 'string' || ArrayBuffer.isView(given) || given instanceof ArrayBuffer;
 }

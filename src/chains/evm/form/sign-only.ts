@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, amountUpTo, jsonAmount } from '../../../domain/amount.ts';
-import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import { networkNotReached } from '../../../domain/disabled-reason.ts';
+import { invalidRequest } from '../../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../account.ts';
@@ -57,7 +58,7 @@ export async function signUnsent(
   if (validUntil !== null) throw invalidRequest('`valid_until` cannot be kept: a signature does not expire');
   if (asked.abi.length > 0) throw invalidRequest('`abi` has no use: nobody looks what becomes of a signature');
   const chainId = account.identity === undefined ? declaredChainId : chainIdOf(account.identity);
-  if (chainId === null) throw new AppError('RELAYER_DISABLED', { reason: 'its network was not reached yet' });
+  if (chainId === null) throw networkNotReached();
 
   const paid = capPrice(price, readPolicy(account.policies).gasPriceCap);
   const fields: EvmFields = {

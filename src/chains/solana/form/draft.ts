@@ -137,7 +137,8 @@ async function underNonce(
   return { kind: 'refused', reason: `Solana transaction validation error: ${reason}` };
 }
 
-function longBefore(slot: bigint): bigint {
+/** A slot before which what is new now was in no block. */
+export function longBefore(slot: bigint): bigint {
   return slot > SLOTS_BEFORE ? slot - SLOTS_BEFORE : 0n;
 }
 
@@ -178,7 +179,7 @@ async function withComputeBudget(
     priorityPrice(read, writable),
   ]);
   const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));
-  const most = policy.maxFee === null ? usual : priceWithin(policy.maxFee, asked.signers, limit);
+  const most = priceWithin(policy.mostFee, asked.signers, limit);
   return { message: compile(extra(limit, usual < most ? usual : most)), tried };
 }
 

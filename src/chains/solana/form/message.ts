@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toBase58 } from '../../../domain/base58.ts';
 import { AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
@@ -6,7 +7,6 @@ import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../account.ts';
 import { readForm } from '../../request-form.ts';
 import { addressOf, keyOf } from '../address.ts';
-import { toBase58 } from '../base58.ts';
 
 /** No transaction begins with 0xff, so no text that is signed can be one. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');

@@ -5,7 +5,14 @@ import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
 import { SLOTS_BEFORE } from '../form/draft.ts';
 import { decodeMessage } from '../message/message.ts';
 import { type NonceState, nonceState } from '../message/nonce-account.ts';
-import { firstAvailableBlock, isBlockhashValid, type Standing, signatureStatuses, standing } from '../provider.ts';
+import {
+  firstAvailableBlock,
+  isBlockhashValid,
+  isWithoutHistory,
+  type Standing,
+  signatureStatuses,
+  standing,
+} from '../provider.ts';
 import type { SolanaFields } from '../schema.ts';
 
 /** One attempt that is looked for. */
@@ -31,12 +38,18 @@ export async function deadAmong(
   const nonces = await noncesOf(read, sought);
   const claimed = sought.filter((one) => isOver(one, final, nonces));
   if (claimed.length === 0) return new Set();
-  const own = await opinionsOn(read, claimed);
+  const own = await opinionsOn(read, claimed).catch(silent);
   const others = await answersInTime(rpc.onOthers(read, (other) => opinionsOn(other, claimed)));
   const isProved = (opinions: readonly Opinion[]) =>
     rpc.endpointCount < 2 ? opinions.includes('same') : proofOf(opinions) === 'shown';
   const dead = claimed.filter((_one, index) => isProved([own, ...others].map((told) => told[index] ?? 'none')));
   return new Set(dead.map(({ attempt }) => attempt));
+}
+
+/** A node without a history has no opinion on what is missing. */
+function silent(error: unknown): Opinion[] {
+  if (isWithoutHistory(error)) return [];
+  throw error;
 }
 
 /**

@@ -8,6 +8,8 @@ export interface Recomposition {
   blockhash: string;
   /** Come first, but for the advance of a durable nonce, which has no effect anywhere else. */
   before: readonly Instruction[];
+  /** Come last. */
+  after?: readonly Instruction[];
   /** The accounts that the message's lookup tables name, in their order. */
   lookedUp: readonly string[];
 }
@@ -25,11 +27,14 @@ interface Entry {
  * its lookup tables name; what no instruction names takes part no longer. The runtime loads no account twice, so what the
  * payer or the new instructions name is taken out of the tables.
  */
-export function recompose(message: Message, { payer, blockhash, before, lookedUp }: Recomposition): Message {
+export function recompose(
+  message: Message,
+  { payer, blockhash, before, after = [], lookedUp }: Recomposition,
+): Message {
   const { version, keys, instructions } = message;
   const named = new Set([
     payer,
-    ...before.flatMap(({ program, accounts }) => [program, ...accounts.map(({ key }) => key)]),
+    ...[...before, ...after].flatMap(({ program, accounts }) => [program, ...accounts.map(({ key }) => key)]),
   ]);
   const entries = entriesOf(message, lookedUp);
   const left = entries.filter(({ key }) => !named.has(key));
@@ -40,7 +45,7 @@ export function recompose(message: Message, { payer, blockhash, before, lookedUp
       data,
     }),
   );
-  const arrangement = arrange(payer, [...before, ...known]);
+  const arrangement = arrange(payer, [...before, ...known, ...after]);
   const places = new Map(arrangement.keys.map((key, place) => [key, place]));
   const placeOf = (place: number): number => {
     const entry = entries[place - keys.length];
@@ -57,7 +62,12 @@ export function recompose(message: Message, { payer, blockhash, before, lookedUp
     version,
     ...arrangement,
     blockhash,
-    instructions: [...moved.slice(0, start), ...before.map(placesIn(arrangement)), ...moved.slice(start)],
+    instructions: [
+      ...moved.slice(0, start),
+      ...before.map(placesIn(arrangement)),
+      ...moved.slice(start),
+      ...after.map(placesIn(arrangement)),
+    ],
     lookups: lookupsOf(message, left),
   };
 }

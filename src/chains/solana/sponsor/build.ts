@@ -9,6 +9,7 @@ import { encodeMessage, type Message } from '../message/message.ts';
 import { recompose } from '../message/recompose.ts';
 import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from '../message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from '../policy.ts';
+import { WRAPPED_SOL } from '../programs.ts';
 import { latestBlockhash } from '../provider.ts';
 import { createAssociated } from '../tokens/associated.ts';
 import { type Asset, assetOf, grossOf, holdings, isAccountMissing, transferOf } from './asset.ts';
@@ -116,7 +117,9 @@ async function withFee(read: ReadOne, priced: Priced): Promise<Pick<Built, 'tran
     return { transaction: unsigned(message), quote: await quoteOf(read, message, priced) };
   }
   if (user === relayer) throw new Refusal('params', 'The relayer cannot pay itself');
-  const isMissing = await isAccountMissing(read, asset, relayer);
+  // A swap closes the account of wrapped SOL, perhaps before this is in a block.
+  const mayClose = asset.address === WRAPPED_SOL && policy.swaps !== null;
+  const isMissing = mayClose || (await isAccountMissing(read, asset, relayer));
   const making = isMissing && asset.mint !== null ? [createAssociated(relayer, relayer, asset.mint)] : [];
   const payment = (amount: bigint) => [...making, transferOf(asset, user, relayer, amount)];
   // The price of a message does not depend on the amounts in it.

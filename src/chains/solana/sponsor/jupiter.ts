@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject, type JsonObject } from '../../../domain/json/json.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 
@@ -25,7 +26,18 @@ export interface Trade {
   amount: bigint;
   /** In percent. */
   slippage: number;
+  /** What else is asked for. */
+  options?: Readonly<Record<string, string>>;
 }
+
+/** What a market makes of a trade, and its own words, which it wants back. */
+export interface Quote {
+  outAmount: bigint;
+  told: JsonObject;
+}
+
+/** Of so many one is less than a thousandth. */
+const FEW_UNITS = 1_000n;
 
 /**
  * What some lamports are worth in a token, in its smallest unit.
@@ -39,27 +51,30 @@ export async function tokensFor(
 ): Promise<bigint> {
   const { outAmount } = await quote(market, { from: WRAPPED_SOL, to: mint, amount: lamports, slippage });
   if (outAmount === 0n) throw new MarketFailure(`${lamports} lamports are worth less than the least amount of ${mint}`);
-  return outAmount;
+  // A market rounds down, which of a token of few large units is a part of the price.
+  return outAmount < FEW_UNITS ? outAmount + 1n : outAmount;
 }
 
 /** A market's own word on a trade, and what it amounts to. @throws MarketFailure */
-async function quote(market: MarketClient, { from, to, amount, slippage }: Trade) {
+export async function quote(market: MarketClient, trade: Trade): Promise<Quote> {
+  const { from, to, amount, slippage, options = {} } = trade;
   const answer = await market.get('/swap/v1/quote', {
     inputMint: from,
     outputMint: to,
     amount: amount.toString(),
     slippageBps: basisPoints(slippage).toString(),
     swapMode: 'ExactIn',
+    ...options,
   });
   const { data } = quoteSchema.safeParse(answer);
   if (data === undefined) throw new MarketFailure('its quote is none');
   if (data.inputMint !== from || data.outputMint !== to || data.inAmount !== amount) {
     throw new MarketFailure('its quote is for something else');
   }
-  return data;
+  return { outAmount: data.outAmount, told: isObject(answer) ? answer : {} };
 }
 
 /** Half a percent is 50 of them. */
-function basisPoints(percent: number): number {
+export function basisPoints(percent: number): number {
   return Math.round(percent * BASIS_POINTS_PER_PERCENT);
 }

@@ -42,6 +42,7 @@ export function sponsorMethods(
       'transferTransaction',
       {
         kind: 'sign',
+        event: 'transfer_transaction',
         run: async (params, account, signer) => {
           const asked = readParams(transferSchema, params);
           return refusing(() => sponsor.transfer(asked, account, signer));
@@ -52,6 +53,7 @@ export function sponsorMethods(
       'signTransaction',
       {
         kind: 'sign',
+        event: 'sign_transaction',
         run: async (params, account, signer) => {
           const { transaction } = readParams(signedSchema, params);
           return refusing(async () => ({ ...(await sponsor.sign(transaction, account, signer)) }));
@@ -85,6 +87,7 @@ export function sponsorMethods(
 function signingAndSending(sponsor: Sponsor): SendingMethod {
   return {
     kind: 'send',
+    event: 'sign_and_send_transaction',
     body: (params) => readParams(signedSchema, params),
     check: (body, account) => refusing(() => sponsor.assertSendable(signedSchema.parse(body).transaction, account)),
     answer: ({ id, status_reason: reason, transaction, signature }): WireObject => {

@@ -7,6 +7,8 @@ export const TOKEN_ACCOUNT_SIZE = 165;
 
 const OWNER_AT = 32;
 const AMOUNT_AT = 64;
+/** Behind four bytes that say whether there is one. */
+const DELEGATE_AT = 72;
 const STATE_AT = 108;
 const FROZEN = 2;
 const KEY_LENGTH = 32;
@@ -24,6 +26,8 @@ export interface TokenAccount {
   /** In the token's smallest unit. */
   amount: bigint;
   isFrozen: boolean;
+  /** Who may move some of it besides the owner. */
+  delegate: string | null;
 }
 
 /** Whether a program is one of the two that keep tokens. */
@@ -46,5 +50,9 @@ export function readTokenAccount(account: OnChainAccount | null | undefined): To
     owner: addressOf(data.subarray(OWNER_AT, OWNER_AT + KEY_LENGTH)),
     amount: data.readBigUInt64LE(AMOUNT_AT),
     isFrozen: state === FROZEN,
+    delegate:
+      data.readUInt32LE(DELEGATE_AT) === 0
+        ? null
+        : addressOf(data.subarray(DELEGATE_AT + 4, DELEGATE_AT + 4 + KEY_LENGTH)),
   };
 }

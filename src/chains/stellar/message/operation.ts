@@ -3,15 +3,30 @@ import { amountOf } from '../../../domain/amount.ts';
 import type { WireMemo } from '../form/memo.ts';
 import type { WireAsset, WirePayment } from '../form/operation.ts';
 import type { StellarOperation } from '../schema.ts';
+import { consentsOf, hostFunctionOf } from './contract.ts';
 
-/** An operation of the transaction's own source. */
+/** An operation of the transaction's own source; one of contracts with the consents that its client names. */
 export function operationOf(operation: StellarOperation): xdr.Operation {
   return new xdr.Operation({ sourceAccount: null, body: bodyOf(operation) });
 }
 
 function bodyOf(operation: StellarOperation): xdr.OperationBody {
-  if (operation.type === 'payment') return xdr.OperationBody.payment(paymentOf(operation));
-  return xdr.OperationBody.bumpSequence(new xdr.BumpSequenceOp({ bumpTo: amountOf(operation.bump_to) }));
+  switch (operation.type) {
+    case 'payment':
+      return xdr.OperationBody.payment(paymentOf(operation));
+    case 'bump_sequence':
+      return xdr.OperationBody.bumpSequence(new xdr.BumpSequenceOp({ bumpTo: amountOf(operation.bump_to) }));
+    case 'restore_footprint':
+      return xdr.OperationBody.restoreFootprint(new xdr.RestoreFootprintOp({ ext: xdr.ExtensionPoint.v0() }));
+    case 'invoke_contract':
+    case 'create_contract':
+    case 'upload_wasm':
+      return xdr.OperationBody.invokeHostFunction(
+        new xdr.InvokeHostFunctionOp({ hostFunction: hostFunctionOf(operation), auth: consentsOf(operation) ?? [] }),
+      );
+    default:
+      return operation satisfies never;
+  }
 }
 
 function paymentOf({ destination, asset, amount }: WirePayment): xdr.PaymentOp {

@@ -1,42 +1,93 @@
 import { hash } from 'node:crypto';
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
+import type { Draft } from './draft.ts';
+import { type Envelope, upTo } from './envelope.ts';
 
-/** What the bytes of a transaction say. */
-export interface Content {
-  source: string;
+/** What the relayer adds to a draft of its own. */
+export interface Terms {
   /** Of the whole transaction, in stroops. */
   fee: bigint;
   sequence: bigint;
   /** Unix seconds: no ledger that closes later takes it. */
   maxTime: bigint;
-  memo: xdr.Memo;
-  operations: readonly xdr.Operation[];
+  /** What a simulation found for an operation of contracts. */
+  contract?: ContractTerms | undefined;
 }
 
-export function transactionOf({ source, fee, sequence, maxTime, memo, operations }: Content): xdr.Transaction {
+export interface ContractTerms {
+  /** What it may touch and use. */
+  data: xdr.SorobanTransactionData;
+  consents: readonly xdr.SorobanAuthorizationEntry[];
+  /** The last ledger that may take it. */
+  lastLedger: bigint | undefined;
+}
+
+export function transactionOf(draft: Draft, { fee, sequence, maxTime, contract }: Terms): xdr.Transaction {
+  const { source, minTime, memo, operations } = draft;
+  const timeBounds = new xdr.TimeBounds({ minTime, maxTime });
+  const ledgers = upTo(contract?.lastLedger, draft.ledgers);
   return new xdr.Transaction({
-    sourceAccount: Keypair.fromPublicKey(source).xdrMuxedAccount(),
+    sourceAccount: source,
     fee: Number(fee),
     seqNum: sequence,
-    cond: xdr.Preconditions.precondTime(new xdr.TimeBounds({ minTime: 0n, maxTime })),
+    cond: ledgers === null ? xdr.Preconditions.precondTime(timeBounds) : within(timeBounds, ledgers),
     memo,
-    operations: [...operations],
-    ext: xdr.TransactionExt.v0(),
+    operations: contract === undefined ? [...operations] : operations.map((one) => consented(one, contract.consents)),
+    ext: contract === undefined ? xdr.TransactionExt.v0() : xdr.TransactionExt.sorobanData(contract.data),
+  });
+}
+
+function consented(operation: xdr.Operation, auth: readonly xdr.SorobanAuthorizationEntry[]): xdr.Operation {
+  const { sourceAccount, body } = operation;
+  if (body.type !== 'invokeHostFunction') return operation;
+  const { hostFunction } = body.invokeHostFunctionOp;
+  const call = new xdr.InvokeHostFunctionOp({ hostFunction, auth: [...auth] });
+  return new xdr.Operation({ sourceAccount, body: xdr.OperationBody.invokeHostFunction(call) });
+}
+
+function within(timeBounds: xdr.TimeBounds, ledgerBounds: xdr.LedgerBounds): xdr.Preconditions {
+  const nothing = { minSeqNum: null, minSeqAge: 0n, minSeqLedgerGap: 0, extraSigners: [] };
+  return xdr.Preconditions.precondV2(new xdr.PreconditionsV2({ timeBounds, ledgerBounds, ...nothing }));
+}
+
+/** A fee bump around a transaction: its payer gives exactly so many stroops at most. */
+export function feeBumpOf({ transaction, signatures }: Envelope, payer: string, fee: bigint): xdr.FeeBumpTransaction {
+  const inner = new xdr.TransactionV1Envelope({ tx: transaction, signatures: [...signatures] });
+  return new xdr.FeeBumpTransaction({
+    feeSource: Keypair.fromPublicKey(payer).xdrMuxedAccount(),
+    fee,
+    innerTx: xdr.FeeBumpTransactionInnerTx.envelopeTypeTx(inner),
+    ext: xdr.FeeBumpTransactionExt.v0(),
   });
 }
 
 /** What is signed, and what the chain knows it by: the network is part of it. */
-export function hashOf(transaction: xdr.Transaction, passphrase: string): Buffer {
+export function hashOf(transaction: xdr.Transaction | xdr.FeeBumpTransaction, passphrase: string): Buffer {
+  const isFeeBump = transaction instanceof xdr.FeeBumpTransaction;
   const type = Buffer.alloc(4);
-  type.writeInt32BE(xdr.EnvelopeType.envelopeTypeTx.value);
+  type.writeInt32BE((isFeeBump ? xdr.EnvelopeType.envelopeTypeTxFeeBump : xdr.EnvelopeType.envelopeTypeTx).value);
   return sha256(Buffer.concat([sha256(Buffer.from(passphrase, 'utf8')), type, transaction.toXdr()]));
 }
 
-/** The transaction with the signature of its source, in base64. */
-export function envelopeOf(transaction: xdr.Transaction, publicKey: Uint8Array, signature: Uint8Array): string {
-  const signatures = [new xdr.DecoratedSignature({ hint: publicKey.slice(-4), signature })];
-  const envelope = new xdr.TransactionV1Envelope({ tx: transaction, signatures });
-  return xdr.TransactionEnvelope.envelopeTypeTx(envelope).toXdr('base64');
+/** The transaction with signatures, in base64. */
+export function envelopeOf(
+  transaction: xdr.Transaction | xdr.FeeBumpTransaction,
+  signatures: readonly xdr.DecoratedSignature[],
+): string {
+  const envelope =
+    transaction instanceof xdr.FeeBumpTransaction
+      ? xdr.TransactionEnvelope.envelopeTypeTxFeeBump(
+          new xdr.FeeBumpTransactionEnvelope({ tx: transaction, signatures: [...signatures] }),
+        )
+      : xdr.TransactionEnvelope.envelopeTypeTx(
+          new xdr.TransactionV1Envelope({ tx: transaction, signatures: [...signatures] }),
+        );
+  return envelope.toXdr('base64');
+}
+
+/** A signature with what tells whose it is. */
+export function decorated(publicKey: Uint8Array, signature: Uint8Array): xdr.DecoratedSignature {
+  return new xdr.DecoratedSignature({ hint: publicKey.slice(-4), signature });
 }
 
 const sha256 = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');

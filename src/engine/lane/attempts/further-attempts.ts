@@ -59,9 +59,9 @@ interface Signed extends Ready {
 }
 
 /**
- * Prices, signs and stores one more version of each of several transactions, all together: a node is asked for all at
- * once, and one commit holds them. Nothing leaves the process here. The sequence stays, so at most one version of each
- * takes effect.
+ * Prices, signs and stores one more version of each of several transactions. A node is asked for all at once, and one
+ * commit holds all. Nothing leaves the process here. Each version keeps its transaction's sequence, so at most one takes
+ * effect.
  * @param wanted at most one of each transaction
  * @returns what came of each, in order
  */

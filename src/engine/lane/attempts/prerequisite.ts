@@ -1,4 +1,5 @@
 import type { ParsedRequest } from '../../../chains/parsed-request.ts';
+import { newTransaction } from '../../../domain/transaction/new-transaction.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { isFinal } from '../../../domain/transaction/transaction-state.ts';
 import type { LaneStep } from '../lane-step.ts';
@@ -18,30 +19,12 @@ export async function awaitPrerequisite(
   const [latest] = await step.read.children(transaction.id);
   const wait = parked(step, transaction, 'other', { reason, pauseMs: step.timing.lookMs });
   if (latest === undefined) {
-    const now = step.clock.now();
-    const { relayerId, networkType, lane } = transaction;
-    const created = {
-      id: step.newId(),
-      relayerId,
-      networkType,
-      lane,
-      parentId: transaction.id,
-      createdAt: now,
-    } as const;
-    return { ...wait, first: { ...UNSIGNED, ...created, ...first, statusReason: reason, nextActionAt: now } };
+    const { relayerId, networkType, lane, id: parentId } = transaction;
+    const about = { id: step.newId(), relayerId, networkType, lane, parentId, createdAt: step.clock.now() };
+    return { ...wait, first: newTransaction({ ...first, ...about, statusReason: reason }) };
   }
   if (!isFinal(latest.status) || latest.status === 'confirmed') return wait;
   const statusReason = `${reason}: transaction ${latest.id} ended as ${latest.status}`;
   const decision = { kind: 'refused', text: statusReason } as const;
   return { transaction, set: { status: 'failed', statusReason, nextActionAt: null }, decision };
 }
-
-const UNSIGNED = {
-  status: 'pending',
-  sentAt: null,
-  confirmedAt: null,
-  fields: {},
-  sequence: null,
-  hash: null,
-  noopEnd: null,
-} as const;

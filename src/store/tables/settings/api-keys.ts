@@ -56,24 +56,32 @@ export function apiKeyReads({ db }: Connection): Pick<Reader, 'apiKey' | 'apiKey
 }
 
 /** Writes of the table `api_keys`. */
-export function apiKeyWrites({ db, now }: Connection): Pick<Writer, 'insertApiKey' | 'deleteApiKey'> {
+export function apiKeyWrites({ db, now }: Connection): Pick<Writer, 'insertApiKey' | 'updateApiKey' | 'deleteApiKey'> {
   return {
-    async insertApiKey({ id, name, permissions, allowedOrigins, rate, expiresAt }, hash) {
+    async insertApiKey(key, hash) {
       await db
         .insertInto('api_keys')
-        .values({
-          ...{ id, created_at: now(), name: storableText(name), hash },
-          permissions: JSON.stringify(permissions),
-          allowed_origins: JSON.stringify(allowedOrigins),
-          rate: rate && JSON.stringify(rate),
-          expires_at: expiresAt,
-        })
+        .values({ id: key.id, created_at: now(), hash, ...changing(key) })
         .execute();
+    },
+
+    async updateApiKey(key) {
+      await db.updateTable('api_keys').set(changing(key)).where('id', '=', key.id).execute();
     },
 
     async deleteApiKey(id) {
       const { numDeletedRows } = await db.deleteFrom('api_keys').where('id', '=', id).executeTakeFirstOrThrow();
       return numDeletedRows === 1n;
     },
+  };
+}
+
+function changing({ name, permissions, allowedOrigins, rate, expiresAt }: Omit<ApiKey, 'createdAt'>) {
+  return {
+    name: storableText(name),
+    permissions: JSON.stringify(permissions),
+    allowed_origins: JSON.stringify(allowedOrigins),
+    rate: rate && JSON.stringify(rate),
+    expires_at: expiresAt,
   };
 }

@@ -1,3 +1,4 @@
+import { type Insertable, sql } from 'kysely';
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../../domain/json/json.ts';
 import { parseJson, writeJson } from '../../../domain/json/json-text.ts';
@@ -8,8 +9,9 @@ import {
   auditedResourceSchema,
 } from '../../../domain/settings/audit.ts';
 import type { Connection } from '../../connection.ts';
+import { preparedWrite } from '../../prepared.ts';
+import type { AuditTable } from '../../schema.ts';
 import type { Reader, Writer } from '../../store.ts';
-import { pageBounds, totalOf } from '../lists/paging.ts';
 import { jsonText, readRecord, storableText, timestampSchema } from '../stored-record.ts';
 
 /** Integers beyond 2^53 come back as their digits. */
@@ -40,56 +42,94 @@ const rowSchema = z
     }),
   );
 
+/** How many records one look passes over at most, so that a filter that few pass costs the same as one that all do. */
+const LONGEST_LOOK = 1_000;
+
+/** As the partial index of changes has it: what is no change of settings is most of the table. */
+const isChange = sql<boolean>`resource not in ('transaction', 'delivery', 'signature')`;
+
+const NO_CHANGES: ReadonlySet<AuditRecord['resource']> = new Set(['transaction', 'delivery', 'signature']);
+
 /** Reads of the table `audit_records`. */
-export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'latestAuditRecord'> {
-  const matching = ({ resource, resourceId }: AuditFilter) => {
+export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'latestChange'> {
+  /** What an index leads to. */
+  function indexed({ resource, resourceId }: AuditFilter) {
     const all = db.selectFrom('audit_records');
-    const ofResource = resource === undefined ? all : all.where('resource', '=', resource);
-    return resourceId === undefined ? ofResource : ofResource.where('resource_id', '=', resourceId);
-  };
+    if (resource === undefined) return all;
+    if (resourceId !== undefined) return all.where('resource', '=', resource).where('resource_id', '=', resourceId);
+    return NO_CHANGES.has(resource) ? all : all.where(isChange);
+  }
+
   return {
-    async latestAuditRecord() {
+    async latestChange() {
       const row = await db
         .selectFrom('audit_records')
         .select('position')
+        .where(isChange)
         .orderBy('position', 'desc')
         .limit(1)
         .executeTakeFirst();
       return row?.position ?? 0;
     },
 
-    async auditRecords(page, filter) {
-      const { limit, offset } = pageBounds(page);
-      const rows = await matching(filter).selectAll().orderBy('position', 'desc').limit(limit).offset(offset).execute();
-      const total = await matching(filter)
-        .select((on) => on.fn.countAll<number>().as('total'))
-        .execute();
+    async auditRecords({ before, limit }, filter) {
+      if (limit === 0) return { items: [], next: null };
+      const all = indexed(filter);
+      const rest = before === null ? all : all.where('position', '<', before);
+      const last = await rest
+        .select('position')
+        .orderBy('position', 'desc')
+        .offset(LONGEST_LOOK - 1)
+        .limit(1)
+        .executeTakeFirst();
+      let look = last === undefined ? rest : rest.where('position', '>=', last.position);
+      const { resource, resourceId, keyId } = filter;
+      // No index may lead there: it would have all of the kind sorted, and that is most of the table.
+      if (resource !== undefined) look = look.where(sql<string>`resource || ''`, '=', resource);
+      if (resourceId !== undefined) look = look.where('resource_id', '=', resourceId);
+      if (keyId !== undefined) look = look.where('key_id', '=', keyId);
+      const rows = await look.selectAll().orderBy('position', 'desc').limit(limit).execute();
+      const isFull = rows.length === limit;
       return {
         items: rows.map((row) => readRecord(rowSchema, 'audit_records', String(row.position), row)),
-        total: totalOf(total),
+        next: (isFull ? rows.at(-1)?.position : last?.position) ?? null,
       };
     },
   };
 }
 
 /** Writes of the table `audit_records`. */
-export function auditWrites({ db, now }: Connection): Pick<Writer, 'insertAuditRecord'> {
+export function auditWrites(connection: Connection): Pick<Writer, 'insertAuditRecord' | 'pruneAudit'> {
+  const { db, now } = connection;
+  const insert = preparedWrite(connection, (columns: Omit<Insertable<AuditTable>, 'position' | 'at'>) =>
+    db.insertInto('audit_records').values({ ...columns, at: now() }),
+  );
   return {
-    async insertAuditRecord({ keyId, requestId, action, resource, resourceId, before, after, secrets = [] }) {
-      await db
-        .insertInto('audit_records')
-        .values({
-          at: now(),
-          key_id: keyId,
-          request_id: storableText(requestId),
-          action,
-          resource,
-          resource_id: resourceId,
-          before: before && writeJson(before),
-          after: after && writeJson(after),
-          secrets: JSON.stringify(secrets),
-        })
+    async pruneAudit(before, limit) {
+      // In the order of their positions, so that a look ends at the first that stays; no other index may lead there.
+      const oldest = await db
+        .selectFrom('audit_records')
+        .select(['position', 'at'])
+        .where(sql<string>`resource || ''`, 'in', ['transaction', 'signature'])
+        .orderBy('position')
+        .limit(limit)
         .execute();
+      const old = oldest.filter(({ at }) => at < before).map(({ position }) => position);
+      if (old.length > 0) await db.deleteFrom('audit_records').where('position', 'in', old).execute();
+      return old.length;
+    },
+
+    async insertAuditRecord({ keyId, requestId, action, resource, resourceId, before, after, secrets = [] }) {
+      await insert({
+        key_id: keyId,
+        request_id: storableText(requestId),
+        action,
+        resource,
+        resource_id: resourceId,
+        before: before && writeJson(before),
+        after: after && writeJson(after),
+        secrets: JSON.stringify(secrets),
+      });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import type { Notification } from '../../../domain/notification.ts';
+import type { Notification, SigningKeyField } from '../../../domain/notification.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { NotificationTable, Tables } from '../../schema.ts';
@@ -16,6 +16,7 @@ const rowSchema = z
     type: z.literal('webhook'),
     url: z.string(),
     signing_key: z.string().nullable(),
+    second_signing_key: z.string().nullable(),
     declaration: jsonText(anyJsonObjectSchema).nullable(),
   })
   .transform(
@@ -24,12 +25,15 @@ const rowSchema = z
       type: row.type,
       url: row.url,
       hasSigningKey: row.signing_key !== null,
+      hasSecondSigningKey: row.second_signing_key !== null,
       declaration: row.declaration,
     }),
   );
 
 /** What of a notification is sealed: whoever knows the address of a receiver can often write to it. */
-const SEALED = ['url', 'declaration', 'signing_key'] as const;
+const SEALED = ['url', 'declaration', 'signing_key', 'second_signing_key'] as const;
+
+const KEYS = ['signing_key', 'second_signing_key'] as const satisfies SigningKeyField[];
 
 function place(id: string, field: (typeof SEALED)[number]): SealedPlace {
   return { table: 'notifications', row: id, field };
@@ -45,7 +49,7 @@ function fromRow(connection: Connection, row: NotificationTable): Notification {
   });
 }
 
-type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKey';
+type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKeys';
 
 /** Reads of the table `notifications`. */
 export function notificationReads(connection: Connection): Pick<Reader, NotificationReads> {
@@ -73,11 +77,13 @@ export function notificationReads(connection: Connection): Pick<Reader, Notifica
       return (await newestFirst.execute()).map(read);
     },
 
-    async signingKey(id) {
-      const row = await db.selectFrom('notifications').select('signing_key').where('id', '=', id).executeTakeFirst();
-      const sealed = row?.signing_key ?? null;
-      if (sealed === null) return null;
-      return createSecretKey(sealerOf(connection).open(sealed, place(id, 'signing_key')), 'utf8');
+    async signingKeys(id) {
+      const row = await db.selectFrom('notifications').select(KEYS).where('id', '=', id).executeTakeFirst();
+      if (row === undefined || row.signing_key === null) return [];
+      return KEYS.flatMap((field) => {
+        const sealed = row[field];
+        return sealed === null ? [] : createSecretKey(sealerOf(connection).open(sealed, place(id, field)), 'utf8');
+      });
     },
   };
 }
@@ -97,15 +103,15 @@ export function notificationWrites(
       };
       await db
         .insertInto('notifications')
-        .values({ id, created_at: now(), signing_key: null, ...changing })
+        .values({ id, created_at: now(), signing_key: null, second_signing_key: null, ...changing })
         .onConflict((on) => on.column('id').doUpdateSet(changing))
         .execute();
     },
 
-    async putSigningKey(id, key) {
+    async putSigningKey(id, key, field = 'signing_key') {
       const { numUpdatedRows } = await db
         .updateTable('notifications')
-        .set({ signing_key: key === null ? null : sealerOf(connection).seal(key, place(id, 'signing_key')) })
+        .set({ [field]: key === null ? null : sealerOf(connection).seal(key, place(id, field)) })
         .where('id', '=', id)
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw new Error(`There is no notification ${id}`);

@@ -137,6 +137,7 @@ export function relayerWrites(connection: Connection): Pick<Writer, 'putRelayer'
     },
 
     async deleteRelayer(id) {
+      await db.deleteFrom('relayer_balances').where('relayer_id', '=', id).execute();
       const { numDeletedRows } = await db.deleteFrom('relayers').where('id', '=', id).executeTakeFirstOrThrow();
       return numDeletedRows === 1n;
     },

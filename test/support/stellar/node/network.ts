@@ -12,6 +12,9 @@ export interface NetworkRules extends LedgerRules {
   readonly maxSoroban: number;
 }
 
+/** How many of those that were taken in are remembered. */
+const MOST_TAKEN_IN = 50;
+
 const NOBODY: Crowd = { operations: 0, bid: 0n };
 
 /** Nodes that tell each other what they take in, and one among them that closes the ledgers. */
@@ -25,6 +28,8 @@ export class Network implements Surroundings {
   #validator: Node;
   /** What nobody but the node that took it in gets to know of. */
   readonly #held = new Map<string, number>();
+  /** Base64 of the latest that nodes have taken in, the newest last. */
+  readonly takenIn: string[] = [];
   #drops = 0;
   #delay = 0;
   #closing = Promise.withResolvers<void>();
@@ -61,6 +66,8 @@ export class Network implements Surroundings {
   submit(node: Node, frame: Frame): Admission {
     const admission = node.add(frame);
     if (admission.status !== 'PENDING') return admission;
+    this.takenIn.push(frame.envelope.toXdr('base64'));
+    if (this.takenIn.length > MOST_TAKEN_IN) this.takenIn.shift();
     if (this.#drops > 0) {
       this.#drops -= 1;
       this.#held.set(frame.fullHash, Number.POSITIVE_INFINITY);

@@ -1,3 +1,4 @@
+import type { xdr } from '@stellar/stellar-sdk';
 import type { ClosedLedger } from '../node/closed-ledger.ts';
 import type { View } from './view.ts';
 
@@ -20,13 +21,20 @@ export function paidLately(view: View, phase: Phase): Distribution {
     (ledger): ledger is ClosedLedger => ledger !== undefined,
   );
   const fees = ledgers.flatMap(({ landed }) =>
-    landed.flatMap(({ frame, feeCharged }) => {
+    landed.flatMap(({ frame, feeCharged, meta }) => {
       if (frame.isSoroban !== (phase === 'soroban')) return [];
       // A fee bump is counted by the operations that it carries.
-      return [phase === 'soroban' ? feeCharged - frame.resourceFee : feeCharged / BigInt(frame.inner.size)];
+      return [phase === 'soroban' ? feeCharged - usedFor(meta) : feeCharged / BigInt(frame.inner.size)];
     }),
   );
   return { fees: fees.sort((one, other) => (one < other ? -1 : one > other ? 1 : 0)), ledgers: ledgers.length };
+}
+
+/** What of a fee went into resources, as the meta tells it; what was given back is not in the fee any more. */
+function usedFor(meta: xdr.TransactionMeta): bigint {
+  const told = meta.type === 'v4' ? meta.v4.sorobanMeta?.ext : undefined;
+  if (told?.type !== 'v1') return 0n;
+  return told.v1.totalNonRefundableResourceFeeCharged + told.v1.totalRefundableResourceFeeCharged;
 }
 
 /** By the nearest rank. */

@@ -20,25 +20,26 @@ t.test('a stretch is overdue after its slice and the grace', async (t) => {
 t.test('a module has its own limit', async (t) => {
   const pulse = new Pulse(0);
   pulse.enter(NO_CALL, 0);
-  t.equal(pulse.overdue(2250, SLICE_MS, true), null);
-  t.match(pulse.overdue(2251, SLICE_MS, true), /2000 ms are allowed/);
+  t.equal(pulse.overdue(5250, SLICE_MS, true), null);
+  t.match(pulse.overdue(5251, SLICE_MS, true), /5000 ms are allowed/);
+  t.equal(pulse.overdue(20_250, 20_000, true), null, 'as long as a stretch of a call where that is more');
 });
 
 t.test('silence is overdue only when something is owed', async (t) => {
   const pulse = new Pulse(0);
-  t.match(pulse.overdue(2751, SLICE_MS, true), /no sign of life/);
-  t.equal(pulse.overdue(2751, SLICE_MS, false), null);
-  pulse.heard(2700);
-  t.equal(pulse.overdue(5450, SLICE_MS, true), null);
-  t.match(pulse.overdue(5451, SLICE_MS, true), /no sign of life/);
+  t.match(pulse.overdue(5751, SLICE_MS, true), /no sign of life/);
+  t.equal(pulse.overdue(5751, SLICE_MS, false), null);
+  pulse.heard(5700);
+  t.equal(pulse.overdue(11_450, SLICE_MS, true), null);
+  t.match(pulse.overdue(11_451, SLICE_MS, true), /no sign of life/);
 });
 
 t.test('what it owes counts from when it began to owe it, however long it had nothing to say', async (t) => {
   const pulse = new Pulse(0);
   t.equal(pulse.overdue(60_000, SLICE_MS, false), null);
   t.equal(pulse.overdue(60_025, SLICE_MS, true), null);
-  t.equal(pulse.overdue(62_750, SLICE_MS, true), null);
-  t.match(pulse.overdue(62_751, SLICE_MS, true), /no sign of life for 2751 ms/);
+  t.equal(pulse.overdue(65_750, SLICE_MS, true), null);
+  t.match(pulse.overdue(65_751, SLICE_MS, true), /no sign of life for 5751 ms/);
 });
 
 t.test('marks that do not fit are violations', async (t) => {

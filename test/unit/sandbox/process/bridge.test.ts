@@ -1,13 +1,16 @@
 /** Threat: a guest that asks for more than it may, asks late, or asks for what is not there. */
 import t from 'tap';
 import type { HostOp } from '../../../../sandbox/guest/host-function.ts';
-import { answerOutsideCalls, Bridge } from '../../../../sandbox/process/bridge.ts';
+import { Bridge, outsideCalls } from '../../../../sandbox/process/bridge.ts';
+import { JobQueue } from '../../../../sandbox/process/crypto/job-queue.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 
 function bridged(limits: Partial<Limits> = {}) {
   const channel = new RecordedChannel();
   const fired: number[] = [];
+  const done: [reply: string, ms: number][] = [];
+  const { cpu_ms: cpuMs } = { ...DEFAULT_LIMITS, ...limits };
   let wake = (): void => {};
   const call = {
     id: 7,
@@ -16,13 +19,19 @@ function bridged(limits: Partial<Limits> = {}) {
       fired.push(id);
       wake();
     },
+    leftMs: () => 500,
+    leftCpuMs: () => cpuMs,
+    jobDone(reply: string, ms: number) {
+      done.push([reply, ms]);
+      wake();
+    },
   };
-  const bridge = new Bridge(call, channel);
+  const bridge = new Bridge(call, channel, new JobQueue());
   const firing = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
     });
-  return { bridge, channel, fired, firing };
+  return { bridge, channel, fired, done, firing };
 }
 
 const REQUEST = '{"id":1,"method":"kv.get","params":{}}';
@@ -127,10 +136,11 @@ t.test('randomness comes in the amount that was asked for, and no more than allo
 });
 
 t.test('outside of a call there are no capabilities and no timers', async (t) => {
-  t.match(answerOutsideCalls('request', REQUEST), /while a call runs/);
-  t.match(answerOutsideCalls('timer', '1 1'), /while a call runs/);
-  for (const op of ['log', 'done', 'clear'] as const) t.equal(answerOutsideCalls(op, '{}'), '');
-  t.equal(answerOutsideCalls('random', '3').length, 3);
-  t.match(answerOutsideCalls('url', '{"url":"https://a.example/"}'), /a\.example/);
-  t.match(answerOutsideCalls('other' as HostOp, ''), /no such operation/);
+  const outside = outsideCalls();
+  t.match(outside('request', REQUEST), /while a call runs/);
+  t.match(outside('timer', '1 1'), /while a call runs/);
+  for (const op of ['log', 'done', 'clear'] as const) t.equal(outside(op, '{}'), '');
+  t.equal(outside('random', '3').length, 3);
+  t.match(outside('url', '{"url":"https://a.example/"}'), /a\.example/);
+  t.match(outside('other' as HostOp, ''), /no such operation/);
 });

@@ -1,6 +1,7 @@
 /** Threat: a call that uses more time than it may in small pieces, ends twice, or works on after its end. */
 import t from 'tap';
 import { Call } from '../../../../sandbox/process/call.ts';
+import { JobQueue } from '../../../../sandbox/process/crypto/job-queue.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
 import { Pace } from '../../../../sandbox/process/pace.ts';
 import { type DoneMessage, type Json, type Limits, UP } from '../../../../sandbox/protocol.ts';
@@ -25,6 +26,7 @@ function startedIn(isolate: GuestIsolate, limits: Limits, params: Json) {
   const call = new Call(7, limits, isolate, channel, {
     pace: new Pace(),
     isolates: 3,
+    jobs: new JobQueue(),
     onOver: (clean) => {
       ends.push(clean);
       over.resolve();

@@ -118,7 +118,11 @@ t.test('the next isolate is made when nothing else is to do', async (t) => {
 t.test('what a burst left behind is let go, and the driver hears how many isolates there are', async (t) => {
   const { child, channel, load, invoke, done } = booted(20);
   load(plugin('await new Promise(() => {});'));
-  for (const call of [1, 2, 3]) invoke(call);
+  for (const call of [1, 2, 3]) {
+    invoke(call);
+    // One isolate is made a turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   for (const call of [1, 2, 3]) child.receive(DOWN.END, call, '');
   t.equal(done().at(-1)?.isolates, 3, 'as it was when that call began');
   const told = () => channel.texts(UP.SHELF).at(-1);
@@ -127,4 +131,21 @@ t.test('what a burst left behind is let go, and the driver hears how many isolat
   const before = channel.texts(UP.SHELF).length;
   await new Promise((r) => setTimeout(r, 100));
   t.equal(channel.texts(UP.SHELF).length, before, 'nothing is said twice');
+});
+
+t.test('answers come before the isolates of calls that have just begun', async (t) => {
+  const { child, channel, load, invoke, done } = booted();
+  load(plugin("return await context.kv.get('key');"));
+  const made = () => channel.frames.filter(([kind, call]) => kind === UP.ENTER && call === 0).length;
+  for (const call of [1, 2, 3, 4, 5, 6]) invoke(call);
+  t.equal(made(), 2, 'one was there, one was made, the others wait');
+  child.receive(DOWN.END, 6, '');
+  t.match(done(), [{ outcome: { code: 'CANCELED' } }]);
+  for (const call of [1, 2]) child.receive(DOWN.REPLY, call, '{"id":1,"reply":{"ok":true,"value":1}}');
+  t.equal(done().length, 3, 'both have ended while the others wait');
+  const begun = () => channel.texts(UP.REQUEST).length;
+  while (begun() < 5) await new Promise((resolve) => setImmediate(resolve));
+  for (const call of [3, 4, 5]) child.receive(DOWN.REPLY, call, '{"id":1,"reply":{"ok":true,"value":1}}');
+  t.equal(done().filter(({ outcome }) => outcome.kind === 'returned').length, 5);
+  t.ok(made() <= 4, 'what the first gave back served others');
 });

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { decryptKeystoreJson, encryptKeystoreJson, Wallet } from 'ethers';
 import t from 'tap';
@@ -78,8 +78,8 @@ t.test(
   async (t) => {
     const { address, privateKey } = Wallet.createRandom();
     const weak = await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt: { N: 1024, r: 8, p: 1 } });
-    const cwd = t.testdir({ 'a.json': weak });
-    const file = join(cwd, 'a.json');
+    const cwd = t.testdir({ keys: { 'a.json': weak }, 'a.json': t.fixture('symlink', 'keys/a.json') });
+    const file = join(cwd, 'keys', 'a.json');
     chmodSync(file, 0o640);
     const before = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
     t.match(before, {
@@ -97,7 +97,8 @@ t.test(
     await t.rejects(decryptKeystoreJson(text, PASSPHRASE));
     t.equal((JSON.parse(text) as { id: string }).id, (JSON.parse(weak) as { id: string }).id);
     t.equal(statSync(file).mode & 0o777, 0o640, 'who could read it still can');
-    t.strictSame(readdirSync(cwd), ['a.json']);
+    t.equal(readlinkSync(join(cwd, 'a.json')), 'keys/a.json', 'a link stays one');
+    t.strictSame([readdirSync(cwd), readdirSync(join(cwd, 'keys'))], [['a.json', 'keys'], ['a.json']]);
     chmodSync(file, 0o600);
     const after = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
     t.match(after, { code: 0, said: /N 131072, r 8, p 1 \(128 MiB\)\nmode {5}0600$/ });
@@ -120,4 +121,15 @@ t.test('a passphrase that is wrong, short or mistyped changes nothing', async (t
   const raw = await runTyped(cwd, ['keystore', 'inspect', 'raw.json']);
   t.match(raw, { code: 1, complained: /raw\.json is no keystore: it is a private key in clear; put the key under/ });
   t.notMatch(raw.complained, privateKey.slice(2, 20));
+});
+
+t.test('a key in place of the file is not taken for one, and not shown', async (t) => {
+  const cwd = t.testdir({});
+  const { privateKey } = Wallet.createRandom();
+  for (const action of ['new', 'import', 'address', 'inspect', 'passphrase']) {
+    const { code, said, complained } = await runTyped(cwd, ['keystore', action, privateKey], env);
+    t.match({ code, complained }, { code: 1, complained: /a private key in clear/ });
+    t.notMatch(said + complained, privateKey.slice(2));
+  }
+  t.strictSame(readdirSync(cwd), []);
 });

@@ -12,7 +12,7 @@ t.test('help names every command', async (t) => {
 t.test('wrong usage is 2, with what is wrong and the help', async (t) => {
   for (const [typed, reason] of [
     [[], /^Say which command/],
-    [['bakcup'], /^There is no command "bakcup"/],
+    [['bakcup'], /^There is no command "bakcup"\. Did you mean backup\?/],
     [['constructor'], /^There is no command "constructor"/],
     [['backup'], /^It is: backup <file>/],
     [['backup', 'a', 'b'], /^It is: backup <file>/],
@@ -22,7 +22,7 @@ t.test('wrong usage is 2, with what is wrong and the help', async (t) => {
     t.equal(code, 2, typed.join(' '));
     t.equal(said, '');
     t.match(complained, reason);
-    t.match(complained, 'npm run isolayer -- <command>');
+    t.match(complained, 'npx isolayer <command>');
   }
 });
 
@@ -31,4 +31,17 @@ t.test('what goes wrong is a line, never a stack', async (t) => {
   t.equal(code, 1);
   t.match(complained, /environment: APP_PORT: must be a whole number from 0 to 65535/);
   t.notMatch(complained, /\n\s+at /);
+});
+
+t.test('each command has its own help, and the whole has a version', async (t) => {
+  for (const typed of [
+    ['schema', '--help'],
+    ['schema', '-h', '--page'],
+    ['help', 'schema'],
+  ]) {
+    const { code, said } = await runTyped(t.testdirName, typed);
+    t.equal(code, 0);
+    t.match(said, /^npx isolayer schema \[--page\]\n\nWrite schema\.json/);
+  }
+  t.match(await runTyped(t.testdirName, ['--version']), { code: 0, said: /^\d+\.\d+\.\d+/ });
 });

@@ -5,7 +5,7 @@ import { openApiKey } from '../../../../src/config/api-key.ts';
 
 t.test('the key of the environment is used and nothing is written', async (t) => {
   const dir = t.testdir({});
-  t.strictSame(await openApiKey('k'.repeat(32), join(dir, 'data')), { key: 'k'.repeat(32), file: null });
+  t.strictSame(await openApiKey('k'.repeat(32), join(dir, 'data')), { key: 'k'.repeat(32), file: null, isNew: false });
   await t.rejects(stat(join(dir, 'data')), { code: 'ENOENT' });
 });
 
@@ -16,7 +16,8 @@ t.test('without one a key is made for its owner only, and found again', async (t
   t.equal(made.file, join(dir, 'api-key'));
   t.equal((await stat(join(dir, 'api-key'))).mode & 0o777, 0o600);
   t.equal(await readFile(join(dir, 'api-key'), 'utf8'), `${made.key}\n`);
-  t.strictSame(await openApiKey(undefined, dir), made);
+  t.equal(made.isNew, true);
+  t.strictSame(await openApiKey(undefined, dir), { ...made, isNew: false });
   const other = await openApiKey(undefined, join(dir, 'other'));
   t.not(other.key, made.key);
 });

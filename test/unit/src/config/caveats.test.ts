@@ -2,12 +2,14 @@ import t from 'tap';
 import { createEvmChain } from '../../../../src/chains/evm/index.ts';
 import { createStellarChain } from '../../../../src/chains/stellar/index.ts';
 import { checkCaveats } from '../../../../src/config/caveats.ts';
+import type { ChainSchemas } from '../../../../src/config/chain-schemas.ts';
 import { Findings, textOf } from '../../../../src/config/problems.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 
-const families = new Map([
+const { spending: _spending, ...untold } = createStellarChain();
+const families = new Map<string, ChainSchemas>([
   ['payer', createEvmChain(systemClock)],
-  ['stellar-1', createStellarChain()],
+  ['stellar-1', untold],
 ]);
 
 function faults(relayers: object): string[] {

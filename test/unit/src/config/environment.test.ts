@@ -17,6 +17,7 @@ t.test('the defaults', (t) => {
     HOST: '127.0.0.1',
     APP_PORT: 8080,
     METRICS_PORT: 8081,
+    CONSOLE_ENABLED: true,
     METRICS_ENABLED: true,
     DATA_DIR: './data',
     PLUGINS_DIR: './plugins',
@@ -74,6 +75,7 @@ t.test('good values', (t) => {
   const { environment } = read({
     API_KEY: KEY,
     APP_PORT: '0',
+    CONSOLE_ENABLED: '0',
     METRICS_ENABLED: 'FALSE',
     LOG_LEVEL: 'Debug',
     RPC_ALLOWED_HOSTS: ' A.test, b.test ,,',
@@ -83,6 +85,7 @@ t.test('good values', (t) => {
   });
   t.match(environment, {
     APP_PORT: 0,
+    CONSOLE_ENABLED: false,
     METRICS_ENABLED: false,
     LOG_LEVEL: 'debug',
     RPC_ALLOWED_HOSTS: ['a.test', 'b.test'],

@@ -34,3 +34,15 @@ t.test('missing variables are found wherever they are named', (t) => {
   ]);
   t.end();
 });
+
+t.test('a secret in place of the name of its variable is not shown', (t) => {
+  for (const value of ['ab'.repeat(32), 'correct horse battery', 's3cret~value', `-----BEGIN PRIVATE KEY-----`]) {
+    const findings = new Findings();
+    checkSecrets({ key: { type: 'env', value } }, { file: 'f', path: 'signers' }, {}, findings);
+    const text = findings.problems.map(textOf).join();
+    t.match(text, /^f: signers\.key: .*does not look like a name.*put the secret into that variable/);
+    t.notMatch(text, value);
+    t.throws(() => createSecretResolver({})({ type: 'env', value }), /does not look like a name/);
+  }
+  t.end();
+});

@@ -1,5 +1,10 @@
 import t from 'tap';
-import { disabledText, disabledView } from '../../../../src/domain/disabled-reason.ts';
+import {
+  disabledText,
+  disabledView,
+  networkNotReached,
+  relayerDisabled,
+} from '../../../../src/domain/disabled-reason.ts';
 
 const away = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed: connection refused' } as const;
 const poor = { type: 'BalanceCheckFailed', details: 'Insufficient balance: 0xaa has 0 wei' } as const;
@@ -19,5 +24,20 @@ t.test('clients see the reference’s keys beside the next look', (t) => {
     details: [away, poor],
     next_check_at: '2023-11-14T22:13:20.000+00:00',
   });
+  t.end();
+});
+
+t.test('a refusal carries the reason, for programs and for people', (t) => {
+  t.match(relayerDisabled(poor), {
+    code: 'RELAYER_DISABLED',
+    status: 403,
+    message: `Relayer disabled: ${poor.details}`,
+    disabledReason: poor,
+  });
+  t.match(networkNotReached('sepolia'), {
+    message: 'Relayer disabled: network sepolia was not reached yet',
+    disabledReason: { type: 'RpcValidationFailed', details: 'network sepolia was not reached yet' },
+  });
+  t.match(networkNotReached(), { message: 'Relayer disabled: its network was not reached yet' });
   t.end();
 });

@@ -63,7 +63,7 @@ t.test('every field of either body that is wrong is refused', (t) => {
 });
 
 t.test('an address is the operator’s own only as long as it is the one of the file', (t) => {
-  const base = { id: 'n', type: 'webhook', url: 'http://10.0.0.1/', hasSigningKey: false } as const;
+  const base = { id: 'n', type: 'webhook', url: 'http://10.0.0.1/' } as const;
   t.equal(hasDeclaredAddress({ ...base, declaration: { url: 'http://10.0.0.1/' } }), true);
   t.equal(hasDeclaredAddress({ ...base, declaration: { url: 'http://10.0.0.2/' } }), false);
   t.equal(hasDeclaredAddress({ ...base, declaration: null }), false);

@@ -1,5 +1,5 @@
 /** What a receiver can do to a delivery, and where a delivery may go. */
-import { createSecretKey } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -26,8 +26,10 @@ function clientFor(t: Test, totalMs = 5_000) {
 
 const post = (url: string, more: Partial<WebhookPost> = {}): WebhookPost => ({
   url,
+  id: '1',
   body: BODY,
-  signingKey: null,
+  at: 1_732_380_000_999,
+  signingKeys: [],
   isDeclared: true,
   ...more,
 });
@@ -38,12 +40,35 @@ t.test('the body arrives byte for byte, signed when there is a key', async (t) =
   const key = 'schlüssel';
   t.strictSame(await client.post(post(receiver.url)), { kind: 'delivered', status: 200 });
   const signingKey = createSecretKey(key, 'utf8');
-  t.strictSame(await client.post(post(receiver.url, { signingKey })), { kind: 'delivered', status: 200 });
+  t.strictSame(await client.post(post(receiver.url, { signingKeys: [signingKey] })), {
+    kind: 'delivered',
+    status: 200,
+  });
   const [plain, signed] = receiver.deliveries;
   t.equal(plain?.bytes.toString(), BODY);
-  t.match(plain?.headers, { 'content-type': 'application/json', 'x-signature': undefined });
+  t.match(plain?.headers, {
+    'content-type': 'application/json',
+    'x-signature': undefined,
+    'webhook-signature': undefined,
+  });
   t.equal(signed?.headers['x-signature'], signed && signatureOf(signed, key));
+  const [, form = '', ...more] = /^(v1),(.*)$/.exec(String(signed?.headers['webhook-signature'])) ?? [];
+  t.strictSame([signed?.headers['webhook-id'], signed?.headers['webhook-timestamp'], form], ['1', '1732380000', 'v1']);
+  t.equal(more[0], createHmac('sha256', key).update(`1.1732380000.${BODY}`).digest('base64'));
   t.match(signed?.headers['x-signature'], /^[A-Za-z0-9+/]{43}=$/, 'padded standard base64');
+});
+
+t.test('while keys change there is a signature by each, the first one in the form of the reference', async (t) => {
+  const receiver = await receiverFor(t);
+  const client = clientFor(t);
+  const signingKeys = ['old', 'new'].map((key) => createSecretKey(key, 'utf8'));
+  await client.post(post(receiver.url, { signingKeys }));
+  const [delivery] = receiver.deliveries;
+  const expected = ['old', 'new'].map(
+    (key) => `v1,${createHmac('sha256', key).update(`1.1732380000.${BODY}`).digest('base64')}`,
+  );
+  t.equal(delivery?.headers['webhook-signature'], expected.join(' '));
+  t.equal(delivery?.headers['x-signature'], delivery && signatureOf(delivery, 'old'));
 });
 
 t.test('any 2xx is a delivery, everything else is not, and a redirect is not followed', async (t) => {

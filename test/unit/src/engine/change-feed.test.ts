@@ -53,3 +53,18 @@ t.test('what is told here is passed on; what is heard from elsewhere is not', as
   t.strictSame(heard, ['a', 'a']);
   t.strictSame(passedOn, ['a']);
 });
+
+t.test('who listens to whatever changes hears of all, until they stop', (t) => {
+  const feed = new ChangeFeed(() => {});
+  let heard = 0;
+  const stop = feed.onAny(() => {
+    heard += 1;
+  });
+  feed.tell('a');
+  feed.hear('b');
+  feed.stir();
+  stop();
+  feed.tell('a');
+  t.equal(heard, 3);
+  t.end();
+});

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { relayerDisabled } from '../../../../src/domain/disabled-reason.ts';
 import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
 import { failure, success, successPage } from '../../../../src/http/envelope.ts';
 
@@ -32,6 +33,16 @@ t.test('a failure has the fixed text beside the reason', (t) => {
     code: 'RELAYER_NOT_FOUND',
   });
   t.match(failure(new AppError('RELAYER_PAUSED', {})), { code: 'RELAYER_PAUSED', retryable: true });
+  const nextCheckAt = 1_700_000_000_000;
+  t.match(failure(relayerDisabled({ type: 'BalanceCheckFailed', details: '0xaa has 0 wei', nextCheckAt })), {
+    code: 'RELAYER_DISABLED',
+    message: 'Relayer disabled',
+    disabled_reason: {
+      type: 'BalanceCheckFailed',
+      details: '0xaa has 0 wei',
+      next_check_at: '2023-11-14T22:13:20.000+00:00',
+    },
+  });
   t.match(failure(new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds: 7 })), { retryable: true, after: 7 });
   t.end();
 });

@@ -18,17 +18,17 @@ t.test('everything without a key, at the usual path and at the one of the refere
     t.equal(answer.status, 200);
     t.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-    t.match(await answer.text(), '\nlane_faults_total{network_type="evm"} 1\n');
+    t.match(await answer.text(), '\nisolayer_lane_faults_total{network_type="evm"} 1\n');
   }
-  const one = await fetch(`${url}/metrics/lane_faults_total`);
-  t.match(await one.text(), /^# HELP lane_faults_total [^]*\n$/);
+  const one = await fetch(`${url}/metrics/isolayer_lane_faults_total`);
+  t.match(await one.text(), /^# HELP isolayer_lane_faults_total [^]*\n$/);
 });
 
 t.test('a client that asks for JSON gets the names, and Prometheus everything', async (t) => {
   const { url } = await start(t);
   const named = await fetch(`${url}/metrics`, { headers: { accept: 'application/json, text/plain, */*' } });
   t.match(named.headers.get('content-type'), /^application\/json/);
-  t.ok(((await named.json()) as string[]).includes('lane_faults_total'));
+  t.ok(((await named.json()) as string[]).includes('isolayer_lane_faults_total'));
   const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
   const scraped = await fetch(`${url}/metrics`, { headers: { accept } });
   t.match(scraped.headers.get('content-type'), /^text\/plain/);

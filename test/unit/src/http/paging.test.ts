@@ -1,5 +1,5 @@
 import t from 'tap';
-import { pageQuerySchema, pageRequest } from '../../../../src/http/paging.ts';
+import { pageQuerySchema, pageRequest, partQuerySchema, partRequest } from '../../../../src/http/paging.ts';
 
 const asked = (query: unknown) => pageRequest(pageQuerySchema.parse(query));
 
@@ -19,6 +19,15 @@ t.test('what is not a whole number of at least 0 is refused', (t) => {
   }
   for (const per_page of ['-1', '1.5', 'abc', '']) {
     t.notOk(pageQuerySchema.safeParse({ per_page }).success, `per_page=${per_page}`);
+  }
+  t.end();
+});
+
+t.test('a part begins at the latest, or before the place that its cursor tells', (t) => {
+  t.strictSame(partRequest(partQuerySchema.parse({})), { before: null, limit: 10 });
+  t.strictSame(partRequest(partQuerySchema.parse({ cursor: '7', per_page: '501' })), { before: 7, limit: 500 });
+  for (const cursor of ['', '-1', '1.5', 'abc', '9'.repeat(16), ['1', '2']]) {
+    t.notOk(partQuerySchema.safeParse({ cursor }).success, `cursor=${cursor}`);
   }
   t.end();
 });

@@ -10,12 +10,11 @@ t.test('HTTP requests have the names and labels of the reference', async (t) => 
   metrics.http.pluginCalled('echo', 'POST', 200);
   const text = await metrics.text();
   const labels = 'endpoint="/api/v1/relayers/:id",method="GET",status="404"';
-  t.match(text, `requests_total{${labels}} 1`);
-  t.match(text, `error_requests_total{${labels}} 1`);
-  t.match(text, `request_latency_seconds_bucket{le="0.005",${labels}} 1`);
-  t.match(text, 'in_flight_requests{endpoint="/api/v1/relayers/:id"} 1');
-  t.match(text, 'request_timeouts_total{endpoint="/x",method="POST",timeout_type="handler"} 1');
-  t.match(text, 'plugin_calls_total{plugin_id="echo",method="POST",status="200"} 1');
+  t.match(text, `isolayer_http_requests_total{${labels}} 1`);
+  t.match(text, `isolayer_http_request_duration_seconds_bucket{le="0.005",${labels}} 1`);
+  t.match(text, 'isolayer_http_requests_in_flight{endpoint="/api/v1/relayers/:id"} 1');
+  t.match(text, 'isolayer_http_request_timeouts_total{endpoint="/x",method="POST",timeout_type="handler"} 1');
+  t.match(text, 'isolayer_plugin_calls_total{plugin_id="echo",method="POST",status="200"} 1');
 });
 
 t.test('requests with a key are counted by what they met', async (t) => {
@@ -24,6 +23,6 @@ t.test('requests with a key are counted by what they met', async (t) => {
   metrics.http.keyed('replayed');
   metrics.http.keyed('replayed');
   const text = await metrics.text();
-  t.match(text, 'idempotency_requests_total{result="first"} 1');
-  t.match(text, 'idempotency_requests_total{result="replayed"} 2');
+  t.match(text, 'isolayer_idempotency_requests_total{result="first"} 1');
+  t.match(text, 'isolayer_idempotency_requests_total{result="replayed"} 2');
 });

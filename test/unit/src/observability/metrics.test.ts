@@ -3,7 +3,7 @@ import { createMetrics } from '../../../../src/observability/metrics.ts';
 
 t.test('families can be listed and read one by one, and the process is among them', async (t) => {
   const metrics = createMetrics();
-  t.ok(metrics.names().includes('requests_total'));
+  t.ok(metrics.names().includes('isolayer_http_requests_total'));
   t.ok(metrics.names().includes('nodejs_eventloop_lag_seconds'));
   t.ok(metrics.names().includes('process_resident_memory_bytes'));
   t.equal(await metrics.family('nothing'), undefined);
@@ -17,10 +17,10 @@ t.test('what is looked at only at a scrape is looked at once for all who ask mea
     looks += 1;
     metrics.webhooks.waiting(looks);
   });
-  const [one, other] = await Promise.all([metrics.text(), metrics.family('webhook_events_waiting')]);
-  t.match(one, /^webhook_events_waiting 1$/m);
-  t.match(other, /^webhook_events_waiting 1$/m);
-  t.match(await metrics.text(), /^webhook_events_waiting 2$/m);
+  const [one, other] = await Promise.all([metrics.text(), metrics.family('isolayer_webhook_events_waiting')]);
+  t.match(one, /^isolayer_webhook_events_waiting 1$/m);
+  t.match(other, /^isolayer_webhook_events_waiting 1$/m);
+  t.match(await metrics.text(), /^isolayer_webhook_events_waiting 2$/m);
 });
 
 t.test('a look that fails or hangs keeps nobody from the rest', async (t) => {
@@ -29,5 +29,5 @@ t.test('a look that fails or hangs keeps nobody from the rest', async (t) => {
     throw new Error('store away');
   });
   metrics.atScrape(() => new Promise(() => undefined));
-  t.match(await metrics.text(), '# TYPE requests_total counter');
+  t.match(await metrics.text(), '# TYPE isolayer_http_requests_total counter');
 });

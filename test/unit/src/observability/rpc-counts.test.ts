@@ -7,13 +7,13 @@ t.test('callers of the pass-through cannot make up labels without end', async (t
   metrics.rpc.called({ ...call, method: 'eth_call', outcome: 'transport' });
   for (let n = 0; n < 200; n += 1) metrics.rpc.called({ ...call, method: `made_up_${n}` });
   metrics.rpc.called({ ...call, method: 'a"b\n' });
-  const text = (await metrics.family('rpc_call_latency_seconds')) ?? '';
+  const text = (await metrics.family('isolayer_rpc_call_duration_seconds')) ?? '';
   const names = new Set([...text.matchAll(/operation_name="([^"]*)"/g)].map(([, name]) => name));
   t.ok(names.size <= 65, `${names.size} names`);
   t.ok(names.has('eth_call') && names.has('other'));
   t.match(
     await metrics.text(),
-    'api_rpc_failures_total{endpoint="https://a.test",operation_name="eth_call",error_type="transport"} 1',
+    'isolayer_rpc_call_failures_total{endpoint="https://a.test",operation_name="eth_call",error_type="transport"} 1',
   );
 });
 
@@ -29,11 +29,11 @@ t.test('endpoints of one name are added up, and each of their states has a figur
   const labels = 'network="sepolia",endpoint="https://a.test"';
   const text = await metrics.text();
   for (const [state, count] of Object.entries({ ready: 1, paused: 1, limited: 0, unfit: 0 })) {
-    t.match(text, `rpc_endpoints{${labels},state="${state}"} ${count}`);
+    t.match(text, `isolayer_rpc_endpoints{${labels},state="${state}"} ${count}`);
   }
-  t.match(text, `rpc_concurrency_limit{${labels}} 32`);
-  t.match(text, `rpc_endpoint_pauses_total{${labels},reason="paused"} 1`);
+  t.match(text, `isolayer_rpc_endpoint_concurrency_limit{${labels}} 32`);
+  t.match(text, `isolayer_rpc_endpoint_pauses_total{${labels},reason="paused"} 1`);
   t.notMatch(text, 'reason="back"');
   metrics.rpc.endpoints([]);
-  t.notMatch(await metrics.text(), 'rpc_endpoints{');
+  t.notMatch(await metrics.text(), 'isolayer_rpc_endpoints{');
 });

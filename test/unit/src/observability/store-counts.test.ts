@@ -5,7 +5,7 @@ t.test('how the store is, and what becomes of writes', async (t) => {
   const metrics = createMetrics();
   t.match(
     await metrics.text(),
-    'store_write_seconds_count{outcome="failed"} 0',
+    'isolayer_store_write_duration_seconds_count{outcome="failed"} 0',
     'there before the first failure, which were no increase otherwise',
   );
   metrics.store.stands(true);
@@ -17,11 +17,11 @@ t.test('how the store is, and what becomes of writes', async (t) => {
   metrics.store.wrote('kept', 0);
   t.equal(metrics.store.writeFailure, undefined);
   const text = await metrics.text();
-  t.match(text, /^store_healthy 1$/m);
-  t.match(text, 'store_write_seconds_bucket{le="0.0025",outcome="kept"} 1');
-  t.match(text, 'store_write_seconds_bucket{le="0.005",outcome="kept"} 2');
-  t.match(text, 'store_write_seconds_sum{outcome="failed"} 6');
-  t.match(text, 'store_write_seconds_count{outcome="failed"} 1');
+  t.match(text, /^isolayer_store_healthy 1$/m);
+  t.match(text, 'isolayer_store_write_duration_seconds_bucket{le="0.0025",outcome="kept"} 1');
+  t.match(text, 'isolayer_store_write_duration_seconds_bucket{le="0.005",outcome="kept"} 2');
+  t.match(text, 'isolayer_store_write_duration_seconds_sum{outcome="failed"} 6');
+  t.match(text, 'isolayer_store_write_duration_seconds_count{outcome="failed"} 1');
   metrics.store.stands(false);
-  t.match(await metrics.text(), /^store_healthy 0$/m);
+  t.match(await metrics.text(), /^isolayer_store_healthy 0$/m);
 });

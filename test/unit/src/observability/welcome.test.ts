@@ -2,7 +2,11 @@ import t from 'tap';
 import { welcome } from '../../../../src/observability/welcome.ts';
 
 t.test('the first call works as pasted and reads the key from its file', (t) => {
-  const text = welcome({ address: 'http://127.0.0.1:8080', apiKeyFile: '/srv/isolayer/data/api-key' });
+  const text = welcome({
+    address: 'http://127.0.0.1:8080',
+    apiKeyFile: '/srv/isolayer/data/api-key',
+    signInLink: null,
+  });
   t.match(text, 'ready at http://127.0.0.1:8080');
   t.match(text, 'lies in /srv/isolayer/data/api-key');
   t.match(text, '-H "Authorization: Bearer $(cat /srv/isolayer/data/api-key)"');
@@ -11,13 +15,21 @@ t.test('the first call works as pasted and reads the key from its file', (t) => 
 });
 
 t.test('a folder with blanks and quotes stays one argument', (t) => {
-  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: "/my data/it's/api-key" });
+  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: "/my data/it's/api-key", signInLink: null });
   t.match(text, `$(cat '/my data/it'\\''s/api-key')`);
   t.end();
 });
 
 t.test('a key of the environment is named, not shown', (t) => {
-  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null });
+  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null, signInLink: null });
   t.match(text, 'Bearer $API_KEY"');
+  t.end();
+});
+
+t.test('a link that signs in stands beside the address, where there is one', (t) => {
+  const signInLink = 'http://127.0.0.1:1/console#/sign-in/abc';
+  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: '/data/api-key', signInLink });
+  t.match(text, `works once, within ten minutes:\n\n  ${signInLink}\n`);
+  t.notMatch(welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null, signInLink: null }), /browser/);
   t.end();
 });

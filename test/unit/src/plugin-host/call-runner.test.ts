@@ -5,6 +5,7 @@ import type { Claim } from '../../../../src/domain/idempotency.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { Admission } from '../../../../src/plugin-host/admission.ts';
+import { CallFeed } from '../../../../src/plugin-host/call-feed.ts';
 import { CallLog } from '../../../../src/plugin-host/call-log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { CallRunner } from '../../../../src/plugin-host/call-runner.ts';
@@ -106,8 +107,9 @@ function setUp(entry: object = {}) {
   const quarantine = new Quarantine(clock);
   const metrics = new RecordedMetrics();
   const callLog = new CallLog();
+  const feed = new CallFeed();
   const runner = new CallRunner({
-    ...{ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics, callLog },
+    ...{ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics, callLog, feed },
   });
   const run = async (
     signal = new AbortController().signal,
@@ -117,7 +119,7 @@ function setUp(entry: object = {}) {
     const answer = await runner.run(plugin, { ...REQUEST, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
   };
-  return { plugin, pool, calls, quarantine, metrics, admission, time, lines, callLog, run };
+  return { plugin, pool, calls, quarantine, metrics, admission, time, lines, callLog, feed, run };
 }
 
 t.test('the context is what the caller sent, without the credential', async (t) => {
@@ -398,3 +400,20 @@ t.test(
     );
   },
 );
+
+t.test('a call waits for a place for half of its timeout', async (t) => {
+  const { pool, run, admission, time } = setUp({ timeout: 40, limits: { concurrency: 1 } });
+  const first = Promise.withResolvers<CallReport>();
+  pool.answer = () => first.promise;
+  const running = run();
+  while (pool.tasks.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const waiting = run();
+  time.now += 19_999;
+  admission.tick();
+  t.equal(admission.queued, 1);
+  time.now += 1;
+  admission.tick();
+  t.match(await waiting, { status: 503, body: { data: { code: 'SERVICE_UNAVAILABLE' } }, retryAfter: 2 });
+  first.resolve(returned);
+  t.match(await running, { status: 200 });
+});

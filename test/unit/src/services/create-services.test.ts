@@ -7,6 +7,7 @@ t.test('all services share one store and one view of the relayers', async (t) =>
   t.strictSame(Object.keys(services).toSorted(), [
     'apiKeys',
     'audit',
+    'deliveries',
     'effects',
     'fetch',
     'kv',

@@ -1,6 +1,10 @@
 import t from 'tap';
 import { createLog } from '../../../../src/observability/log.ts';
-import { applyDeclarations, type DeclaredRelayer } from '../../../../src/services/declarations.ts';
+import {
+  applyChangedDeclarations,
+  applyDeclarations,
+  type DeclaredRelayer,
+} from '../../../../src/services/declarations.ts';
 import { relayerOf, storeFor, transactionOf } from '../../../support/store.ts';
 
 /** A declared relayer whose entry in the file says what its fields say. */
@@ -119,3 +123,17 @@ t.test('a reset takes all from the file, drops the rest, and keeps what has work
   await applyDeclarations(store, [declared()], silent, { reset: true });
   t.equal((await store.read.allRelayers()).length, 2);
 });
+
+t.test(
+  'those that have changed while the service runs are applied alone, and clients keep what they changed',
+  async (t) => {
+    const store = await storeFor(t);
+    const other = declared({ id: 'relayer-2', name: 'Other' });
+    await applyDeclarations(store, [declared({ policies: { min_balance: '1' } }), other], silent);
+    const stored = relayerOf({ ...(await store.read.relayer('relayer-1')), policies: { min_balance: '2' } });
+    await store.write((writer) => writer.putRelayer(stored));
+    await applyChangedDeclarations(store, [declared({ name: 'Anew', policies: { min_balance: '1' } })]);
+    t.match(await store.read.relayer('relayer-1'), { name: 'Anew', policies: { min_balance: '2' } });
+    t.match(await store.read.relayer('relayer-2'), { name: 'Other' });
+  },
+);

@@ -55,16 +55,21 @@ t.test('a write that fails has not happened', async (t) => {
 t.test('the first answer is the only one, also of two that were made at the same time', async (t) => {
   const { store, effect } = await setUp(t);
   let made = 0;
+  let noted = 0;
+  const note = async () => {
+    noted += 1;
+  };
   const act = async () => {
     made += 1;
     return { signature: `s${made}`, v: 27n, none: undefined };
   };
-  const [one, other] = await Promise.all([answerOnce(store, effect, act), answerOnce(store, effect, act)]);
+  const [one, other] = await Promise.all([answerOnce(store, effect, act, note), answerOnce(store, effect, act, note)]);
   t.strictSame(one, { signature: one['signature'], v: 27 });
   t.strictSame(other, one);
-  t.strictSame(await answerOnce(store, effect, act), one);
+  t.strictSame(await answerOnce(store, effect, act, note), one);
   t.equal(made, 2);
-  t.strictSame(await answerOnce(store, undefined, act), { signature: 's3', v: 27n, none: undefined });
+  t.strictSame(await answerOnce(store, undefined, act, note), { signature: 's3', v: 27n, none: undefined });
+  t.equal(noted, 2, 'once for each answer that somebody got');
 });
 
 t.test('what takes no part in a commit is begun once, and settled', async (t) => {

@@ -6,9 +6,10 @@ import { createLifecycleService } from '../../../../src/services/lifecycle.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
 import type { LifecycleService } from '../../../../src/services/services.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
+import { EngineWorld, LANE, present, relayerNamed } from '../../../support/engine-world.ts';
 import { VOID } from '../../../support/fake-chain-client.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
+import { attemptOf } from '../../../support/store.ts';
 
 /** A world whose engine drives what is accepted. */
 async function driven(t: Test): Promise<{ world: EngineWorld; engine: Engine; lifecycle: LifecycleService }> {
@@ -343,6 +344,20 @@ t.test('a transaction is found by its nonce', async (t) => {
     message: 'Transaction with nonce 7 not found',
   });
   await t.rejects(lifecycle.byNonce('none', 7n), { code: 'RELAYER_NOT_FOUND' });
+});
+
+t.test('a transaction is found by the hash of any of its versions', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { lifecycle } = world.services();
+  const { id } = await world.accept('pay', { status: 'submitted', sequence: 1n, hash: '0xb2' });
+  const transaction = present(await world.store.read.transaction('r1', id));
+  for (const [index, hash] of ['0xa1', '0xb2'].entries()) {
+    const attempt = attemptOf(transaction, { ordinal: index + 1, sequence: 1n, hash });
+    await world.store.write((writer) => writer.insertAttempt(attempt));
+  }
+  for (const hash of ['0xa1', '0xb2', '0xA1']) t.match(await lifecycle.byHash('r1', hash), { id }, hash);
+  await t.rejects(lifecycle.byHash('r1', '0xc3'), { code: 'TRANSACTION_NOT_FOUND', status: 404 });
+  await t.rejects(lifecycle.byHash('none', '0xa1'), { code: 'RELAYER_NOT_FOUND' });
 });
 
 t.test('a family without nonces says so', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { AppError } from '../../../../src/domain/errors.ts';
 import type { Relayer } from '../../../../src/domain/relayer.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
 import { ADDRESS, EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
@@ -43,6 +44,29 @@ t.test('an unknown one is 404, a paused one 403, a disabled one 403, and paused 
   });
   await t.rejects(directory.findActive('both'), { code: 'RELAYER_PAUSED' });
   for (const id of ['paused', 'disabled', 'both']) await t.resolves(directory.find(id), 'reading is not gated');
+});
+
+t.test('who asks for work is counted, but not for what is refused anyway', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('paused', { paused: true })));
+  const asked: string[] = [];
+  const directory = new RelayerDirectory({
+    read: world.store.read,
+    chains: new Map([['evm', world.family]]),
+    connections: { clientOf: () => world.client, close: async () => {} },
+    limit: {
+      async take(relayerId) {
+        asked.push(relayerId);
+        if (asked.length > 1) throw new AppError('RELAYER_LIMITED', { relayer: relayerId, limit: '1', burst: '1' });
+      },
+    },
+  });
+  t.match(await directory.enter('r1'), { relayer: { id: 'r1' } });
+  await t.rejects(directory.enter('r1'), { code: 'RELAYER_LIMITED' });
+  await t.rejects(directory.enter('paused'), { code: 'RELAYER_PAUSED' });
+  await t.rejects(directory.enter('none'), { code: 'RELAYER_NOT_FOUND' });
+  await t.resolves(directory.findActive('r1'), 'what stops work is not counted');
+  t.strictSame(asked, ['r1', 'r1']);
 });
 
 t.test('a stored relayer of a family that is not there is a fault, not a wrong request', async (t) => {

@@ -128,6 +128,27 @@ t.test('a batch has one outcome for each call, in order, also for what is none',
   t.equal(node.calls, 102);
 });
 
+t.test('a call that fails is an entry of its own, and the others are answered', async (t) => {
+  const { rpc, world } = await askedNode(t);
+  world.client.rpc = async (body) => {
+    const { method = '', id = 1 } = body as { method?: string; id?: number };
+    if (method === 'eth_fails') throw new AppError('UNAVAILABLE', { reason: 'no signer' });
+    if (method === 'eth_breaks') throw new Error('a fault of ours');
+    return { jsonrpc: '2.0', result: method, id };
+  };
+  t.strictSame(
+    await rpc.batch('r1', [
+      { method: 'eth_fails', id: 'a' },
+      { method: 'eth_call', id: 3 },
+    ]),
+    [
+      { jsonrpc: '2.0', error: { code: -32_603, message: 'UNAVAILABLE', description: 'no signer' }, id: 'a' },
+      { jsonrpc: '2.0', result: 'eth_call', id: 3 },
+    ],
+  );
+  await t.rejects(rpc.batch('r1', [{ method: 'eth_breaks' }]), { message: 'a fault of ours' });
+});
+
 t.test('under one name the calls of a batch act once', async (t) => {
   const { node, rpc, effect, world } = await askedNode(t);
   const batch = [{ method: 'eth_call' }, { method: 'eth_sendTransaction' }];

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Account } from '../../../../src/chains/account.ts';
 import type { Signer } from '../../../../src/signers/signer.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 
 t.test('the chain signs what the body says', async (t) => {
   const world = await EngineWorld.open(t);
@@ -84,4 +85,21 @@ t.test('what users pay is quoted and built by the family, for the chain that the
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
   await t.rejects(signing.quoteSponsored('r1', {}), { code: 'RELAYER_PAUSED' });
   await t.rejects(signing.buildSponsored('r1', {}), { code: 'RELAYER_PAUSED' });
+});
+
+t.test('each signature leaves a record, one under a key once, and what was refused leaves none', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { signing } = world.services();
+  const by = { keyId: 'k1', requestId: 'q1' };
+  const records = async () => (await world.store.read.auditRecords({ before: null, limit: 10 }, {})).items;
+  await signing.signTransaction('r1', { a: 1 }, undefined, by);
+  const effect = await keyedEffect(world.store);
+  await signing.signTransaction('r1', { a: 2 }, effect, { ...by, pluginId: 'p' });
+  await signing.signTransaction('r1', { a: 2 }, effect, { ...by, pluginId: 'p' });
+  await t.rejects(signing.signMessage('r1', { message: 'x' }, undefined, by), { code: 'NOT_SUPPORTED' });
+  t.match(await records(), [
+    { action: 'sign', resourceId: 'r1', after: { plugin_id: 'p', what: 'transaction', request: '{"a":2}' } },
+    { action: 'sign', resourceId: 'r1', keyId: 'k1', after: { what: 'transaction', request: '{"a":1}' } },
+  ]);
+  t.equal((await records()).length, 2);
 });

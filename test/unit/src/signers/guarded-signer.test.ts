@@ -6,7 +6,7 @@ import type { Signer } from '../../../../src/signers/signer.ts';
 const CREDENTIAL = 'hunter2-token';
 
 /** A signer whose answers the test chooses, behind its guard. */
-function guarded(answers: Partial<Signer> = {}, limitMs: number | null = null) {
+function guarded(answers: Partial<Signer> = {}, limitMs: number | null = null, secrets = [CREDENTIAL]) {
   const inner: Signer = {
     id: 'vault-1',
     publicKey: async () => new Uint8Array(32),
@@ -21,7 +21,7 @@ function guarded(answers: Partial<Signer> = {}, limitMs: number | null = null) {
     metrics: {
       asked: ({ signer: id, type, outcome, seconds }) => counted.push([id, type, outcome, seconds].join(' ')),
     },
-    secrets: new Set([CREDENTIAL]),
+    secrets: new Set(secrets),
   });
   return { signer, counted };
 }
@@ -83,6 +83,17 @@ t.test('a service is asked 32 things at once; the others wait their turn, within
   t.equal(asked, 32, 'what nobody waits for any more is not asked');
 });
 
+t.test('what never ends takes no turn away for good', async (t) => {
+  let hangs = 32;
+  const sign = () => ((hangs -= 1) >= 0 ? new Promise<Uint8Array>(() => {}) : Promise.resolve(new Uint8Array(64)));
+  const { signer } = guarded({ sign }, 20);
+  const ask = () => signer.sign('ed25519', new Uint8Array(1)).catch(() => undefined);
+  await Promise.all(Array.from({ length: 32 }, ask));
+  let signed: Uint8Array | undefined;
+  while (signed === undefined) signed = await ask();
+  t.equal(signed.length, 64);
+});
+
 t.test('no credential shows in an error, nor in its cause', async (t) => {
   const told = Object.assign(new Error(`403 for Bearer ${CREDENTIAL}`), { headers: { authorization: CREDENTIAL } });
   const own = new AppError('SIGNER_FAILED', { id: 'vault-1', reason: 'sealed' }, { cause: told });
@@ -103,4 +114,10 @@ t.test('a closed one signs nothing', async (t) => {
   const { signer } = guarded();
   await signer.close();
   await t.rejects(signer.sign('ed25519', new Uint8Array(1)), { message: 'Signer vault-1 failed: it is closed' });
+});
+
+t.test('a credential that begins with another one is masked whole', async (t) => {
+  const sign = () => Promise.reject(new Error('who is relayer-4711?'));
+  const { signer } = guarded({ sign }, null, ['relayer', 'relayer-4711']);
+  await t.rejects(signer.sign('ed25519', new Uint8Array(1)), { message: 'Signer vault-1 failed: who is ***?' });
 });

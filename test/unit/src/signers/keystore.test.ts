@@ -101,11 +101,13 @@ t.test('a wrong passphrase is told from a wrong file', async (t) => {
     [changed({ kdf: 'argon2id' }), /kdf/],
     [changed({ ciphertext: crypto.ciphertext.slice(2) }), /not 32 bytes/],
     [changed({ mac: 'xyz' }), /not hexadecimal/],
+    [changed({ ciphertext: `${crypto.ciphertext}0` }), /not hexadecimal/],
     [changed({ cipherparams: { iv: '00' } }), /not 16 bytes/],
     [kdf({ n: 1_000 }), /not a power of two/],
     [kdf({ n: 2 ** 40 }), /memory/],
     [kdf({ n: 2 ** 20, r: 8, p: 1_000 }), /too much work/],
     [kdf({ n: 2 ** 23, r: 8 }), /memory/],
+    [kdf({ n: 2, r: 1, p: 2 ** 24 }), /memory/],
     [kdf({ dklen: 16 }), /shorter than 32/],
     [kdf({ dklen: 10 ** 9 }), /longer than 1024/],
     [kdf({ salt: '' }), /not hexadecimal/],
@@ -113,8 +115,10 @@ t.test('a wrong passphrase is told from a wrong file', async (t) => {
     await t.rejects(open(bad), { name: 'KeystoreError', kind: 'format', message: said });
   }
   const slow = pbkdf2Keystore(randomBytes(32), 1);
-  slow.crypto.kdfparams = { ...slow.crypto.kdfparams, c: 10 ** 9 };
-  await t.rejects(open(slow), { message: /too many rounds/ });
+  for (const rounds of [{ c: 10 ** 9 }, { c: 10 ** 6, dklen: 1024 }]) {
+    slow.crypto.kdfparams = { ...slow.crypto.kdfparams, ...rounds };
+    await t.rejects(open(slow), { message: /too many rounds/ });
+  }
   await t.rejects(openKeystore('{"version":3,', PASSPHRASE), { kind: 'format', message: 'it is not JSON' });
 });
 

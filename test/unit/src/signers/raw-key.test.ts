@@ -7,7 +7,7 @@ const KEY = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 
 t.test('a key is one on both curves', async (t) => {
   const config = { key: { type: 'plain' as const, value: KEY } };
-  const signer = await rawKeySignerKind.create('mine', config, signerTools(KEY));
+  const signer = await rawKeySignerKind.create('mine', config, signerTools('', { reread: async () => config }));
   t.teardown(() => signer.close());
   t.equal(computeAddress(hexlify(await signer.publicKey('secp256k1'))), '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266');
   t.equal((await signer.publicKey('ed25519')).length, 32);

@@ -12,7 +12,12 @@ t.test('a secret never goes into a store that has no key', async (t) => {
   const pool = new pg.Pool({ max: 1 });
   t.teardown(() => pool.end());
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool) });
-  const connection: Connection = { db, run: async () => ({ rows: [] }), now: () => sql.val(0) };
+  const connection: Connection = {
+    db,
+    run: async () => ({ rows: [] }),
+    now: () => sql.val(0),
+    settledWrites: () => sql.val(1),
+  };
   t.throws(() => sealerOf(connection), /without a key to seal secrets with/);
   const sealer = createSealer([randomBytes(32)], randomBytes);
   t.equal(sealerOf({ ...connection, sealer }), sealer);

@@ -5,10 +5,11 @@ import { assetContract } from './asset-contract.ts';
 import { feeForwarder } from './fee-forwarder.ts';
 import { probe } from './probe.ts';
 import { router } from './router.ts';
+import { thief } from './thief.ts';
 import { token } from './token.ts';
 import { wallet } from './wallet.ts';
 
-const KINDS = { 'fee-forwarder': feeForwarder, probe, router, token, wallet } as const satisfies Record<
+const KINDS = { 'fee-forwarder': feeForwarder, probe, router, thief, token, wallet } as const satisfies Record<
   string,
   Contract
 >;

@@ -17,7 +17,7 @@ export const router: Contract = {
       setInstanceValue(host.storage, self, 'Pair', value.vec(...args));
       return value.void();
     },
-    get_amounts_out(host, self, [, amount, path]) {
+    router_get_amounts_out(host, self, [amount, path]) {
       const [sold, bought] = read.vec(path).map(read.address);
       const given = read.i128(amount);
       return value.vec(value.i128(given), value.i128(outOf(host, self, String(sold), String(bought), given)));

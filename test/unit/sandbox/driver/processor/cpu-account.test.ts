@@ -9,9 +9,9 @@ const LIMITS = { ...DEFAULT_LIMITS, cpu_ms: 1000 };
 t.test('a process may take what its calls may, several times over, and no more', async (t) => {
   const account = new CpuAccount(0);
   const shares = [account.begin(LIMITS), account.begin(LIMITS)];
-  t.equal(account.overdrawn(1000, 12_000, shares), null, 'two calls of 6 s');
-  t.equal(account.overdrawn(1001, 13_000, shares), null, 'and what is to spare');
-  t.match(account.overdrawn(1002, 15_000, shares), /15000 ms of the processor/);
+  t.equal(account.overdrawn(1000, 18_000, shares), null, 'two calls of 9 s');
+  t.equal(account.overdrawn(1001, 19_000, shares), null, 'and what is to spare');
+  t.match(account.overdrawn(1002, 21_000, shares), /21000 ms of the processor/);
 });
 
 t.test('what a call leaves over when it ends is not kept for later', async (t) => {
@@ -33,11 +33,11 @@ t.test('calls that come and go between two looks pay for themselves', async (t) 
 t.test('calls that have waited for long, and paid for others meanwhile, cost nobody anything', async (t) => {
   const account = new CpuAccount(0);
   const waiting = Array.from({ length: 20 }, () => account.begin(LIMITS));
-  t.equal(account.overdrawn(1, 20 * 6000, waiting), null);
+  t.equal(account.overdrawn(1, 20 * 9000, waiting), null);
   for (let look = 1; look <= 39; look += 1) {
-    t.equal(account.overdrawn(look * 250, 120_000 + look * 150, [...waiting, account.begin(LIMITS)]), null);
+    t.equal(account.overdrawn(look * 250, 180_000 + look * 150, [...waiting, account.begin(LIMITS)]), null);
   }
-  t.type(account.overdrawn(10_000, 130_000, waiting), 'string', 'what nobody can pay is too much all the same');
+  t.type(account.overdrawn(10_000, 190_000, waiting), 'string', 'what nobody can pay is too much all the same');
 });
 
 t.test('a process that is idle may do a little all the time', async (t) => {
@@ -54,7 +54,7 @@ t.test('where the system tells nothing, nothing is held against the child', asyn
 
 t.test('a child makes isolates for versions and calls, and not without end', async (t) => {
   const account = new CpuAccount(0);
-  account.load();
+  account.load(LIMITS);
   account.begin(LIMITS);
   for (let isolate = 0; isolate < 132; isolate += 1) account.made();
   t.throws(() => account.made(), ProtocolViolation);
@@ -62,9 +62,9 @@ t.test('a child makes isolates for versions and calls, and not without end', asy
 
 t.test('while a version is evaluated there is more, which is gone when it is loaded', async (t) => {
   const account = new CpuAccount(0);
-  account.load();
+  account.load(LIMITS);
   t.equal(account.overdrawn(100, 6000, []), null);
-  account.load();
+  account.load(LIMITS);
   account.loaded();
   t.type(account.overdrawn(200, 9000, []), 'string');
 });

@@ -76,11 +76,11 @@ t.test(
   async (t) => {
     const { child, niceness } = await setUp(t, { process: OWN, group: 0, comesBack: false });
     const is = () => new Set(nicesOf(child));
-    niceness.setProcess(10);
-    niceness.setProcess(5);
-    t.same(is(), new Set([OWN + 10]));
-    niceness.setProcess(15);
-    t.same(is(), new Set([OWN + 15]));
+    niceness.setProcess(4);
+    niceness.setProcess(2);
+    t.same(is(), new Set([OWN + 4]));
+    niceness.setProcess(8);
+    t.same(is(), new Set([OWN + 8]));
   },
 );
 

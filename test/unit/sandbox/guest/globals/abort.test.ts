@@ -50,3 +50,19 @@ t.test('signals of time, and of other signals', (t) => {
   t.notOk(AbortSignal.any([]).aborted);
   t.end();
 });
+
+t.test('all signals that are made of one are aborted before anybody hears', (t) => {
+  const controller = new AbortController();
+  const one = AbortSignal.any([controller.signal]);
+  const two = AbortSignal.any([one]);
+  const seen: unknown[] = [];
+  two.addEventListener('abort', () => seen.push('two'));
+  one.onabort = () => seen.push('never');
+  one.addEventListener('abort', () => seen.push('one', two.aborted));
+  one.onabort = () => seen.push('handler');
+  controller.signal.addEventListener('abort', () => seen.push('source', one.aborted));
+  controller.abort(5);
+  t.strictSame(seen, ['source', true, 'handler', 'one', true, 'two']);
+  t.strictSame([one.reason, two.reason, AbortSignal.any([two]).reason], [5, 5, 5]);
+  t.end();
+});

@@ -8,7 +8,9 @@ t.test('buffers keep their size, however their constructor is found', (t) => {
   const run = (code: string): unknown => vm.runInContext(code, context);
   t.equal(run('new ArrayBuffer(8, { maxByteLength: 16 }).byteLength'), 8);
   t.equal(
-    run('typeof new ArrayBuffer(8).resize + typeof new ArrayBuffer(8).transfer + typeof new ArrayBuffer(8).resizable'),
+    run(
+      'typeof new ArrayBuffer(8).resize + typeof new ArrayBuffer(8).transferToImmutable + typeof new ArrayBuffer(8).resizable',
+    ),
     'undefinedundefinedundefined',
   );
   t.ok(run('new Uint8Array(1).buffer.constructor === ArrayBuffer && new Uint8Array(1).buffer instanceof ArrayBuffer'));
@@ -18,6 +20,12 @@ t.test('buffers keep their size, however their constructor is found', (t) => {
   t.strictSame(
     run('[ArrayBuffer.name, ArrayBuffer.length, ArrayBuffer.isView(new Uint8Array(1))].join()'),
     'ArrayBuffer,1,true',
+  );
+  t.equal(
+    run(
+      'const old = new ArrayBuffer(4); const next = old.transfer(6); [old.detached, next.byteLength, next instanceof ArrayBuffer].join()',
+    ),
+    'true,6,true',
   );
   t.throws(() => run('ArrayBuffer(8)'), /requires 'new'/);
   t.throws(() => run('"use strict"; ArrayBuffer.prototype.constructor = Object'), /read only|Cannot assign/);

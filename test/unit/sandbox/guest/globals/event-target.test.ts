@@ -32,7 +32,7 @@ t.test('events say what they are and what became of them', (t) => {
   const target = new EventTarget();
   target.addEventListener('go', (event) => {
     const given = event as InstanceType<typeof Event>;
-    t.strictSame([given.eventPhase, given.composedPath()], [Event.AT_TARGET, [target]]);
+    t.strictSame([given.eventPhase, given.composedPath()], [2, [target]]);
     given.stopPropagation();
     given.preventDefault();
     given.stopImmediatePropagation();
@@ -107,5 +107,29 @@ t.test('can be subclassed', (t) => {
   });
   source.dispatchEvent(new Detailed('go'));
   t.equal(detail, 7);
+  t.end();
+});
+
+t.test('an event is dispatched once at a time, and what is dispatched is an event', (t) => {
+  const target = new EventTarget();
+  const event = new Event('x', { cancelable: true });
+  let name = '';
+  target.addEventListener('x', () => {
+    try {
+      target.dispatchEvent(event);
+    } catch (error) {
+      ({ name } = error as Error);
+    }
+  });
+  target.addEventListener('x', (one) => (one as Event).preventDefault(), { passive: true });
+  t.equal(target.dispatchEvent(event), true);
+  t.equal(name, 'InvalidStateError');
+  t.equal(target.dispatchEvent(event), true, 'and again when that is over');
+  t.ok(event.returnValue);
+  t.notOk(event.cancelBubble);
+  event.returnValue = false;
+  t.ok(event.defaultPrevented);
+  t.throws(() => target.dispatchEvent({ type: 'x' } as never), TypeError);
+  t.throws(() => new (Event as unknown as new () => object)(), TypeError);
   t.end();
 });

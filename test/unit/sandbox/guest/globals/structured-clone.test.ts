@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';
-import { structuredClone } from '../../../../../sandbox/guest/globals/structured-clone.ts';
+import { createStructuredClone } from '../../../../../sandbox/guest/globals/structured-clone.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
+
+const structuredClone = createStructuredClone({
+  copy: (value) => (value instanceof Blob ? new Blob([value]) : undefined),
+});
 
 t.test('copies what the engine copies', (t) => {
   const anything = fc.anything({
@@ -67,7 +71,37 @@ t.test('refuses what cannot be copied', (t) => {
   for (const bad of [() => 1, Symbol('s'), { a: () => 1 }, Promise.resolve(), new WeakMap(), new WeakSet()]) {
     t.throws(() => structuredClone(bad), { name: 'DataCloneError', code: 25 });
   }
-  t.throws(() => structuredClone({}, { transfer: [new ArrayBuffer(1)] }), { name: 'DataCloneError' });
   t.strictSame(structuredClone({}, { transfer: [] }), {});
   t.end();
+});
+
+t.test('buffers are handed on, once all is copied', async (t) => {
+  const buffer = new Uint8Array([1, 2, 3, 4]).buffer;
+  const given = {
+    view: new Uint8Array(buffer, 1, 2),
+    words: new DataView(buffer, 2),
+    buffer,
+    other: new Uint8Array([9]),
+  };
+  const copy = structuredClone(given, { transfer: [buffer] }) as typeof given;
+  t.ok(buffer.detached);
+  t.strictSame([copy.view, copy.words.byteLength, copy.other], [new Uint8Array([2, 3]), 2, new Uint8Array([9])]);
+  t.equal(copy.view.buffer, copy.buffer);
+  t.equal(copy.words.buffer, copy.buffer);
+  t.equal(given.other.length, 1);
+  const kept = new ArrayBuffer(2);
+  const failing: [unknown, unknown[]][] = [
+    [{ kept, bad: () => 1 }, [kept]],
+    [kept, [kept, kept]],
+    [kept, [{}]],
+    [buffer, []],
+    [given.view, []],
+    [1, [buffer]],
+  ];
+  for (const [value, transfer] of failing) {
+    t.throws(() => structuredClone(value, { transfer }), { name: 'DataCloneError' });
+  }
+  t.notOk(kept.detached, 'nothing is taken where the copy fails');
+  t.throws(() => (structuredClone as () => unknown)(), TypeError);
+  t.equal(await (structuredClone({ blob: new Blob(['x']) }) as { blob: Blob }).blob.text(), 'x');
 });

@@ -50,7 +50,7 @@ t.test('who asks at the end of the stack gets an error, and nobody what is not f
 
 t.test('no way but the names leads to it', (t) => {
   const context = vm.createContext();
-  const global = vm.runInContext('globalThis', context) as object;
+  const global = vm.runInContext('globalThis', context) as typeof globalThis;
   const hidden = collectIntrinsics(global).behindNames.flatMap(({ intrinsics }) => intrinsics);
   const samples = vm.runInContext(
     `[Object(''), Object(1), Object(true), Object(1n), Object(Symbol()), [], {}, /a/, () => 1, function* () {},

@@ -2,7 +2,8 @@ import vm from 'node:vm';
 import t from 'tap';
 import { collectIntrinsics } from '../../../../../sandbox/guest/intrinsics/intrinsics.ts';
 
-const global = vm.runInNewContext('globalThis') as typeof globalThis;
+const context = vm.createContext();
+const global = vm.runInContext('globalThis', context) as typeof globalThis;
 const { atHand, behindNames } = collectIntrinsics(global);
 const objects = new Set(atHand.map(({ object }) => object));
 
@@ -19,6 +20,16 @@ t.test('what syntax and errors lead to is at hand', (t) => {
     t.ok(objects.has(object));
   }
   t.notOk(objects.has(global.RegExp.prototype), 'left alone, for the speed of regular expressions');
+  t.end();
+});
+
+t.test('what only syntax leads to is of that realm, and not of the one that asks', (t) => {
+  const syntax = `[function* () {}, async () => {}, async function* () {}, [].values(), ''[Symbol.iterator]()]`;
+  const own = vm.runInContext(`${syntax}.map(Object.getPrototypeOf)`, context) as object[];
+  for (const [index, prototype] of own.entries()) t.ok(objects.has(prototype), `sample ${index}`);
+  const { eval: evaluate } = globalThis;
+  const others = (evaluate(syntax) as object[]).map((sample) => Reflect.getPrototypeOf(sample));
+  for (const [index, prototype] of others.entries()) t.notOk(objects.has(prototype as object), `sample ${index}`);
   t.end();
 });
 

@@ -174,7 +174,7 @@ t.test('a node that cannot tell loses its turn', async (t) => {
   const final = shows(status('finalized'), { landed: { a: LANDED } });
   for (const first of [
     shows(status('finalized'), { statusSlot: 900 }),
-    { instead: { getSignatureStatuses: { error: { code: -32_011, message: 'no history' } } } },
+    { instead: { getSignatureStatuses: { error: { code: -32_603, message: 'no time' } } } },
     { instead: { getEpochInfo: { result: null } } },
     (() => ({ status: 503 })) satisfies DoubleHandler,
   ] as (NodeWorld | DoubleHandler)[]) {

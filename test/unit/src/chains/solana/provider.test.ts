@@ -137,7 +137,7 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
   ];
   const value = { err: ERROR, logs, unitsConsumed: 450, accounts: null, returnData: null };
   const { read, asked } = answering({ context, value });
-  const asTold = { error: ERROR, logs, used: 450n, programs: [KEY, keyOf(8)] };
+  const asTold = { error: ERROR, logs, used: 450n, programs: [KEY, keyOf(8)], accounts: [] };
   t.strictSame(await provider.simulate(read, 'AQ==', { replacesBlockhash: true }), asTold);
   t.match(asked, [
     [
@@ -149,7 +149,7 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
   t.match(await provider.simulate(cut.read, 'AQ==', { replacesBlockhash: false }), { programs: null });
   const bare = answering({ context, value: { err: 'AccountNotFound', logs: null } });
   t.strictSame(await provider.simulate(bare.read, 'AQ==', { replacesBlockhash: false }), {
-    ...{ error: 'AccountNotFound', logs: [], used: null, programs: [] },
+    ...{ error: 'AccountNotFound', logs: [], used: null, programs: [], accounts: [] },
   });
 });
 

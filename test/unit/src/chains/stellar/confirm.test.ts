@@ -1,5 +1,5 @@
 // What the chain shows decides whether money moves again, so each lag and each lie of a node that could turn it is tried.
-import { xdr } from '@stellar/stellar-sdk';
+import { Account, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/client.ts';
 import { observe } from '../../../../../src/chains/stellar/confirm.ts';
@@ -10,8 +10,10 @@ import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-doub
 import { newAccount } from '../../../../support/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
+import { CLIENT } from '../../../../support/stellar-envelopes.ts';
 import {
   fieldsOf,
+  PASSPHRASE,
   RELAYER,
   relayerAccount,
   storedAttempt,
@@ -24,24 +26,39 @@ interface World {
   oldest?: number;
   closedAt?: number;
   used?: bigint | null;
+  /** Whose sequence it is; absent: the relayer's. */
+  account?: string;
   /** Of what the account is told. */
   accountLedger?: number;
   landed?: Readonly<Record<string, object>>;
+  /** What a ledger that closes after the first look brings. */
+  closing?: Readonly<Record<string, object>>;
   /** Whatever it is asked, it answers nothing useful. */
   isDown?: boolean;
 }
 
+function accountEntry(address: string, sequence: bigint) {
+  const entry = { ...newAccount(address, 1n, 1), sequence };
+  return { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
+}
+
 function node(world: World): DoubleHandler {
-  const { latest = 60, oldest = 1, closedAt = 900, used = 7n, landed = {}, accountLedger = latest } = world;
-  const entry = { ...newAccount(RELAYER.publicKey(), 1n, 1), sequence: used ?? 0n };
-  const found = { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
+  const { latest = 60, oldest = 1, closedAt = 900, used = 7n, landed = {}, accountLedger = latest, closing } = world;
+  let looks = 0;
   return ({ method, params }) => {
     if (world.isDown) return { status: 503, body: '' };
     if (method === 'getLedgerEntries') {
+      const { keys } = params as unknown as { keys: [string] };
+      const found = accountEntry(world.account ?? RELAYER.publicKey(), used ?? 0n);
+      if (found.key !== keys[0]) throw new Error('another account was asked for');
       return { result: { latestLedger: accountLedger, entries: used === null ? [] : [found] } };
     }
     const { hash } = params as unknown as { hash: string };
     const common = { latestLedger: latest, oldestLedger: oldest, latestLedgerCloseTime: String(closedAt) };
+    looks += 1;
+    if (closing !== undefined && looks > 1) {
+      return { result: { ...common, latestLedger: latest + 1, status: 'NOT_FOUND', ...closing[hash] } };
+    }
     return { result: { ...common, status: 'NOT_FOUND', ...landed[hash] } };
   };
 }
@@ -91,9 +108,25 @@ t.test('any attempt counts, dead or not', async (t) => {
 t.test('what another endpoint denies is not final', async (t) => {
   const claim = { landed: { a: shown } };
   t.match(await look(t, [claim, {}], entry(storedAttempt('a'))), [{ kind: 'included', final: false }]);
-  t.match(await look(t, [claim, { latest: 54 }], entry(storedAttempt('a'))), [{ final: true }], 'it is only behind');
-  t.match(await look(t, [claim, { oldest: 56 }], entry(storedAttempt('a'))), [{ final: true }], 'it has forgotten');
-  t.match(await look(t, [claim, { isDown: true }], entry(storedAttempt('a'))), [{ final: true }]);
+  t.match(await look(t, [claim, claim], entry(storedAttempt('a'))), [{ final: true }]);
+});
+
+t.test('what no other endpoint has a word on is final where the node has the transaction itself', async (t) => {
+  const bytes = new TransactionBuilder(new Account(RELAYER.publicKey(), '7'), {
+    fee: '100',
+    networkPassphrase: PASSPHRASE,
+  })
+    .addOperation(Operation.bumpSequence({ bumpTo: '0' }))
+    .setTimeout(0)
+    .build();
+  const hash = Buffer.from(bytes.hash()).toString('hex');
+  const whole = { landed: { [hash]: { ...shown, envelopeXdr: bytes.toXdr() } } };
+  const bare = { landed: { [hash]: shown } };
+  // Behind, forgetful, silent.
+  for (const other of [{ latest: 54 }, { oldest: 56 }, { isDown: true }]) {
+    t.match(await look(t, [whole, other], entry(storedAttempt(hash))), [{ final: true }], JSON.stringify(other));
+    t.match(await look(t, [bare, other], entry(storedAttempt(hash))), [{ final: false }], JSON.stringify(other));
+  }
 });
 
 t.test('it is dead only when a ledger has closed after its time', async (t) => {
@@ -138,4 +171,37 @@ t.test('behind a gateway, a history that ends before the account’s ledger is n
 
 t.test('without attempts nothing is asked', async (t) => {
   t.strictSame(await look(t, [{ isDown: true }], entry()), [{ kind: 'open' }]);
+});
+
+const inner = { hash: 'within', source: CLIENT.publicKey(), sequence: 40 };
+const feeBump = (hash: string, over: Partial<Attempt> = {}) =>
+  storedAttempt(hash, { anchor: { kind: 'text', text: `${inner.source}:40` }, fields: fieldsOf({ inner }), ...over });
+const client = { account: CLIENT.publicKey(), used: 39n };
+
+t.test('a client’s transaction counts wherever it is, and is paid for only in a fee bump of ours', async (t) => {
+  const ours = await look(t, [{ ...client, landed: { a: shown } }], entry(feeBump('a')));
+  t.match(ours, [{ kind: 'included', hash: 'a', fields: { receipt: { fee: 100, hash: undefined } } }]);
+  const alone = await look(t, [{ ...client, landed: { within: shown } }], entry(feeBump('a')));
+  t.match(alone, [{ kind: 'included', hash: 'a', final: true, fields: { receipt: { fee: 0, hash: 'within' } } }]);
+  const attempts = [feeBump('a', { deadAt: 5 }), feeBump('b', { ordinal: 2 })];
+  const both = await look(t, [{ ...client, landed: { a: shown, within: shown } }], entry(...attempts));
+  t.match(both, [{ kind: 'included', hash: 'a', fields: { receipt: { fee: 100 } } }], 'the one that is there');
+});
+
+t.test('a fee bump of ours that lands between two questions is ours', async (t) => {
+  const later = { ...shown, ledger: 61 };
+  const ours = await look(t, [{ ...client, closing: { a: later, within: later } }], entry(feeBump('a')));
+  t.match(ours, [{ kind: 'included', hash: 'a', fields: { receipt: { fee: 100, hash: undefined } } }]);
+  const foreign = await look(t, [{ ...client, closing: { within: later } }], entry(feeBump('a')));
+  t.match(foreign, [{ kind: 'included', fields: { receipt: { fee: 0, hash: 'within' } } }]);
+});
+
+t.test('it dies by its own time, or with the sequence of the client', async (t) => {
+  t.strictSame(await look(t, [client], entry(feeBump('a'))), [{ kind: 'open' }]);
+  t.match(await look(t, [{ ...client, closedAt: 1_001 }], entry(feeBump('a'))), [{ kind: 'open', dead: [1] }]);
+  const endless = feeBump('a', { fields: fieldsOf({ inner, max_time: 0 }) });
+  t.strictSame(await look(t, [{ ...client, closedAt: 5_000 }], entry(endless)), [{ kind: 'open' }], 'without an end');
+  t.match(await look(t, [{ ...client, used: 40n }], entry(feeBump('a'))), [
+    { kind: 'dead', anchor: 'used', reason: /^Sequence 40 of G\w+ was used/ },
+  ]);
 });

@@ -37,6 +37,9 @@ t.test('what nodes refuse, by what it means', (t) => {
   ];
   for (const [result, kind] of cases) t.match(refused(result), { outcome: { kind }, isWord: true }, result.type);
   t.match(refused(Result.txBadSeq()), { outcome: { reason: 'TxBadSeq' } });
+  t.match(refused(Result.txInsufficientFee()), { outcome: { reason: 'TxInsufficientFee: 100 stroops are asked' } });
+  const unsigned = Result.txFailed([xdr.OperationResult.opBadAuth()]);
+  t.match(refused(unsigned), { outcome: { kind: 'refused', reason: 'TxFailed op=OpBadAuth' } });
   t.match(refusalIn({ hash: 'h', status: 'TRY_AGAIN_LATER' }, 'h'), { outcome: { kind: 'busy' }, isWord: true });
   t.match(refusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: '!' }, 'h'), { outcome: { kind: 'unknown' } });
   t.match(refusalIn({ hash: 'h', status: 'ERROR' }, 'h'), { outcome: { kind: 'unknown' } });
@@ -66,6 +69,13 @@ t.test('why it failed on the chain', (t) => {
   t.equal(
     failureReason(resultOf(Result.txFailed([xdr.OperationResult.opBadAuth()]))),
     'Transaction failed on-chain. reason=TxFailed op=OpBadAuth',
+  );
+  const trapped = xdr.OperationResult.opInner(
+    xdr.OperationResultTr.invokeHostFunction(xdr.InvokeHostFunctionResult.invokeHostFunctionTrapped()),
+  );
+  t.equal(
+    failureReason(resultOf(Result.txFailed([trapped])), ['no event']),
+    'Transaction failed on-chain. reason=TxFailed op=Trapped',
   );
   t.equal(failureReason(resultOf(Result.txBadAuth())), 'Transaction failed on-chain. reason=TxBadAuth');
   t.equal(failureReason('!'), 'Transaction failed on-chain. reason=unknown');

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import t from 'tap';
 import { createStellarChain } from '../../../../../src/chains/stellar/index.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
+import { openStellar } from '../../../../support/stellar-client.ts';
 
 t.test('what the chain says of itself', async (t) => {
   const chain = createStellarChain();
@@ -13,7 +14,9 @@ t.test('what the chain says of itself', async (t) => {
   });
   t.equal(chain.minimumBalance({ fee_payment_strategy: 'user', min_balance: 5 }), 5n);
   t.equal(chain.minimumBalance({ fee_payment_strategy: 'user' }), 1_000_000n);
-  t.strictSame(chain.pace.anchors, { sequence: 1 }, 'a ledger takes one of an account');
+  t.equal(chain.marketUrl?.({ settings: { horizon_url: 'https://horizon.test' } }), 'https://horizon.test');
+  t.equal(chain.marketUrl?.({ settings: {} }), null);
+  t.strictSame(chain.pace.anchors, { sequence: 1, text: 512 }, 'a ledger takes one of an account');
 });
 
 /** As Stellar publishes them: the hash of the passphrase is what every signature binds. */
@@ -58,4 +61,18 @@ t.test('texts and typed data are refused in the words that clients know', async 
     ...refused,
     message: 'Signing typed data not supported for Stellar',
   });
+});
+
+t.test('it is looked for as often as the ledgers of its network ask for', async (t) => {
+  for (const [blockTime, lookMs] of [
+    [undefined, 1_000],
+    [6_000, 1_000],
+    [1_000, 200],
+    [50, 100],
+  ]) {
+    const settings = blockTime === undefined ? {} : { average_blocktime_ms: blockTime };
+    const { client, close } = openStellar(['http://127.0.0.1:9'], settings);
+    t.equal(client.lookMs, lookMs);
+    await close();
+  }
 });

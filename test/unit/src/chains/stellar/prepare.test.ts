@@ -1,3 +1,5 @@
+import type { TransactionBuilder } from '@stellar/stellar-sdk';
+import { xdr } from '@stellar/stellar-sdk/base';
 import t, { type Test } from 'tap';
 import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
 import { costOf, prepare } from '../../../../../src/chains/stellar/prepare.ts';
@@ -8,6 +10,7 @@ import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.
 import { newAccount } from '../../../../support/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
+import { CLIENT, envelopeText, payOp, transactionIn } from '../../../../support/stellar-envelopes.ts';
 import {
   fieldsOf,
   lumens,
@@ -17,19 +20,39 @@ import {
   storedStellar,
 } from '../../../../support/stellar-relayer.ts';
 
-/** What a node tells; absent: 10 lumens, a p90 of 100 stroops, 880 s. */
+const CALL = {
+  type: 'invoke_contract',
+  contract_address: 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA',
+  function_name: 'hello',
+  args: [],
+};
+
+const DATA = new xdr.SorobanTransactionData({
+  ext: xdr.SorobanTransactionDataExt.v0(),
+  resources: new xdr.SorobanResources({
+    footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
+    ...{ instructions: 5, diskReadBytes: 0, writeBytes: 0 },
+  }),
+  resourceFee: 4_000n,
+}).toXdr('base64');
+
+const RAN: JsonObject = { transactionData: DATA, minResourceFee: '4000', results: [{ auth: [] }] };
+
+/** What a node tells; absent: 10 lumens, a p90 of 100 stroops, 880 s, and 4,000 stroops for a contract's resources. */
 interface World {
   balance?: bigint | null;
   usual?: number;
   closedAt?: number;
+  simulation?: JsonObject;
 }
 
-function node({ balance = 100_000_000n, usual = 100, closedAt = 880 }: World) {
+function node({ balance = 100_000_000n, usual = 100, closedAt = 880, simulation = RAN }: World) {
   const entry = newAccount(RELAYER.publicKey(), balance ?? 0n, 1);
   const found = { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
   return answersByMethod({
     getLatestLedger: { sequence: 50, closeTime: String(closedAt) },
-    getFeeStats: { inclusionFee: { p90: String(usual) } },
+    getFeeStats: { inclusionFee: { p90: String(usual) }, sorobanInclusionFee: { p90: String(usual + 1) } },
+    simulateTransaction: simulation,
     getLedgerEntries: { latestLedger: 50, entries: balance === null ? [] : [found] },
   });
 }
@@ -60,6 +83,21 @@ t.test('fee and time come from the network and the policy', async (t) => {
   t.match(await prepared(t, { worlds: [{ usual: 700 }], policies: { max_fee: 250 } }), { fields: { fee: 250 } });
   t.match(await prepared(t, { worlds: [{ usual: 2 ** 40 }] }), { fields: { fee: 1_000_000 } }, 'capped all the same');
   t.match(await prepared(t), { fields: { passphrase: PASSPHRASE } }, 'that of its lane');
+});
+
+t.test('a contract’s resources are paid beside its place, within the cap', async (t) => {
+  const over = { request: { operations: [CALL] } };
+  const contract = { data: DATA, consents: [] };
+  t.match(await prepared(t, { over }), { kind: 'ready', fields: { fee: 4_101, contract }, cost: 4_101n });
+  const policies = { max_fee: 4_100 };
+  t.match(await prepared(t, { over, policies }), { fields: { fee: 4_100 } }, 'its place takes what is left');
+  t.match(await prepared(t, { over, policies: { max_fee: 4_099 } }), {
+    kind: 'refused',
+    reason: 'Max fee exceeded: 4099, of which its resources take 4000',
+  });
+  const failed = { simulation: { error: 'no such contract' } };
+  t.match(await prepared(t, { over, worlds: [failed] }), { kind: 'refused', reason: /no such contract/ });
+  t.match(await prepared(t, { over, worlds: [failed, {}] }), { kind: 'ready' }, 'one node alone refuses nothing');
 });
 
 t.test('what is too late or too dear for good is refused', async (t) => {
@@ -93,6 +131,40 @@ t.test('one node alone makes no account poor, and says not how late it is', asyn
   const far = { closedAt: 9_000_000 };
   t.match(await prepared(t, { worlds: [far, {}, {}] }), { fields: { max_time: 1_000 } });
   t.match(await prepared(t, { worlds: [far, {}] }), { fields: { max_time: 1_000 } }, 'of two the earlier');
+});
+
+t.test('an envelope of its own is no shorter paid and no longer good than it says', async (t) => {
+  const own = (how = {}) => ({ over: { request: { transaction: envelopeText(RELAYER, [payOp('0.0000005')], how) } } });
+  t.match(await prepared(t, own()), { fields: { fee: 100, max_time: 1_000 }, cost: 105n });
+  t.match(await prepared(t, own({ fee: '700', maxTime: 990 })), { fields: { fee: 700, max_time: 990 } });
+  t.match(await prepared(t, { ...own({ fee: '700' }), policies: { max_fee: 600 } }), { fields: { fee: 600 } });
+  t.match(await prepared(t, own({ maxTime: 880 })), { kind: 'refused', end: 'expired' });
+  const upTo = (ledger: number) => own({ with: (one: TransactionBuilder) => one.setLedgerbounds(0, ledger) });
+  t.match(await prepared(t, upTo(51)), { kind: 'refused', end: 'expired' }, 'the next ledger is 51');
+  t.match(await prepared(t, upTo(52)), { kind: 'ready' });
+});
+
+t.test('a fee bump costs what it bids, and has the sequence of its client', async (t) => {
+  const inner = envelopeText(CLIENT, [payOp('1')], { maxTime: 900 });
+  const bump = { over: { request: { inner, max_fee: 5_000 } } };
+  const hash = Buffer.from(transactionIn(inner).hash()).toString('hex');
+  const source = CLIENT.publicKey();
+  t.strictSame(await prepared(t, bump), {
+    kind: 'ready',
+    fields: fieldsOf({ fee: 5_000, max_time: 900, inner: { hash, source, sequence: 8 } }),
+    cost: 5_000n,
+    anchor: { kind: 'text', text: `${source}:8` },
+  });
+  t.match(await prepared(t, { ...bump, policies: { max_fee: 4_999 } }), {
+    kind: 'refused',
+    reason: /Max fee exceeded/,
+  });
+  t.match(await prepared(t, { ...bump, worlds: [{ closedAt: 900 }] }), { kind: 'ready' }, 'the last second is good');
+  t.match(await prepared(t, { ...bump, worlds: [{ closedAt: 901 }] }), { kind: 'refused', end: 'expired' });
+  t.match(await prepared(t, { ...bump, worlds: [{ balance: 1n }] }), { kind: 'parked', cause: 'balance' });
+  const endless = { over: { request: { inner: envelopeText(CLIENT, [payOp('1')], { maxTime: 0 }), max_fee: 200 } } };
+  t.match(await prepared(t, endless), { fields: { max_time: 0 } });
+  t.equal(costOf({ request: { inner, max_fee: 5_000 }, fields: fieldsOf({ fee: 5_000 }) }), 5_000n);
 });
 
 t.test('what it can cost is told again from the store', (t) => {

@@ -1,13 +1,15 @@
 // What a node answers decides about money, so each answer that no honest node gives is a fault, and never taken.
-import { Keypair, xdr } from '@stellar/stellar-sdk';
+import { Asset, Keypair, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { accountAt, latestLedger, PASSPHRASE } from '../../../../../src/chains/stellar/provider.ts';
+import { accountAt, latestLedger, PASSPHRASE, spendableOf } from '../../../../../src/chains/stellar/provider.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
 import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { newAccount } from '../../../../support/stellar/ledger/account.ts';
 import type { AccountEntry } from '../../../../support/stellar/ledger/entry.ts';
 import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
+import { headerXdr } from '../../../../support/stellar/node/closed-ledger.ts';
+import { knowing } from '../../../../support/stellar-ledger.ts';
 
 const ADDRESS = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 1)).publicKey();
 const OTHER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 2)).publicKey();
@@ -70,7 +72,16 @@ t.test('the newest ledger, with its time', async (t) => {
   t.strictSame(await latestLedger(answering({ sequence: 58_000_000, closeTime: '1700000000' })), {
     sequence: 58_000_000n,
     closedAt: 1_700_000_000_000,
+    baseReserve: 5_000_000n,
   });
+  const header = (baseReserve: bigint) => {
+    const told = { sequence: 5, closeTime: 0n, baseFee: 100n, baseReserve };
+    const sums = { feePool: 0n, nextId: 0n, maxOperations: 5 };
+    return headerXdr(told, '00'.repeat(32), Buffer.alloc(32), sums).toXdr('base64');
+  };
+  const told = { sequence: 5, closeTime: '5' };
+  t.match(await latestLedger(answering({ ...told, headerXdr: header(7n) })), { baseReserve: 7n });
+  t.match(await latestLedger(answering({ ...told, headerXdr: 'newer' })), { baseReserve: 5_000_000n });
   await t.rejects(latestLedger(answering({ sequence: 5 })), { name: 'EndpointUnfit' }, 'another node may be newer');
 });
 
@@ -98,4 +109,23 @@ t.test('what no honest node answers is no answer', async (t) => {
   for (const bad of [null, {}, { passphrase: 5 }, { passphrase: '' }] as Json[]) {
     t.throws(() => PASSPHRASE.served(bad), TypeError);
   }
+});
+
+t.test('what an account can give away of an asset', async (t) => {
+  const [holder, asset] = [Keypair.fromPublicKey(ADDRESS), new Asset('USD', OTHER)];
+  const read = knowing({ lines: [[holder, asset, 50n]] });
+  t.equal(await spendableOf(read, ADDRESS, asset), 45n, 'what offers promise is not there');
+  t.equal(await spendableOf(read, OTHER, asset), null);
+  t.equal(await spendableOf(answering({ latestLedger: 5 }), OTHER, asset), null);
+  const entry = newAccount(ADDRESS, 1n, 1);
+  await t.rejects(spendableOf(answering(told(entry)), ADDRESS, asset), TypeError, 'another entry');
+  const line = xdr.LedgerKey.trustline(
+    new xdr.LedgerKeyTrustLine({ accountId: holder.xdrAccountId(), asset: asset.toTrustLineXdrObject() }),
+  );
+  const lie = { key: line.toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
+  await t.rejects(
+    spendableOf(answering({ latestLedger: 5, entries: [lie] }), ADDRESS, asset),
+    TypeError,
+    'of another kind',
+  );
 });

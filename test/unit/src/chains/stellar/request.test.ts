@@ -1,6 +1,7 @@
 import t from 'tap';
 import { parseRequest } from '../../../../../src/chains/stellar/request.ts';
-import { lumens, relayerAccount } from '../../../../support/stellar-relayer.ts';
+import { CLIENT, envelopeText, payOp } from '../../../../support/stellar-envelopes.ts';
+import { lumens, RELAYER, relayerAccount } from '../../../../support/stellar-relayer.ts';
 
 const NOW = 1_700_000_000_000;
 const account = relayerAccount();
@@ -42,9 +43,58 @@ t.test('policies have the first word', (t) => {
   t.end();
 });
 
-t.test('what is not taken yet says so', (t) => {
-  for (const body of [{ transaction_xdr: 'AAAA' }, { signed_auth_entry: 'AAAA' }, { fee_bump: true }, { max_fee: 5 }]) {
-    t.throws(() => parse(body), { code: 'NOT_AVAILABLE_YET', status: 501 }, JSON.stringify(body));
-  }
+t.test('which form it is, is said in the reference’s words', (t) => {
+  const xdr = envelopeText(RELAYER, [payOp('1')], { signers: [] });
+  const signed = envelopeText(CLIENT, [payOp('1')]);
+  const cases: [object, string][] = [
+    [{ transaction_xdr: xdr }, 'Cannot provide both operations and transaction_xdr'],
+    [{ operations: null }, 'Must provide either operations or transaction_xdr'],
+    [{ operations: [] }, 'Must provide either operations or transaction_xdr'],
+    [{ fee_bump: true }, 'Cannot request fee_bump with operations mode'],
+    [{ max_fee: 5 }, 'max_fee is of fee_bump only'],
+    [{ operations: null, transaction_xdr: xdr, memo: { type: 'id', value: 1 } }, 'memo is of operations only'],
+    [
+      { operations: null, transaction_xdr: xdr, fee_bump: true },
+      'Transaction validation error: Cannot request fee_bump with unsigned XDR',
+    ],
+    [
+      { operations: null, transaction_xdr: signed },
+      'Transaction validation error: Expected unsigned XDR but received signed XDR',
+    ],
+  ];
+  for (const [body, message] of cases) t.throws(() => parse(body), { code: 'INVALID_REQUEST', message });
+  t.match(parse({ operations: [], transaction_xdr: xdr, memo: { type: 'none' } }), { request: { transaction: xdr } });
+  t.match(parse({ operations: null, transaction_xdr: signed, fee_bump: true, max_fee: 300 }), {
+    request: { inner: signed, max_fee: 300 },
+  });
+  t.end();
+});
+
+t.test('operations of contracts have no memo', (t) => {
+  const call = {
+    type: 'invoke_contract',
+    contract_address: 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA',
+    function_name: 'hello',
+    args: [{ i128: { hi: '0', lo: '7' } }],
+  };
+  const { request } = parse({ operations: [call], memo: { type: 'none' } });
+  t.strictSame(request, { operations: [call], memo: { type: 'none' } }, 'kept as it came');
+  t.throws(() => parse({ operations: [call], memo: { type: 'id', value: 1 } }), {
+    message: 'Soroban operations cannot have a memo (except MemoNone)',
+  });
+  t.end();
+});
+
+t.test('a signed consent comes with the call that it is for, and with no fee bump', (t) => {
+  const consent = { signed_auth_entry: 'AAAA', operations: null };
+  const cases: [object, RegExp][] = [
+    [consent, /^Must provide either/],
+    [{ ...consent, operations: [lumens(1)] }, /^signed_auth_entry requires transaction_xdr/],
+    [{ ...consent, transaction_xdr: 'AAAA', fee_bump: true }, /^Cannot use both signed_auth_entry and fee_bump/],
+    [{ ...consent, transaction_xdr: 'AAAA' }, /Invalid XDR/],
+    [{ signed_auth_entry: 5, transaction_xdr: 'AAAA' }, /invalid `signed_auth_entry`/],
+  ];
+  for (const [body, message] of cases) t.throws(() => parse(body), { code: 'INVALID_REQUEST', message });
+  t.match(parse({ operations: [lumens(1)], signed_auth_entry: null }), { anchorKind: 'sequence' });
   t.end();
 });

@@ -4,6 +4,7 @@ import t from 'tap';
 import { signTransaction } from '../../../../../src/chains/stellar/signing.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import { createKeySigner } from '../../../../../src/signers/key-signer.ts';
+import { CLIENT, envelopeText, feeBumpIn, payOp } from '../../../../support/stellar-envelopes.ts';
 import { fieldsOf, lumens, PASSPHRASE, RELAYER } from '../../../../support/stellar-relayer.ts';
 
 const signer = createKeySigner('test', Buffer.alloc(32, 21));
@@ -57,6 +58,32 @@ t.test('assets and memos of every form', async (t) => {
 t.test('what takes a sequence and does nothing', async (t) => {
   const read = await signed({ operations: [{ type: 'bump_sequence', bump_to: 0 }] });
   t.match(read.operations, [{ type: 'bumpSequence', bumpTo: '0' }]);
+});
+
+t.test('an envelope of its own, under the sequence and the end that are given', async (t) => {
+  const transaction = envelopeText(RELAYER, [payOp('1')], {
+    signers: [],
+    with: (builder) => builder.setLedgerbounds(3, 9),
+  });
+  const read = await signed({ transaction });
+  t.match(read, {
+    ...{ sequence: String(anchor.sequence), fee: '100', signatures: { length: 1 } },
+    ...{ timeBounds: { maxTime: '1000' }, ledgerBounds: { minLedger: 3, maxLedger: 9 } },
+  });
+});
+
+t.test('a client’s envelope, in a fee bump with its signatures', async (t) => {
+  const inner = envelopeText(CLIENT, [payOp('1')]);
+  const text = { kind: 'text', text: `${CLIENT.publicKey()}:8` } as const;
+  const request = { inner, max_fee: 500 };
+  const within = { hash: 'ab', source: CLIENT.publicKey(), sequence: 8 };
+  const { raw, hash, fields } = await signTransaction({ request }, fieldsOf({ fee: 500, inner: within }), text, signer);
+  const read = feeBumpIn(raw);
+  t.equal(Buffer.from(read.hash()).toString('hex'), hash);
+  t.match(read, { feeSource: RELAYER.publicKey(), fee: '500', signatures: { length: 1 } });
+  t.ok(RELAYER.verify(read.hash(), read.signatures[0]?.signature.toBytes() ?? Buffer.alloc(64)));
+  t.equal(read.innerTransaction.toXdr(), inner);
+  t.notOk('sequence' in fields, 'it has none of the relayer');
 });
 
 t.test('nothing is signed by another key, or without what it needs', async (t) => {

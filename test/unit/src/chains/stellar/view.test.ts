@@ -43,7 +43,18 @@ t.test('a transaction before it is signed, on its way and in its ledger', (t) =>
   t.match(transactionView(failed, account), { fee: 300n });
   t.strictSame(inclusionView(failed), { ledger: 55n, succeeded: false, fee: 300n });
   t.equal(placeOf(failed), 'ledger 55');
+  const elsewhere = { ...receipt, fee: 0, hash: 'within' };
+  const landed = storedStellar({ status: 'confirmed', hash: 'a', fields: { ...fields, receipt: elsewhere } });
+  t.match(transactionView(landed, account), { hash: 'within', fee: 0n }, 'as the client itself has sent it');
   t.ok(failedInBlock(failed));
+  t.end();
+});
+
+t.test('what a contract gave back is shown where it is there', (t) => {
+  const receipt = { ledger: 55, succeeded: true, returned: 'AAAAAQ==' };
+  const told = storedStellar({ status: 'confirmed', fields: { ...fieldsOf(), receipt } });
+  t.match(transactionView(told, account), { transaction_result_xdr: 'AAAAAQ==' });
+  t.notOk('transaction_result_xdr' in transactionView(storedStellar({ fields: fieldsOf() }), account));
   t.end();
 });
 

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { JsonTextError, MAX_JSON_DEPTH, parseJson, writeJson } from '../../../../../src/domain/json/json-text.ts';
+import {
+  JsonTextError,
+  MAX_JSON_DEPTH,
+  parseJson,
+  readBack,
+  writeJson,
+} from '../../../../../src/domain/json/json-text.ts';
 
 t.test('integers beyond 2^53 keep all their digits as text', (t) => {
   const text =
@@ -69,5 +75,11 @@ t.test('big integers are written as numbers with all digits', (t) => {
   t.equal(writeJson({ a: 1n, b: [2n ** 256n], c: null, d: undefined }), `{"a":1,"b":[${2n ** 256n}],"c":null}`);
   t.equal(writeJson({ a: 'text', b: [1.5, true] }), '{"a":"text","b":[1.5,true]}');
   t.equal(writeJson(-9007199254740993n), '-9007199254740993');
+  t.end();
+});
+
+t.test('what was written is read back as it was', (t) => {
+  const value = { big: 2n ** 70n, small: 1, text: '1e5', list: [-(2n ** 64n), 1.5, null] };
+  t.strictSame(readBack(writeJson(value)), value);
   t.end();
 });

@@ -89,7 +89,7 @@ t.test('private addresses only where the grant says so, metadata and link-local 
       { name: 'FetchFailure', kind: 'refused', unsent: true, message },
       `${url} ${String(message)}`,
     );
-  await refused(server.url('/'), [], /no grant to fetch/);
+  await refused(server.url('/'), [], /no grant for requests/);
   await refused(server.url('/'), [server.host], new RegExp(`"host":"${server.host}","private":true`));
   await refused('http://a.test/', ['a.test'], /10\.0\.0\.1 is a private.*"private":true/);
   await refused('http://localhost/', ['localhost'], /private name.*"private":true/);

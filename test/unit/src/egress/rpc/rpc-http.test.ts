@@ -19,7 +19,7 @@ function open(t: Test, policy: Partial<RpcPolicy>) {
     const request = { headers: {}, body: '{}', timeoutMs: 10_000, maxBytes: 1_000 };
     return (await http.post(new URL(url), request)).body.toString();
   };
-  return { ask, check: (url: string) => http.checkUrl(new URL(url)) };
+  return { ...http, ask, check: (url: string) => http.checkUrl(new URL(url)) };
 }
 
 const REFUSED =
@@ -33,6 +33,14 @@ t.test('inside are only the servers that the operator declared', async (t) => {
   await t.rejects(ask(other), { name: 'HttpFailure', kind: 'blocked', message: REFUSED });
   t.throws(() => check(other), { name: 'BlockedAddressError', message: REFUSED });
   check('https://rpc.example.com');
+});
+
+t.test('what it declares later takes the place of what it declared before', async (t) => {
+  const [first, second] = [await node(t), await node(t)];
+  const { declare, ask, check } = open(t, { declared: [{ url: first, weight: 1 }] });
+  declare([{ url: `${second}/v3`, weight: 1 }]);
+  t.equal(await ask(second), '{"result":"told"}');
+  t.throws(() => check(first), { message: REFUSED });
 });
 
 t.test('or the hosts that it allowed', async (t) => {

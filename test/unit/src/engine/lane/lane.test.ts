@@ -50,6 +50,21 @@ t.test('woken while it runs it is not run twice, but looks once more at the end'
   t.equal(new Set(world.chain.received).size, 2, 'each was sent, and perhaps once more');
 });
 
+t.test('a lane goes at the pace of its network, where that has one', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.accept('first');
+  let now = 0;
+  const { lane } = await laneOf(world, { timing: { ...fastTiming, lookMs: 60_000 }, elapsed: () => now });
+  Object.assign(world.client, { lookMs: 20 });
+  await lane.wake();
+  const next = await world.accept('next');
+  t.equal(await lane.wake(), 'rests');
+  now += 20;
+  t.equal(await lane.wake(), 'ran');
+  t.match(await world.get(next), { status: 'submitted' });
+  t.ok(((await world.get(next)).nextActionAt ?? 0) <= (await world.store.now()) + 40);
+});
+
 t.test('a fault ends the run and is reported; the lane rests and then goes on', async (t) => {
   const world = await EngineWorld.open(t);
   const transaction = await world.accept('pay');

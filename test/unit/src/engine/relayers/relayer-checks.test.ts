@@ -143,6 +143,19 @@ t.test('what is remembered of stray endpoints is bounded', async (t) => {
   t.ok(world.logLines.filter((line) => /endpoint of another chain/.test(line)).length > 1_001);
 });
 
+t.test('policies that name what the chain does not have are a failure of their own', async (t) => {
+  const { world, checks } = await stage(t);
+  let faults = ['allowed_programs: X is not on this network', 'allowed_tokens: Y is no token'];
+  Object.assign(world.client, { policyFaults: async () => faults });
+  t.match((await checks.all(relayerNamed('r1'))).failures, [
+    { type: 'PolicyCheckFailed', title: 'Policies do not fit the network', cause: faults.join('; '), isFact: true },
+  ]);
+  faults = [];
+  t.strictSame((await checks.all(relayerNamed('r1'))).failures, []);
+  Object.assign(world.client, { policyFaults: () => Promise.reject(new Error('no node answers')) });
+  t.strictSame((await checks.all(relayerNamed('r1'))).failures, [], 'who does not answer says nothing of policies');
+});
+
 t.test('a balance below the policy is a failure of its own', async (t) => {
   const { world, checks } = await stage(t);
   const relayer = relayerNamed('r1', { policies: { min_balance: '6' } });

@@ -104,6 +104,7 @@ t.test('a disabled relayer is checked again and again, and enabled once it is fi
   await t.rejects(world.services().transactions.send('r1', { effect: 'pay' }), {
     code: 'RELAYER_DISABLED',
     message: /^Relayer disabled: Insufficient balance: 0xaa has 0 wei, min_balance asks for 1 \(checked again at 20/,
+    disabledReason: { type: 'BalanceCheckFailed', nextCheckAt: Number },
   });
   world.chain.balance = 10n;
   await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);

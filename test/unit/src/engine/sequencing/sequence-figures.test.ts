@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { createStellarChain } from '../../../../../src/chains/stellar/index.ts';
 import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import type { Sender } from '../../../../../src/engine/lane/sender.ts';
 import { sequenceFigures } from '../../../../../src/engine/sequencing/sequence-figures.ts';
@@ -23,6 +24,13 @@ t.test('what chain and store say of an account', async (t) => {
   await takeUp(step, [await world.accept('a'), await world.accept('b')]);
   step.open.settled = async () => 7n;
   t.strictSame(await sequenceFigures(step, [sender]), { chain: 0n, held: new Set([0n, 1n]), settled: 7n });
+});
+
+t.test('where sequences may begin anew, that is said', async (t) => {
+  const { step, sender } = await scene(t);
+  const { counter } = createStellarChain();
+  const figures = await sequenceFigures({ ...step, chain: { ...step.chain, ...(counter && { counter }) } }, [sender]);
+  t.equal(figures.beginsAnew, true);
 });
 
 t.test('of several endpoints the one that is furthest counts', async (t) => {

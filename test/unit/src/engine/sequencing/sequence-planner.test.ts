@@ -147,3 +147,13 @@ t.test('how far an account is known to be', (t) => {
   t.equal(known([3n], 5n), 5n);
   t.end();
 });
+
+t.test('where sequences may begin anew, the chain is believed below what is settled as well', (t) => {
+  const one = planner();
+  const reset = { ...figures(3n, [], 8n), beginsAnew: true };
+  t.equal(shortly(one.plan(reset, 1, 0)), 'waits');
+  t.equal(shortly(one.plan(reset, 1, DRIFT_MS - 1)), 'waits', 'a node that is only behind has its time');
+  t.strictSame(shortly(one.plan(reset, 2, DRIFT_MS)), [3n, 4n]);
+  t.strictSame(one.gaps(reset, DRIFT_MS), [], 'nothing is filled there');
+  t.end();
+});

@@ -33,3 +33,10 @@ t.test('it ends with its grace when a request does not', async (t) => {
   drain.ended();
   t.ok(drain.isDraining);
 });
+
+t.test('answers without an end of their own are told when it starts', async (t) => {
+  const drain = new Drain();
+  t.notOk(drain.signal.aborted);
+  await drain.start(0);
+  t.ok(drain.signal.aborted);
+});

@@ -7,11 +7,11 @@ const verdict = { allowed: true, limit: 9, remaining: 8, resetSeconds: 1, retryA
 
 /** Answers as it is told to. */
 class FakeBuckets implements Buckets {
-  asked: { subject: string; size: BucketSize }[] = [];
+  asked: { subject: string; size: BucketSize; count: number | undefined }[] = [];
   answer: BucketAnswer | Error = { allowed: true, missingUs: 0 };
 
-  async take(subject: string, size: BucketSize): Promise<BucketAnswer> {
-    this.asked.push({ subject, size });
+  async take(subject: string, size: BucketSize, count?: number): Promise<BucketAnswer> {
+    this.asked.push({ subject, size, count });
     if (this.answer instanceof Error) throw this.answer;
     return this.answer;
   }
@@ -44,8 +44,16 @@ t.test('keys are counted in the store', async (t) => {
   });
   buckets.answer = { allowed: false, missingUs: 2_000_000 };
   t.match(await limiter.take('key default'), { allowed: false, remaining: 0, resetSeconds: 2, retryAfterSeconds: 1 });
-  t.strictSame(buckets.asked[0], { subject: 'key default', size: { tokenUs: 250_000, fullUs: 2_000_000 } });
+  t.strictSame(buckets.asked[0], { subject: 'key default', size: { tokenUs: 250_000, fullUs: 2_000_000 }, count: 1 });
   t.strictSame(locally, []);
+});
+
+t.test('several are taken together, and who is refused waits for all of them', async (t) => {
+  const { limiter, buckets } = start();
+  buckets.answer = { allowed: false, missingUs: 1_500_000 };
+  const verdict = await limiter.take('key default', undefined, 6);
+  t.match(verdict, { allowed: false, remaining: 2, retryAfterSeconds: 1 }, '2 are there, 4 more take a second');
+  t.match(buckets.asked, [{ subject: 'key default', count: 6 }]);
 });
 
 t.test('a key with a rate of its own has its own bucket, here and there', async (t) => {

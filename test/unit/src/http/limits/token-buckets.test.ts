@@ -109,3 +109,15 @@ t.test('in any second, whatever the pattern, nobody gets more than the burst and
   t.pass('for every pattern that was tried');
   t.end();
 });
+
+t.test('several tokens are taken together, or none', (t) => {
+  const clock = new HandClock();
+  const buckets = new TokenBuckets({ perSecond: 2, burst: 5 }, clock);
+  t.match(buckets.take('key a', undefined, 3), { allowed: true, remaining: 2 });
+  t.match(buckets.take('key a', undefined, 3), { allowed: false, remaining: 2, retryAfterSeconds: 1 });
+  t.match(buckets.take('key a', undefined, 2), { allowed: true, remaining: 0 }, 'the refusal cost nothing');
+  t.match(buckets.take('key a', undefined, 5), { allowed: false, retryAfterSeconds: 3 });
+  clock.now = 2_500;
+  t.match(buckets.take('key a', undefined, 5), { allowed: true, remaining: 0 }, 'and its word is true');
+  t.end();
+});

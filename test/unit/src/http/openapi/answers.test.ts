@@ -1,5 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
+import { networkNotReached, relayerDisabled } from '../../../../../src/domain/disabled-reason.ts';
 import { AppError } from '../../../../../src/domain/errors.ts';
 import { failure, success, successPage } from '../../../../../src/http/envelope.ts';
 import { envelope, failureSchema, pageOf } from '../../../../../src/http/openapi/answers.ts';
@@ -11,6 +12,8 @@ t.test('the envelopes are those that the server makes', (t) => {
   t.same(pageOf(z.string()).parse(list), list);
   for (const error of [
     new AppError('UNAUTHORIZED', {}),
+    networkNotReached('sepolia'),
+    relayerDisabled({ type: 'Multiple', details: [{ type: 'A', details: 'a' }], nextCheckAt: 1 }),
     new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds: 2 }),
   ]) {
     t.same(failureSchema.parse(failure(error)), failure(error));

@@ -30,7 +30,9 @@ t.test('each family is shown under its own name', (t) => {
     'EvmTypedData',
     'EvmUnsentTransaction',
     'SolanaUnsentTransaction',
+    'StellarUnsentTransaction',
     'SolanaSponsoredTransaction',
+    'StellarSponsoredTransaction',
   ]);
   t.ok(policies.schema.safeParse({ gas_price_cap: 5 }).success);
   t.ok(policies.schema.safeParse({ allowed_programs: [] }).success);

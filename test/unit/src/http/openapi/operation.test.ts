@@ -10,7 +10,7 @@ t.test('the usual answer is a 200', (t) => {
 });
 
 t.test('the groups of failures are rows of the error table, of the status that their name says', (t) => {
-  t.strictSame([...new Set(ACTING.map((code) => ERRORS[code].status))], [403]);
+  t.strictSame([...new Set(ACTING.map((code) => ERRORS[code].status))], [403, 429]);
   t.strictSame([...new Set(OF_RELAYER.map((code) => ERRORS[code].status))], [404]);
   t.strictSame(
     [...new Set(BODY.map((code) => ERRORS[code].status))].sort((a, b) => a - b),

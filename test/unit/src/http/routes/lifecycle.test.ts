@@ -78,6 +78,11 @@ t.test('a nonce is an integer of 64 bits', async (t) => {
   }
 });
 
+t.test('a transaction by a hash', async (t) => {
+  const { call } = await startHttp(t);
+  t.match(await call(`${PATH}/by-hash/0xAb`), { status: 200, json: { data: { id: 'tx-1', hash: '0xAb' } } });
+});
+
 t.test('the timeline of one transaction', async (t) => {
   const { call } = await startHttp(t);
   t.match(await call(`${PATH}/tx-1/timeline`), { status: 200, json: { data: { transaction_id: 'tx-1', events: [] } } });
@@ -89,6 +94,7 @@ t.test('other methods are refused', async (t) => {
     ['PUT', '/pending'],
     ['POST', '/tx-1'],
     ['DELETE', '/by-nonce/1'],
+    ['DELETE', '/by-hash/0x1'],
     ['DELETE', '/tx-1/timeline'],
   ] as const) {
     t.equal((await call(`${PATH}${path}`, { method })).status, 405, `${method} ${path}`);

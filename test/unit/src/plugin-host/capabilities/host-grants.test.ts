@@ -46,16 +46,16 @@ t.test('a refusal names the line to add', (t) => {
     (hosts === undefined ? hostGrantsOf('p', undefined) : grants(...hosts)).rule(new URL(url), method);
   t.equal(
     ask([], 'https://a.test:8443/x'),
-    'Plugin p has no grant to fetch from a.test:8443: add "a.test:8443" to permissions.hosts of its entry in config.json',
+    'Plugin p has no grant for requests to a.test:8443: add "a.test:8443" to permissions.hosts of its entry in config.json',
   );
   t.equal(
     ask(undefined, 'https://a.test/'),
-    'Plugin p has no grant to fetch from a.test: add "permissions": {"hosts": ["a.test"]} to its entry in config.json, ' +
+    'Plugin p has no grant for requests to a.test: add "permissions": {"hosts": ["a.test"]} to its entry in config.json, ' +
       'and beside "hosts" the "relayers" and "kv" that it uses',
   );
   t.equal(
     ask([{ host: 'a.test', methods: ['GET'] }], 'https://a.test/', 'POST'),
-    'Plugin p has no grant to fetch from a.test with POST: ' +
+    'Plugin p has no grant for requests to a.test with POST: ' +
       'set "methods": ["GET", "POST"] for it in permissions.hosts of its entry in config.json',
   );
   t.equal(

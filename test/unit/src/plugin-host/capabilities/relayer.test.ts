@@ -69,7 +69,7 @@ t.test('methods of a family’s own that sign or send need these rights, and lim
   const request = { method: 'signAndSendTransaction' };
   const bound = relayer.rpc(watched).prepare({ relayerId: 'known', request });
   await bound.run({ ...principal, spender: () => spender });
-  t.same(seen, [['known', request, principal.effect, spender]]);
+  t.same(seen, [['known', request, principal.effect, spender, principal.actor]]);
 });
 
 t.test('wait resolves with the transaction, or says after how long it gave up', async (t) => {

@@ -127,6 +127,49 @@ t.test('what clients make of a plugin counts without a build, and a reload build
   t.strictSame(gone, ['a']);
 });
 
+t.test('other entries count at once by what they allow, and by the rest when it is built', async (t) => {
+  const entryOf = (fields: object) => pluginEntrySchema.parse({ id: 'a', path: 'a.ts', ...fields });
+  const { catalog, compiler, gone } = setUp(t, { 'a.ts': 'a', 'inner/x.ts': 'x', 'b.ts': 'slow' });
+  compiler.slow.resolve();
+  await catalog.start(LONG_MS);
+  const first = catalog.get('a')?.serving?.version.version;
+  const declared = catalog.declare([entryOf({ permissions: {}, timeout: 7 })], new Set(['a']));
+  t.match(catalog.get('a'), { entry: { timeout: 7, permissions: { relayers: {} } } }, 'before anything is built');
+  await declared;
+  t.strictSame(compiler.compiled.toSorted(), ['a', 'a', 'b'], 'those of others are not built again');
+  t.equal(catalog.get('a')?.serving?.version.version, first, 'the same version');
+
+  await catalog.declare(
+    [entryOf({ limits: { memory_mb: 64 } }), entryOf({ id: 'x', path: 'inner/x.ts' })],
+    new Set(['a', 'x']),
+  );
+  t.match(catalog.get('a')?.serving?.version.limits, { memory_mb: 64 });
+  t.ok(catalog.get('x')?.serving);
+
+  await catalog.declare([], new Set(['a', 'x']));
+  t.match(catalog.get('a'), { entry: { timeout: 300 } }, 'as one that was dropped in');
+  await eventually(
+    () => gone,
+    ([id]) => id === 'x',
+  );
+  t.equal(catalog.get('x'), undefined);
+});
+
+t.test('what was built of an entry that says something else by now is built again', async (t) => {
+  const entryOf = (timeout: number) => pluginEntrySchema.parse({ id: 'a', path: 'a.ts', timeout });
+  const { catalog, compiler } = setUp(t, { 'a.ts': 'slow' }, [entryOf(1)]);
+  const started = catalog.start(LONG_MS);
+  await eventually(
+    () => compiler.compiled.length,
+    (builds) => builds === 1,
+  );
+  const declared = catalog.declare([entryOf(2)], new Set(['a']));
+  compiler.slow.resolve();
+  await Promise.all([started, declared]);
+  t.match(catalog.get('a'), { entry: { timeout: 2 } });
+  t.ok(catalog.get('a')?.serving);
+});
+
 t.test('a start waits for builds only so long; one that takes longer serves when it is done', async (t) => {
   const { catalog, compiler } = setUp(t, { 'a.ts': 'slow', 'b.ts': 'b', 'c.ts': 'slow broken' });
   await catalog.start(200);

@@ -233,7 +233,9 @@ t.test('the guest runtime and each of its parts is an expression that evaluates 
   t.equal(runInNewContext(`typeof ${runtime}`), 'function');
   // What a part finds: the names of the global scope that are always there, and the modules that others make.
   const world = () => {
-    const global: Record<string | symbol, unknown> = { process: {}, Buffer, AbortSignal, AbortController };
+    const global: Record<string | symbol, unknown> = {
+      ...{ process: {}, Buffer, AbortSignal, AbortController, TextEncoder, TextDecoder },
+    };
     global[Symbol.for('isolayer.module')] = () => ({ Buffer, EventEmitter: class {} });
     return Object.assign(global, { global });
   };

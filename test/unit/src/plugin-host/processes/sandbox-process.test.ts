@@ -28,10 +28,14 @@ t.test('a child that is not loaded with the version, or gives way, has no room',
 });
 
 t.test('measured memory and the isolate to come must stay below process_mb', async (t) => {
-  const child = { ...owned(), running: 3, isolates: 3, rssBytes: 175 * MIB };
+  const child = { ...owned(), running: 3, isolates: 3, rssBytes: 170 * MIB };
   t.equal(hasRoom(child, version), true, 'one more fits');
   t.equal(hasRoom({ ...child, running: 4 }, version), false, 'two more do not');
-  t.equal(hasRoom({ ...child, rssBytes: 180 * MIB }, version), false, 'nor one that would leave no room to grow');
+  t.equal(
+    hasRoom({ ...child, rssBytes: 174 * MIB }, version),
+    false,
+    'nor one that would leave those that run no room to grow',
+  );
   t.equal(hasRoom({ ...child, isolates: 5, rssBytes: 199 * MIB }, version), true, 'a waiting isolate costs nothing');
   t.equal(hasRoom({ ...child, running: 0, rssBytes: 500 * MIB }, version), true, 'the first call always may run');
 });
@@ -39,8 +43,8 @@ t.test('measured memory and the isolate to come must stay below process_mb', asy
 t.test(
   'where many isolates are, what each takes by measure counts, if it is less than a new one was said to take',
   async (t) => {
-    const child = { ...owned(), running: 60, isolates: 50, rssBytes: 150 * MIB };
-    t.equal(hasRoom(child, version), true, 'eleven more of 3 MiB fit');
+    const child = { ...owned(), running: 60, isolates: 50, rssBytes: 125 * MIB };
+    t.equal(hasRoom(child, version), true, 'eleven more of 2.5 MiB fit');
     t.equal(hasRoom({ ...child, running: 70 }, version), false);
     t.equal(hasRoom({ ...child, isolates: 1, running: 6 }, version), false, 'one isolate says nothing');
   },

@@ -22,7 +22,7 @@ async function open(t: Test, signingMs?: number) {
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   const shared = { store, relayers, engine, log, clock: systemClock };
   const deps = {
-    ...{ read: store.read, relayers, signerOf: async () => world.signer },
+    ...{ store, outbox: world.outbox, relayers, signerOf: async () => world.signer },
     transactions: createTransactionsService({ ...shared, metrics, newId: randomUUID }),
     lifecycle: createLifecycleService(shared),
     ...(signingMs === undefined ? {} : { signingMs }),
@@ -55,7 +55,12 @@ t.test('a method is run for the relayer’s account, with its signer where it si
     ...{ jsonrpc: '2.0', id: 'x' },
     result: { method: 'tell', params: '{"a":1}', address: '0xaa', identity: '31337' },
   });
-  const signed = await runOwn('r1', { method: 'sign', id: null }, SIGN, {});
+  const actor = { keyId: 'k1', requestId: 'q1' };
+  const signed = await runOwn('r1', { method: 'sign', id: null }, SIGN, { actor });
+  const { items } = await world.store.read.auditRecords({ before: null, limit: 10 }, {});
+  t.match(items, [
+    { resource: 'signature', resourceId: 'r1', keyId: 'k1', after: { request: '{"method":"sign","params":null}' } },
+  ]);
   t.strictSame(signed, { jsonrpc: '2.0', result: { method: 'sign', signer: world.signer.id } });
   t.match(await runOwn('r1', { method: 'tell' }, ANSWER, {}), { id: 1, result: { params: 'null' } });
   await t.rejects(runOwn('r1', { method: 'tell', id: 1.5 }, ANSWER, {}), { code: 'INVALID_REQUEST' });

@@ -15,3 +15,16 @@ t.test('a key is found by its hash, with what it may do', async (t) => {
   await directory.reload();
   t.equal(directory.withHash('hash'), undefined);
 });
+
+t.test('who listens is told of each reading', async (t) => {
+  const directory = new ApiKeyDirectory({ apiKeyHashes: async () => new Map() });
+  let told = 0;
+  const stop = directory.onChange(() => {
+    told += 1;
+  });
+  await directory.reload();
+  t.equal(told, 1);
+  stop();
+  await directory.reload();
+  t.equal(told, 1);
+});

@@ -41,7 +41,7 @@ t.test('a key is shown once, and only its hash is kept', async (t) => {
   t.strictSame(await service.get(id), view);
   t.strictSame(await service.permissions(id), ['relayers:a:send']);
   t.match((await store.read.apiKeyHashes()).get(hashOfKey(String(key))), { id });
-  const audit = await store.read.auditRecords(PAGE, { resource: 'api_key' });
+  const audit = await store.read.auditRecords({ before: null, limit: 10 }, { resource: 'api_key' });
   t.match(audit.items, [{ action: 'create', resourceId: id, before: null, after: { name: 'Payments' } }]);
   t.notMatch(JSON.stringify([audit, await service.list(PAGE)]), String(key));
 });
@@ -99,4 +99,59 @@ t.test('under one name one key is made, and nobody is given it twice', async (t)
   const revoke = operatorOnce({ ...effect, occurrence: 1 });
   await service.revoke(String(made['id']), revoke);
   await service.revoke(String(made['id']), revoke);
+});
+
+t.test('a key is limited and widened by who has what it then may do; what is absent stays', async (t) => {
+  const { store, service, create, told } = await stage(t);
+  const rate_limit = { requests_per_second: 5, burst: 10 };
+  const { key, ...made } = await create({ ...BODY, expires_at: '2999-01-01T00:00:00Z', rate_limit });
+  const id = String(made['id']);
+  const update = (body: unknown, access = FULL_ACCESS) => service.update(id, body, OPERATOR, access);
+  t.strictSame(await update({}), made);
+  t.strictSame(await update({ permissions: ['relayers:a:read'] }), { ...made, permissions: ['relayers:a:read'] });
+  t.match((await store.read.apiKeyHashes()).get(hashOfKey(String(key))), { permissions: ['relayers:a:read'] });
+  t.match(await update({ rate_limit: null, expires_at: null, name: 'x' }), {
+    ...{ name: 'x', rate_limit: null, expires_at: null, permissions: ['relayers:a:read'] },
+  });
+  const weaker = new Access(['relayers:a:read', 'api-keys:write']);
+  await t.rejects(update({ permissions: ['relayers:a:send'] }, weaker), { code: 'PERMISSION_NOT_HELD' });
+  await t.rejects(update({ name: 'y' }, new Access(['api-keys:write'])), { code: 'PERMISSION_NOT_HELD' });
+  t.match(await update({ rate_limit }, weaker), { rate_limit });
+  await t.rejects(update({ expires_at: '2001-01-01T00:00:00Z' }), { code: 'INVALID_REQUEST' });
+  await t.rejects(update({ permission: [] }), { code: 'INVALID_REQUEST', message: /permissions/ });
+  await t.rejects(service.update('default', {}, OPERATOR, FULL_ACCESS), { code: 'INVALID_REQUEST' });
+  await t.rejects(service.update('nobody', {}, OPERATOR, FULL_ACCESS), { code: 'API_KEY_NOT_FOUND' });
+  t.equal(told.length, 5);
+  const { items } = await store.read.auditRecords({ before: null, limit: 10 }, { resource: 'api_key' });
+  t.strictSame(
+    items.map(({ action }) => action),
+    ['update', 'update', 'update', 'create'],
+    'what changed nothing left no record',
+  );
+});
+
+t.test('a key with an end and a rate gives no later end and no higher rate, not even to itself', async (t) => {
+  const { service, create } = await stage(t);
+  const permissions = ['api-keys:write', 'relayers:a:send'];
+  const limits = { expires_at: '2999-01-01T00:00:00.000+00:00', rate_limit: { requests_per_second: 5, burst: 10 } };
+  const own = String((await create({ name: 'Own', permissions, ...limits }))['id']);
+  const [by, access] = [{ keyId: own, requestId: 'request-2' }, new Access(permissions)];
+  const child = await create(BODY, by, access);
+  t.match(child, limits, 'where nothing is said it has the same');
+  const beyond = [
+    [{ expires_at: '2999-01-01T00:00:00.001Z' }, 'a later end'],
+    [{ rate_limit: { requests_per_second: 6, burst: 10 } }, 'a higher rate'],
+    [{ rate_limit: { requests_per_second: 5, burst: 11 } }, 'a higher rate'],
+  ] as const;
+  const refused = (what: string) => ({ code: 'PERMISSION_NOT_HELD', message: new RegExp(`cannot grant ${what}`) });
+  for (const [change, what] of beyond) {
+    await t.rejects(create({ ...BODY, ...change }, by, access), refused(what));
+    for (const id of [own, String(child['id'])]) await t.rejects(service.update(id, change, by, access), refused(what));
+  }
+  await t.rejects(service.update(own, { expires_at: null }, by, access), refused('a later end'));
+  await t.rejects(service.update(own, { rate_limit: null }, by, access), refused('a higher rate'));
+  const less = { expires_at: '2998-01-01T00:00:00.000+00:00', rate_limit: { requests_per_second: 1, burst: 1 } };
+  t.match(await service.update(String(child['id']), less, by, access), less);
+  t.match(await create({ ...BODY, ...less }, by, access), less);
+  t.match(await create(BODY), { expires_at: null, rate_limit: null }, 'that of the environment has no such bounds');
 });

@@ -5,7 +5,7 @@ import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 import { relayerOf, storeFor } from '../../../../support/store.ts';
 
-const ALL = { page: 1, perPage: 10 };
+const ALL = { before: null, limit: 10 };
 
 function auditOf(given: Partial<AuditedChange> = {}): AuditedChange {
   return { action: 'create', resource: 'relayer', resourceId: 'r1', before: null, after: { id: 'r1' }, ...given };
@@ -28,7 +28,7 @@ t.test('a change and its record are one commit', async (t) => {
   });
   await t.rejects(failing, { message: 'no' });
   t.ok(await store.read.relayer('relayer-1'));
-  t.equal((await store.read.auditRecords(ALL, {})).total, 1);
+  t.equal((await store.read.auditRecords(ALL, {})).items.length, 1);
 });
 
 t.test('what changes nothing leaves no record, unless it is a secret that changed', async (t) => {
@@ -51,5 +51,5 @@ t.test('under one name there is one change and one record', async (t) => {
   const both = await Promise.all([change(), change()]);
   t.equal(both.filter(({ isRepeat }) => isRepeat).length, 1);
   t.match(both, [{ made: { outcome: 7 } }, { made: { outcome: 7 } }]);
-  t.equal((await store.read.auditRecords(ALL, {})).total, 1);
+  t.equal((await store.read.auditRecords(ALL, {})).items.length, 1);
 });

@@ -41,7 +41,7 @@ async function stage(t: Test) {
     update: (id: string, body: unknown, by = OPERATOR) => made.update(id, body, by),
     remove: (id: string, by = OPERATOR) => made.remove(id, by),
   };
-  const audit = async () => (await store.read.auditRecords({ page: 1, perPage: 9 }, { resource: 'network' })).items;
+  const audit = async () => (await store.read.auditRecords({ before: null, limit: 9 }, { resource: 'network' })).items;
   return { world, store, networks, service, rechecked, audit };
 }
 

@@ -13,7 +13,7 @@ async function stage(t: Test) {
   const service = createPluginsService({ store, feed: { changed: async (kind) => void told.push(kind) } });
   const update = (body: unknown, by = OPERATOR) => service.update(ENTRY, body, by);
   const stored = () => store.read.storedPlugin('p');
-  const audit = async () => (await store.read.auditRecords({ page: 1, perPage: 9 }, { resource: 'plugin' })).items;
+  const audit = async () => (await store.read.auditRecords({ before: null, limit: 9 }, { resource: 'plugin' })).items;
   return { store, service, update, stored, audit, told };
 }
 

@@ -233,7 +233,7 @@ t.test('a change leaves a record with both views, endpoints hidden', async (t) =
   const { world, update } = await stage(t);
   await update('r1', { name: 'New', custom_rpc_urls: [{ url: 'https://rpc.example/a-secret-key' }] });
   await update('r1', { name: 'New' });
-  const { items } = await world.store.read.auditRecords({ page: 1, perPage: 10 }, { resource: 'relayer' });
+  const { items } = await world.store.read.auditRecords({ before: null, limit: 10 }, { resource: 'relayer' });
   t.match(items, [
     {
       action: 'update',

@@ -21,7 +21,7 @@ function stage(t: Test, { isShared = true } = {}) {
   const lines: string[] = [];
   const store = {
     read: {
-      latestAuditRecord: async () => {
+      latestChange: async () => {
         if (failing) throw new Error('the database is away');
         return latest;
       },

@@ -1,9 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { getHeapSnapshot } from 'node:v8';
+import type { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { SignerDirectory } from '../../../../../src/services/settings/signer-directory.ts';
+import { startKeeperThread } from '../../../../../src/signers/keeper/keeper-worker.ts';
+import { ThreadKeeper } from '../../../../../src/signers/keeper/thread-keeper.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
-import type { Signer, SignerKind } from '../../../../../src/signers/signer.ts';
+import type { KeyKeeper, Signer, SignerKind } from '../../../../../src/signers/signer.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
 import { signerTools } from '../../../../support/signer-tools.ts';
 import { storeFor } from '../../../../support/store.ts';
@@ -20,14 +26,14 @@ const AMBIENT: SignerKind = {
   },
 };
 
-async function stage(t: Test) {
+async function stage(t: Test, keys?: KeyKeeper) {
   const store = await storeFor(t);
   const declared = new FakeSigner();
   const directory = new SignerDirectory({
     declared: { ring: { signer: () => declared }, entries: [{ id: 'file', type: 'local', config: {} }] },
     read: store.read,
     kinds: new Map([...createSignerKinds(), ['ambient', AMBIENT]]),
-    tools: signerTools('of the service'),
+    tools: signerTools('of the service', keys === undefined ? {} : { keys }),
     log: createLog('silent'),
   });
   t.teardown(() => directory.close());
@@ -96,4 +102,29 @@ t.test('closing wipes the keys, twice and late', async (t) => {
   await directory.close();
   await directory.close();
   await t.rejects(signer.sign('ed25519', new Uint8Array(32)), { code: 'SIGNER_FAILED' });
+});
+
+t.test('a key that a client gave is not here but in its thread, and is read again when that is lost', async (t) => {
+  const threads: Worker[] = [];
+  const keeper = new ThreadKeeper({
+    start: () => {
+      threads.push(startKeeperThread());
+      return threads.at(-1) as Worker;
+    },
+  });
+  t.teardown(() => keeper.close());
+  const { directory, make } = await stage(t, keeper);
+  // As bytes, which stand in no snapshot; a text of them would be found.
+  const key = randomBytes(32);
+  await make('mine', key.toString('hex'), 'a');
+  const signer = await directory.signer('mine');
+  const publicKey = await keyOf(signer);
+  // V8 itself keeps the last text that an expression was tried on, until the next one.
+  /./.exec('another');
+  const heap = await buffer(getHeapSnapshot());
+  t.ok(heap.includes(publicKey), 'what is here is found');
+  t.notOk(heap.includes(key.toString('hex')));
+  await threads[0]?.terminate();
+  t.equal((await signer.sign('ed25519', new Uint8Array(32))).length, 64);
+  t.equal(threads.length, 2);
 });

@@ -32,7 +32,7 @@ async function stage(t: Test) {
     create: (body: unknown, by = OPERATOR) => made.create(body, by),
     remove: (id: string, by = OPERATOR) => made.remove(id, by),
   };
-  const audit = async () => (await store.read.auditRecords({ page: 1, perPage: 9 }, { resource: 'signer' })).items;
+  const audit = async () => (await store.read.auditRecords({ before: null, limit: 9 }, { resource: 'signer' })).items;
   return { store, signers, service, audit };
 }
 

@@ -36,6 +36,17 @@ t.test('the version that was the newest at first signs on when there is a newer 
   t.not(first, second);
 });
 
+t.test('another version than the one that was asked for is not taken', async (t) => {
+  const { azure, open } = await scene(t);
+  const [first = ''] = [...azure.versions.keys()];
+  azure.saysVersion = 'ffff';
+  const signer = await open({ key_version: first });
+  const refused = { message: `version ${first} was asked for, and ffff came back` };
+  await t.rejects(signer.publicKey('secp256k1'), refused);
+  azure.saysVersion = first.toUpperCase();
+  await t.resolves((await open({ key_version: first })).publicKey('secp256k1'), 'however it is written');
+});
+
 t.test('a key that is not there, and one of another type', async (t) => {
   const { azure, open } = await scene(t);
   const missing = await open({ key_name: 'other' });

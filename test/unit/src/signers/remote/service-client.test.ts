@@ -105,3 +105,20 @@ t.test('the first text among several places', (t) => {
   t.equal(textAt('text', ['error', 'message']), undefined);
   t.end();
 });
+
+t.test('what was sent and is repeated shows in no form, nor the first half of it', async (t) => {
+  const secret = 'first~half-of-it.and+second~half';
+  const form = new URLSearchParams({ client_secret: secret }).toString();
+  const json = JSON.stringify({ secret_id: secret });
+  for (const [body, said] of [
+    [form, `What is this: ${form}`],
+    [form, `${'x'.repeat(285)} ${secret}`],
+    [json, `${'x'.repeat(285)} ${secret}`],
+    [json, `What is this: ${json}`],
+  ] as const) {
+    const { client, question } = await scene(t, { status: 400, json: { errors: [said] } });
+    const error = await client.ask({ ...question, body, credentials: [secret] }).catch((failure: unknown) => failure);
+    t.match(error, { status: 400, message: /\*\*\*/ });
+    t.notMatch(String(error), /first|half/);
+  }
+});

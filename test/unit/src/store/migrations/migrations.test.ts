@@ -33,9 +33,11 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'plugin_locks',
       'plugin_settings',
       'rate_buckets',
+      'relayer_balances',
       'relayers',
       'signers',
       'spending',
+      'transaction_events',
       'transactions',
     ],
   );

@@ -41,6 +41,19 @@ t.test('instances share a bucket, whoever asks first', async (t) => {
   t.ok((await two.take('key b', size)).allowed, 'subjects do not share');
 });
 
+t.test('several tokens are taken together or not at all, whoever asks', async (t) => {
+  const instances = instancesFor(t);
+  const size = { tokenUs: HOUR, fullUs: 10 * HOUR };
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => (instances[n % instances.length] as PostgresBuckets).take('key d', size, 4)),
+  );
+  t.equal(answers.filter(({ allowed }) => allowed).length, 2, 'two times four of ten');
+  const [one] = instances;
+  t.notOk((await one.take('key d', size, 3)).allowed);
+  t.ok((await one.take('key d', size, 2)).allowed, 'the refusals cost nothing');
+  t.notOk((await one.take('key e', size, 11)).allowed, 'a full bucket has no more than it holds');
+});
+
 t.test('tokens come back', async (t) => {
   const [one, two] = instancesFor(t);
   const size = { tokenUs: 50_000, fullUs: 50_000 };

@@ -1,10 +1,10 @@
 // A signature over a text must never be one over a transaction: whoever may have texts signed could take the account's money.
 import { VersionedMessage } from '@solana/web3.js';
 import t from 'tap';
-import { fromBase58 } from '../../../../../../src/chains/solana/base58.ts';
 import { signMessage } from '../../../../../../src/chains/solana/form/message.ts';
 import { decodeMessage } from '../../../../../../src/chains/solana/message/message.ts';
 import { isSignatureOf } from '../../../../../../src/chains/solana/message/transaction.ts';
+import { fromBase58 } from '../../../../../../src/domain/base58.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 import { keypair } from '../../../../../support/solana-messages.ts';
 import { RELAYER, relayerAccount, signerOf } from '../../../../../support/solana-relayer.ts';

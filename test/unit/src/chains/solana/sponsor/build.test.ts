@@ -2,9 +2,10 @@ import { SystemProgram } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { programsOf } from '../../../../../../src/chains/solana/guard/policies.ts';
 import { tokenTransfers } from '../../../../../../src/chains/solana/guard/token-transfers.ts';
+import { associatedTokenAddress } from '../../../../../../src/chains/solana/message/pda.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, WRAPPED_SOL } from '../../../../../../src/chains/solana/programs.ts';
 import {
   type AskedTransfer,
   assertWithin,
@@ -23,6 +24,7 @@ import {
   USER,
   userAddress,
 } from '../../../../../support/sponsor-scene.ts';
+import { mintAccount, tokensAccount } from '../../../../../support/token-accounts.ts';
 
 const building = (policies: JsonObject) => ({
   account: relayerAccount({ fee_payment_strategy: 'user', ...policies }),
@@ -133,4 +135,24 @@ t.test('a fee in a token stays within what the policies say of it', async (t) =>
   t.doesNotThrow(() => assertWithin(MINT, 5n, policy));
   t.throws(() => assertWithin(MINT, 6n, policy), /exceeds/);
   t.doesNotThrow(() => assertWithin(keyOf(50), 6n, policy));
+});
+
+t.test('where swaps close the account of wrapped SOL, a payment in it makes it anew', async (t) => {
+  const ofWrapped = (wallet: string) =>
+    associatedTokenAddress(wallet, WRAPPED_SOL, TOKENS[accountOf(wallet)]?.owner ?? '');
+  const accounts = {
+    ...TOKENS,
+    [WRAPPED_SOL]: mintAccount(9),
+    [ofWrapped(userAddress)]: tokensAccount(WRAPPED_SOL, userAddress, 100_000_000n),
+    [ofWrapped(relayerAddress)]: tokensAccount(WRAPPED_SOL, relayerAddress, 0n),
+  };
+  const swaps = { allowed_tokens: [{ mint: WRAPPED_SOL }], swap_config: { strategy: 'jupiter-swap' } };
+  for (const [policies, makes] of [
+    [swaps, true],
+    [{ allowed_tokens: swaps.allowed_tokens }, false],
+  ] as const) {
+    const { message, quote } = await prepared(t, OF_USER, policies, { accounts }, WRAPPED_SOL);
+    t.equal(programsOf(message).includes(ASSOCIATED_TOKEN_PROGRAM), makes);
+    t.match(quote, { lamports: 10_000n, tokens: 10_000n });
+  }
 });

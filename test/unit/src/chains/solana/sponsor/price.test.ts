@@ -28,7 +28,7 @@ t.test('a token’s own slippage is asked for, else one percent', async (t) => {
     },
   };
   const listed = readPolicy({ allowed_tokens: [{ mint: MINT, swap_config: { slippage_percentage: 0.5 } }] });
-  t.equal(await worth({ market, genesis: 'any' }, MINT, 7n, listed), 9n);
-  t.equal(await worth({ market, genesis: 'any' }, MINT, 7n, readPolicy({})), 9n);
+  t.equal(await worth({ market, genesis: 'any' }, MINT, 7n, listed), 10n);
+  t.equal(await worth({ market, genesis: 'any' }, MINT, 7n, readPolicy({})), 10n);
   t.strictSame(asked, ['50', '100']);
 });

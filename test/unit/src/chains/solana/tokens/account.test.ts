@@ -28,6 +28,13 @@ function tokenData({ state = 1, amount = 5n, rest = Buffer.alloc(0) } = {}): Buf
   return Buffer.concat([data, rest]);
 }
 
+t.test('who may move some of an account is told', async (t) => {
+  const data = tokenData({ state: 1, amount: 5n, rest: Buffer.alloc(0) });
+  data.writeUInt32LE(1, 72);
+  new PublicKey(keyOf(3)).toBuffer().copy(data, 76);
+  t.match(readTokenAccount(account(TOKEN_PROGRAM_ID.toBase58(), data)), { delegate: keyOf(3) });
+});
+
 t.test('an account is read as the public client reads it', async (t) => {
   t.equal(TOKEN_ACCOUNT_SIZE, ACCOUNT_SIZE);
   const extended = Buffer.from([2, 7, 0, 0, 0]);
@@ -42,7 +49,7 @@ t.test('an account is read as the public client reads it', async (t) => {
         rest: program === PROGRAMS[1] ? extended : Buffer.alloc(0),
       });
       t.strictSame(readTokenAccount(account(program, data)), {
-        ...{ program, mint: keyOf(1), owner: keyOf(2), amount: 2n ** 64n - 1n, isFrozen },
+        ...{ program, mint: keyOf(1), owner: keyOf(2), amount: 2n ** 64n - 1n, isFrozen, delegate: null },
       });
     }
   }

@@ -37,7 +37,7 @@ t.test('pages from everywhere in the list', async (t) => {
     },
   });
   const run = <Row>(query: CompiledQuery<Row>) => explained.executeQuery(query);
-  const list = transactionList({ db: explained, run, now: () => sql`5` });
+  const list = transactionList({ db: explained, run, now: () => sql`5`, settledWrites: () => sql`1` });
 
   const idsOf = (where: string) =>
     database

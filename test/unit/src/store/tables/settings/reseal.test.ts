@@ -28,7 +28,7 @@ t.test('what was sealed under the old key is sealed under the new one', async (t
   await (await open(newKey, oldKey)).close();
   const after = await open(newKey);
   t.teardown(() => after.close());
-  t.equal((await after.read.signingKey('hook-1'))?.export().toString(), 'a signing key');
+  t.equal((await after.read.signingKeys('hook-1'))[0]?.export().toString(), 'a signing key');
   t.strictSame((await after.read.relayer('relayer-1'))?.customRpcUrls, rpcUrls);
   t.strictSame(await after.read.storedNetworks(), [network]);
   t.match(await after.read.storedPlugin('p'), { settings: { timeout: 5 } });

@@ -1,0 +1,96 @@
+/** What open consoles take from everybody else: the same load with and without them, in turns. */
+import { ALERT_METRICS } from '../console/alerts.ts';
+import { ApiClient } from '../src/client/client.ts';
+import { type RunningService, startService } from '../test/support/service.ts';
+import { createWorkspace } from '../test/support/workspace.ts';
+import { inTurns, type Ratio, type Round, saturate, type Target, warmUp } from './load.ts';
+
+/** One kind of load: what it comes to alone, beside the consoles, and the one as a ratio to the other. */
+export interface WatchedLoad {
+  name: string;
+  alone: Round;
+  watched: Round;
+  toAlone: Ratio;
+}
+
+const CONSOLES = 10;
+/** What the overview asks for again, and how often. */
+const LOOK_EVERY_MS = 15_000;
+
+export async function benchConsoles(run: { seconds: number; rounds: number }): Promise<WatchedLoad[]> {
+  const workspace = await createWorkspace({
+    pluginFiles: { 'echo.ts': 'export async function handler({ params }) { return params; }' },
+    plugins: [{ id: 'echo', path: 'echo.ts' }],
+    config: { notifications: [{ id: 'hook', type: 'webhook', url: 'https://example.com/hook' }] },
+    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000', LOG_LEVEL: 'info' },
+  });
+  const service = await startService(workspace.env);
+  try {
+    const loads: WatchedLoad[] = [];
+    for (const alone of [readOf(service), callOf(service)]) {
+      const watched = { ...alone, name: `${alone.name}, ${CONSOLES} consoles open` };
+      await warmUp([alone]);
+      const turns = await inTurns([alone, watched], run.rounds, async (target) => {
+        const close = target === watched ? openConsoles(service) : () => {};
+        const round = await saturate(target, run.seconds);
+        close();
+        return round;
+      });
+      const toAlone = turns.rateTo(watched, alone);
+      loads.push({ name: alone.name, alone: turns.of(alone), watched: turns.of(watched), toAlone });
+    }
+    return loads;
+  } finally {
+    await service.stop();
+    await workspace.remove();
+  }
+}
+
+/** Asks what ten open overviews ask; returns the way to close them. */
+function openConsoles({ url, apiKey: key }: RunningService): () => void {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const timers = Array.from({ length: CONSOLES }, () => {
+    const client = new ApiClient({ url, key });
+    const look = () => {
+      const page = { query: { per_page: 100 } };
+      for (const asked of [
+        client.call('listRelayers', page, signal),
+        client.call('listPlugins', page, signal),
+        ...ALERT_METRICS.map((name) => client.call('getMetric', { path: { name } }, signal)),
+      ]) {
+        asked.catch(unlessClosed);
+      }
+    };
+    const unlessClosed = (error: unknown) => {
+      if (!signal.aborted) throw error;
+    };
+    drain(client.follow({}, signal)).catch(unlessClosed);
+    look();
+    return setInterval(look, LOOK_EVERY_MS);
+  });
+  return () => {
+    leaving.abort();
+    for (const timer of timers) clearInterval(timer);
+  };
+}
+
+async function drain(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream);
+}
+
+function readOf({ url, apiKey, pid }: RunningService): Target {
+  return {
+    ...{ name: 'GET a notification', pid, method: 'GET', body: '' },
+    url: `${url}/api/v1/notifications/hook`,
+    headers: { authorization: `Bearer ${apiKey}` },
+  };
+}
+
+function callOf({ url, apiKey, pid }: RunningService): Target {
+  return {
+    ...{ name: 'a plugin call', pid, body: '{"params":{}}' },
+    url: `${url}/api/v1/plugins/echo/call`,
+    headers: { authorization: `Bearer ${apiKey}` },
+  };
+}

@@ -1,0 +1,152 @@
+import { type Figures, sumsBy } from './figures.ts';
+
+/** An alert as far as one can tell it from what the service counts; those of `ops/prometheus` say the same. */
+export interface AlertRule {
+  /** Its name there, and of its section in the guide. */
+  alert: string;
+  severity: 'critical' | 'warning';
+  /** How many minutes it has to last. */
+  lasting: number;
+  metric: string;
+  where?: Readonly<Record<string, readonly string[]>>;
+  /** The label that tells whom it is about. */
+  by?: 'relayer_id' | 'plugin_id' | 'network';
+  /** The minutes within which a counter rises; absent: it is the value that counts. */
+  within?: number;
+  fires: 'above' | 'below';
+  limit: number;
+  text(who: string, value: number): string;
+  /** Where one looks into it. */
+  room?: string;
+}
+
+const RELAYER = { by: 'relayer_id', room: 'relayers' } as const;
+const PLUGIN = { by: 'plugin_id', room: 'plugins' } as const;
+const AGE = 'isolayer_transactions_oldest_open_age_seconds';
+const PARKED = 'isolayer_transactions_parked';
+const ENDS = 'isolayer_plugin_process_ends_total';
+
+export const ALERT_RULES: readonly AlertRule[] = [
+  {
+    ...{ alert: 'IsolayerRelayerUnhealthy', severity: 'critical', lasting: 5, ...RELAYER },
+    ...{ metric: 'isolayer_relayer_healthy', fires: 'below', limit: 1 },
+    text: (who) => `Relayer ${who} takes no transactions.`,
+  },
+  {
+    ...{ alert: 'IsolayerRelayerUnfunded', severity: 'critical', lasting: 5, ...RELAYER },
+    ...{ metric: PARKED, where: { reason: ['balance'] }, fires: 'above', limit: 0 },
+    text: (who, value) => `Relayer ${who} cannot pay: ${value} of its transactions wait for money on its account.`,
+  },
+  {
+    ...{ alert: 'IsolayerTransactionOld', severity: 'warning', lasting: 10, ...RELAYER, room: 'transactions' },
+    ...{ metric: AGE, fires: 'above', limit: 3_600 },
+    text: (who, value) => `A transaction of relayer ${who} is old: it was accepted ${Math.round(value / 60)} min ago.`,
+  },
+  {
+    ...{ alert: 'IsolayerTransactionStuck', severity: 'critical', lasting: 10, ...RELAYER, room: 'transactions' },
+    ...{ metric: AGE, fires: 'above', limit: 14_400 },
+    text: (who) => `A transaction of relayer ${who} is stuck: it has not ended for more than four hours.`,
+  },
+  {
+    ...{ alert: 'IsolayerNonceUnproved', severity: 'warning', lasting: 15, ...RELAYER },
+    ...{ metric: PARKED, where: { reason: ['sequence'] }, fires: 'above', limit: 0 },
+    text: (who) => `Nonces of relayer ${who} are used, and no endpoint proves by what.`,
+  },
+  {
+    ...{ alert: 'IsolayerLaneFaults', severity: 'critical', lasting: 5 },
+    ...{ metric: 'isolayer_lane_faults_total', within: 15, fires: 'above', limit: 3 },
+    text: (_, value) => `${value} steps of accounts ended with unexpected errors: the log has them.`,
+  },
+  {
+    ...{ alert: 'IsolayerTransactionsFailing', severity: 'warning', lasting: 5, ...RELAYER, room: 'transactions' },
+    ...{ metric: 'isolayer_transactions_failed_total', where: { failure_reason: ['failed', 'expired'] } },
+    ...{ within: 30, fires: 'above', limit: 5 },
+    text: (who, value) => `${value} transactions of relayer ${who} failed or expired.`,
+  },
+  {
+    ...{ alert: 'IsolayerFillingGaps', severity: 'warning', lasting: 1, ...RELAYER },
+    ...{ metric: 'isolayer_transaction_decisions_total', where: { kind: ['gap-filled'] } },
+    ...{ within: 30, fires: 'above', limit: 5 },
+    text: (who, value) => `Relayer ${who} filled ${value} gaps in its nonces: somebody else may use its key.`,
+  },
+  {
+    ...{ alert: 'IsolayerIntentsWaiting', severity: 'warning', lasting: 15 },
+    ...{ metric: 'isolayer_intents_waiting', fires: 'above', limit: 0 },
+    text: (_, value) => `${value} cancellations or replacements wait to be carried out.`,
+  },
+  {
+    ...{ alert: 'IsolayerNetworkUnreachable', severity: 'critical', lasting: 5, by: 'network', room: 'networks' },
+    ...{ metric: 'isolayer_rpc_endpoints', where: { state: ['ready'] }, fires: 'below', limit: 0.5 },
+    text: (who) => `No endpoint of network ${who} serves.`,
+  },
+  {
+    ...{ alert: 'IsolayerWebhooksDead', severity: 'warning', lasting: 1, room: 'webhooks' },
+    ...{ metric: 'isolayer_webhook_events_ended_total', where: { end: ['dead'] } },
+    ...{ within: 60, fires: 'above', limit: 0 },
+    text: (_, value) => `${value} webhook events were given up.`,
+  },
+  {
+    ...{ alert: 'IsolayerSandboxDeaths', severity: 'warning', lasting: 1, ...PLUGIN },
+    ...{ metric: ENDS, where: { cause: ['memory', 'overdue', 'died', 'protocol'] } },
+    ...{ within: 15, fires: 'above', limit: 3 },
+    text: (who, value) => `${value} processes of plugin ${who} were lost.`,
+  },
+  {
+    ...{ alert: 'IsolayerSandboxBroken', severity: 'critical', lasting: 1 },
+    ...{ metric: ENDS, where: { cause: ['start'] }, within: 15, fires: 'above', limit: 3 },
+    text: () => 'Processes of plugins do not start.',
+  },
+  {
+    ...{ alert: 'IsolayerPluginRefused', severity: 'warning', lasting: 5, ...PLUGIN },
+    ...{ metric: 'isolayer_plugin_refused', fires: 'above', limit: 0.2 },
+    text: (who) => `Calls of plugin ${who} are refused: it is backed off.`,
+  },
+  {
+    ...{ alert: 'IsolayerPluginQueue', severity: 'warning', lasting: 5 },
+    ...{ metric: 'isolayer_plugin_calls_queued', fires: 'above', limit: 0 },
+    text: (_, value) => `${value} plugin calls wait for a place.`,
+  },
+];
+
+/** What is to be done now. */
+export interface Alert extends Pick<AlertRule, 'alert' | 'severity' | 'lasting' | 'room'> {
+  text: string;
+  /** Whom it is about; empty: the service. */
+  who: string;
+}
+
+/** What was counted at a moment, in milliseconds. */
+export interface Scrape {
+  at: number;
+  figures: Figures;
+}
+
+/** The metrics that tell all of it. */
+export const ALERT_METRICS = [...new Set(ALERT_RULES.map(({ metric }) => metric))];
+
+/** The metrics of which one has to know how they were before. */
+export const RISING = new Set(ALERT_RULES.flatMap(({ within, metric }) => (within === undefined ? [] : [metric])));
+
+/** What the rules say of the latest of several scrapes, the critical first. */
+export function alertsOf(scrapes: readonly Scrape[]): Alert[] {
+  const latest = scrapes.at(-1);
+  if (latest === undefined) return [];
+  const alerts = ALERT_RULES.flatMap((rule) => {
+    const { alert, severity, lasting, room, by, fires, limit, text } = rule;
+    return [...valuesOf(rule, scrapes, latest)].flatMap(([who, value]) => {
+      const isMet = fires === 'above' ? value > limit : value < limit;
+      if (!isMet || (by !== undefined && who === '')) return [];
+      return [{ alert, severity, lasting, who, text: text(who, value), ...(room !== undefined && { room }) }];
+    });
+  });
+  return alerts.sort((a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical'));
+}
+
+function valuesOf({ metric, by, where, within }: AlertRule, scrapes: readonly Scrape[], latest: Scrape) {
+  const now = sumsBy(latest.figures.get(metric), by, where);
+  if (within === undefined) return now;
+  const first = scrapes.find(({ at }) => at >= latest.at - within * 60_000) ?? latest;
+  const before = sumsBy(first.figures.get(metric), by, where);
+  // A counter that fell has begun anew with the service.
+  return new Map([...now].map(([who, value]) => [who, value - Math.min(before.get(who) ?? value, value)]));
+}

@@ -1,0 +1,105 @@
+import { useEffect } from 'preact/hooks';
+import { connection } from './live.ts';
+import { place, to } from './place.ts';
+import { Keys } from './rooms/keys.tsx';
+import { Networks } from './rooms/networks.tsx';
+import { Overview } from './rooms/overview.tsx';
+import { PluginRoom, Plugins } from './rooms/plugins.tsx';
+import { RelayerRoom, Relayers } from './rooms/relayers.tsx';
+import { SignIn } from './rooms/sign-in.tsx';
+import { TransactionRoom } from './rooms/transaction.tsx';
+import { Transactions, TransactionsOfAll } from './rooms/transactions.tsx';
+import { WebhookRoom, Webhooks } from './rooms/webhooks.tsx';
+import { client, signOut } from './session.ts';
+
+const ROOMS = [
+  ['', 'Overview'],
+  ['transactions', 'Transactions'],
+  ['relayers', 'Relayers'],
+  ['plugins', 'Plugins'],
+  ['webhooks', 'Webhooks'],
+  ['networks', 'Networks'],
+  ['keys', 'Keys and audit'],
+] as const;
+
+export function App() {
+  const [room = '', ...rest] = place.value;
+  const name = ROOMS.find(([path]) => path === room)?.[1] ?? 'Console';
+  useEffect(() => {
+    document.title = `${[...rest, name].join(' · ')} – Isolayer`;
+  });
+  const isIn = client.value !== null;
+  useEffect(() => showCurrent(), [room, isIn]);
+  if (!isIn) return <SignIn />;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <header class="top">
+        <a class="brand" href={to()}>
+          <span class="mark" aria-hidden="true" /> Isolayer
+        </a>
+        <nav aria-label="Rooms">
+          {ROOMS.map(([path, label]) => (
+            <a key={path} href={path === '' ? '#/' : to(path)} aria-current={path === room ? 'page' : undefined}>
+              {label}
+            </a>
+          ))}
+        </nav>
+        <span class={`link ${connection.value}`} role="status">
+          {connection.value}
+        </span>
+        <button type="button" onClick={() => signOut()}>
+          Sign out
+        </button>
+      </header>
+      {connection.value === 'lost' && (
+        <p class="banner" role="alert">
+          The server is not reached. What you see may be old; it goes on by itself.
+        </p>
+      )}
+      <main id="main" tabIndex={-1}>
+        <Room room={room} rest={rest} />
+      </main>
+    </>
+  );
+}
+
+/** On a narrow screen the rooms do not all fit. To scroll it into view would take the keyboard there, too. */
+function showCurrent(): void {
+  const current = document.querySelector<HTMLElement>('nav [aria-current]');
+  const rooms = current?.parentElement;
+  if (current == null || rooms == null) return;
+  rooms.scrollLeft = current.offsetLeft - rooms.offsetLeft - (rooms.clientWidth - current.offsetWidth) / 2;
+}
+
+/** The # of the address is where one is, so it cannot lead there. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+function Room({ room, rest: [first, second] }: { room: string; rest: readonly string[] }) {
+  switch (room) {
+    case 'transactions':
+      if (first === undefined) return <TransactionsOfAll />;
+      return second === undefined ? (
+        <Transactions key={first} relayerId={first} />
+      ) : (
+        <TransactionRoom key={second} relayerId={first} id={second} />
+      );
+    case 'relayers':
+      return first === undefined ? <Relayers /> : <RelayerRoom key={first} id={first} />;
+    case 'plugins':
+      return first === undefined ? <Plugins /> : <PluginRoom key={first} id={first} />;
+    case 'webhooks':
+      return first === undefined ? <Webhooks /> : <WebhookRoom key={first} id={first} />;
+    case 'networks':
+      return <Networks />;
+    case 'keys':
+      return <Keys />;
+    default:
+      return <Overview />;
+  }
+}

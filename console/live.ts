@@ -1,0 +1,63 @@
+import { effect, signal } from '@preact/signals';
+import type { Schemas } from '../src/client/api.ts';
+import { client, reasonOf } from './session.ts';
+
+export type TransactionNews = Schemas['TransactionEvent'];
+export type CallNews = Schemas['PluginCallEvent'];
+
+type Listener = { transaction?: (news: TransactionNews) => void; call?: (news: CallNews) => void };
+
+/** Whether what is shown follows the server. */
+export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
+
+/** Rises when what is shown has to be read anew. */
+export const generation = signal(0);
+
+const listeners = new Set<Listener>();
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** Hears what happens, until the returned function is called. */
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+effect(() => {
+  const current = client.value;
+  if (current === null) return undefined;
+  const leaving = new AbortController();
+  void follow(leaving.signal);
+  return () => leaving.abort();
+});
+
+async function follow(signal: AbortSignal): Promise<void> {
+  let lastId = '';
+  let pause = SHORTEST_PAUSE_MS;
+  while (!signal.aborted) {
+    try {
+      const stream = client.peek()?.follow({ lastId }, signal);
+      for await (const { id, event, data } of stream ?? []) {
+        lastId = id;
+        pause = SHORTEST_PAUSE_MS;
+        connection.value = 'live';
+        if (event === 'reset') generation.value += 1;
+        tell(event, data);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      reasonOf(error);
+    }
+    if (signal.aborted) return;
+    connection.value = 'lost';
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+function tell(event: string, data: string): void {
+  for (const { transaction, call } of listeners) {
+    if (event === 'transaction') transaction?.(JSON.parse(data) as TransactionNews);
+    if (event === 'plugin_call') call?.(JSON.parse(data) as CallNews);
+  }
+}

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../src/client/client.ts';
+import { client, reasonOf } from '../session.ts';
+import { Lines } from './call-log.tsx';
+
+/** What is read of an answer, whatever the plugin made of it. */
+interface Answer {
+  metadata?: { logs?: { level: string; message: string }[]; traces?: unknown[]; usage?: unknown };
+}
+
+/** Calls a plugin, and shows the answer with what came of it. */
+export function CallForm({ pluginId }: { pluginId: string }) {
+  const [route, setRoute] = useState('');
+  const [params, setParams] = useState('{}');
+  const [answer, setAnswer] = useState<{ text: string; isBad: boolean; more: Answer }>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    let body: unknown;
+    try {
+      body = { params: JSON.parse(params || '{}') as unknown };
+    } catch (error) {
+      setAnswer({
+        text: `The parameters are no JSON: ${error instanceof Error ? error.message : ''}`,
+        isBad: true,
+        more: {},
+      });
+      return;
+    }
+    setBusy(true);
+    try {
+      const query = route === '' ? {} : { query: { route } };
+      const value = await client.value?.call('callPlugin', { path: { id: pluginId }, ...query, body });
+      setAnswer({ text: textOf(value), isBad: false, more: value ?? {} });
+    } catch (error) {
+      const status = error instanceof ApiError ? `${error.status}: ` : '';
+      setAnswer({ text: `${status}${reasonOf(error)}`, isBad: true, more: {} });
+    }
+    setBusy(false);
+  };
+  const { logs = [], traces = [] } = answer?.more.metadata ?? {};
+  return (
+    <form class="call" onSubmit={(event) => void submit(event)}>
+      <label>
+        Route
+        <input
+          value={route}
+          placeholder="/"
+          spellcheck={false}
+          onInput={(event) => setRoute(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Parameters
+        <textarea
+          rows={4}
+          spellcheck={false}
+          value={params}
+          onInput={(event) => setParams(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="primary" disabled={isBusy}>
+        Call
+      </button>
+      {answer !== undefined && (
+        <div class="columns" aria-live="polite">
+          <section>
+            <h3>Answer</h3>
+            <pre class={answer.isBad ? 'bad' : ''} tabIndex={0}>
+              {answer.text}
+            </pre>
+          </section>
+          {logs.length > 0 && (
+            <section>
+              <h3>Logs</h3>
+              <Lines lines={logs} />
+            </section>
+          )}
+          {traces.length > 0 && (
+            <section>
+              <h3>Traces</h3>
+              <pre tabIndex={0}>{textOf(traces)}</pre>
+            </section>
+          )}
+        </div>
+      )}
+    </form>
+  );
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? `${inner}` : inner), 2) ?? '';
+}

@@ -1,0 +1,59 @@
+import { useState } from 'preact/hooks';
+import { type FoundTransaction, findTransactions } from '../../src/client/find-transaction.ts';
+import { to } from '../place.ts';
+import { client, reasonOf } from '../session.ts';
+
+/** Leads to a transaction by its id, hash or counter; among all relayers that the key sees unless one is named. */
+export function Find({ relayerId }: { relayerId?: string }) {
+  const [text, setText] = useState('');
+  const [error, setError] = useState('');
+  const [several, setSeveral] = useState<readonly FoundTransaction[]>([]);
+  const find = async () => {
+    const current = client.value;
+    if (current === null || text.trim() === '') return;
+    setError('');
+    setSeveral([]);
+    try {
+      const found = await findTransactions(current, text, relayerId === undefined ? undefined : [relayerId]);
+      const [one] = found;
+      if (one === undefined) setError('There is none that this key may see.');
+      else if (found.length > 1) setSeveral(found);
+      else location.hash = to('transactions', one.relayerId, one.transaction.id);
+    } catch (thrown) {
+      setError(reasonOf(thrown));
+    }
+  };
+  return (
+    <form
+      class="find"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void find();
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Find a transaction by id, hash or counter"
+        placeholder="Id, hash or counter"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit">Find</button>
+      {error !== '' && (
+        <span class="bad" role="alert">
+          {error}
+        </span>
+      )}
+      {several.length > 0 && (
+        <span role="status">
+          Of which relayer?{' '}
+          {several.map(({ relayerId: id, transaction }) => (
+            <a key={id} href={to('transactions', id, transaction.id)}>
+              {id}{' '}
+            </a>
+          ))}
+        </span>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,86 @@
+import type { ComponentChildren } from 'preact';
+
+/** How a moment is told beside its exact time. */
+function ago(at: string, now = Date.now()): string {
+  const seconds = Math.round((now - Date.parse(at)) / 1000);
+  if (!Number.isFinite(seconds)) return at;
+  const [much, unit] = inUnit(Math.abs(seconds));
+  if (much === 0) return 'now';
+  return seconds < 0 ? `in ${much} ${unit}` : `${much} ${unit} ago`;
+}
+
+function inUnit(seconds: number): [number, string] {
+  if (seconds < 90) return [seconds, 's'];
+  if (seconds < 5_400) return [Math.round(seconds / 60), 'min'];
+  if (seconds < 129_600) return [Math.round(seconds / 3_600), 'h'];
+  return [Math.round(seconds / 86_400), 'd'];
+}
+
+export function Time({ at }: { at: string | null | undefined }) {
+  if (at == null) return <span class="quiet">—</span>;
+  return (
+    <time dateTime={at} title={at}>
+      {ago(at)}
+    </time>
+  );
+}
+
+/** A long id or hash: its ends, the whole of it for who asks. */
+export function Short({ text }: { text: string | null | undefined }) {
+  if (text == null || text === '') return <span class="quiet">—</span>;
+  const shown = text.length > 20 ? `${text.slice(0, 10)}…${text.slice(-6)}` : text;
+  return (
+    <code title={text} class="short">
+      {shown}
+    </code>
+  );
+}
+
+const UNITS: Record<string, [decimals: number, name: string]> = {
+  // Its name is its network's own.
+  wei: [18, 'of the native coin'],
+  lamport: [9, 'SOL'],
+  stroop: [7, 'XLM'],
+};
+
+/** An amount in the units that people use, with up to six places. */
+export function amountText(amount: number | bigint | string, unit: string): string {
+  const [decimals, name] = UNITS[unit] ?? [0, unit];
+  const digits = BigInt(amount)
+    .toString()
+    .padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const places = digits.slice(digits.length - decimals, digits.length - decimals + 6).replace(/0+$/, '');
+  return `${whole}${places === '' ? '' : `.${places}`} ${name}`;
+}
+
+/** So many of something. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+const TONES: Record<string, string> = {
+  ...{ confirmed: 'good', serving: 'good', delivered: 'good', returned: 'good', active: 'good', healthy: 'good' },
+  ...{ pending: 'waiting', sent: 'waiting', submitted: 'moving', mined: 'moving', waiting: 'waiting' },
+  ...{ compiling: 'moving', paused: 'waiting', degraded: 'waiting', 'backing-off': 'bad', canceled: 'quiet' },
+  ...{ failed: 'bad', expired: 'bad', broken: 'bad', dead: 'bad', disabled: 'bad', unhealthy: 'bad', threw: 'bad' },
+  ...{ critical: 'bad', warning: 'waiting', ready: 'good', limited: 'waiting', unfit: 'bad', 'not asked yet': 'quiet' },
+};
+
+/** How something stands, by a word and a colour. */
+export function Badge({ state, title }: { state: string; title?: string | undefined }) {
+  return (
+    <span class={`badge ${TONES[state] ?? (/^[A-Z_]+$/.test(state) ? 'bad' : 'quiet')}`} title={title}>
+      {state}
+    </span>
+  );
+}
+
+/** What stands in the place of things that are not there. */
+export function Note({ children, kind = 'quiet' }: { children: ComponentChildren; kind?: 'quiet' | 'bad' }) {
+  return (
+    <p class={`note ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+      {children}
+    </p>
+  );
+}

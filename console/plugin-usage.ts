@@ -1,0 +1,76 @@
+import type { Schemas } from '../src/client/api.ts';
+import { listen } from './live.ts';
+import { PIECE_MS, Pieces } from './pieces.ts';
+
+/** Of so many calls within five seconds the durations are kept. */
+const MOST_DURATIONS = 2_000;
+
+interface Piece {
+  calls: number;
+  durations: number[];
+  cpuMs: number;
+  residentBytes: number | null;
+}
+
+/** What plugins did since this page was opened: calls as they end, the rest as often as it is looked at. */
+class PluginUsage {
+  readonly #pieces = new Pieces<Piece>(() => ({ calls: 0, durations: [], cpuMs: 0, residentBytes: null }));
+  #cpuMs: number | undefined;
+
+  called(durationMs: number): void {
+    const piece = this.#pieces.now();
+    piece.calls += 1;
+    if (piece.durations.length < MOST_DURATIONS) piece.durations.push(durationMs);
+  }
+
+  seen({ now, last_hour: { cpu_ms: cpuMs } }: Pick<Schemas['Plugin'], 'now' | 'last_hour'>): void {
+    const piece = this.#pieces.now();
+    piece.residentBytes = now.resident_bytes;
+    piece.cpuMs += Math.max(0, cpuMs - (this.#cpuMs ?? cpuMs));
+    this.#cpuMs = cpuMs;
+  }
+
+  calls(): [number[], number[]] {
+    const [moments, pieces] = this.#pieces.all();
+    return [moments, pieces.map((piece) => ((piece?.calls ?? 0) * 1_000) / PIECE_MS)];
+  }
+
+  durations(): [number[], (number | null)[], (number | null)[]] {
+    const [moments, pieces] = this.#pieces.all();
+    const sorted = pieces.map((piece) => piece?.durations.toSorted((a, b) => a - b) ?? []);
+    return [moments, sorted.map((all) => at(all, 0.5)), sorted.map((all) => at(all, 0.99))];
+  }
+
+  /** Milliseconds in each second. */
+  processor(): [number[], number[]] {
+    const [moments, pieces] = this.#pieces.all();
+    return [moments, pieces.map((piece) => ((piece?.cpuMs ?? 0) * 1_000) / PIECE_MS)];
+  }
+
+  /** In MB. */
+  memory(): [number[], (number | null)[]] {
+    const [moments, pieces] = this.#pieces.all();
+    return [moments, pieces.map((piece) => (piece?.residentBytes == null ? null : piece.residentBytes / 1_048_576))];
+  }
+
+  lastMinute(): { perSecond: number; p50: number | null; p99: number | null } {
+    const pieces = this.#pieces.lastMinute();
+    const durations = pieces.flatMap((piece) => piece.durations).toSorted((a, b) => a - b);
+    const calls = pieces.reduce((sum, piece) => sum + piece.calls, 0);
+    return { perSecond: calls / 60, p50: at(durations, 0.5), p99: at(durations, 0.99) };
+  }
+}
+
+function at(sorted: readonly number[], part: number): number | null {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null;
+}
+
+const usages = new Map<string, PluginUsage>();
+
+export function usageOf(pluginId: string): PluginUsage {
+  const usage = usages.get(pluginId) ?? new PluginUsage();
+  usages.set(pluginId, usage);
+  return usage;
+}
+
+listen({ call: ({ plugin_id: id, duration_ms: duration }) => usageOf(id).called(duration) });

@@ -1,0 +1,77 @@
+import { useCall } from '../load.ts';
+import { Action } from '../parts/action.tsx';
+import { ListOf, Table } from '../parts/table.tsx';
+import { Time } from '../parts/text.tsx';
+import { client } from '../session.ts';
+
+/** Who may ask for what, and who changed what. */
+export function Keys() {
+  const keys = useCall('listApiKeys', { query: { per_page: 100 } });
+  const audit = useCall('listAuditRecords', { query: { per_page: 50 } });
+  const revoke = (id: string) => async () => {
+    await client.value?.call('deleteApiKey', { path: { id } });
+    keys.reload();
+    audit.reload();
+  };
+  return (
+    <>
+      <h1>Keys and audit</h1>
+      <h2>API keys</h2>
+      <ListOf loaded={keys} empty="There is the key of the environment, and no other.">
+        {(items) => (
+          <Table name="API keys" heads={['Key', 'Permissions', 'Made', 'Ends', '']}>
+            {items.map((one) => (
+              <tr key={one.id}>
+                <td data-head="Key">{one.name}</td>
+                <td data-head="Permissions" class="wrap">
+                  <code>{one.permissions.join(' ')}</code>
+                </td>
+                <td data-head="Made">
+                  <Time at={one.created_at} />
+                </td>
+                <td data-head="Ends">
+                  <Time at={one.expires_at} />
+                </td>
+                <td>
+                  <Action sure="Revoke it?" act={revoke(one.id)}>
+                    Revoke
+                  </Action>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </ListOf>
+      <h2>Audit</h2>
+      <ListOf loaded={audit} empty="No setting was changed over the API yet.">
+        {(items) => (
+          <Table name="Audit" heads={['When', 'Key', 'What', 'Change']}>
+            {items.map((one) => (
+              <tr key={one.id}>
+                <td data-head="When">
+                  <Time at={one.at} />
+                </td>
+                <td data-head="Key">{one.key_id}</td>
+                <td data-head="What">
+                  {one.action} {one.resource.replace('_', ' ')} <strong>{one.resource_id}</strong>
+                </td>
+                <td data-head="Change">
+                  <details>
+                    <summary>Show</summary>
+                    <pre tabIndex={0}>
+                      {JSON.stringify({ before: one.before, after: one.after, secrets: one.secrets }, bigText, 2)}
+                    </pre>
+                  </details>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </ListOf>
+    </>
+  );
+}
+
+function bigText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}` : value;
+}

@@ -1,0 +1,184 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Schemas } from '../../src/client/api.ts';
+import { type CallNews, listen } from '../live.ts';
+import { useCall, useEvery } from '../load.ts';
+import { Action } from '../parts/action.tsx';
+import { CallForm } from '../parts/call-form.tsx';
+import { CallLog } from '../parts/call-log.tsx';
+import { PluginPlots } from '../parts/plugin-plots.tsx';
+import { ListOf, Table } from '../parts/table.tsx';
+import { Badge, counted, Note, Time } from '../parts/text.tsx';
+import { to } from '../place.ts';
+import { usageOf } from '../plugin-usage.ts';
+import { client } from '../session.ts';
+
+const LOOK_EVERY_MS = 5_000;
+/** A list of hundreds is not asked for as often as one plugin. */
+const LIST_EVERY_MS = 15_000;
+const MOST_CALLS = 200;
+
+export function Plugins() {
+  const plugins = useCall('listPlugins', { query: { per_page: 500 } });
+  useEvery(LIST_EVERY_MS, plugins.reload);
+  const [order, setOrder] = useState<Order>('processor');
+  const all = (plugins.value?.data ?? []).reduce((sum, { last_hour: { cpu_ms: cpuMs } }) => sum + cpuMs, 0);
+  return (
+    <>
+      <header class="head">
+        <h1>Plugins</h1>
+        <label>
+          <span class="quiet">First </span>
+          <select value={order} onChange={(event) => setOrder(event.currentTarget.value as Order)}>
+            <option value="processor">who takes the most processor time</option>
+            <option value="calls">who is called the most</option>
+            <option value="failed">who fails the most</option>
+            <option value="id">by name</option>
+          </select>
+        </label>
+      </header>
+      <ListOf loaded={plugins} empty="There is no plugin yet, or none that this key may see.">
+        {(items) => (
+          <Table
+            name="Plugins"
+            heads={['Plugin', 'State', 'Calls, 1 h', 'Failed', 'Processor, 1 h', 'Memory', 'Version']}
+          >
+            {items.toSorted(ORDERS[order]).map((one) => (
+              <tr key={one.id}>
+                <td data-head="Plugin">
+                  <a href={to('plugins', one.id)}>{one.id}</a>
+                </td>
+                <td data-head="State">
+                  <Badge state={one.enabled ? one.state : 'disabled'} title={one.error?.message} />
+                </td>
+                <td data-head="Calls, 1 h">{one.last_hour.calls}</td>
+                <td data-head="Failed">{failuresOf(one.last_hour)}</td>
+                <td data-head="Processor, 1 h">
+                  <Share part={one.last_hour.cpu_ms} of={all} /> {Math.round(one.last_hour.cpu_ms)} ms
+                </td>
+                <td data-head="Memory">{megabytes(one.now.resident_bytes)}</td>
+                <td data-head="Version">
+                  <Time at={one.version?.since} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </ListOf>
+    </>
+  );
+}
+
+type Plugin = Schemas['Plugin'];
+type Order = keyof typeof ORDERS;
+
+const ORDERS = {
+  processor: (a: Plugin, b: Plugin) => b.last_hour.cpu_ms - a.last_hour.cpu_ms,
+  calls: (a: Plugin, b: Plugin) => b.last_hour.calls - a.last_hour.calls,
+  failed: (a: Plugin, b: Plugin) => failuresOf(b.last_hour) - failuresOf(a.last_hour),
+  id: (a: Plugin, b: Plugin) => a.id.localeCompare(b.id),
+};
+
+/** How much of the whole something takes; the figure stands beside it. */
+function Share({ part, of }: { part: number; of: number }) {
+  return <meter class="share" value={of === 0 ? 0 : part / of} aria-label="Part of what all plugins take" />;
+}
+
+/** How many calls of the last hour came to something else than their answer. */
+function failuresOf({ outcomes }: { outcomes: Record<string, number> }): number {
+  return Object.entries(outcomes).reduce((sum, [outcome, count]) => sum + (outcome === 'returned' ? 0 : count), 0);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MB`;
+}
+
+export function PluginRoom({ id }: { id: string }) {
+  const plugin = useCall('getPlugin', { path: { id } });
+  useEvery(LOOK_EVERY_MS, plugin.reload);
+  const earlier = useCall('listPluginLogs', { path: { id }, query: { per_page: 50 } });
+  const [calls, setCalls] = useState<CallNews[]>([]);
+  useEffect(
+    () =>
+      listen({
+        call: (told) => {
+          if (told.plugin_id === id) setCalls((before) => [told, ...before].slice(0, MOST_CALLS));
+        },
+      }),
+    [id],
+  );
+  const one = plugin.value?.data;
+  useEffect(() => {
+    if (one !== undefined) usageOf(id).seen(one);
+  }, [one]);
+  if (one === undefined) return <Note kind={plugin.error ? 'bad' : 'quiet'}>{plugin.error || 'Loading…'}</Note>;
+  const act = (operation: 'enablePlugin' | 'disablePlugin' | 'reloadPlugin') => async () => {
+    await client.value?.call(operation, { path: { id } });
+    plugin.reload();
+  };
+  const seen = new Set(calls.map(({ request_id: requestId }) => requestId));
+  const shown = [...calls, ...(earlier.value?.data ?? []).filter(({ request_id: requestId }) => !seen.has(requestId))];
+  return (
+    <>
+      <p class="back">
+        <a href={to('plugins')}>Plugins</a>
+      </p>
+      <header class="head">
+        <h1>{one.id}</h1> <Badge state={one.enabled ? one.state : 'disabled'} />
+        {one.enabled ? (
+          <Action sure="Refuse its calls?" act={act('disablePlugin')}>
+            Disable
+          </Action>
+        ) : (
+          <Action act={act('enablePlugin')}>Enable</Action>
+        )}
+        <Action act={act('reloadPlugin')}>Build anew</Action>
+      </header>
+      {one.error !== null && (
+        <pre class="bad" role="alert">
+          {[one.error.file, one.error.line, one.error.column].filter((part) => part != null).join(':')}{' '}
+          {one.error.message}
+        </pre>
+      )}
+      {one.back_off !== null && <Note kind="bad">Backed off: {one.back_off.reason}</Note>}
+      <PluginPlots id={id} />
+      <dl class="facts">
+        <dt>File</dt>
+        <dd>
+          <code>{one.path}</code>
+        </dd>
+        <dt>Version</dt>
+        <dd>
+          <code>{one.version?.hash.slice(0, 12) ?? '—'}</code> <Time at={one.version?.since} />
+        </dd>
+        <dt>Time limit</dt>
+        <dd>{one.timeout} s</dd>
+        <dt>Calls in the last hour</dt>
+        <dd>
+          {one.last_hour.calls}, {failuresOf(one.last_hour)} failed
+        </dd>
+        <dt>Processor in the last hour</dt>
+        <dd>{Math.round(one.last_hour.cpu_ms)} ms</dd>
+        <dt>Largest heap</dt>
+        <dd>{megabytes(one.last_hour.heap_peak_bytes)}</dd>
+        <dt>Now</dt>
+        <dd>
+          {counted(one.now.processes, 'process', 'processes')}, {megabytes(one.now.resident_bytes)},{' '}
+          {counted(one.now.calls_running, 'call')} running, {one.now.calls_queued} waiting
+        </dd>
+        <dt>Values kept</dt>
+        <dd>
+          {one.kv_usage.keys}, {megabytes(one.kv_usage.bytes)}
+        </dd>
+      </dl>
+      <details>
+        <summary>What it may do and use</summary>
+        <pre tabIndex={0}>{JSON.stringify({ permissions: one.permissions, limits: one.limits }, null, 2)}</pre>
+      </details>
+      <h2>Call it</h2>
+      <CallForm pluginId={id} />
+      <h2>Calls and logs</h2>
+      {earlier.error !== '' && <Note>{earlier.error}</Note>}
+      <CallLog calls={shown} />
+    </>
+  );
+}

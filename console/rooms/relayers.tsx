@@ -1,0 +1,135 @@
+import type { Schemas } from '../../src/client/api.ts';
+import { useCall } from '../load.ts';
+import { Action } from '../parts/action.tsx';
+import { ListOf, Table } from '../parts/table.tsx';
+import { amountText, Badge, Note, Short, Time } from '../parts/text.tsx';
+import { to } from '../place.ts';
+import { client } from '../session.ts';
+
+type Relayer = Schemas['Relayer'];
+
+/** How a relayer stands, in one word. */
+export function stateOf({ paused, system_disabled }: Pick<Relayer, 'paused' | 'system_disabled'>): string {
+  if (system_disabled) return 'disabled';
+  return paused ? 'paused' : 'active';
+}
+
+/** Why a relayer is disabled, in words. */
+export function causeOf({ disabled_reason: reason }: Relayer): string {
+  if (reason === undefined) return '';
+  const causes = reason.type === 'Multiple' ? reason.details.map(({ details }) => details) : [reason.details];
+  return causes.join('; ');
+}
+
+export function Relayers() {
+  const relayers = useCall('listRelayers', { query: { per_page: 100 } });
+  return (
+    <>
+      <h1>Relayers</h1>
+      <ListOf loaded={relayers} empty="There is no relayer yet, or none that this key may see.">
+        {(items) => (
+          <Table name="Relayers" heads={['Relayer', 'Network', 'Address', 'State', '']}>
+            {items.map((one) => (
+              <tr key={one.id}>
+                <td data-head="Relayer">
+                  <a href={to('relayers', one.id)}>{one.name}</a> <span class="quiet">{one.id}</span>
+                </td>
+                <td data-head="Network">
+                  {one.network_type} · {one.network}
+                </td>
+                <td data-head="Address">
+                  <Short text={one.address} />
+                </td>
+                <td data-head="State">
+                  <Badge state={stateOf(one)} title={causeOf(one)} />
+                </td>
+                <td>
+                  <a href={to('transactions', one.id)}>Transactions</a>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </ListOf>
+    </>
+  );
+}
+
+export function RelayerRoom({ id }: { id: string }) {
+  const relayer = useCall('getRelayer', { path: { id } });
+  const status = useCall('getRelayerStatus', { path: { id } });
+  const balance = useCall('getRelayerBalance', { path: { id } });
+  const one = relayer.value?.data;
+  if (one === undefined) return <Note kind={relayer.error ? 'bad' : 'quiet'}>{relayer.error || 'Loading…'}</Note>;
+  const set = (paused: boolean) => async () => {
+    await client.value?.call('updateRelayer', { path: { id }, body: { paused } });
+    relayer.reload();
+  };
+  const held = balance.value?.data;
+  return (
+    <>
+      <p class="back">
+        <a href={to('relayers')}>Relayers</a>
+      </p>
+      <header class="head">
+        <h1>{one.name}</h1> <Badge state={stateOf(one)} />
+        {one.paused ? (
+          <Action act={set(false)}>Resume</Action>
+        ) : (
+          <Action sure="Stop sending?" act={set(true)}>
+            Pause
+          </Action>
+        )}
+      </header>
+      {one.system_disabled && (
+        <Note kind="bad">
+          {causeOf(one)} Checked again <Time at={one.disabled_reason?.next_check_at} />.
+        </Note>
+      )}
+      <dl class="facts">
+        <dt>Balance</dt>
+        <dd class="big">
+          {held?.balance == null
+            ? balance.error || held?.unavailable?.['balance'] || '—'
+            : amountText(held.balance, held.unit)}
+        </dd>
+        <dt>Network</dt>
+        <dd>
+          {one.network_type} · <a href={to('networks')}>{one.network}</a>
+        </dd>
+        <dt>Address</dt>
+        <dd>
+          <code class="wrap">{one.address}</code>
+        </dd>
+        <dt>Next counter</dt>
+        <dd>{status.value?.data.nonce ?? status.value?.data.sequence_number ?? '—'}</dd>
+        <dt>Open transactions</dt>
+        <dd>
+          <a href={to('transactions', id)}>{status.value?.data.pending_transactions_count ?? '—'}</a>
+        </dd>
+        <dt>Last confirmed</dt>
+        <dd>
+          <Time at={status.value?.data.last_confirmed_transaction_timestamp} />
+        </dd>
+        <dt>Signer</dt>
+        <dd>{one.signer_id}</dd>
+        <dt>Webhook</dt>
+        <dd>
+          {one.notification_id === undefined ? (
+            '—'
+          ) : (
+            <a href={to('webhooks', one.notification_id)}>{one.notification_id}</a>
+          )}
+        </dd>
+      </dl>
+      <h2>Policies</h2>
+      <pre tabIndex={0}>
+        {JSON.stringify(
+          one.policies ?? {},
+          (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value),
+          2,
+        )}
+      </pre>
+    </>
+  );
+}

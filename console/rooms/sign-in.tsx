@@ -1,0 +1,51 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../src/client/client.ts';
+import { signedOutWhy, signIn } from '../session.ts';
+
+/** Where one shows one's key. */
+export function SignIn() {
+  const [key, setKey] = useState('');
+  const [error, setError] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setError('');
+    await signIn(key.trim()).catch((thrown: unknown) => {
+      const isRefused = thrown instanceof ApiError;
+      setError(isRefused ? `The key is not accepted: ${thrown.message}` : 'The server is not reached.');
+    });
+    setBusy(false);
+  };
+  return (
+    <main class="sign-in">
+      <form onSubmit={(event) => void submit(event)}>
+        <h1>
+          <span class="mark" aria-hidden="true" /> Isolayer
+        </h1>
+        <p class="quiet">{signedOutWhy.value || 'You see what your API key may see.'}</p>
+        <label for="key">API key</label>
+        <input
+          id="key"
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          required
+          value={key}
+          onInput={(event) => setKey(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary" disabled={isBusy}>
+          Sign in
+        </button>
+        {error !== '' && (
+          <p class="bad" role="alert">
+            {error}
+          </p>
+        )}
+        <p class="quiet small">
+          The key stays in this tab. <a href="/api-docs">Read the API</a>
+        </p>
+      </form>
+    </main>
+  );
+}

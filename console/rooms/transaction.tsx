@@ -1,0 +1,226 @@
+import { useCallback, useEffect } from 'preact/hooks';
+import type { Schemas } from '../../src/client/api.ts';
+import { listen, type TransactionNews } from '../live.ts';
+import { useCall, useEvery } from '../load.ts';
+import { Action } from '../parts/action.tsx';
+import { Attempts } from '../parts/attempts.tsx';
+import { durationText } from '../parts/duration.ts';
+import { explorerLink } from '../parts/explorer.ts';
+import { priceOf } from '../parts/price.ts';
+import { Badge, Note, Short, Time } from '../parts/text.tsx';
+import { to } from '../place.ts';
+import { client } from '../session.ts';
+import { fieldOf, hashOf } from './transactions.tsx';
+
+type Event = Schemas['TimelineEvent'];
+
+const FINAL = new Set(['confirmed', 'failed', 'canceled', 'expired']);
+const CANCELABLE = new Set(['pending', 'sent', 'submitted']);
+/** For decisions, of which no event tells. */
+const LOOK_EVERY_MS = 4_000;
+
+export function TransactionRoom({ relayerId, id }: { relayerId: string; id: string }) {
+  const path = { id: relayerId, transactionId: id };
+  const transaction = useCall('getTransaction', { path });
+  const timeline = useCall('getTransactionTimeline', { path });
+  const relayer = useCall('getRelayer', { path: { id: relayerId } });
+  const networkId = relayer.value && `${relayer.value.data.network_type}:${relayer.value.data.network}`;
+  const reload = useCallback(() => {
+    transaction.reload();
+    timeline.reload();
+  }, [transaction.reload, timeline.reload]);
+  useEffect(() => {
+    const transactionNews = (told: TransactionNews) => {
+      if (told.id === id) reload();
+    };
+    return listen({ transaction: transactionNews });
+  }, [id, reload]);
+  const one = transaction.value?.data;
+  const isOpen = one !== undefined && !FINAL.has(one.status);
+  const look = useCallback(() => (isOpen ? timeline.reload() : undefined), [isOpen, timeline.reload]);
+  useEvery(LOOK_EVERY_MS, look);
+  if (one === undefined) {
+    return <Note kind={transaction.error ? 'bad' : 'quiet'}>{transaction.error || 'Loading…'}</Note>;
+  }
+  const events = timeline.value?.data.events ?? [];
+  const [first] = events;
+  const dearer = dearerOf(one);
+  const webhook = relayer.value?.data.notification_id;
+  return (
+    <>
+      <p class="back">
+        <a href={to('transactions', relayerId)}>Transactions of {relayerId}</a>
+      </p>
+      <header class="head">
+        <h1>
+          Transaction <code class="wrap">{one.id}</code>
+        </h1>
+        <Badge state={one.status} />
+        {CANCELABLE.has(one.status) && (
+          <Action
+            sure="Cancel it?"
+            act={async () => {
+              await client.value?.call('cancelTransaction', { path });
+              reload();
+            }}
+          >
+            Cancel
+          </Action>
+        )}
+        {dearer !== undefined && CANCELABLE.has(one.status) && (
+          <Action
+            sure="Pay more?"
+            act={async () => {
+              await client.value?.call('replaceTransaction', { path, body: dearer });
+              reload();
+            }}
+          >
+            Speed up
+          </Action>
+        )}
+      </header>
+      <p class="lead">{whyText(one.status, one.status_reason ?? null, events)}</p>
+      <h2>Attempts</h2>
+      <Attempts events={events} />
+      <h2>Timeline</h2>
+      <ol class="timeline" aria-label="Timeline">
+        {events.map((event, index) => (
+          <li key={`${event.at} ${index}`} class={event.event}>
+            <After at={event.at} first={first?.at} />
+            <div>
+              <strong>{nameOf(event)}</strong>
+              <Detail event={event} />
+            </div>
+          </li>
+        ))}
+      </ol>
+      {(timeline.value?.data.omitted ?? 0) > 0 && (
+        <Note>{timeline.value?.data.omitted} older events are not shown.</Note>
+      )}
+      <h2>Details</h2>
+      <dl class="facts">
+        <dt>Accepted</dt>
+        <dd>
+          <Time at={fieldOf(one, 'created_at')} />
+        </dd>
+        <dt>In a block</dt>
+        <dd>
+          <Time at={fieldOf(one, 'confirmed_at')} />
+        </dd>
+        <dt>Told to</dt>
+        <dd>{webhook === undefined ? 'nobody' : <a href={to('webhooks', webhook)}>{webhook}</a>}</dd>
+        <dt>Hash</dt>
+        <dd>
+          <Hash networkId={networkId} hash={hashOf(one)} />
+        </dd>
+        {Object.entries(one)
+          .filter(([name, value]) => !SHOWN.has(name) && value != null && typeof value !== 'object')
+          .map(([name, value]) => [
+            <dt key={name}>{name.replaceAll('_', ' ')}</dt>,
+            <dd key={`${name} value`} class="wrap">
+              {name.endsWith('_at') ? <Time at={String(value)} /> : String(value)}
+            </dd>,
+          ])}
+      </dl>
+    </>
+  );
+}
+
+const SHOWN = new Set([
+  'id',
+  'status',
+  'status_reason',
+  'created_at',
+  'confirmed_at',
+  'hash',
+  'signature',
+  'relayer_id',
+]);
+
+function Hash({ networkId, hash }: { networkId: string | undefined; hash: string | null }) {
+  const network = useCall('getNetwork', { path: { id: networkId ?? '' } });
+  const [explorer] = network.value?.data.explorer_urls ?? [];
+  const link = explorerLink(explorer, hash);
+  if (hash === null) return <span class="quiet">not signed yet</span>;
+  return link === undefined ? (
+    <code class="wrap">{hash}</code>
+  ) : (
+    <a href={link} rel="noreferrer noopener" target="_blank" class="wrap">
+      {hash}
+    </a>
+  );
+}
+
+/** How long after the first event something happened; the moment itself for who asks. */
+function After({ at, first = at }: { at: string; first: string | undefined }) {
+  return at === first ? (
+    <Time at={at} />
+  ) : (
+    <time dateTime={at} title={at}>
+      +{durationText(Date.parse(at) - Date.parse(first))}
+    </time>
+  );
+}
+
+/** The same again at the highest price; undefined for a family whose transactions have none to raise. */
+function dearerOf(one: Schemas['Transaction']): Record<string, unknown> | undefined {
+  if (!('max_fee_per_gas' in one)) return undefined;
+  const { to: recipient, value, data, gas_limit: gasLimit, access_list: accesses, authorization_list: grants } = one;
+  return {
+    ...{ to: recipient, value, data, speed: 'fastest' },
+    ...(gasLimit !== null && { gas_limit: gasLimit }),
+    ...(accesses !== undefined && { access_list: accesses }),
+    ...(grants !== undefined && { authorization_list: grants }),
+  };
+}
+
+/** One sentence for who asks why it takes so long. */
+function whyText(status: string, reason: string | null, events: readonly Event[]): string {
+  if (reason !== null) return reason;
+  const last = events.findLast((event) => event.event === 'decided');
+  const signed = events.filter((event) => event.event === 'signed').length;
+  if (status === 'pending') return 'It waits for its turn to be signed.';
+  if (status === 'confirmed') {
+    return signed > 1
+      ? `It took ${signed} attempts${last ? `: ${last.text}` : ''}.`
+      : 'It went through at the first attempt.';
+  }
+  if (status === 'mined') return 'It is in a block, which may still be taken back.';
+  if (last !== undefined) return last.text;
+  if (status === 'sent') return 'It is signed, and no node has taken it yet.';
+  if (status === 'submitted') return 'A node has taken it; it waits for a block.';
+  return '';
+}
+
+function nameOf(event: Event): string {
+  if (event.event === 'decided') return event.decision;
+  if (event.event === 'ended') return event.status;
+  if (event.event === 'signed') return `signed, version ${event.version}`;
+  return event.event.replaceAll('_', ' ');
+}
+
+function Detail({ event }: { event: Event }) {
+  switch (event.event) {
+    case 'decided':
+    case 'cancel_refused':
+    case 'replace_refused':
+      return <p>{event.text}</p>;
+    case 'signed':
+      return (
+        <p>
+          {event.purpose} · <Short text={event.hash} /> {priceOf(event.content)}
+        </p>
+      );
+    case 'submitted':
+      return (
+        <p>
+          version {event.version}
+          {event.endpoint !== undefined && ` · taken by ${event.endpoint}`}
+        </p>
+      );
+    case 'ended':
+      return event.text === undefined ? null : <p>{event.text}</p>;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,168 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { Schemas } from '../../src/client/api.ts';
+import { listen, type TransactionNews } from '../live.ts';
+import { useCall } from '../load.ts';
+import { Find } from '../parts/find.tsx';
+import { ListOf, Pages, Table } from '../parts/table.tsx';
+import { Badge, Short, Time } from '../parts/text.tsx';
+import { to } from '../place.ts';
+
+type Transaction = Schemas['Transaction'];
+type Status = Transaction['status'];
+
+const STATUSES: readonly Status[] = [
+  'pending',
+  'sent',
+  'submitted',
+  'mined',
+  'confirmed',
+  'failed',
+  'canceled',
+  'expired',
+];
+const PER_PAGE = 50;
+
+/** What stands for a transaction on its chain. */
+export function hashOf(one: Transaction): string | null {
+  return ('hash' in one ? one.hash : 'signature' in one ? one.signature : null) ?? null;
+}
+
+/** A field that not every family has. */
+export function fieldOf(one: Transaction, name: string): string | null {
+  const value = (one as unknown as Record<string, unknown>)[name];
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? `${value as string | number}` : null;
+}
+
+/** The relayers of which there are transactions to look at. */
+export function TransactionsOfAll() {
+  const relayers = useCall('listRelayers', { query: { per_page: 100 } });
+  const [only] = relayers.value?.data ?? [];
+  useEffect(() => {
+    if (relayers.value?.data.length === 1 && only !== undefined) location.replace(to('transactions', only.id));
+  }, [only]);
+  return (
+    <>
+      <header class="head">
+        <h1>Transactions</h1>
+        <Find />
+      </header>
+      <ListOf loaded={relayers} empty="There is no relayer yet, or none that this key may see.">
+        {(items) => (
+          <ul class="cards">
+            {items.map(({ id, name, network }) => (
+              <li key={id}>
+                <a href={to('transactions', id)}>
+                  <strong>{name}</strong>
+                  <span class="quiet">{network}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListOf>
+    </>
+  );
+}
+
+export function Transactions({ relayerId }: { relayerId: string }) {
+  const [page, setPage] = useState(1);
+  const [status, setStatus] = useState<Status | ''>('');
+  const query = { page, per_page: PER_PAGE, ...(status !== '' && { status }) };
+  const list = useCall('listTransactions', { path: { id: relayerId }, query });
+  const { reload } = list;
+  const [changed, setChanged] = useState<ReadonlyMap<string, TransactionNews>>(new Map());
+  const [waiting, setWaiting] = useState(0);
+  const isAtTop = page === 1 && status === '';
+  const news = useCallback(
+    (told: TransactionNews) => {
+      if (told.relayer_id !== relayerId) return;
+      setChanged((before) => new Map(before).set(told.id, told));
+      if (told.status === 'pending') setWaiting((count) => count + 1);
+    },
+    [relayerId],
+  );
+  useEffect(() => listen({ transaction: news }), [news]);
+  // New ones come in at the top by themselves only where nobody has begun to read further down.
+  useEffect(() => {
+    if (waiting === 0 || !isAtTop || window.scrollY > 200) return undefined;
+    const timer = setTimeout(() => {
+      setWaiting(0);
+      reload();
+    }, 300);
+    return () => clearTimeout(timer);
+  }, [waiting, isAtTop, reload]);
+  const show = () => {
+    setWaiting(0);
+    setPage(1);
+    setStatus('');
+    reload();
+  };
+  const { pagination } = list.value ?? {};
+  return (
+    <>
+      <p class="back">
+        <a href={to('relayers', relayerId)}>{relayerId}</a>
+      </p>
+      <header class="head">
+        <h1>Transactions</h1>
+        <label>
+          <span class="quiet">Status </span>
+          <select
+            value={status}
+            onChange={(event) => {
+              setPage(1);
+              setStatus(event.currentTarget.value as Status | '');
+            }}
+          >
+            <option value="">any</option>
+            {STATUSES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <Find relayerId={relayerId} />
+      </header>
+      {waiting > 0 && (
+        <button type="button" class="more" onClick={show}>
+          {waiting} new
+        </button>
+      )}
+      <ListOf loaded={list} empty={status === '' ? 'Nothing was sent yet.' : `None is ${status}.`}>
+        {(items) => (
+          <Table name="Transactions" heads={['Status', 'Transaction', 'Accepted', 'Counter', 'To', 'Hash']}>
+            {items.map((one) => (
+              <Row key={one.id} relayerId={relayerId} one={one} news={changed.get(one.id)} />
+            ))}
+          </Table>
+        )}
+      </ListOf>
+      {pagination !== undefined && <Pages page={page} total={pagination.total_items} perPage={PER_PAGE} go={setPage} />}
+    </>
+  );
+}
+
+/** A row changes in its place. */
+function Row({ relayerId, one, news }: { relayerId: string; one: Transaction; news: TransactionNews | undefined }) {
+  return (
+    <tr>
+      <td data-head="Status">
+        <Badge state={news?.status ?? one.status} title={news?.status_reason ?? one.status_reason ?? undefined} />
+      </td>
+      <td data-head="Transaction">
+        <a href={to('transactions', relayerId, one.id)}>
+          <Short text={one.id} />
+        </a>
+      </td>
+      <td data-head="Accepted">
+        <Time at={fieldOf(one, 'created_at')} />
+      </td>
+      <td data-head="Counter">{fieldOf(one, 'nonce') ?? fieldOf(one, 'sequence_number') ?? '—'}</td>
+      <td data-head="To">
+        <Short text={fieldOf(one, 'to')} />
+      </td>
+      <td data-head="Hash">
+        <Short text={news?.hash ?? hashOf(one)} />
+      </td>
+    </tr>
+  );
+}

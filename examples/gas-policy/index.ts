@@ -1,0 +1,27 @@
+import { type PluginContext, pluginError, Speed } from 'isolayer';
+
+interface Settings {
+  relayer: string;
+  /** In wei. */
+  most_gas_price: string;
+}
+
+/** Passes a transaction on while gas is cheap, and says when to come back while it is not. */
+export async function handler({ api, params, config }: PluginContext) {
+  const { relayer: id, most_gas_price: most } = config as Settings;
+  const { to, data = '0x', value = '0' } = (params ?? {}) as { to?: string; data?: string; value?: string };
+  if (to === undefined) throw pluginError('to is missing', { code: 'INVALID_PARAMS', status: 400 });
+
+  const relayer = api.useRelayer(id);
+  const answer = await relayer.rpc({ method: 'eth_gasPrice', params: [] });
+  if (answer.error !== undefined || typeof answer.result !== 'string') {
+    throw pluginError('no node tells the gas price', { code: 'NO_GAS_PRICE', status: 503, details: answer.error });
+  }
+  const price = BigInt(answer.result);
+  if (price > BigInt(most)) {
+    const details = { gas_price: price.toString(), most };
+    throw pluginError('gas is too dear', { code: 'GAS_TOO_DEAR', status: 409, details });
+  }
+  const sent = await relayer.sendTransaction({ to, data, value, speed: Speed.AVERAGE });
+  return { id: sent.id, gas_price: price.toString() };
+}

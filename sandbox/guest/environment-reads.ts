@@ -1,0 +1,62 @@
+import { mapForEach, NativeProxy, regExpExec, SafeMap, stringIncludes } from './intrinsics/primordials.ts';
+
+/** Names of what operators set: the small ones are probed by packages, and so are those of {@link PROBED}. */
+const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
+const PROBED =
+  /^(?:CI|DEBUG|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NO_DEPRECATION|TRACE_DEPRECATION|TZ|LANG|HOME|PATH|PWD|USER|SHELL|READABLE_STREAM|BABEL_.*|JEST_.*|VITEST.*|NODE_.*|(?:ALL|HTTPS?|NO)_PROXY|WS_NO_.*|.*_JSON_PATH)$/;
+const MOST = 64;
+/** Who asks for more at once has all its settings read, and nobody can say which of them was missed. */
+const MOST_GUESSED = 3;
+
+/** What a plugin asks of its environment in vain: with a name put together at run time nothing else tells. */
+export class EnvironmentReads {
+  /** By name, whether it has been told. */
+  readonly #missed: SafeMap<string, boolean> = new SafeMap();
+  #ofCall: SafeMap<string, true> = new SafeMap();
+
+  /** The environment as the plugin sees it: an ordinary object, but for what is noted. */
+  watch(env: Record<string, string>): Record<string, string> {
+    return new NativeProxy(env, {
+      __proto__: null,
+      get: (target: Record<string, unknown>, key: string | symbol) => {
+        if (typeof key === 'string' && !(key in target)) this.#note(key);
+        return target[key as string];
+      },
+    } as ProxyHandler<Record<string, string>>);
+  }
+
+  /** Begins a call. */
+  begin(): void {
+    if (this.#ofCall.size > 0) this.#ofCall = new SafeMap();
+  }
+
+  /** Tells of each name once. */
+  tell(name: (name: string) => void): void {
+    mapForEach(this.#missed, (isTold, key) => {
+      if (isTold === true) return;
+      this.#missed.set(key as string, true);
+      name(key as string);
+    });
+  }
+
+  /** What to add to the message of a failure: of the names in it, else of the few that the call has read. */
+  hint(message: string): string {
+    if (this.#missed.size === 0) return '';
+    const named: SafeMap<string, true> = new SafeMap();
+    mapForEach(this.#missed, (_, name) => {
+      if (stringIncludes(message, name as string)) named.set(name as string, true);
+    });
+    const guessed = this.#ofCall.size <= MOST_GUESSED ? this.#ofCall : named;
+    let text = '';
+    mapForEach(named.size > 0 ? named : guessed, (_, name) => {
+      text += ` (process.env.${name as string} is not granted: add "${name as string}" to permissions.env of its entry in config.json)`;
+    });
+    return text;
+  }
+
+  #note(name: string): void {
+    if (regExpExec(NAME, name) === null || regExpExec(PROBED, name) !== null) return;
+    if (!this.#missed.has(name) && this.#missed.size < MOST) this.#missed.set(name, false);
+    if (this.#ofCall.size <= MOST_GUESSED) this.#ofCall.set(name, true);
+  }
+}

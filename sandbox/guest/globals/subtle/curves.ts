@@ -1,0 +1,164 @@
+import type { ReadKey } from '../../node/crypto/crypto-question.ts';
+import { base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
+import type { KeyAlgorithm, KeyParts } from './crypto-key.ts';
+import { checkPairUsages, exportOfPair, importOfPair, type PairKind, pairOf } from './pairs.ts';
+import type { Bytes, Given } from './parameters.ts';
+import { cutBits } from './secret-keys.ts';
+import { type Algorithm, computed, failing, mustBe, type Tools } from './tools.ts';
+
+/** NIST's curves, as OpenSSL names them. */
+const NIST: Readonly<Record<string, string>> = {
+  'P-256': 'prime256v1',
+  'P-384': 'secp384r1',
+  'P-521': 'secp521r1',
+};
+const ECDSA_ALG: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' };
+const SIGNING = { public: ['verify'], private: ['sign'] } as const;
+const DERIVING = { public: [], private: ['deriveKey', 'deriveBits'] } as const;
+const RAW_BYTES = 32;
+/** What stands before the bytes of such a key in its SPKI (RFC 8410 4). */
+const SPKI_HEADS: Readonly<Record<string, string>> = {
+  Ed25519: 'MCowBQYDK2VwAyEA',
+  X25519: 'MCowBQYDK2VuAyEA',
+};
+
+/** ECDSA, ECDH, Ed25519 and X25519 (Web Cryptography 23 to 26). */
+export function createCurves(tools: Tools): readonly Algorithm[] {
+  const { fail, parameters } = tools;
+
+  function curveIn(given: Given): string {
+    const curve = parameters.text(given, 'namedCurve');
+    if (!Object.hasOwn(NIST, curve)) throw fail('NotSupportedError', `The curve ${curve} is not available here`);
+    return curve;
+  }
+
+  function nist(name: 'ECDSA' | 'ECDH'): Algorithm {
+    const kindOf = (curve: string): PairKind => ({
+      kty: 'EC',
+      use: name === 'ECDSA' ? 'sig' : 'enc',
+      usages: name === 'ECDSA' ? SIGNING : DERIVING,
+      algorithm({ kind, details }) {
+        if (kind === 'ec' && details['namedCurve'] === NIST[curve]) return { name, namedCurve: curve };
+        throw fail('DataError', `The key is not one of the curve ${curve}`);
+      },
+      checkJwk({ crv, alg }) {
+        if (crv !== curve) throw fail('DataError', `The key is not one of the curve ${curve}`);
+        if (name === 'ECDSA' && alg !== undefined && alg !== ECDSA_ALG[curve]) {
+          throw fail('DataError', "The key's alg is another one");
+        }
+      },
+      alg: () => undefined,
+      readRaw(data) {
+        const question = { op: 'read-key', as: 'public', format: 'point', curve, data: base64Of(data) } as const;
+        return JSON.parse(tools.arithmetic.text(question)) as ReadKey;
+      },
+      writeRaw({ material }) {
+        const question = { op: 'write-key', as: 'public', key: material, format: 'jwk' } as const;
+        const { x = '', y = '' } = JSON.parse(tools.arithmetic.text(question)) as { x?: string; y?: string };
+        return concatBytes([new Uint8Array([4]), urlSafeBytes(x), urlSafeBytes(y)]);
+      },
+    });
+    return {
+      name,
+      generateKey(given, wanted) {
+        const curve = curveIn(given);
+        const kind = kindOf(curve);
+        checkPairUsages(tools, kind, wanted);
+        const text = tools.arithmetic.text({ op: 'key-pair', kind: 'ec', curve: NIST[curve] ?? '' });
+        return pairOf(tools, kind, text, { name, namedCurve: curve }, wanted);
+      },
+      importKey: (format, data, given, wanted) => importOfPair(tools, kindOf(curveIn(given)), { format, data, wanted }),
+      exportKey: (format, key) => exportOfPair(tools, kindOf(key.algorithm.namedCurve ?? ''), format, key),
+    };
+  }
+
+  function edwards(name: 'Ed25519' | 'X25519'): Algorithm {
+    const head = bytesFromBase64(SPKI_HEADS[name] ?? '');
+    const kind: PairKind = {
+      kty: 'OKP',
+      use: name === 'Ed25519' ? 'sig' : 'enc',
+      usages: name === 'Ed25519' ? SIGNING : DERIVING,
+      algorithm(key): KeyAlgorithm {
+        if (key.kind !== name.toLowerCase()) throw fail('DataError', `The key is not one of ${name}`);
+        return { name };
+      },
+      checkJwk({ crv, alg }) {
+        if (crv !== name) throw fail('DataError', `The key is not one of ${name}`);
+        const isKnown = alg === undefined || name === 'X25519' || alg === 'Ed25519' || alg === 'EdDSA';
+        if (!isKnown) throw fail('DataError', "The key's alg is another one");
+      },
+      alg: () => (name === 'Ed25519' ? 'Ed25519' : undefined),
+      readRaw(data) {
+        if (data.length !== RAW_BYTES) throw new Error('no valid length');
+        return { key: base64Of(concatBytes([head, data])), kind: name.toLowerCase(), details: {} };
+      },
+      writeRaw: ({ material }) => bytesFromBase64(material).slice(-RAW_BYTES),
+    };
+    return {
+      name,
+      generateKey(_given, wanted) {
+        checkPairUsages(tools, kind, wanted);
+        const text = tools.arithmetic.text({ op: 'key-pair', kind: name.toLowerCase() });
+        return pairOf(tools, kind, text, { name }, wanted);
+      },
+      importKey: (format, data, _given, wanted) => importOfPair(tools, kind, { format, data, wanted }),
+      exportKey: (format, key) => exportOfPair(tools, kind, format, key),
+    };
+  }
+
+  function deriveBits(given: Given, key: KeyParts, bits: number | null): Bytes {
+    mustBe(fail, key, 'private');
+    const peer = parameters.key(given, 'public');
+    mustBe(fail, peer, 'public');
+    if (peer.algorithm.name !== key.algorithm.name || peer.algorithm.namedCurve !== key.algorithm.namedCurve) {
+      throw fail('InvalidAccessError', 'The two keys are not of one kind');
+    }
+    const secret = computed(tools, { op: 'agree', key: key.material, peer: peer.material });
+    if (bits === null) return secret;
+    if (bits > secret.length * 8) throw fail('OperationError', `The secret has fewer than ${bits} bits`);
+    const cut = secret.slice(0, Math.ceil(bits / 8));
+    cutBits(cut, bits);
+    return cut;
+  }
+
+  return [
+    { ...nist('ECDSA'), ...signing(tools, (given) => ({ hash: parameters.hash(given), encoding: 'ieee-p1363' })) },
+    { ...nist('ECDH'), deriveBits },
+    { ...edwards('Ed25519'), ...signing(tools, () => ({})) },
+    { ...edwards('X25519'), deriveBits },
+  ];
+}
+
+/** Signing and verifying with what an algorithm says beside the key. */
+export function signing(
+  tools: Tools,
+  optionsOf: (given: Given, key: KeyParts) => { hash?: string; encoding?: string; padding?: number; salt?: number },
+): Pick<Algorithm, 'sign' | 'verify'> {
+  const { fail, arithmetic } = tools;
+  return {
+    sign(given, key, data) {
+      mustBe(fail, key, 'private');
+      const options = optionsOf(given, key);
+      return computed(tools, { op: 'sign', key: key.material, data: base64Of(data), ...forNode(options) });
+    },
+    verify(given, key, signature, data) {
+      mustBe(fail, key, 'public');
+      const options = optionsOf(given, key);
+      const question = {
+        op: 'verify',
+        key: key.material,
+        data: base64Of(data),
+        signature: base64Of(signature),
+      } as const;
+      return failing(fail, 'OperationError', () => arithmetic.bytes({ ...question, ...forNode(options) })[0] === 1);
+    },
+  };
+}
+
+function forNode<T extends { hash?: string }>(options: T): T {
+  return options.hash === undefined ? options : { ...options, hash: options.hash.replace('-', '').toLowerCase() };
+}
+
+function urlSafeBytes(text: string): Uint8Array {
+  return bytesFromBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
+}

@@ -1,0 +1,69 @@
+import { base64Of, bytesFromBase64 } from '../encoding/bytes.ts';
+import { type KeyAlgorithm, type KeyParts, makeKey } from './crypto-key.ts';
+import { checkAlg, checkJwk, jwkOf } from './json-web-keys.ts';
+import type { Bytes, Given } from './parameters.ts';
+import { checkedUsages, type KeyFormat, type Tools, type Wanted } from './tools.ts';
+
+const URL_SAFE = /^[\w-]*$/;
+
+/** The bytes of a secret key in one of the forms that it has. */
+export function secretIn({ fail }: Tools, format: KeyFormat, data: Bytes | Given): Bytes {
+  if (format === 'raw') return data as Bytes;
+  if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not read as ${format}`);
+  const { k } = data as Given;
+  if (typeof k !== 'string' || !URL_SAFE.test(k)) throw fail('DataError', 'The key has no k');
+  return bytesFromBase64(k.replaceAll('-', '+').replaceAll('_', '/')) as Bytes;
+}
+
+/** What differs among the algorithms that have one secret key. */
+export interface SecretKind {
+  readonly use: 'sig' | 'enc';
+  readonly usages: readonly string[];
+  /** The `alg` of its JSON Web Keys. */
+  alg(algorithm: KeyAlgorithm): string | undefined;
+}
+
+/** A secret key that was given in any form. */
+export function importSecret(
+  tools: Tools,
+  kind: SecretKind,
+  { format, data, wanted }: { format: KeyFormat; data: Bytes | Given; wanted: Wanted },
+  algorithmFor: (bytes: Bytes) => KeyAlgorithm,
+) {
+  const { fail } = tools;
+  const usages = checkedUsages(fail, wanted, kind.usages);
+  if (format === 'jwk') checkJwk(fail, data as Given, wanted, { kty: 'oct', use: kind.use });
+  const bytes = secretIn(tools, format, data);
+  const algorithm = algorithmFor(bytes);
+  if (format === 'jwk') checkAlg(fail, data as Given, kind.alg(algorithm));
+  const { extractable } = wanted;
+  return makeKey({ type: 'secret', extractable, algorithm, usages, material: base64Of(bytes) });
+}
+
+/** A new secret key of so many bits. */
+export function generateSecret(
+  { fail, random }: Tools,
+  kind: SecretKind,
+  wanted: Wanted,
+  algorithm: KeyAlgorithm & { length: number },
+) {
+  const usages = checkedUsages(fail, wanted, kind.usages);
+  const bytes = random(Math.ceil(algorithm.length / 8));
+  cutBits(bytes, algorithm.length);
+  const { extractable } = wanted;
+  return makeKey({ type: 'secret', extractable, algorithm, usages, material: base64Of(bytes) });
+}
+
+/** A secret key as its bytes or as a JSON Web Key. */
+export function exportSecret({ fail }: Tools, kind: SecretKind, format: KeyFormat, key: KeyParts): Bytes | Given {
+  if (format === 'raw') return bytesFromBase64(key.material) as Bytes;
+  if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not written as ${format}`);
+  const k = key.material.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return jwkOf(key, { kty: 'oct', k }, kind.alg(key.algorithm));
+}
+
+/** Sets what is behind so many bits to nothing. */
+export function cutBits(bytes: Bytes, bits: number): void {
+  const over = bits % 8;
+  if (over !== 0 && bytes.length > 0) bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) & (0xff << (8 - over));
+}

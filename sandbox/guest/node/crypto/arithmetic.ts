@@ -1,0 +1,41 @@
+import { bytesFromBase64 } from '../../globals/encoding/bytes.ts';
+import type { PartWorld } from '../../part-world.ts';
+import { nodeError } from '../node-error.ts';
+import type { CryptoFailure, CryptoQuestion } from './crypto-question.ts';
+
+const KINDS = { Error, TypeError, RangeError };
+const NEVER_SAID = 'The process did not do this';
+
+/** What the process computes, as bytes or text; what it refuses is thrown as Node would throw it. */
+export interface Arithmetic {
+  bytes(question: CryptoQuestion): Uint8Array<ArrayBuffer>;
+  text(question: CryptoQuestion): string;
+  /** Bytes that are computed beside the guest. */
+  bytesLater(question: CryptoQuestion): Promise<Uint8Array<ArrayBuffer>>;
+  textLater(question: CryptoQuestion): Promise<string>;
+}
+
+/** Reads the process's answers. */
+export function createArithmetic({ compute, computeLater }: Pick<PartWorld, 'compute' | 'computeLater'>): Arithmetic {
+  const bytesIn = (answer: string) => bytesFromBase64(bodyOf(answer)) as Uint8Array<ArrayBuffer>;
+  return {
+    bytes: (question) => bytesIn(compute(question)),
+    text: (question) => bodyOf(compute(question)),
+    bytesLater: async (question) => bytesIn(await computeLater(question)),
+    textLater: async (question) => bodyOf(await computeLater(question)),
+  };
+}
+
+function bodyOf(answer: string): string {
+  if (answer === '') throw nodeError('ERR_CRYPTO_OPERATION_FAILED', NEVER_SAID);
+  if (answer.startsWith('!')) throw failure(JSON.parse(answer.slice(1)) as CryptoFailure);
+  return answer.slice(1);
+}
+
+function failure({ kind, message, code, ...more }: CryptoFailure): Error {
+  const Kind = KINDS[kind];
+  if (code === undefined || code.startsWith('ERR_OSSL')) {
+    return Object.assign(new Kind(message), code === undefined ? more : { ...more, code });
+  }
+  return Object.assign(nodeError(code, message, Kind), more);
+}

@@ -1,0 +1,149 @@
+import { base64Of, concatBytes } from '../../globals/encoding/bytes.ts';
+import { checkString, nodeError, wrongType } from '../node-error.ts';
+import { StringDecoder } from '../string-decoder.ts';
+import type { Arithmetic } from './arithmetic.ts';
+import type { CipherStep } from './crypto-question.ts';
+import { anyBytesOf, bytesOf } from './hashes.ts';
+import type { KeyReading } from './key-reading.ts';
+
+/** Bytes that are given to the process at once. */
+const AT_ONCE = 65_536;
+/** Ciphers that take all of their data at once. */
+const WHOLE = /wrap|ccm|siv/i;
+const TAG_BYTES = 16;
+const NOTHING = new Uint8Array(0);
+const TAGGED = /gcm$|ccm$|ocb$|poly1305$|siv$/i;
+
+interface CipherOptions {
+  authTagLength?: number;
+}
+
+/** `createCipheriv` and `createDecipheriv`: the cipher itself is the process's. */
+export function createCiphers(arithmetic: Arithmetic, { secret }: KeyReading) {
+  class Steps {
+    readonly #id: number;
+    readonly #atOnce: number;
+    readonly #tagBytes: number;
+    #decoder: StringDecoder | undefined;
+    #isOver = false;
+
+    constructor(decrypt: boolean, cipher: unknown, key: unknown, iv: unknown, options: unknown) {
+      checkString(cipher, 'cipher');
+      const { authTagLength } = (options ?? {}) as CipherOptions;
+      const question = { op: 'cipher', cipher, decrypt: decrypt ? 1 : 0, key: secret(key) } as const;
+      const more = {
+        ...(iv === null ? {} : { iv: base64Of(anyBytesOf(iv, 'utf8', 'iv')) }),
+        ...(authTagLength === undefined ? {} : { tag: authTagLength }),
+      };
+      this.#id = Number(arithmetic.text({ ...question, ...more }));
+      this.#atOnce = WHOLE.test(cipher) ? Number.POSITIVE_INFINITY : AT_ONCE;
+      this.#tagBytes = !decrypt && TAGGED.test(cipher) ? (authTagLength ?? TAG_BYTES) : 0;
+    }
+
+    update(data: unknown, inputEncoding?: unknown, outputEncoding?: unknown): Buffer | string {
+      const bytes = bytesOf(data, inputEncoding, 'data');
+      if (this.#isOver) throw new Error('Trying to add data in unsupported state');
+      const pieces = [];
+      for (let at = 0; at === 0 || at < bytes.length; at += this.#atOnce) {
+        pieces.push(this.step('update', bytes.subarray(at, at + this.#atOnce)));
+      }
+      return this.#given(concatBytes(pieces), outputEncoding, false);
+    }
+
+    final(outputEncoding?: unknown): Buffer | string {
+      if (this.#isOver) throw nodeError('ERR_CRYPTO_INVALID_STATE', 'Invalid state');
+      this.#isOver = true;
+      const all = this.step('final', NOTHING);
+      const cut = all.length - this.#tagBytes;
+      this.ended(all.slice(cut));
+      return this.#given(all.slice(0, cut), outputEncoding, true);
+    }
+
+    setAutoPadding(on: unknown = true): this {
+      this.step('padding', new Uint8Array(on ? 1 : 0));
+      return this;
+    }
+
+    setAAD(data: unknown, options?: { encoding?: unknown; plaintextLength?: number }): this {
+      this.#mustRun('setAAD');
+      this.step('aad', anyBytesOf(data, options?.encoding, 'aadbuf'), options?.plaintextLength);
+      return this;
+    }
+
+    protected setTag(tag: unknown, encoding: unknown): void {
+      this.#mustRun('setAuthTag');
+      this.step('tag', anyBytesOf(tag, encoding, 'tag'));
+    }
+
+    protected step(step: CipherStep, data: Uint8Array, length?: number): Uint8Array {
+      const question = { op: 'step', id: this.#id, step, data: base64Of(data) } as const;
+      return arithmetic.bytes(length === undefined ? question : { ...question, length });
+    }
+
+    /** Told the tag of what was encrypted. */
+    protected ended(_tag: Uint8Array): void {}
+
+    #mustRun(operation: string): void {
+      if (this.#isOver) throw nodeError('ERR_CRYPTO_INVALID_STATE', `Invalid state for operation ${operation}`);
+    }
+
+    #given(bytes: Uint8Array, encoding: unknown, isLast: boolean): Buffer | string {
+      const buffer = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
+      if (encoding === undefined || encoding === null || encoding === 'buffer') return buffer;
+      this.#decoder ??= new StringDecoder(encoding);
+      return isLast ? this.#decoder.end(buffer) : this.#decoder.write(buffer);
+    }
+  }
+
+  class Cipheriv extends Steps {
+    #tag: Buffer | undefined;
+
+    constructor(cipher: unknown, key: unknown, iv: unknown, options?: unknown) {
+      super(false, cipher, key, iv, options);
+    }
+
+    getAuthTag(): Buffer {
+      if (this.#tag === undefined) {
+        throw nodeError('ERR_CRYPTO_INVALID_STATE', 'Invalid state for operation getAuthTag');
+      }
+      return Buffer.from(this.#tag);
+    }
+
+    protected override ended(tag: Uint8Array): void {
+      if (tag.length > 0) this.#tag = Buffer.from(tag);
+    }
+  }
+
+  class Decipheriv extends Steps {
+    constructor(cipher: unknown, key: unknown, iv: unknown, options?: unknown) {
+      super(true, cipher, key, iv, options);
+    }
+
+    setAuthTag(tag: unknown, encoding?: unknown): this {
+      this.setTag(tag, encoding);
+      return this;
+    }
+  }
+
+  return {
+    Cipheriv,
+    Decipheriv,
+    createCipheriv: (cipher: unknown, key: unknown, iv: unknown, options?: unknown) =>
+      new Cipheriv(cipher, key, iv, options),
+    createDecipheriv: (cipher: unknown, key: unknown, iv: unknown, options?: unknown) =>
+      new Decipheriv(cipher, key, iv, options),
+    getCipherInfo(which: unknown, options: { keyLength?: number; ivLength?: number } = {}): unknown {
+      if (typeof which !== 'string' && typeof which !== 'number') {
+        throw wrongType('nameOrNid', 'one of type string or number', which);
+      }
+      const of = typeof which === 'number' ? { nid: which } : { cipher: which };
+      const { keyLength, ivLength } = options;
+      const lengths = {
+        ...(keyLength === undefined ? {} : { keyLength }),
+        ...(ivLength === undefined ? {} : { ivLength }),
+      };
+      const info = JSON.parse(arithmetic.text({ op: 'cipher-info', ...of, ...lengths })) as object | null;
+      return info === null ? undefined : Object.assign(Object.create(null) as object, info);
+    },
+  };
+}

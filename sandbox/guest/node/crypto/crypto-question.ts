@@ -1,0 +1,110 @@
+/** What the guest asks of the process's cryptography: types only. */
+
+/**
+ * Arithmetic that the process does for the guest. All bytes are base64, keys included: a private key is its PKCS #8, a
+ * public key its SPKI, both in DER. Nothing is kept over there between two questions but the {@link CipherQuestion}s'.
+ *
+ * The answer is `=` and base64, `:` and text, `!` and a {@link CryptoFailure}, or `""` when the question is not understood.
+ */
+export type CryptoQuestion =
+  | { op: 'digest'; hash: string; data: string; length?: number }
+  | { op: 'hmac'; hash: string; key: string; data: string }
+  | SealQuestion
+  | CipherQuestion
+  | SignatureQuestion
+  | KeyQuestion
+  | SlowQuestion
+  | { op: 'agree'; key: string; peer: string }
+  | { op: 'point'; curve: string; key?: string; peer?: string; form?: string }
+  | { op: 'rsa'; use: RsaUse; key: string; data: string; padding: number; hash?: string; label?: string }
+  | { op: 'names'; of: 'hashes' | 'ciphers' | 'curves' | 'constants' }
+  | { op: 'cipher-info'; cipher?: string; nid?: number; keyLength?: number; ivLength?: number };
+
+/** A cipher at one go. `tag` is the length of what authenticates, in bytes: it stands behind the data. */
+export interface SealQuestion {
+  op: 'encrypt' | 'decrypt';
+  cipher: string;
+  key: string;
+  iv: string;
+  aad: string;
+  tag: number;
+  data: string;
+}
+
+/** A cipher in steps: `cipher` answers with a number, `step` names it. It lasts until `final`, or the end of the call. */
+export type CipherQuestion =
+  | { op: 'cipher'; cipher: string; decrypt: number; key: string; iv?: string; tag?: number }
+  | { op: 'step'; id: number; step: CipherStep; data: string; length?: number };
+
+export type CipherStep = 'update' | 'aad' | 'tag' | 'padding' | 'final';
+
+/** The options are those of Node's `crypto.sign`. */
+export interface SignatureQuestion {
+  op: 'sign' | 'verify';
+  hash?: string;
+  key: string;
+  data: string;
+  signature?: string;
+  padding?: number;
+  salt?: number;
+  encoding?: string;
+  context?: string;
+}
+
+/** A key is read from any form, and answered as JSON text of a {@link ReadKey}; or written into any. */
+export type KeyQuestion =
+  | { op: 'read-key'; as: KeyKind; format: string; type?: string; data: string; passphrase?: string; curve?: string }
+  | {
+      op: 'write-key';
+      as: KeyKind;
+      key: string;
+      format: string;
+      type?: string;
+      cipher?: string;
+      passphrase?: string;
+    };
+
+export type KeyKind = 'private' | 'public';
+
+export interface ReadKey {
+  /** In DER. */
+  key: string;
+  kind: string;
+  details: Record<string, unknown>;
+}
+
+/** What may take long. It is asked at once, or as a job that runs beside the guest. */
+export type SlowQuestion =
+  | { op: 'pbkdf2'; password: string; salt: string; iterations: number; length: number; hash: string }
+  | {
+      op: 'scrypt';
+      password: string;
+      salt: string;
+      length: number;
+      cost: number;
+      block: number;
+      parallel: number;
+      memory: number;
+    }
+  | { op: 'hkdf'; hash: string; key: string; salt: string; info: string; length: number }
+  | {
+      op: 'key-pair';
+      kind: string;
+      bits?: number;
+      exponent?: number;
+      curve?: string;
+      hash?: string;
+      mgf1?: string;
+      salt?: number;
+    };
+
+export type RsaUse = 'publicEncrypt' | 'privateDecrypt' | 'privateEncrypt' | 'publicDecrypt';
+
+/** An error of Node's own cryptography, as it is told to the guest. */
+export interface CryptoFailure {
+  kind: 'Error' | 'TypeError' | 'RangeError';
+  message: string;
+  code?: string;
+  library?: string;
+  reason?: string;
+}

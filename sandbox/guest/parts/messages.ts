@@ -1,0 +1,19 @@
+import { createEventKinds } from '../globals/event-kinds.ts';
+import type { EventClasses } from '../globals/event-target.ts';
+import { createMessageClasses } from '../globals/messages.ts';
+import { createReporting } from '../globals/reporting.ts';
+import type { Cloned } from '../globals/structured-clone.ts';
+import type { PartWorld } from '../part-world.ts';
+
+/** Events that carry something, ports, and what the global object itself does with events. */
+export function part({ classes, dom, setTimer, global, handlers, report }: PartWorld): Record<string, unknown> {
+  const events = dom() as unknown as EventClasses & { clone(value: unknown, transfer: Iterable<unknown>): Cloned };
+  const kinds = createEventKinds(events);
+  const { MessageEvent } = kinds;
+  const { DOMException } = classes;
+  return {
+    ...kinds,
+    ...createMessageClasses({ events, MessageEvent, DOMException, clone: events.clone, setTimer }),
+    ...createReporting(events, kinds, { global, handlers, uncaught: report }),
+  };
+}

@@ -1,0 +1,147 @@
+import type { CryptoQuestion } from '../../guest/node/crypto/crypto-question.ts';
+import { nodeCrypto } from '../late-modules.ts';
+import { agree, point, rsa, sign } from './asymmetric.ts';
+import { type OpenCiphers, seal } from './ciphers.ts';
+import { readKey, writeKey } from './key-material.ts';
+import { failureOf, forgetErrors, Question, Refusal } from './question.ts';
+import { type SlowWork, slowWork } from './slow-work.ts';
+
+/** Longest question, in characters; more would hold up the process for longer than a slice. */
+const MOST_CHARACTERS = 24 * 1_048_576;
+const MOST_HASH_BYTES = 65_536;
+const MOST_NID = 10_000;
+/** Web Cryptography's names for what OpenSSL has others for. */
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ['SHA-1', 'sha1'],
+  ['SHA-256', 'sha256'],
+  ['SHA-384', 'sha384'],
+  ['SHA-512', 'sha512'],
+]);
+
+/** What answering a question may take. */
+export interface CryptoRoom {
+  readonly ciphers: OpenCiphers;
+  /** What is left of the stretch that the guest is in, in milliseconds. */
+  leftMs(): number;
+}
+
+type Answer = Buffer | string;
+type Operation = CryptoQuestion['op'];
+
+const OPERATIONS: { readonly [op in Operation]: (question: Question, room: CryptoRoom) => Answer } = {
+  digest,
+  hmac: (question) =>
+    nodeCrypto().createHmac(hashNamed(question), question.bytes('key')).update(question.bytes('data')).digest(),
+  encrypt: seal,
+  decrypt: seal,
+  cipher: (question, { ciphers }) => ciphers.begin(question),
+  step: (question, { ciphers }) => ciphers.step(question),
+  sign,
+  verify: sign,
+  rsa,
+  agree,
+  point,
+  'read-key': readKey,
+  'write-key': writeKey,
+  names,
+  'cipher-info': cipherInfo,
+  pbkdf2: atOnce,
+  scrypt: atOnce,
+  hkdf: atOnce,
+  'key-pair': atOnce,
+};
+
+/**
+ * Does a guest's arithmetic with Node's own implementation. Everything that chooses code is looked up here; what comes
+ * from the guest is data only, and keys are bytes in each question: there is nothing here that one could take for
+ * another.
+ * @returns as {@link CryptoQuestion} says
+ */
+export function answerCryptoQuestion(text: string, room: CryptoRoom): string {
+  return answered(() => {
+    const question = parse(text);
+    const op = question.one('op', Object.keys(OPERATIONS) as Operation[]);
+    return OPERATIONS[op](question, room);
+  });
+}
+
+/**
+ * Reads what a guest wants done beside itself.
+ * @param mostMs what its call may take of the processor
+ * @throws Refusal, and what Node says of the question
+ */
+export function slowWorkOf(text: string, mostMs: number): SlowWork {
+  const work = slowWork(parse(text));
+  if (work.ms > mostMs) throw new Refusal(tooLong(work.ms, mostMs, 'the call may take (limits.cpu_ms)'));
+  return work;
+}
+
+/** What was made, or what it threw, as text. */
+export function answered(make: () => Answer): string {
+  try {
+    const answer = make();
+    return typeof answer === 'string' ? `:${answer}` : `=${answer.toString('base64')}`;
+  } catch (error) {
+    return answeredFailure(error);
+  }
+}
+
+/** What is told of an error. */
+export function answeredFailure(error: unknown): string {
+  forgetErrors();
+  const failure = failureOf(error);
+  return failure === undefined ? '' : `!${JSON.stringify(failure)}`;
+}
+
+function parse(text: string): Question {
+  if (text.length > MOST_CHARACTERS) throw new Refusal('The data is too large to be worked with at once');
+  try {
+    return new Question(JSON.parse(text));
+  } catch {
+    throw new Refusal('The question is none');
+  }
+}
+
+function digest(question: Question): Buffer {
+  const { createHash } = nodeCrypto();
+  const outputLength = question.optionalWhole('length', MOST_HASH_BYTES);
+  const hash = createHash(hashNamed(question), outputLength === undefined ? undefined : { outputLength });
+  return hash.update(question.bytes('data')).digest();
+}
+
+function hashNamed(question: Question): string {
+  const name = question.text('hash');
+  return HASHES.get(name) ?? name;
+}
+
+function atOnce(question: Question, { leftMs }: CryptoRoom): Answer {
+  const work = slowWork(question);
+  const left = Math.floor(leftMs());
+  if (work.ms > left) {
+    throw new Refusal(
+      `${tooLong(work.ms, left, 'are left of this stretch (limits.slice_ms)')}: use the form with a callback`,
+    );
+  }
+  return work.run();
+}
+
+function tooLong(ms: number, mostMs: number, which: string): string {
+  return `It would take about ${Math.ceil(ms)} ms, and ${mostMs} ms ${which}`;
+}
+
+function names(question: Question): string {
+  const { getCiphers, getCurves, getHashes, constants } = nodeCrypto();
+  const lists = { hashes: getHashes, ciphers: getCiphers, curves: getCurves, constants: () => constants };
+  return JSON.stringify(lists[question.one('of', ['hashes', 'ciphers', 'curves', 'constants'])]());
+}
+
+function cipherInfo(question: Question): string {
+  const keyLength = question.optionalWhole('keyLength', MOST_HASH_BYTES);
+  const ivLength = question.optionalWhole('ivLength', MOST_HASH_BYTES);
+  const options = {
+    ...(keyLength === undefined ? {} : { keyLength }),
+    ...(ivLength === undefined ? {} : { ivLength }),
+  };
+  const which = question.optionalWhole('nid', MOST_NID) ?? question.text('cipher');
+  return JSON.stringify(nodeCrypto().getCipherInfo(which, options) ?? null);
+}

@@ -1,0 +1,153 @@
+import type { KeyObject, webcrypto } from 'node:crypto';
+import type { KeyKind, ReadKey } from '../../guest/node/crypto/crypto-question.ts';
+import { nodeCrypto } from '../late-modules.ts';
+import { checkEncryptedKey } from './encrypted-key.ts';
+import { forgetErrors, type Question, Refusal } from './question.ts';
+
+/** A private key of RSA with 4096 bits has 2400 bytes. One that is longer would hold numbers that take long to work with. */
+const MOST_DER_BYTES = 4096;
+const MOST_TEXT_BYTES = 32_768;
+const MOST_PRIVATE_BITS = 4096;
+const MOST_PUBLIC_BITS = 8192;
+const MOST_PASSPHRASE_BYTES = 1024;
+/** Those whose arithmetic has a bound. Classic Diffie-Hellman and DSA bring primes of their own along. */
+const KINDS: readonly string[] = ['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448', 'x25519', 'x448'];
+
+const PEM = /-----BEGIN ([A-Z0-9 ]+)-----\s([\s\S]+?)-----END \1-----/g;
+const ENCRYPTED_HEADER = /^Proc-Type: 4,ENCRYPTED$/m;
+
+/** The private key in the question's field, as it crosses the boundary. */
+export function privateKey(question: Question, field = 'key'): KeyObject {
+  const key = question.bytes(field, MOST_DER_BYTES);
+  forgetErrors();
+  return checked(nodeCrypto().createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
+}
+
+/** The public key in the question's field, as it crosses the boundary. */
+export function publicKey(question: Question, field = 'key'): KeyObject {
+  const key = question.bytes(field, MOST_DER_BYTES);
+  return checked(nodeCrypto().createPublicKey({ key, format: 'der', type: 'spki' }));
+}
+
+/** What a key of any form is, as JSON text of a {@link ReadKey}. */
+export function readKey(question: Question): string {
+  const as = question.one<KeyKind>('as', ['private', 'public']);
+  return describe(checked(as === 'private' ? readPrivate(question) : readPublic(question)));
+}
+
+/** What a key is: its bytes, its kind, its details; JSON text. */
+export function describe(key: KeyObject): string {
+  const isPrivate = key.type === 'private';
+  const der = key.export({ format: 'der', type: isPrivate ? 'pkcs8' : 'spki' } as { format: 'der'; type: 'spki' });
+  const details = Object.entries(key.asymmetricKeyDetails ?? {}).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'bigint' ? String(value) : value,
+  ]);
+  const read: ReadKey = {
+    key: der.toString('base64'),
+    kind: key.asymmetricKeyType ?? '',
+    details: Object.fromEntries(details),
+  };
+  return JSON.stringify(read);
+}
+
+/** Writes a key into any form. */
+export function writeKey(question: Question): Buffer | string {
+  const as = question.one<KeyKind>('as', ['private', 'public']);
+  const key = as === 'private' ? privateKey(question) : publicKey(question);
+  const format = question.one('format', ['pem', 'der', 'jwk']);
+  if (format === 'jwk') return JSON.stringify(key.export({ format }));
+  const type = question.one('type', ['pkcs1', 'pkcs8', 'sec1', 'spki']);
+  const cipher = question.optional('cipher');
+  const passphrase = question.optionalBytes('passphrase', MOST_PASSPHRASE_BYTES);
+  const locked = cipher === undefined ? {} : { cipher, passphrase };
+  const written: string | Buffer = key.export({ format, type, ...locked } as { format: 'pem'; type: 'spki' });
+  return typeof written === 'string' ? Buffer.from(written) : written;
+}
+
+function readPrivate(question: Question): KeyObject {
+  const { createPrivateKey } = nodeCrypto();
+  const data = question.bytes('data', MOST_TEXT_BYTES);
+  const format = question.one('format', ['pem', 'der', 'jwk']);
+  forgetErrors();
+  if (format === 'jwk') return createPrivateKey({ key: parsed(data), format });
+  const passphrase = question.optionalBytes('passphrase', MOST_PASSPHRASE_BYTES);
+  if (format === 'pem') {
+    return passphrase === undefined ? createPrivateKey({ key: data, format }) : readLocked(data, passphrase);
+  }
+  const type = question.one<'pkcs1' | 'pkcs8' | 'sec1'>('type', ['pkcs1', 'pkcs8', 'sec1']);
+  if (passphrase === undefined || type !== 'pkcs8') return createPrivateKey({ key: data, format, type });
+  checkEncryptedKey(data);
+  return createPrivateKey({ key: data, format, type, passphrase });
+}
+
+/** How a password is stretched says the file itself, so what may be read is cut out and looked at first. */
+function readLocked(data: Buffer, passphrase: Buffer): KeyObject {
+  const { createPrivateKey } = nodeCrypto();
+  for (const [block, label = '', body = ''] of data.toString('latin1').matchAll(PEM)) {
+    if (!label.endsWith('PRIVATE KEY')) continue;
+    if (label !== 'ENCRYPTED PRIVATE KEY') {
+      // The old way has one round.
+      const locked = label !== 'PRIVATE KEY' && ENCRYPTED_HEADER.test(body) ? { passphrase } : {};
+      return createPrivateKey({ key: block, format: 'pem', ...locked });
+    }
+    const key = Buffer.from(body, 'base64');
+    checkEncryptedKey(key);
+    return createPrivateKey({ key, format: 'der', type: 'pkcs8', passphrase });
+  }
+  return createPrivateKey({ key: data, format: 'pem' });
+}
+
+function readPublic(question: Question): KeyObject {
+  const { createPublicKey } = nodeCrypto();
+  const data = question.bytes('data', MOST_TEXT_BYTES);
+  const format = question.one('format', ['pem', 'der', 'jwk', 'private', 'point']);
+  switch (format) {
+    case 'jwk':
+      return createPublicKey({ key: parsed(data), format });
+    case 'private':
+      return createPublicKey(checked(nodeCrypto().createPrivateKey({ key: data, format: 'der', type: 'pkcs8' })));
+    case 'point':
+      return readPoint(question.text('curve'), data);
+    case 'pem':
+      return createPublicKey({ key: data, format });
+    default:
+      return createPublicKey({ key: data, format, type: question.one<'pkcs1' | 'spki'>('type', ['pkcs1', 'spki']) });
+  }
+}
+
+/** A point of a curve in SEC 1's form, in one piece or compressed. */
+function readPoint(curve: string, data: Buffer): KeyObject {
+  const { ECDH, createPublicKey } = nodeCrypto();
+  const name = CURVES.get(curve);
+  if (name === undefined) throw new Refusal(`${curve} is no curve of JSON Web Keys`);
+  const point = ECDH.convertKey(data, name, undefined, undefined, 'uncompressed') as Buffer;
+  const half = (point.length - 1) / 2;
+  const x = point.subarray(1, 1 + half).toString('base64url');
+  const y = point.subarray(1 + half).toString('base64url');
+  return createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' });
+}
+
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ['P-256', 'prime256v1'],
+  ['P-384', 'secp384r1'],
+  ['P-521', 'secp521r1'],
+]);
+
+function parsed(data: Buffer): webcrypto.JsonWebKey {
+  const value: unknown = JSON.parse(data.toString());
+  if (typeof value !== 'object' || value === null) throw new Refusal('The key is no JSON Web Key');
+  return value;
+}
+
+function checked(key: KeyObject): KeyObject {
+  const { type, asymmetricKeyType = '', asymmetricKeyDetails = {} } = key;
+  if (!KINDS.includes(asymmetricKeyType)) throw new Refusal(`Keys of ${asymmetricKeyType} are not worked with here`);
+  const most = type === 'private' ? MOST_PRIVATE_BITS : MOST_PUBLIC_BITS;
+  if ((asymmetricKeyDetails.modulusLength ?? 0) > most) throw new Refusal(`The key has more than ${most} bits`);
+  // One with numbers of its own, not those of a name.
+  if (asymmetricKeyType === 'ec' && asymmetricKeyDetails.namedCurve === undefined) {
+    throw new Refusal('The curve of the key has no name');
+  }
+  return key;
+}

@@ -1,0 +1,95 @@
+import type { CryptoFailure } from '../../guest/node/crypto/crypto-question.ts';
+import { nodeCrypto } from '../late-modules.ts';
+
+/** A question that is no question, or one that this process does not take. What it says is told to the guest. */
+export class Refusal extends Error {
+  readonly code = 'ERR_CRYPTO_OPERATION_FAILED';
+}
+
+/** What the guest asked. It wrote every field, whatever the types say, so each is looked at before it is used. */
+export class Question {
+  readonly #fields: Readonly<Record<string, unknown>>;
+
+  constructor(fields: unknown) {
+    if (typeof fields !== 'object' || fields === null) throw new Refusal('The question is none');
+    this.#fields = fields as Record<string, unknown>;
+  }
+
+  text(name: string): string {
+    const value = this.optional(name);
+    if (value === undefined) throw new Refusal(`The question has no ${name}`);
+    return value;
+  }
+
+  optional(name: string): string | undefined {
+    const value = this.#own(name);
+    if (value === undefined || typeof value === 'string') return value;
+    throw new Refusal(`${name} is no text`);
+  }
+
+  bytes(name: string, most = Number.POSITIVE_INFINITY): Buffer {
+    const text = this.text(name);
+    if (text.length > most * 1.4 + 4) throw new Refusal(`${name} is longer than ${most} bytes`);
+    return Buffer.from(text, 'base64');
+  }
+
+  optionalBytes(name: string, most?: number): Buffer | undefined {
+    return this.#own(name) === undefined ? undefined : this.bytes(name, most);
+  }
+
+  whole(name: string, most: number): number {
+    const value = this.optionalWhole(name, most);
+    if (value === undefined) throw new Refusal(`The question has no ${name}`);
+    return value;
+  }
+
+  optionalWhole(name: string, most: number, least = 0): number | undefined {
+    const value = this.#own(name);
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new Refusal(`${name} must be a whole number from ${least} to ${most}`);
+  }
+
+  /** One of the known texts. */
+  one<T extends string>(name: string, known: readonly T[]): T {
+    const value = this.text(name);
+    const found = known.find((one) => one === value);
+    if (found === undefined) throw new Refusal(`${name} is none of ${known.slice(0, 10).join(', ')}`);
+    return found;
+  }
+
+  #own(name: string): unknown {
+    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+  }
+}
+
+const KINDS = ['TypeError', 'RangeError'] as const;
+const LONGEST_TEXT = 400;
+/** A text of this process's own that tells of more than of the guest's data: paths, and lines of a stack. */
+const PRIVATE = /file:|node:|\n|(^|\s)\/\w/;
+
+/** What the guest is told of an error; undefined where it may be one of this side's own making. */
+export function failureOf(error: unknown): CryptoFailure | undefined {
+  if (!(error instanceof Error) || error.message.length > LONGEST_TEXT || PRIVATE.test(error.message)) return undefined;
+  const { code, library, reason } = error as { code?: unknown; library?: unknown; reason?: unknown };
+  const failure: CryptoFailure = {
+    kind: KINDS.find((kind) => kind === error.name) ?? 'Error',
+    message: error.message,
+  };
+  if (isShort(code)) failure.code = code;
+  if (isShort(library)) failure.library = library;
+  if (isShort(reason)) failure.reason = reason;
+  return failure;
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST_TEXT;
+}
+
+/**
+ * OpenSSL remembers errors by thread, and Node's reading of private keys takes an old one for its own: what one call did
+ * wrong would be the failure of another. To derive a key forgets them.
+ */
+export function forgetErrors(): void {
+  nodeCrypto().hkdfSync('sha256', '', '', '', 1);
+}

@@ -1,0 +1,165 @@
+import type { BinaryLike, KeyObject } from 'node:crypto';
+import { nodeCrypto } from '../late-modules.ts';
+import { describe } from './key-material.ts';
+import { type Question, Refusal } from './question.ts';
+
+const MOST_PASSWORD_BYTES = 65_536;
+const MOST_DERIVED_BYTES = 65_536;
+const MOST_ROUNDS = 2 ** 31 - 1;
+const MOST_MEMORY_BYTES = 160 * 1_048_576;
+const MOST_BITS = 4096;
+const LEAST_BITS = 512;
+const OPERATIONS = ['pbkdf2', 'scrypt', 'hkdf', 'key-pair'] as const;
+const CURVE_KINDS = ['ed25519', 'ed448', 'x25519', 'x448'] as const;
+
+/** What a round of PBKDF2 takes, in milliseconds, and one of a hash that no processor helps with. */
+const ROUND_MS = 0.0008;
+const SLOW_ROUND_MS = 0.002;
+const QUICK_HASH = /^(rsa-)?(sha-?(1|224|256|384|512)|md5)$/i;
+/** What scrypt takes for each of cost × block size × parallel runs. */
+const SCRYPT_MS = 0.0003;
+/** What keys of RSA with so many bits take to be found, on average. */
+const KEYS_MS: readonly (readonly [bits: number, ms: number])[] = [
+  [1024, 20],
+  [2048, 100],
+  [3072, 500],
+  [MOST_BITS, 1500],
+];
+
+/** Something that may take long, ready to be done. */
+export interface SlowWork {
+  /** About how long it will take on a usual machine, in milliseconds. */
+  readonly ms: number;
+  /** What it takes of the memory beside what it gives. */
+  readonly memoryBytes: number;
+  /** Does it here and now. */
+  run(): Buffer | string;
+  /** Does it on another thread. */
+  start(done: (error: unknown, result?: Buffer | string) => void): void;
+}
+
+/** Reads what is to be done; nothing is done yet. */
+export function slowWork(question: Question): SlowWork {
+  switch (question.one('op', OPERATIONS)) {
+    case 'pbkdf2':
+      return pbkdf2Work(question);
+    case 'scrypt':
+      return scryptWork(question);
+    case 'hkdf':
+      return hkdfWork(question);
+    case 'key-pair':
+      return keyPairWork(question);
+  }
+}
+
+function pbkdf2Work(question: Question): SlowWork {
+  const { pbkdf2, pbkdf2Sync, getHashes, hash: digest } = nodeCrypto();
+  const password = question.bytes('password', MOST_PASSWORD_BYTES);
+  const salt = question.bytes('salt', MOST_PASSWORD_BYTES);
+  const rounds = question.whole('iterations', MOST_ROUNDS);
+  const length = question.whole('length', MOST_DERIVED_BYTES);
+  const hash = question.text('hash');
+  const isKnown = getHashes().some((known) => known.toLowerCase() === hash.toLowerCase());
+  const blockBytes = isKnown && !/shake/i.test(hash) ? digest(hash, '', 'buffer').length : 16;
+  const perRound = QUICK_HASH.test(hash) ? ROUND_MS : SLOW_ROUND_MS;
+  return {
+    ms: rounds * Math.ceil(length / blockBytes) * perRound,
+    memoryBytes: 0,
+    run: () => pbkdf2Sync(password, salt, rounds, length, hash),
+    start: (done) => pbkdf2(password, salt, rounds, length, hash, done),
+  };
+}
+
+function scryptWork(question: Question): SlowWork {
+  const { scrypt, scryptSync } = nodeCrypto();
+  const password = question.bytes('password', MOST_PASSWORD_BYTES);
+  const salt = question.bytes('salt', MOST_PASSWORD_BYTES);
+  const length = question.whole('length', MOST_DERIVED_BYTES);
+  const [N, r, p] = (['cost', 'block', 'parallel'] as const).map((name) => question.whole(name, MOST_ROUNDS)) as [
+    number,
+    number,
+    number,
+  ];
+  const maxmem = question.whole('memory', Number.MAX_SAFE_INTEGER);
+  const memoryBytes = 128 * (N * r + r * p);
+  // What is beyond the caller's own limit is refused by Node, in its own words.
+  if (memoryBytes <= maxmem && memoryBytes > MOST_MEMORY_BYTES) {
+    throw new Refusal(`scrypt would take ${memoryBytes} bytes of memory; ${MOST_MEMORY_BYTES} are allowed`);
+  }
+  const options = { N, r, p, maxmem };
+  return {
+    ms: N * r * p * SCRYPT_MS,
+    memoryBytes: Math.min(memoryBytes, MOST_MEMORY_BYTES),
+    run: () => scryptSync(password, salt, length, options),
+    start: (done) => scrypt(password, salt, length, options, done),
+  };
+}
+
+function hkdfWork(question: Question): SlowWork {
+  const { hkdf, hkdfSync } = nodeCrypto();
+  const [key, salt, info] = (['key', 'salt', 'info'] as const).map((name) =>
+    question.bytes(name, MOST_PASSWORD_BYTES),
+  ) as [Buffer, Buffer, Buffer];
+  const hash = question.text('hash');
+  const length = question.whole('length', MOST_DERIVED_BYTES);
+  return {
+    ms: 0,
+    memoryBytes: 0,
+    run: () => Buffer.from(hkdfSync(hash, key as BinaryLike, salt, info, length)),
+    start: (done) => hkdf(hash, key, salt, info, length, (error, made) => done(error, made && Buffer.from(made))),
+  };
+}
+
+interface Pair {
+  publicKey: KeyObject;
+  privateKey: KeyObject;
+}
+
+function keyPairWork(question: Question): SlowWork {
+  const { generateKeyPair, generateKeyPairSync } = nodeCrypto();
+  const kind = question.one('kind', ['rsa', 'rsa-pss', 'ec', ...CURVE_KINDS]);
+  const options = kind === 'rsa' || kind === 'rsa-pss' ? rsaOptions(question) : curveOptions(kind, question);
+  const bits = options.modulusLength ?? 0;
+  const told = ({ publicKey, privateKey }: Pair) => `[${describe(publicKey)},${describe(privateKey)}]`;
+  // One signature of Node's for each kind, and a kind that is known only here.
+  const any = kind as 'rsa';
+  const settings = options as { modulusLength: number };
+  return {
+    ms: KEYS_MS.find(([most]) => bits <= most)?.[1] ?? 0,
+    memoryBytes: 0,
+    run: () => told(generateKeyPairSync(any, settings)),
+    start: (done) =>
+      generateKeyPair(any, settings, (error, publicKey, privateKey) =>
+        error === null ? done(null, told({ publicKey, privateKey })) : done(error),
+      ),
+  };
+}
+
+interface PairOptions {
+  modulusLength?: number;
+  publicExponent?: number;
+  hashAlgorithm?: string;
+  mgf1HashAlgorithm?: string;
+  saltLength?: number;
+  namedCurve?: string;
+}
+
+function rsaOptions(question: Question): PairOptions {
+  const options: PairOptions = { modulusLength: question.whole('bits', Number.MAX_SAFE_INTEGER) };
+  const { modulusLength = 0 } = options;
+  if (modulusLength > MOST_BITS || modulusLength < LEAST_BITS)
+    throw new Refusal(`Keys of RSA have from ${LEAST_BITS} to ${MOST_BITS} bits here`);
+  const exponent = question.optionalWhole('exponent', 2 ** 32 - 1);
+  const hash = question.optional('hash');
+  const mgf1 = question.optional('mgf1');
+  const saltLength = question.optionalWhole('salt', MOST_BITS);
+  if (exponent !== undefined) options.publicExponent = exponent;
+  if (hash !== undefined) options.hashAlgorithm = hash;
+  if (mgf1 !== undefined) options.mgf1HashAlgorithm = mgf1;
+  if (saltLength !== undefined) options.saltLength = saltLength;
+  return options;
+}
+
+function curveOptions(kind: string, question: Question): PairOptions {
+  return kind === 'ec' ? { namedCurve: question.text('curve') } : {};
+}

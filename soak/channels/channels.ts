@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import { type ChannelsAsk, relay } from '../../test/support/channels-client.ts';
+import { type ChannelsScene, manage, startChannels, type Transfer } from '../../test/support/channels-scene.ts';
+import { startPostgres } from '../../test/support/postgres.ts';
+import { seededRandom } from '../../test/support/seeded.ts';
+import { eachOf } from '../payments/each-of.ts';
+import { Fleet } from '../payments/fleet.ts';
+import type { Database } from '../payments/world.ts';
+import { describeCounts, type Line } from '../report.ts';
+
+export interface ChannelsSoakOptions {
+  /** Asked for at the same moment. */
+  transactions: number;
+  channels: number;
+  /** Servers that are killed on the way. */
+  kills: number;
+  database: Database;
+  seed: number;
+  say(text: string): void;
+}
+
+export interface ChannelsSoakResult {
+  lines: readonly Line[];
+  /** What is wrong, one sentence for each; empty when everything was as it should be. */
+  faults: string[];
+  output: string;
+}
+
+const LEDGER_MS = 1_000;
+/** What a sequence that somebody else has used is called, by the network and by the service. */
+const BAD_SEQUENCE = /bad_?seq|sequence \d+ .*was used/i;
+const SHOWN_FAULTS = 20;
+
+/**
+ * Callers of the published channels plugin that all come at once, and servers that are killed under them: each transfer
+ * happens once, and no caller hears of a sequence.
+ */
+export async function soakChannels(options: ChannelsSoakOptions): Promise<ChannelsSoakResult> {
+  const { channels, database } = options;
+  const instances = database === 'postgres' ? 2 : 1;
+  const scene = await startChannels({
+    ...{ channels, ledgerMs: LEDGER_MS, concurrency: Math.max(1, Math.floor(channels / instances)) },
+    env: {
+      HOST: '127.0.0.1',
+      API_KEY: 'one-key-for-every-instance-of-the-soak',
+      STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      RATE_LIMIT_REQUESTS_PER_SECOND: '1000000',
+      RATE_LIMIT_BURST_SIZE: '1000000',
+    },
+  });
+  const postgres = database === 'postgres' ? await startPostgres({ durable: true }) : null;
+  const shared = {
+    ...scene.workspace.env,
+    ...(postgres === null ? {} : { DATABASE_URL: await postgres.createDatabase() }),
+  };
+  const fleet = new Fleet({
+    ...{ instances, postgres },
+    environmentOf: (instance) => ({ ...shared, DATA_DIR: join(scene.workspace.dir, `data-${instance}`) }),
+  });
+  try {
+    return await run(options, scene, fleet);
+  } finally {
+    await fleet.close();
+    await postgres?.stop();
+    await scene.stop();
+  }
+}
+
+async function run(
+  { transactions, channels, kills, database, seed, say }: ChannelsSoakOptions,
+  scene: ChannelsScene,
+  fleet: Fleet,
+): Promise<ChannelsSoakResult> {
+  await fleet.startMissing();
+  const [words] = fleet.deaths.byThemselves;
+  if (words !== undefined) throw new Error(`a server did not start: ${words}`);
+  const service = () => fleet.pick();
+  await ask(service, manage('setChannelAccounts', { relayerIds: scene.channelIds }));
+  await untilAllServe(fleet);
+  const transfers = await eachOf(Array.from({ length: transactions }), () => scene.transfer());
+  say('all are asked for now');
+
+  const answers = new Map<string, number>();
+  const faults: string[] = [];
+  const began = performance.now();
+  const paid = new Counter();
+  const heard = (answer: string, told: unknown) => {
+    answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    const text = JSON.stringify(told);
+    if (BAD_SEQUENCE.test(text)) faults.push(`a caller heard of a sequence: ${text}`);
+  };
+  const send = async (transfer: Transfer) => {
+    const { params } = transfer;
+    const answer = await relay({ params, heard, service, isDone: () => scene.isPaid(transfer) });
+    if (answer.data?.status !== 'confirmed') faults.push(`not paid: ${JSON.stringify(answer)}`);
+    paid.add();
+    if (paid.count % 50 === 0) say(`${paid.count} of ${transactions} have their answer`);
+  };
+  const killing = killOnTheWay(fleet, { paid, kills, transactions, random: seededRandom(seed, 'kills'), say });
+  await Promise.all([...transfers.map(send), killing]);
+  const seconds = (performance.now() - began) / 1_000;
+
+  const wrong = await eachOf(transfers, (transfer) => scene.wrongIn(transfer));
+  faults.push(...wrong.filter((one) => one !== null));
+  const landed = (await scene.scene.net.landed()).filter(({ feeSource }) => feeSource === scene.fund);
+  const failed = landed.filter(({ isSuccessful }) => !isSuccessful);
+  const { atRandom, byThemselves } = fleet.deaths;
+  faults.push(...byThemselves.map((words) => `a process ended by itself: ${words}`));
+  if (atRandom < kills) faults.push(`only ${atRandom} servers were killed`);
+  if (kills > 0 && !answers.has('lost')) faults.push('no server was killed under a caller');
+  return {
+    lines: [
+      ['transactions', `${transactions} at once, over ${channels} channels`],
+      ['database', database],
+      ['seed', seed],
+      ['kills', atRandom],
+      ['channels used', new Set(landed.map(({ source }) => source)).size],
+      ['answers', describeCounts(answers)],
+      ['landed', `${landed.length}, of which ${failed.length} failed`],
+      ['seconds', seconds.toFixed(0)],
+      ['a second', (transactions / seconds).toFixed(1)],
+    ],
+    faults: faults.slice(0, SHOWN_FAULTS),
+    output: fleet.output,
+  };
+}
+
+/** So many have their answer; who waits for a number hears of it. */
+class Counter {
+  count = 0;
+  #waiting: { least: number; resolve: () => void }[] = [];
+
+  add(): void {
+    this.count += 1;
+    for (const { least, resolve } of this.#waiting) if (this.count >= least) resolve();
+  }
+
+  reaches(least: number): Promise<void> {
+    if (this.count >= least) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ least, resolve }));
+  }
+}
+
+interface Killing {
+  paid: Counter;
+  kills: number;
+  transactions: number;
+  random: () => number;
+  say(text: string): void;
+}
+
+/** Kills at even shares of the answers, and starts each again. */
+async function killOnTheWay(fleet: Fleet, { paid, kills, transactions, random, say }: Killing): Promise<void> {
+  for (let kill = 1; kill <= kills; kill += 1) {
+    await paid.reaches(Math.floor((transactions * kill) / (kills + 2)));
+    await fleet.killOne(random());
+    await fleet.startMissing();
+    // Where the machine is so full that a plugin is not compiled in time, the others serve.
+    await untilAllServe(fleet).catch((error: Error) => say(error.message));
+  }
+}
+
+/** Each that runs has the plugin ready. */
+async function untilAllServe(fleet: Fleet): Promise<void> {
+  for (const service of fleet.running) await ask(async () => service, manage('stats'));
+}
+
+async function ask(service: ChannelsAsk['service'], params: object): Promise<void> {
+  const { success, ...told } = await relay({ params, service, isDone: async () => false });
+  if (success !== true) throw new Error(`the plugin does not serve: ${JSON.stringify(told)}`);
+}

@@ -1,0 +1,41 @@
+import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
+import { answersInTime } from '../../quorum.ts';
+import { readPolicy, type SolanaPolicy } from '../policy.ts';
+import { accountsAt } from '../provider.ts';
+import { type Mint, readMint } from '../tokens/mint.ts';
+
+/**
+ * The programs and tokens that the policies allow and that cannot be what they are to be. What one endpoint does not have
+ * and another one has is there.
+ */
+export async function unknownAllowed(rpc: RpcClient, { policies }: Account): Promise<string[]> {
+  const policy = readPolicy(policies);
+  if (policy.allowedPrograms === null && policy.allowedTokens.length === 0) return [];
+  const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read, policy) }));
+  if (faults.length === 0 || rpc.endpointCount < 2) return faults;
+  const others = await answersInTime(rpc.onOthers(read, (other) => faultsOn(other, policy)));
+  return faults.filter((fault) => others.every((told) => told.includes(fault)));
+}
+
+async function faultsOn(read: ReadOne, { allowedPrograms, allowedTokens }: SolanaPolicy): Promise<string[]> {
+  const programs = [...(allowedPrograms ?? [])];
+  const mints = allowedTokens.map(({ mint }) => mint);
+  const found = await accountsAt(read, [...programs, ...mints]);
+  return [
+    ...programs.flatMap((program, index) => programFault(program, found[index]?.isExecutable)),
+    ...mints.flatMap((address, index) => tokenFault(address, readMint(address, found[programs.length + index]))),
+  ];
+}
+
+function programFault(program: string, isExecutable: boolean | undefined): string[] {
+  if (isExecutable === true) return [];
+  const what = isExecutable === undefined ? 'is not on this network' : 'is an account and no program';
+  return [`allowed_programs: ${program} ${what}; correct it, or take it out`];
+}
+
+function tokenFault(address: string, mint: Mint | undefined): string[] {
+  if (mint === undefined) return [`allowed_tokens: ${address} is no token on this network; correct it, or take it out`];
+  if (!mint.hasHook) return [];
+  return [`allowed_tokens: ${address} calls a program with each transfer, which is not supported; take it out`];
+}

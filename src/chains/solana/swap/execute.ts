@@ -1,0 +1,54 @@
+import { inTime } from '../../../domain/in-time.ts';
+import { isObject } from '../../../domain/json/json.ts';
+import type { Attempt } from '../../../domain/transaction/attempt.ts';
+import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
+import type { BroadcastOutcome } from '../../client.ts';
+import { printable } from '../../printable.ts';
+import { readFields } from '../schema.ts';
+import { execute } from './market.ts';
+
+/** The market answers when the transaction has landed; nothing else of the lane waits for that. */
+const PATIENCE_MS = 500;
+
+const LONGEST_REASON = 200;
+
+/** By which the market knows an attempt that it brings to the chain itself; undefined of all others. */
+export function requestIdOf({ fields }: Pick<Attempt, 'fields'>): string | undefined {
+  return readFields(fields)?.swap?.request_id;
+}
+
+/**
+ * Gives signed orders to the market. It takes the same ones again, and brings each to the chain once. What it says of them
+ * is no proof: the chain shows what became of them.
+ */
+export class Executions {
+  readonly #market: MarketClient;
+  readonly #underWay = new Map<string, Promise<BroadcastOutcome>>();
+
+  constructor(market: MarketClient) {
+    this.#market = market;
+  }
+
+  async offer(attempt: Attempt): Promise<BroadcastOutcome> {
+    const { hash } = attempt;
+    const offering = this.#underWay.get(hash) ?? this.#execute(attempt, requestIdOf(attempt) ?? '');
+    this.#underWay.set(hash, offering);
+    const forget = () => this.#underWay.delete(hash);
+    offering.then(forget, forget);
+    const outcome = await inTime(PATIENCE_MS, offering);
+    return outcome ?? { kind: 'unknown', reason: 'the market has not answered yet' };
+  }
+
+  async #execute({ raw, hash }: Attempt, requestId: string): Promise<BroadcastOutcome> {
+    try {
+      const answer = await execute(this.#market, raw, requestId);
+      const { status, signature, error } = isObject(answer) ? answer : {};
+      if (status === 'Success' && signature === hash) return { kind: 'accepted' };
+      const said = typeof error === 'string' ? `: ${printable(error, LONGEST_REASON)}` : '';
+      return { kind: 'unknown', reason: `the market has not executed it${said}` };
+    } catch (error) {
+      if (!(error instanceof MarketFailure)) throw error;
+      return { kind: 'unknown', reason: error.message };
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { Attempt } from '../../../domain/transaction/attempt.ts';
+import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { BroadcastOutcome } from '../../client.ts';
+import { broadcast } from '../broadcast.ts';
+import { type Executions, requestIdOf } from './execute.ts';
+
+const UNHEARD: BroadcastOutcome = { kind: 'unknown', reason: 'nobody was asked' };
+
+/** Offers signed transactions to who takes them: the nodes, or the market that has ordered them. */
+export async function offerEach(
+  rpc: RpcClient,
+  executions: Executions,
+  attempts: readonly Attempt[],
+): Promise<BroadcastOutcome[]> {
+  const own = attempts.filter((attempt) => requestIdOf(attempt) === undefined);
+  const [offered, ...ordered] = await Promise.all([
+    broadcast(rpc, own),
+    ...attempts.filter((attempt) => !own.includes(attempt)).map((attempt) => executions.offer(attempt)),
+  ]);
+  const outcomes = new Map(own.map((attempt, index) => [attempt, offered[index]]));
+  const others = ordered.values();
+  return attempts.map((attempt) => outcomes.get(attempt) ?? others.next().value ?? UNHEARD);
+}

@@ -1,0 +1,157 @@
+import { jsonAmount } from '../../../domain/amount.ts';
+import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
+import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
+import type { LaneFigures, Preparation, ReadyPreparation } from '../../client.ts';
+import { reasonOf } from '../errors.ts';
+import { feeOf } from '../fees.ts';
+import { programsOf } from '../guard/policies.ts';
+import { lastHeight } from '../inclusion/chain-height.ts';
+import { lookUp } from '../message/lookup-tables.ts';
+import { encodeMessage } from '../message/message.ts';
+import { LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
+import { type AllowedToken, readPolicy, type SolanaPolicy, type SwapPolicy } from '../policy.ts';
+import { WRAPPED_SOL } from '../programs.ts';
+import { accountsAt, balance } from '../provider.ts';
+import type { SolanaFields } from '../schema.ts';
+import { readMint } from '../tokens/mint.ts';
+import { composed } from './compose.ts';
+import { type Allowance, swapFault, writtenBy } from './guard.ts';
+import { swapOffer, ultraOffer } from './market.ts';
+import { asOrdered } from './ordered.ts';
+import { mostFee, type Plan, type Swapping } from './plan.ts';
+import { stocksOf } from './stock.ts';
+
+/** How soon is asked again where the market has no offer, or the account too little for the fee. */
+const AGAIN_MS = 10_000;
+
+/**
+ * Asks the market what it gives for all that may be swapped of a token, and signs nothing that could take more, or bring
+ * less than the policies are content with. Each attempt has an amount and a price of its own.
+ */
+export async function prepareSwap(
+  rpc: RpcClient,
+  market: MarketClient,
+  mint: string,
+  { address, policies }: Account,
+  lane: LaneFigures,
+): Promise<Preparation> {
+  const policy = readPolicy(policies);
+  const token = policy.allowedTokens.find((one) => one.mint === mint);
+  const { swaps } = policy;
+  if (swaps === null || token === undefined) return refused(`The policies have no swap of ${mint} any more`);
+  return rpc.onOne(async (read) => {
+    try {
+      return await preparedOn(rpc, read, market, { token, policy, swaps, address, committed: lane.committed });
+    } catch (error) {
+      if (!(error instanceof MarketFailure)) throw error;
+      return parked(`No swap: ${error.message}`, 'price');
+    }
+  });
+}
+
+interface Asked {
+  token: AllowedToken;
+  policy: SolanaPolicy;
+  swaps: SwapPolicy;
+  address: string;
+  committed: bigint;
+}
+
+async function preparedOn(
+  rpc: RpcClient,
+  read: ReadOne,
+  market: MarketClient,
+  { token, policy, swaps, address, committed }: Asked,
+): Promise<Preparation> {
+  const [[stock], [wrapped], funds] = await Promise.all([
+    stocksOf(read, address, [token]),
+    accountsAt(read, [WRAPPED_SOL]),
+    balance(read, address),
+  ]);
+  const native = readMint(WRAPPED_SOL, wrapped);
+  if (stock === undefined) return refused(`Of ${token.mint} there is nothing to swap`);
+  if (native === undefined) return refused('This chain has no wrapped SOL');
+  const isOwn = swaps.strategy === 'jupiter-swap';
+  const offer = isOwn ? await swapOffer(market, address, stock, swaps) : await ultraOffer(market, address, stock);
+  const swapping = { relayer: address, stock, offer, policy, swaps, funds, committed, wrapped: native };
+  const looked = await lookUp(read, offer.transaction.message);
+  if (looked.kind === 'fault') return refused(looked.reason);
+  const { message } = offer.transaction;
+  const keys = [...message.keys, ...looked.addresses];
+  const own = await writtenBy(read, message, keys, address);
+  if (typeof own === 'string') return unfit(own);
+  const fault = swapFault(message, keys, own, allowanceOf(swapping));
+  if (fault !== undefined) return unfit(fault);
+  const plan = isOwn
+    ? await composed(read, swapping, own, looked.addresses)
+    : await asOrdered(read, swapping, own, keys);
+  return typeof plan === 'string' ? unfit(plan) : ready(rpc, read, swapping, plan);
+}
+
+function allowanceOf({ relayer, stock, offer, swaps }: Swapping): Allowance {
+  const isAsIs = swaps.strategy === 'jupiter-ultra';
+  return { relayer, source: stock.account, given: stock.swapped, least: offer.least, isAsIs };
+}
+
+async function ready(rpc: RpcClient, read: ReadOne, swapping: Swapping, plan: Plan): Promise<Preparation> {
+  const { message, tried, rent, lent } = plan;
+  const bytes = encodeMessage(message);
+  const size = bytes.length + 1 + SIGNATURE_LENGTH;
+  if (size > LARGEST_TRANSACTION) return refused(`The swap is a transaction of ${size} bytes`);
+  if (tried.error !== null) {
+    const context = { logs: tried.logs, programs: programsOf(message), errors: [] };
+    return parked(`Simulation failed: ${reasonOf(tried.error, context)}`, 'price');
+  }
+  const fee = await feeOf(read, message, bytes);
+  const { funds, committed } = swapping;
+  const most = mostFee(swapping);
+  if (fee > most) return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${most}`);
+  const { least } = swapping.offer;
+  if (fee + rent - lent >= least)
+    return parked(`The swap brings ${least} lamports and costs ${fee + rent - lent}`, 'price');
+  const cost = fee + rent;
+  // What brings SOL need not leave min_balance on the account.
+  if (funds < cost + committed) {
+    return parked(`The swap costs ${cost} lamports, of ${funds} with ${committed} under way`, 'balance');
+  }
+  const last = await lastHeight(rpc, read, plan.lastValidBlockHeight);
+  return { kind: 'ready', fields: { ...fieldsOf(swapping, plan, bytes, { fee, rent, last }) }, cost, anchor: NONE };
+}
+
+const NONE = { kind: 'none' } as const satisfies ReadyPreparation['anchor'];
+
+function fieldsOf(
+  { stock, offer }: Swapping,
+  { slot }: Plan,
+  bytes: Buffer,
+  { fee, rent, last }: { fee: bigint; rent: bigint; last: bigint },
+): SolanaFields {
+  return {
+    message: bytes.toString('base64'),
+    signatures: [''],
+    last_valid_block_height: jsonAmount(last),
+    slot: jsonAmount(slot),
+    fee: jsonAmount(fee),
+    ...(rent === 0n ? {} : { rent: jsonAmount(rent) }),
+    swap: {
+      mint: stock.token.mint,
+      given: jsonAmount(stock.swapped),
+      promised: jsonAmount(offer.promised),
+      least: jsonAmount(offer.least),
+      ...(offer.requestId === undefined ? {} : { request_id: offer.requestId }),
+    },
+  };
+}
+
+function parked(reason: string, cause: 'price' | 'balance'): Preparation {
+  return { kind: 'parked', reason, cause, retryInMs: AGAIN_MS };
+}
+
+function unfit(reason: string): Preparation {
+  return refused(`What the market built is not signed: ${reason}`);
+}
+
+function refused(reason: string): Preparation {
+  return { kind: 'refused', reason };
+}

@@ -1,0 +1,51 @@
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { AllowedToken } from '../policy.ts';
+import { WRAPPED_SOL } from '../programs.ts';
+import { accountsAt } from '../provider.ts';
+import { readTokenAccount } from '../tokens/account.ts';
+import { associatedAccount } from '../tokens/associated.ts';
+import { type Mint, readMint } from '../tokens/mint.ts';
+
+/** What a relayer has of a token, and how much of that is to be swapped. */
+export interface Stock {
+  token: AllowedToken;
+  mint: Mint;
+  /** The relayer's account of it. */
+  account: string;
+  /** In the token's smallest unit. */
+  held: bigint;
+  swapped: bigint;
+}
+
+/**
+ * What of each token is to be swapped now. Tokens of which there is nothing to swap are left out, and so are those whose
+ * transfers call a program of their own. SOL in its wrapper is SOL: the next swap unwraps it.
+ */
+export async function stocksOf(read: ReadOne, wallet: string, tokens: readonly AllowedToken[]): Promise<Stock[]> {
+  const swappable = tokens.filter(({ mint }) => mint !== WRAPPED_SOL);
+  const mints = await accountsAt(
+    read,
+    swappable.map(({ mint }) => mint),
+  );
+  const known = swappable.flatMap((token, index) => {
+    const mint = readMint(token.mint, mints[index]);
+    return mint === undefined || mint.hasHook ? [] : [{ token, mint, account: associatedAccount(wallet, mint) }];
+  });
+  const accounts = await accountsAt(
+    read,
+    known.map(({ account }) => account),
+  );
+  return known.flatMap((one, index): Stock[] => {
+    const account = readTokenAccount(accounts[index]);
+    if (account === undefined || account.owner !== wallet || account.isFrozen) return [];
+    const swapped = swappedOf(account.amount, one.token.swapped);
+    return swapped === 0n ? [] : [{ ...one, held: account.amount, swapped }];
+  });
+}
+
+/** What is given of an amount: at most so much, never what stays, and nothing rather than too little. */
+function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swapped']): bigint {
+  const free = held > retained ? held - retained : 0n;
+  const given = most !== null && most < free ? most : free;
+  return given < least ? 0n : given;
+}

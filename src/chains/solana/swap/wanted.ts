@@ -1,0 +1,20 @@
+import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
+import type { ParsedRequest } from '../../parsed-request.ts';
+import { readPolicy } from '../policy.ts';
+import type { SolanaRequest } from '../schema.ts';
+import { stocksOf } from './stock.ts';
+
+/** A swap of each token of which there is something to swap. What it gives and brings is found when it is signed. */
+export async function swapsOf(rpc: RpcClient, { address, policies }: Account): Promise<ParsedRequest[]> {
+  const { swaps, allowedTokens } = readPolicy(policies);
+  if (swaps === null) return [];
+  const stocks = await rpc.onOne((read) => stocksOf(read, address, allowedTokens));
+  return stocks.map(({ token: { mint } }) => ({
+    request: { swap: { mint } } satisfies SolanaRequest,
+    validUntil: null,
+    contentKey: `swap:${mint}`,
+    anchorKind: 'none',
+    onDeath: 'renew',
+  }));
+}

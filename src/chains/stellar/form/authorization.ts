@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { entryIn } from '../message/authorization.ts';
+
+/** More than any network takes in one transaction. */
+const MOST_ENTRIES = 100;
+
+const entry = z
+  .string()
+  .refine((text) => entryIn(text) !== undefined, 'expected a SorobanAuthorizationEntry in base64');
+
+/** Who consents to a call, as clients write it. */
+export const authorizationSchema = z
+  .discriminatedUnion('type', [
+    strictForm({ type: z.literal('none') }),
+    strictForm({ type: z.literal('source_account') }),
+    strictForm({
+      type: z.literal('addresses'),
+      // In the reference's words.
+      signers: z.array(z.string()).refine(() => false, 'Address-based auth not yet implemented'),
+    }),
+    strictForm({
+      type: z.literal('xdr'),
+      entries: z.array(entry).max(MOST_ENTRIES).meta({ description: 'Signed, in base64' }),
+    }),
+  ])
+  .meta({
+    description:
+      'Who consents. Absent: the relayer, to all that the simulation finds; it takes no other account’s place',
+  });
+
+export type WireAuthorization = z.output<typeof authorizationSchema>;

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import type { Json } from '../../../domain/json/json.ts';
+import { contractValueOf } from '../message/contract-value.ts';
+import { ValueFault } from '../message/value-fault.ts';
+
+/** What a contract is given, as clients write it: one key, which names the type. */
+export const contractValueSchema = z
+  .unknown()
+  .transform((value) => value as Json)
+  .superRefine((value, context) => {
+    try {
+      contractValueOf(value);
+    } catch (error) {
+      if (!(error instanceof ValueFault)) throw error;
+      context.addIssue({ code: 'custom', message: error.message, path: [...error.path] });
+    }
+  })
+  .meta({
+    description: 'One key, which names the type, as in {"u32": 7}, {"i128": {"hi": 0, "lo": "7"}} or {"address": "C…"}',
+    anyOf: [{ type: 'object', minProperties: 1, maxProperties: 1 }, { const: 'void' }],
+  });

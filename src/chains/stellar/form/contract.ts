@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { isAccount, isContract } from '../address.ts';
+import { symbolIn } from '../message/contract-value.ts';
+import { ValueFault } from '../message/value-fault.ts';
+import { authorizationSchema } from './authorization.ts';
+import { contractValueSchema } from './contract-value.ts';
+
+/** More than any network takes in one transaction. */
+const MOST_VALUES = 1_000;
+const LONGEST_CODE = 256 * 1024;
+
+const contract = z.string().refine(isContract, 'expected a contract (C…)');
+const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected 64 hexadecimal digits');
+const values = z.array(contractValueSchema).max(MOST_VALUES);
+
+const functionName = z.string().superRefine((text, context) => {
+  try {
+    if (text === '') throw new ValueFault('expected the name of a function');
+    symbolIn(text);
+  } catch (error) {
+    if (!(error instanceof ValueFault)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+  }
+});
+
+/** A call of a contract's function as clients write it. */
+export const invokeContractSchema = strictForm({
+  type: z.literal('invoke_contract'),
+  contract_address: contract.meta({ description: 'Whose function is called' }),
+  function_name: functionName.meta({ description: 'What is called' }),
+  args: values.meta({ description: 'What it is given, in its order' }),
+  auth: authorizationSchema.nullish(),
+});
+
+/** A contract that is made, as clients write it. */
+export const createContractSchema = strictForm({
+  type: z.literal('create_contract'),
+  source: z
+    .discriminatedUnion('from', [
+      strictForm({
+        from: z.literal('address'),
+        address: z.string().refine(isAccount, 'expected an account (G…)').meta({ description: 'Who makes it' }),
+      }),
+      strictForm({
+        from: z.literal('contract'),
+        contract: contract.meta({ description: 'Who makes it' }),
+      }),
+    ])
+    .meta({ description: 'Whom its address is derived from' }),
+  wasm_hash: hash.meta({ description: 'Of its code, which has been uploaded' }),
+  salt: hash.nullish().meta({ description: 'Absent: zeros. Each gives another address' }),
+  constructor_args: values.nullish().meta({ description: 'What it is built with' }),
+  auth: authorizationSchema.nullish(),
+});
+
+const SIZE = `expected the code of a contract, of at most ${LONGEST_CODE} bytes`;
+
+/** Code that begins as WebAssembly does; the hex or base64 text is canonical. */
+const code = (encoding: 'hex' | 'base64') =>
+  z.string().refine((text) => {
+    const bytes = Buffer.from(text, encoding);
+    const isCanonical = bytes.toString(encoding) === (encoding === 'hex' ? text.toLowerCase() : text);
+    return isCanonical && bytes.length <= LONGEST_CODE && bytes.subarray(0, 4).toString('latin1') === '\0asm';
+  }, SIZE);
+
+/** Code of contracts as clients write it. */
+export const uploadWasmSchema = strictForm({
+  type: z.literal('upload_wasm'),
+  wasm: z
+    .union([strictForm({ hex: code('hex') }), strictForm({ base64: code('base64') })], { error: SIZE })
+    .meta({ description: 'WebAssembly' }),
+  auth: authorizationSchema.nullish(),
+});
+
+export type WireInvokeContract = z.output<typeof invokeContractSchema>;
+export type WireCreateContract = z.output<typeof createContractSchema>;
+export type WireUploadWasm = z.output<typeof uploadWasmSchema>;
+export type WireContractOperation = WireInvokeContract | WireCreateContract | WireUploadWasm;

@@ -1,0 +1,63 @@
+import type { xdr } from '@stellar/stellar-sdk/base';
+import { jsonAmount } from '../../../domain/amount.ts';
+import type { Timestamp } from '../../../domain/transaction/transaction.ts';
+import type { Account } from '../../account.ts';
+import type { ParsedRequest } from '../../parsed-request.ts';
+import { requiredFee, USUAL_CAP } from '../fees.ts';
+import { reachesRelayer } from '../guard/accounts.ts';
+import { gaslessFault } from '../guard/gasless.ts';
+import { wrongSignature } from '../guard/signatures.ts';
+import { accountOf, boundsOf } from '../message/envelope.ts';
+import { hashOf } from '../message/transaction.ts';
+import { readPolicy } from '../policy.ts';
+import type { FeeBumpRequest } from '../schema.ts';
+import { paymentIn } from '../sponsor/payment.ts';
+import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './xdr.ts';
+
+export interface FeeBumpForm extends EnvelopeForm {
+  /** Null where the request does not say. */
+  maxFee: bigint | null;
+}
+
+/**
+ * Checks an envelope that another account has signed and the relayer pays for. Its bytes are the client's: posted twice,
+ * it is one transaction.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp): ParsedRequest {
+  const { envelope, text } = form;
+  const { transaction, isFeeBump } = envelope;
+  if (isFeeBump) throw inXdr('Cannot create fee-bump envelope: a fee bump cannot be bumped again');
+  if (accountOf(transaction.sourceAccount) === account.address) {
+    throw inXdr('Cannot create fee-bump envelope: Fee-bump source cannot be the same as inner transaction source');
+  }
+  assertSound(form, account.address);
+  const reach = reachesRelayer(transaction, account.address);
+  if (reach !== undefined) throw inXdr(reach);
+  const { maxFee: most, feePayer } = readPolicy(account.policies);
+  const required = requiredFee(transaction);
+  if (feePayer === 'user') assertSponsored(transaction, account.address);
+  const maxFee = form.maxFee ?? (most !== null && most < USUAL_CAP ? most : USUAL_CAP);
+  if (maxFee < required) throw inXdr(`max_fee (${maxFee}) is insufficient. Required fee-bump fee: ${required}`);
+  if (most !== null && maxFee > most) throw inXdr(`Max fee exceeded: ${most}`);
+  const wrong = account.identity === undefined ? undefined : wrongSignature(envelope, account.identity);
+  if (wrong !== undefined) throw inXdr(wrong);
+  // No more is bid than the user pays for.
+  const bid = feePayer === 'user' ? required : maxFee;
+  const request: FeeBumpRequest = { inner: text, max_fee: jsonAmount(bid) };
+  return {
+    request: { ...request },
+    validUntil: earlierEnd(form, now),
+    anchorKind: 'text',
+    // Nobody else can sign it anew; without a bound it can always land, in this fee bump or in another.
+    onDeath: boundsOf(transaction).maxTime === 0n ? 'never' : 'end',
+    contentKey: account.identity === undefined ? null : hashOf(transaction, account.identity).toString('hex'),
+  };
+}
+
+/** What a user has the relayer pay for has one payment to it, and does nothing else with it. */
+function assertSponsored(transaction: xdr.Transaction, relayer: string): void {
+  const fault = gaslessFault(transaction, relayer);
+  if (fault !== undefined) throw inXdr(`Failed to validate gasless transaction: ${fault}`);
+  paymentIn(transaction, relayer);
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { MOST_OPERATIONS } from '../message/envelope.ts';
+import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './contract.ts';
+import { paymentSchema } from './operation.ts';
+
+/** An operation as clients write it. */
+const operationSchema = z.discriminatedUnion('type', [
+  paymentSchema,
+  invokeContractSchema,
+  createContractSchema,
+  uploadWasmSchema,
+]);
+
+/** Those of a contract come alone, by the protocol. In the reference's words. */
+export const operationsSchema = z
+  .array(operationSchema)
+  .max(MOST_OPERATIONS, {
+    error: ({ input }) =>
+      `Transaction has ${(input as unknown[]).length} operations, but maximum allowed is ${MOST_OPERATIONS}`,
+  })
+  .superRefine((operations, context) => {
+    const contracts = operations.filter(isOfContract).length;
+    if (contracts > 1) {
+      context.addIssue({ code: 'custom', message: 'Transaction can contain at most one Soroban operation' });
+    } else if (contracts === 1 && operations.length > 1) {
+      const message = 'Soroban operations must be exclusive - no other operations allowed in the same transaction';
+      context.addIssue({ code: 'custom', message });
+    }
+  })
+  .meta({ description: 'All take effect, or none. One of a contract comes alone' });
+
+/** Whether an operation is one of contracts. */
+export function isOfContract({ type }: { type: string }): boolean {
+  return type !== 'payment';
+}

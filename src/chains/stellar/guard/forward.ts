@@ -1,0 +1,74 @@
+import type { xdr } from '@stellar/stellar-sdk/base';
+import { isAccount, isContract } from '../address.ts';
+import { addressIn } from '../message/authorization.ts';
+import { approvalOf, consentedCallOf, type Forward, forwardCallOf, forwardOf, isSame } from '../message/forward.ts';
+
+const FORM = 'it is no call forward(…) with 9 arguments of a fee forwarder';
+
+/**
+ * What a transaction of the relayer's asks of a fee forwarder, or why the relayer does not sign it.
+ * @param signed what the user has signed
+ */
+export function forwardIn(
+  transaction: xdr.Transaction,
+  signed: xdr.SorobanAuthorizationEntry,
+  relayer: string,
+): Forward | string {
+  const forward = forwardOf(transaction);
+  if (forward === undefined) return `operations.0: ${FORM}`;
+  const fault = partyFault(forward, relayer) ?? entriesFault(transaction, forward);
+  if (fault !== undefined) return fault;
+  const unlike = consentFault(signed, forward);
+  return unlike === undefined ? forward : `signed_auth_entry: ${unlike}`;
+}
+
+function partyFault({ token, user, relayer: payee, fee, mostFee }: Forward, relayer: string): string | undefined {
+  if (payee !== relayer) return `operations.0: its fee goes to ${payee}, not to the relayer ${relayer}`;
+  if (user === relayer) return 'operations.0: its user is the relayer itself';
+  if (!(isAccount(user) || isContract(user))) return `operations.0: its user ${user} is no account and no contract`;
+  if (!isContract(token)) return `operations.0: its token ${token} is no contract`;
+  if (fee <= 0n) return `operations.0: its fee_amount is ${fee}`;
+  return fee > mostFee ? `operations.0: its fee_amount ${fee} is beyond its max_fee_amount ${mostFee}` : undefined;
+}
+
+/**
+ * The entries that the transaction came with are given anew. One that is neither the user's nor the relayer's to the call
+ * itself would be lost, or is there to have the relayer consent to more.
+ */
+function entriesFault({ operations: [operation] }: xdr.Transaction, forward: Forward): string | undefined {
+  const auth = operation?.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp.auth : [];
+  for (const [place, { credentials, rootInvocation }] of auth.entries()) {
+    const who = addressIn(credentials) ?? forward.relayer;
+    if (who === forward.user) continue;
+    if (who !== forward.relayer) return `auth.${place}: it is of ${who}, who is neither the user nor the relayer`;
+    const { function: asked, subInvocations } = rootInvocation;
+    const isOwn = isCall(asked, forwardCallOf(forward)) && subInvocations.length === 0;
+    if (!isOwn) return `auth.${place}: it asks for the relayer's own consent to more than the call of the forwarder`;
+  }
+  return undefined;
+}
+
+/** What the user has signed is this call, with what it takes for the fee, and with the call that the user wants. */
+export function consentFault(
+  { credentials, rootInvocation }: xdr.SorobanAuthorizationEntry,
+  forward: Forward,
+): string | undefined {
+  const who = addressIn(credentials);
+  if (who === undefined) return 'it is of nobody: expected the credentials of an address';
+  if (who !== forward.user) return `it is of ${who}, not of the user ${forward.user}`;
+  const { function: asked, subInvocations } = rootInvocation;
+  if (!isCall(asked, consentedCallOf(forward))) {
+    return 'it is not to this call: token, max_fee_amount, expiration_ledger and what is called have to be the same';
+  }
+  const wanted = [approvalOf(forward), forward.target];
+  for (const [place, one] of subInvocations.entries()) {
+    const found = wanted.findIndex((call) => isCall(one.function, call));
+    if (found < 0) return `subInvocations.${place}: it is neither the approval of the fee nor the call that is wanted`;
+    wanted.splice(found, 1);
+  }
+  return undefined;
+}
+
+function isCall(asked: xdr.SorobanAuthorizedFunction, call: xdr.InvokeContractArgs): boolean {
+  return asked.type === 'sorobanAuthorizedFunctionTypeContractFn' && isSame(asked.contractFn, call);
+}

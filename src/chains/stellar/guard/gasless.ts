@@ -1,0 +1,59 @@
+import type { xdr } from '@stellar/stellar-sdk/base';
+import { addressIn } from '../message/authorization.ts';
+import { accountOf, boundsOf } from '../message/envelope.ts';
+import type { LatestLedger } from '../provider.ts';
+import { reachesRelayer } from './accounts.ts';
+
+/** What no user has the relayer pay for, and how that is said. */
+const REFUSED: Readonly<Record<string, string>> = {
+  accountMerge: 'AccountMerge is not allowed',
+  setOptions: 'SetOptions is not allowed',
+  createAccount: 'Deprecated operation type not allowed: CreateAccount',
+  allowTrust: 'Deprecated operation type not allowed: AllowTrust',
+};
+
+/** What of a transaction the relayer does not pay for where users pay the fees; undefined where there is nothing. */
+export function gaslessFault(transaction: xdr.Transaction, relayer: string): string | undefined {
+  const { operations, sourceAccount } = transaction;
+  if (accountOf(sourceAccount) === relayer) return `Source account is the relayer's own, ${relayer}`;
+  const reach = reachesRelayer(transaction, relayer);
+  if (reach !== undefined) return reach;
+  for (const [place, { body }] of operations.entries()) {
+    const refusal = REFUSED[body.type] ?? contractFault(body, relayer);
+    if (refusal !== undefined) return `operations.${place}: ${refusal}`;
+  }
+  return undefined;
+}
+
+function contractFault(body: xdr.OperationBody, relayer: string): string | undefined {
+  if (body.type === 'extendFootprintTtl' || body.type === 'restoreFootprint') {
+    return 'Of contracts only InvokeContract is allowed';
+  }
+  if (body.type !== 'invokeHostFunction') return undefined;
+  const { hostFunction, auth } = body.invokeHostFunctionOp;
+  if (hostFunction.type !== 'hostFunctionTypeInvokeContract') return 'Of contracts only InvokeContract is allowed';
+  const asks = auth.findIndex(({ credentials }) => addressIn(credentials) === relayer);
+  return asks < 0 ? undefined : `auth.${asks}: it asks for the relayer's own consent`;
+}
+
+/**
+ * Why ledgers take a transaction no more, or for longer than somebody signs for; undefined where they do and do not.
+ * @param mostSeconds null where it may be for any time
+ */
+export function timeFault(
+  transaction: xdr.Transaction,
+  { closedAt }: LatestLedger,
+  mostSeconds: number | null,
+): string | undefined {
+  const { minTime, maxTime } = boundsOf(transaction);
+  const now = BigInt(closedAt) / 1_000n;
+  if (maxTime !== 0n && maxTime < now) return `Its time bounds ended at ${maxTime}, and it is ${now} on the chain`;
+  if (mostSeconds === null) return undefined;
+  if (minTime > now) return `Its time bounds begin at ${minTime}, and it is ${now} on the chain`;
+  const last = now + BigInt(mostSeconds);
+  if (maxTime !== 0n && maxTime <= last + CLOCKS_APART) return undefined;
+  return `Its time bounds must end within ${mostSeconds} s, at ${last}`;
+}
+
+/** So much may the last ledger be behind the client's clock, in seconds. */
+const CLOCKS_APART = 15n;

@@ -1,0 +1,99 @@
+import { Keypair, xdr } from '@stellar/stellar-sdk/base';
+import type { ForwardRequest, OwnRequest, StellarFields, StellarOperation, SwapRequest } from '../schema.ts';
+import { entryIn } from './authorization.ts';
+import { consentsOf } from './contract.ts';
+import { boundsOf, preconditionsOf, readEnvelope, resourceFeeOf, upTo } from './envelope.ts';
+import { forwardBodyOf, forwardOf } from './forward.ts';
+import { memoOf, operationOf } from './operation.ts';
+
+/** What a transaction of the relayer's account does, whoever has written it: without sequence, fee and end. */
+export interface Draft {
+  source: xdr.MuxedAccount;
+  operations: readonly xdr.Operation[];
+  memo: xdr.Memo;
+  /** Unix seconds: no ledger that closes before takes it. */
+  minTime: bigint;
+  /** The client's own end, in Unix seconds; null where it has none. */
+  maxTime: bigint | null;
+  ledgers: xdr.LedgerBounds | null;
+  /** What the client bids for its place in a ledger, in stroops. */
+  bid: bigint;
+  /** What the client says that an operation of contracts touches; null where it does not. */
+  data: xdr.SorobanTransactionData | null;
+  /** Whether a simulation is to find the consents that are needed: the client names none. */
+  finds: boolean;
+}
+
+/** The draft of a request for a transaction of an account. */
+export function draftOf(request: OwnRequest, address: string): Draft {
+  if ('forward' in request) return forwardDraft(request);
+  if ('transaction' in request) return draftIn(readEnvelope(request.transaction).transaction);
+  return {
+    source: Keypair.fromPublicKey(address).xdrMuxedAccount(),
+    operations: request.operations.map(operationOf),
+    memo: memoOf(request.memo),
+    ...{ minTime: 0n, maxTime: null, ledgers: null, bid: 0n },
+    ...contractPart(request.operations),
+  };
+}
+
+/** The draft of what was prepared: what a swap does was found then. */
+export function preparedDraft(request: OwnRequest | SwapRequest, { source, swap }: StellarFields): Draft {
+  if (!('swap' in request)) return draftOf(request, source);
+  if (swap === undefined) throw new TypeError('what a swap does is decided before it is signed');
+  return draftOfOperation(xdr.Operation.fromXdr(swap.operation, 'base64'), source);
+}
+
+/** The draft of one operation of an account; what a call needs is found by simulation. */
+export function draftOfOperation(operation: xdr.Operation, address: string): Draft {
+  return {
+    source: Keypair.fromPublicKey(address).xdrMuxedAccount(),
+    operations: [operation],
+    memo: memoOf(undefined),
+    ...{ minTime: 0n, maxTime: null, ledgers: null, bid: 0n, data: null },
+    finds: operation.body.type === 'invokeHostFunction',
+  };
+}
+
+function contractPart([operation]: readonly StellarOperation[]): Pick<Draft, 'data' | 'finds'> {
+  switch (operation?.type) {
+    case 'invoke_contract':
+    case 'create_contract':
+    case 'upload_wasm':
+      return { data: null, finds: consentsOf(operation) === null };
+    case 'restore_footprint':
+      return { data: xdr.SorobanTransactionData.fromXdr(operation.data, 'base64'), finds: false };
+    default:
+      return { data: null, finds: false };
+  }
+}
+
+function draftIn(transaction: xdr.Transaction): Draft {
+  const { sourceAccount: source, operations, memo, fee, ext } = transaction;
+  const { minTime, maxTime } = boundsOf(transaction);
+  return {
+    ...{ source, operations, memo, minTime, bid: BigInt(fee) - resourceFeeOf(transaction) },
+    maxTime: maxTime === 0n ? null : maxTime,
+    ledgers: preconditionsOf(transaction)?.ledgerBounds ?? null,
+    data: ext.type === 'sorobanData' ? ext.sorobanData : null,
+    finds: !operations.some(
+      ({ body }) => body.type === 'invokeHostFunction' && body.invokeHostFunctionOp.auth.length > 0,
+    ),
+  };
+}
+
+/** The call of a forwarder, with the consent that its user has signed. */
+function forwardDraft({ forward, consent }: ForwardRequest): Draft {
+  const { transaction } = readEnvelope(forward);
+  const asked = forwardOf(transaction);
+  const signed = entryIn(consent);
+  if (asked === undefined || signed === undefined) throw new TypeError('not a call of a forwarder that was accepted');
+  const draft = draftIn(transaction);
+  return {
+    ...draft,
+    operations: [new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(asked, signed) })],
+    ledgers: upTo(BigInt(asked.lastLedger), draft.ledgers),
+    // What places cost is the relayer's to say, and a simulation says the rest.
+    ...{ bid: 0n, data: null, finds: false },
+  };
+}

@@ -1,0 +1,112 @@
+import { StrKey, xdr } from '@stellar/stellar-sdk/base';
+
+/** Of one transaction, by the protocol. */
+export const MOST_OPERATIONS = 100;
+
+/** A transaction with the signatures that it has so far. */
+export interface Envelope {
+  transaction: xdr.Transaction;
+  signatures: readonly xdr.DecoratedSignature[];
+  /** Whether what was read is a fee bump, around this transaction or with signatures of its own. */
+  isFeeBump: boolean;
+}
+
+/** A text is no envelope, and why. */
+export class MalformedEnvelope extends Error {
+  constructor(reason: string, cause?: unknown) {
+    super(reason, { cause });
+    this.name = 'MalformedEnvelope';
+  }
+}
+
+/**
+ * Reads an envelope of any form. The first form means the same as the second, and is signed as that (CAP-15).
+ * @throws MalformedEnvelope
+ */
+export function readEnvelope(text: string): Envelope {
+  let read: xdr.TransactionEnvelope;
+  try {
+    read = xdr.TransactionEnvelope.fromXdr(text, 'base64');
+  } catch (error) {
+    throw new MalformedEnvelope('not the base64 of a transaction envelope', error);
+  }
+  if (read.type === 'envelopeTypeTx') {
+    return { transaction: read.v1.tx, signatures: read.v1.signatures, isFeeBump: false };
+  }
+  if (read.type === 'envelopeTypeTxV0') {
+    return { transaction: secondForm(read.v0.tx), signatures: read.v0.signatures, isFeeBump: false };
+  }
+  const { tx, signatures } = read.feeBump;
+  return { transaction: tx.innerTx.v1.tx, signatures: [...tx.innerTx.v1.signatures, ...signatures], isFeeBump: true };
+}
+
+function secondForm(tx: xdr.TransactionV0): xdr.Transaction {
+  return new xdr.Transaction({
+    sourceAccount: xdr.MuxedAccount.keyTypeEd25519(tx.sourceAccountEd25519),
+    fee: tx.fee,
+    seqNum: tx.seqNum,
+    cond: tx.timeBounds === null ? xdr.Preconditions.precondNone() : xdr.Preconditions.precondTime(tx.timeBounds),
+    memo: tx.memo,
+    operations: tx.operations,
+    ext: xdr.TransactionExt.v0(),
+  });
+}
+
+/** The account behind `G…` and `M…` alike. */
+export function accountOf(muxed: xdr.MuxedAccount): string {
+  const key = muxed.type === 'keyTypeEd25519' ? muxed.ed25519 : muxed.med25519.ed25519;
+  return StrKey.encodeEd25519PublicKey(key.toBytes());
+}
+
+/** When ledgers take a transaction, and what else it asks of the chain; null where it asks nothing. */
+export function preconditionsOf({ cond }: xdr.Transaction): xdr.PreconditionsV2 | null {
+  return cond.type === 'precondV2' ? cond.v2 : null;
+}
+
+/** In Unix seconds; 0 is none. */
+export interface Bounds {
+  minTime: bigint;
+  maxTime: bigint;
+}
+
+export function boundsOf(transaction: xdr.Transaction): Bounds {
+  const { cond } = transaction;
+  const told = cond.type === 'precondTime' ? cond.timeBounds : preconditionsOf(transaction)?.timeBounds;
+  return { minTime: told?.minTime ?? 0n, maxTime: told?.maxTime ?? 0n };
+}
+
+/** The earlier of two ends; the bounds of ledgers (CAP-21) say the first that does not take it. */
+export function upTo(last: bigint | undefined, ledgers: xdr.LedgerBounds | null): xdr.LedgerBounds | null {
+  if (last === undefined) return ledgers;
+  const { minLedger, maxLedger } = ledgers ?? { minLedger: 0, maxLedger: 0 };
+  const end = Number(last) + 1;
+  return new xdr.LedgerBounds({ minLedger, maxLedger: maxLedger === 0 ? end : Math.min(maxLedger, end) });
+}
+
+const SOROBAN = new Set(['invokeHostFunction', 'extendFootprintTtl', 'restoreFootprint']);
+
+/** Whether contracts' rules hold for it. */
+export function isSoroban({ operations }: { operations: readonly xdr.Operation[] }): boolean {
+  return operations.some(({ body }) => SOROBAN.has(body.type));
+}
+
+/** What a contract's transaction pays beside its place in a ledger, in stroops. */
+export function resourceFeeOf({ ext }: xdr.Transaction): bigint {
+  return ext.type === 'sorobanData' ? ext.sorobanData.resourceFee : 0n;
+}
+
+/** What the protocol refuses whatever it does, in the reference's words; undefined where there is nothing. */
+export function shapeFault(transaction: xdr.Transaction): string | undefined {
+  const { operations, memo } = transaction;
+  if (operations.length === 0) return 'Transaction has no operations';
+  if (operations.length > MOST_OPERATIONS) {
+    return `Transaction has ${operations.length} operations, but maximum allowed is ${MOST_OPERATIONS}`;
+  }
+  if (!isSoroban(transaction)) return undefined;
+  const contracts = operations.filter(({ body }) => SOROBAN.has(body.type));
+  if (contracts.length > 1) return 'Transaction can contain at most one Soroban operation';
+  if (operations.length > 1) {
+    return 'Soroban operations must be exclusive - no other operations allowed in the same transaction';
+  }
+  return memo.type === 'memoNone' ? undefined : 'Soroban operations cannot have a memo (except MemoNone)';
+}

@@ -1,0 +1,118 @@
+import { Address, scValToBigInt, xdr } from '@stellar/stellar-sdk/base';
+import { consentOf } from './contract.ts';
+
+/**
+ * A call of a contract that a fee forwarder makes for a user, who pays the relayer for it in a token. It is one function
+ * of one contract: what the user has signed binds all of it but what the relayer takes, up to a most, and who that is.
+ */
+export interface Forward {
+  forwarder: string;
+  /** The contract of the token. */
+  token: string;
+  /** What the relayer takes, in the token's smallest unit, and the most that it may. */
+  fee: bigint;
+  mostFee: bigint;
+  /** No later ledger takes it. */
+  lastLedger: number;
+  /** What the user wants called. */
+  target: xdr.InvokeContractArgs;
+  user: string;
+  relayer: string;
+}
+
+const FUNCTION = 'forward';
+
+/** The call of the forwarder. */
+export function forwardCallOf(forward: Forward): xdr.InvokeContractArgs {
+  const { forwarder, token, fee, mostFee, lastLedger, target, user, relayer } = forward;
+  const bounds = [address(token), i128(fee), i128(mostFee), xdr.ScVal.scvU32(lastLedger)];
+  return callOf(forwarder, FUNCTION, [...bounds, ...targetIn(target), address(user), address(relayer)]);
+}
+
+/** What a call asks of a forwarder; undefined for a call of another form. */
+function forwardIn(call: xdr.InvokeContractArgs): Forward | undefined {
+  try {
+    const [token, fee, mostFee, lastLedger, contract, name, args, user, relayer] = call.args;
+    if (contract?.type !== 'scvAddress' || name?.type !== 'scvSymbol' || args?.type !== 'scvVec') return undefined;
+    if (lastLedger?.type !== 'scvU32' || args.vec === null) return undefined;
+    const read: Forward = {
+      forwarder: Address.fromScAddress(call.contractAddress).toString(),
+      token: addressIn(token),
+      fee: i128In(fee),
+      mostFee: i128In(mostFee),
+      lastLedger: lastLedger.u32,
+      target: new xdr.InvokeContractArgs({
+        contractAddress: contract.address,
+        functionName: name.sym.toString(),
+        args: [...args.vec],
+      }),
+      user: addressIn(user),
+      relayer: addressIn(relayer),
+    };
+    // There is nothing in it that was not read.
+    return isSame(forwardCallOf(read), call) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The call as an operation. With what the user consents to the relayer does so too: to this very call and to none below it,
+ * so that nothing that is called can act for it.
+ * @param consent null where a node is to find out which consents are needed
+ */
+export function forwardBodyOf(forward: Forward, consent: xdr.SorobanAuthorizationEntry | null): xdr.OperationBody {
+  const hostFunction = xdr.HostFunction.hostFunctionTypeInvokeContract(forwardCallOf(forward));
+  const own = consentOf(hostFunction);
+  const auth = consent === null || own === undefined ? [] : [consent, own];
+  return xdr.OperationBody.invokeHostFunction(new xdr.InvokeHostFunctionOp({ hostFunction, auth }));
+}
+
+/** What a transaction asks of a forwarder, and nothing else; undefined for one of another form. */
+export function forwardOf({ operations }: Pick<xdr.Transaction, 'operations'>): Forward | undefined {
+  const [operation, ...others] = operations;
+  const call = operation?.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp : undefined;
+  if (call === undefined || others.length > 0) return undefined;
+  return call.hostFunction.type === 'hostFunctionTypeInvokeContract'
+    ? forwardIn(call.hostFunction.invokeContract)
+    : undefined;
+}
+
+/** What the user consents to: to no amount but the most, and to nobody in particular who takes it. */
+export function consentedCallOf(forward: Forward): xdr.InvokeContractArgs {
+  const { forwarder, token, mostFee, lastLedger, target } = forward;
+  const args = [address(token), i128(mostFee), xdr.ScVal.scvU32(lastLedger), ...targetIn(target)];
+  return callOf(forwarder, FUNCTION, args);
+}
+
+/** What lets the forwarder take the fee. */
+export function approvalOf({ forwarder, token, user, mostFee, lastLedger }: Forward): xdr.InvokeContractArgs {
+  return callOf(token, 'approve', [address(user), address(forwarder), i128(mostFee), xdr.ScVal.scvU32(lastLedger)]);
+}
+
+/** Whether two calls are the same to the last bit. */
+export function isSame(one: xdr.InvokeContractArgs, other: xdr.InvokeContractArgs): boolean {
+  return one.toXdr('base64') === other.toXdr('base64');
+}
+
+export function callOf(contract: string, functionName: string, args: xdr.ScVal[]): xdr.InvokeContractArgs {
+  return new xdr.InvokeContractArgs({ contractAddress: new Address(contract).toScAddress(), functionName, args });
+}
+
+function targetIn({ contractAddress, functionName, args }: xdr.InvokeContractArgs): xdr.ScVal[] {
+  const name = xdr.ScVal.scvSymbol(functionName.toString());
+  return [xdr.ScVal.scvAddress(contractAddress), name, xdr.ScVal.scvVec([...args])];
+}
+
+const address = (text: string): xdr.ScVal => new Address(text).toScVal();
+const i128 = (amount: bigint): xdr.ScVal => xdr.ScVal.scvI128(new xdr.Int128Parts(xdr.bigIntTo128Parts(amount, true)));
+
+function addressIn(value: xdr.ScVal | undefined): string {
+  if (value?.type !== 'scvAddress') throw new TypeError('not an address');
+  return Address.fromScVal(value).toString();
+}
+
+function i128In(value: xdr.ScVal | undefined): bigint {
+  if (value?.type !== 'scvI128') throw new TypeError('not an amount');
+  return scValToBigInt(value);
+}

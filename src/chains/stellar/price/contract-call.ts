@@ -1,0 +1,89 @@
+import type { xdr } from '@stellar/stellar-sdk/base';
+import { jsonAmount } from '../../../domain/amount.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { Preparation } from '../../client.ts';
+import type { ParsedRequest } from '../../parsed-request.ts';
+import { lastLedgerOf } from '../message/authorization.ts';
+import { authorizedFunctionOf } from '../message/contract.ts';
+import type { Draft } from '../message/draft.ts';
+import type { ContractFields } from '../schema.ts';
+import { type Simulated, simulate } from './simulation.ts';
+
+/** What an operation of contracts needs beside what every operation does. */
+export interface ContractNeeds {
+  kind: 'needs';
+  fields: ContractFields;
+  /** In stroops, beside its place in a ledger. */
+  fee: bigint;
+}
+
+/** As in families.md: what the caller consented to is over. */
+const TOO_LATE = 'A consent in its auth has expired';
+
+const ARCHIVED = 'What it touches has been archived and is brought back first';
+
+/**
+ * Has a node run the operation of contracts that a transaction consists of.
+ * @param ledger the newest: the transaction is in none of those up to it
+ */
+export async function contractNeeds(
+  read: ReadOne,
+  draft: Pick<Draft, 'source' | 'operations' | 'data' | 'finds'>,
+  ledger: bigint,
+): Promise<ContractNeeds | Preparation> {
+  const { source, operations, data, finds } = draft;
+  const [operation] = operations;
+  if (operation === undefined) throw new TypeError('an operation of contracts comes alone');
+  const call = operation.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp : undefined;
+  const given = call?.auth ?? [];
+  const lastLedger = earliest(given);
+  if (lastLedger !== null && lastLedger <= ledger) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
+  const isBare = call !== undefined && given.length === 0 && !finds;
+  const found = await simulate(read, { source, operation, data: call === undefined ? data : null, isBare });
+  if (found.kind === 'archived' && call !== undefined) return restoreFirst(found.data);
+  if (found.kind === 'archived') return { kind: 'refused', reason: ARCHIVED };
+  if (found.kind === 'failed') return { kind: 'refused', reason: found.reason };
+  if (!finds || call === undefined) return needsOf(found, given, lastLedger);
+  const isOwn = found.consents.every((consent) => isConsentTo(consent, call.hostFunction));
+  return isOwn ? needsOf(found, found.consents, null) : { kind: 'refused', reason: OTHERS };
+}
+
+function needsOf(
+  { data, fee }: Extract<Simulated, { kind: 'ran' }>,
+  consents: readonly xdr.SorobanAuthorizationEntry[],
+  lastLedger: bigint | null,
+): ContractNeeds {
+  const fields: ContractFields = {
+    data: data.toXdr('base64'),
+    consents: consents.map((entry) => entry.toXdr('base64')),
+    ...(lastLedger === null ? {} : { last_ledger: jsonAmount(lastLedger) }),
+  };
+  return { kind: 'needs', fields, fee };
+}
+
+/** A transaction of its own: it takes effect whatever becomes of the one that waits for it. */
+function restoreFirst(data: xdr.SorobanTransactionData): Preparation {
+  const request = { operations: [{ type: 'restore_footprint', data: data.toXdr('base64') }] };
+  const first: ParsedRequest = {
+    request,
+    validUntil: null,
+    anchorKind: 'sequence',
+    onDeath: 'renew',
+    contentKey: null,
+  };
+  return { kind: 'first', first, reason: ARCHIVED };
+}
+
+/** In no later ledger is a consent good. */
+function earliest(consents: readonly xdr.SorobanAuthorizationEntry[]): bigint | null {
+  const ledgers = consents.map(lastLedgerOf).filter((ledger) => ledger !== null);
+  return ledgers.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null);
+}
+
+/** The relayer's signature consents for the relayer, and to the call that was asked for only, whatever a node tells. */
+function isConsentTo({ credentials, rootInvocation }: xdr.SorobanAuthorizationEntry, asked: xdr.HostFunction): boolean {
+  const own = authorizedFunctionOf(asked)?.toXdr('base64');
+  return credentials.type === 'sorobanCredentialsSourceAccount' && rootInvocation.function.toXdr('base64') === own;
+}
+
+const OTHERS = 'It needs the consent of another account than the relayer’s: give it in auth, signed, as type xdr';

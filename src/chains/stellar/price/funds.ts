@@ -1,0 +1,31 @@
+import type { Preparation } from '../../client.ts';
+import type { LedgerAccount } from '../provider.ts';
+
+/** How soon a transaction looks again that waits for money. */
+const SHORT_OF_FUNDS_MS = 10_000;
+
+/** What the account's money has to bear, in stroops. */
+export interface Bill {
+  account: LedgerAccount;
+  /** What other transactions of the lane may still take. */
+  committed: bigint;
+  cost: bigint;
+  /** The policy's. */
+  minBalance: bigint;
+  /** What the ledger keeps for each of the account's entries. */
+  baseReserve: bigint;
+}
+
+/** What is lacking, in words; undefined where nothing is. What the ledger keeps cannot be spent. */
+export function shortage({ account, committed, cost, minBalance, baseReserve }: Bill): string | undefined {
+  const { balance, promised, reserves } = account;
+  const kept = reserves * baseReserve + promised;
+  const stays = kept > minBalance ? kept : minBalance;
+  if (balance >= stays + committed + cost) return undefined;
+  const underWay = committed > 0n ? `, Under way: ${committed}` : '';
+  return `Insufficient balance: Required: ${cost}, Available: ${balance}, Stays: ${stays}${underWay}`;
+}
+
+export function parkedForFunds(reason: string): Preparation {
+  return { kind: 'parked', cause: 'balance', reason, retryInMs: SHORT_OF_FUNDS_MS };
+}

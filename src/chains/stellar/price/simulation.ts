@@ -1,0 +1,103 @@
+import { xdr } from '@stellar/stellar-sdk/base';
+import { z } from 'zod';
+import { amountOf, amountUpTo } from '../../../domain/amount.ts';
+import type { Json, JsonObject } from '../../../domain/json/json.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { printable } from '../../printable.ts';
+import { contractErrorIn } from '../inclusion/diagnostics.ts';
+
+/** What a node finds when it runs a contract's operation on its ledger, without effect. */
+export type Simulated =
+  | {
+      kind: 'ran';
+      /** What it may touch and use, with what that costs. */
+      data: xdr.SorobanTransactionData;
+      /** For all it uses, in stroops, beside its place in a ledger. */
+      fee: bigint;
+      /** Those that were given, or where none were those that are needed. */
+      consents: readonly xdr.SorobanAuthorizationEntry[];
+      /** What the function gave back, in base64; null where nothing is told of it. */
+      returned: string | null;
+    }
+  /** What it touches has been archived; with this it is brought back. */
+  | { kind: 'archived'; data: xdr.SorobanTransactionData }
+  | { kind: 'failed'; reason: string };
+
+export interface AskedOperation {
+  source: xdr.MuxedAccount;
+  operation: xdr.Operation;
+  /** For operations that do not find it out by themselves. */
+  data: xdr.SorobanTransactionData | null;
+  /** It goes without consents; otherwise, where it has none, those that are needed are found. */
+  isBare: boolean;
+}
+
+const LONGEST_REASON = 500;
+
+/** In the reference's words. */
+const FAILED = 'Stellar transaction simulation failed:';
+
+/** Has a node run an operation. */
+export function simulate(read: ReadOne, asked: AskedOperation): Promise<Simulated> {
+  return read('simulateTransaction', paramsOf(asked), simulatedIn, { isLong: true });
+}
+
+function paramsOf({ source, operation, data, isBare }: AskedOperation): JsonObject {
+  const transaction = new xdr.Transaction({
+    sourceAccount: source,
+    fee: 100,
+    // Neither this nor the missing signature is looked at.
+    seqNum: 0n,
+    cond: xdr.Preconditions.precondNone(),
+    memo: xdr.Memo.memoNone(),
+    operations: [operation],
+    ext: data === null ? xdr.TransactionExt.v0() : xdr.TransactionExt.sorobanData(data),
+  });
+  const envelope = new xdr.TransactionV1Envelope({ tx: transaction, signatures: [] });
+  const text = xdr.TransactionEnvelope.envelopeTypeTx(envelope).toXdr('base64');
+  // With consents a node enforces them unasked, and older ones know no modes.
+  return isBare ? { transaction: text, authMode: 'enforce' } : { transaction: text };
+}
+
+const fee = amountUpTo(2n ** 63n - 1n);
+const answerSchema = z.object({
+  error: z.string().nullish(),
+  events: z.array(z.string()).nullish(),
+  restorePreamble: z.object({ transactionData: z.string(), minResourceFee: fee }).nullish(),
+  transactionData: z.string().optional(),
+  minResourceFee: fee.optional(),
+  results: z.array(z.object({ auth: z.array(z.string()).nullish(), xdr: z.string().nullish() })).nullish(),
+});
+
+function simulatedIn(answer: Json): Simulated {
+  const {
+    error,
+    events,
+    restorePreamble: restore,
+    transactionData,
+    minResourceFee,
+    results,
+  } = answerSchema.parse(answer);
+  if (error != null) return { kind: 'failed', reason: failureOf(error, events ?? []) };
+  if (restore != null) {
+    return { kind: 'archived', data: dataOf(restore.transactionData, amountOf(restore.minResourceFee)) };
+  }
+  if (transactionData === undefined || minResourceFee === undefined)
+    throw new TypeError('neither a result nor an error');
+  const resourceFee = amountOf(minResourceFee);
+  const consents = (results?.[0]?.auth ?? []).map((text) => xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64'));
+  const returned = results?.[0]?.xdr ?? null;
+  return { kind: 'ran', data: dataOf(transactionData, resourceFee), fee: resourceFee, consents, returned };
+}
+
+function dataOf(text: string, resourceFee: bigint): xdr.SorobanTransactionData {
+  const { ext, resources } = xdr.SorobanTransactionData.fromXdr(text, 'base64');
+  return new xdr.SorobanTransactionData({ ext, resources, resourceFee });
+}
+
+/** What follows the first line is a log of all that was called. */
+function failureOf(error: string, events: readonly string[]): string {
+  const [first = ''] = error.split('\n');
+  const contractError = contractErrorIn(events);
+  return `${FAILED} ${printable(first, LONGEST_REASON)}${contractError === undefined ? '' : ` ${contractError}`}`;
+}

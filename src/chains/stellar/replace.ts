@@ -1,0 +1,116 @@
+import { amountOf, jsonAmount } from '../../domain/amount.ts';
+import { invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { AttemptPreparation, LaneFigures, NewAttempt, ObservedEntry } from '../client.ts';
+import { bidFor, MOST_FEE, resourcesOf, USUAL_CAP } from './fees.ts';
+import { preparedDraft } from './message/draft.ts';
+import { isSoroban } from './message/envelope.ts';
+import { readPolicy } from './policy.ts';
+import { costOf, prepare } from './prepare.ts';
+import { shortage } from './price/funds.ts';
+import { accountAt, latestLedger, usualFee } from './provider.ts';
+import { readFields, readRequest, type StellarFields } from './schema.ts';
+
+/** What takes a sequence and does nothing else: a bump to where the account is already (CAP-1). */
+export const NOOP_REQUEST: JsonObject = { operations: [{ type: 'bump_sequence', bump_to: 0 }] };
+
+/**
+ * Whether one more attempt can be had. Nodes give no place in their queue to another transaction of the account, whatever
+ * it pays, but they keep none for longer than a few ledgers: what they have dropped they take anew, and dearer. What has
+ * expired is dead with the next ledger, so that nothing is spent on it; what a client signed is the client's to change.
+ */
+export function canReplace({ transaction, attempts, account }: ObservedEntry, purpose: NewAttempt['purpose']): boolean {
+  if (transaction.anchorKind !== 'sequence' || purpose === 'replace') return false;
+  if (purpose === 'noop') return transaction.noopEnd !== 'expired';
+  // Its user pays for no more.
+  if ('forward' in readRequest(transaction.request)) return false;
+  const known = knownOf(attempts.at(-1));
+  return known !== undefined && amountOf(known.fee) < mostOf(known, readPolicy(account.policies).maxFee);
+}
+
+/**
+ * Prices one more attempt under the sequence that a transaction has. A bump pays twice as much for its place, or what is
+ * usual by now, within the policy's cap, and ends when the attempt does that it repeats.
+ */
+export async function prepareReplacement(
+  rpc: RpcClient,
+  entry: ObservedEntry,
+  { purpose }: NewAttempt,
+  lane: LaneFigures,
+): Promise<AttemptPreparation> {
+  const others = lane.committed - entry.attempts.map(costOf).reduce(larger, 0n);
+  const committed = others > 0n ? others : 0n;
+  return purpose === 'noop' ? prepareNoop(rpc, entry, committed) : prepareBump(rpc, entry, committed);
+}
+
+async function prepareNoop(rpc: RpcClient, entry: ObservedEntry, committed: bigint): Promise<AttemptPreparation> {
+  const transaction = { ...entry.transaction, request: NOOP_REQUEST, validUntil: null };
+  const prepared = await prepare(rpc, transaction, entry.account, { committed });
+  if (prepared.kind === 'first') throw new TypeError('nothing has to be done before nothing');
+  return prepared.kind === 'ready' ? { ...prepared, request: NOOP_REQUEST } : prepared;
+}
+
+async function prepareBump(
+  rpc: RpcClient,
+  { attempts, account }: ObservedEntry,
+  committed: bigint,
+): Promise<AttemptPreparation> {
+  const latest = attempts.at(-1);
+  const known = knownOf(latest);
+  if (latest === undefined || known === undefined) throw new TypeError('a signed attempt was prepared');
+  const { request } = latest;
+  const asked = readRequest(request);
+  if ('inner' in asked) throw new TypeError('what a client has signed has no other price');
+  const draft = preparedDraft(asked, known);
+  const { maxFee, minBalance: kept } = readPolicy(account.policies);
+  const minBalance = 'swap' in asked ? 0n : kept;
+  const resources = resourcesOf(known);
+  const most = mostOf(known, maxFee);
+  const before = amountOf(known.fee) - resources;
+  return rpc.onOne(async (read) => {
+    const [usual, { account: payer }, { baseReserve }] = await Promise.all([
+      usualFee(read, isSoroban(draft) ? 'sorobanInclusionFee' : 'inclusionFee'),
+      accountAt(read, account.address),
+      latestLedger(read),
+    ]);
+    const wanted = resources + larger(2n * before, bidFor(draft.operations.length, usual, most));
+    const fee = wanted < most ? wanted : most;
+    if (fee <= amountOf(known.fee)) return { kind: 'parked', cause: 'price', reason: `Max fee exceeded: ${most}` };
+    const fields: StellarFields = { ...known, fee: jsonAmount(fee) };
+    const cost = costOf({ request, fields });
+    if (payer === null)
+      return { kind: 'parked', cause: 'balance', reason: `Account ${account.address} does not exist` };
+    const short = shortage({ account: payer, committed, cost, minBalance, baseReserve });
+    if (short !== undefined) return { kind: 'parked', cause: 'balance', reason: short };
+    return { kind: 'ready', fields, cost, request };
+  });
+}
+
+/** A transaction is replaced by none: what it asks has no other price than its own. */
+export function refuseReplacement(): never {
+  throw invalidRequest('Replacing is not supported for stellar transactions');
+}
+
+/** How many ledgers a node keeps a transaction (stellar-core, `TRANSACTION_QUEUE_TIMEOUT_LEDGERS`), and two more. */
+const LEDGERS_OF_PATIENCE = 6;
+
+export function patienceMs(blockTimeMs: number): number {
+  return LEDGERS_OF_PATIENCE * blockTimeMs;
+}
+
+/** Without the sequence, which is given anew. */
+function knownOf(attempt: Attempt | undefined): StellarFields | undefined {
+  return attempt === undefined ? undefined : readFields(attempt.fields);
+}
+
+/** The most that may be bid for a transaction, in stroops; for a swap no more than it brings. */
+function mostOf(fields: StellarFields, maxFee: bigint | null): bigint {
+  const usual = USUAL_CAP + resourcesOf(fields);
+  const most = maxFee ?? (usual < MOST_FEE ? usual : MOST_FEE);
+  const brought = fields.swap === undefined ? most : amountOf(fields.swap.least) - 1n;
+  return brought < most ? brought : most;
+}
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);

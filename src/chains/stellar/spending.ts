@@ -1,0 +1,105 @@
+import { Address, type xdr } from '@stellar/stellar-sdk/base';
+import { amountOf } from '../../domain/amount.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Spend, Spent } from '../../domain/transaction/spending.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { ChainSpending } from '../chain.ts';
+import { isAccount, isContract } from './address.ts';
+import { accountOf, readEnvelope } from './message/envelope.ts';
+import { forwardOf } from './message/forward.ts';
+import { operationOf } from './message/operation.ts';
+import { amountsTaken } from './message/taken.ts';
+import { readFields, readRequest } from './schema.ts';
+
+/**
+ * What a request moves of the relayer, in stroops and the smallest units of assets, one like the other. Limits by recipient
+ * go by who is paid or called, and those by selector by the kind of operation or the function. Of what is a client's the
+ * relayer pays nothing but the fee.
+ */
+function spendOf(request: JsonObject): Spend {
+  const asked = readRequest(request);
+  if ('swap' in asked) return NONE;
+  if ('inner' in asked) {
+    const { transaction } = readEnvelope(asked.inner);
+    const recipient = accountOf(transaction.sourceAccount);
+    return { recipient, selector: FEE_BUMP, value: 0n, fee: amountOf(asked.max_fee), beyond: null };
+  }
+  if ('forward' in asked) {
+    const recipient = forwardOf(readEnvelope(asked.forward).transaction)?.user ?? null;
+    return { recipient, selector: FEE_FORWARD, value: 0n, fee: null, beyond: null };
+  }
+  const operations =
+    'transaction' in asked
+      ? readEnvelope(asked.transaction).transaction.operations
+      : asked.operations.map((one) => operationOf(one));
+  const [first, ...others] = operations.map(({ body }) => ({ to: recipientOf(body), what: selectorOf(body) }));
+  const other = others.find(({ to, what }) => to !== first?.to || what !== first?.what);
+  return {
+    recipient: first?.to ?? null,
+    selector: first?.to == null ? null : first.what,
+    value: operations.reduce((sum, { body }) => sum + amountsTaken(body), 0n),
+    fee: null,
+    beyond:
+      other === undefined ? null : `another operation, ${other.what}${other.to === null ? '' : ` to ${other.to}`}`,
+  };
+}
+
+/** No client asks for what is swapped. */
+const NONE: Spend = { recipient: null, selector: null, value: 0n, fee: null, beyond: null };
+
+/** The selectors of what the relayer only pays the fee of. */
+const FEE_BUMP = 'feeBump';
+const FEE_FORWARD = 'feeForward';
+
+/** Who is paid or called; null where nobody is. */
+function recipientOf(body: xdr.OperationBody): string | null {
+  switch (body.type) {
+    case 'payment':
+      return accountOf(body.paymentOp.destination);
+    case 'createAccount':
+      return Address.account(body.createAccountOp.destination.ed25519.toBytes()).toString();
+    case 'pathPaymentStrictSend':
+      return accountOf(body.pathPaymentStrictSendOp.destination);
+    case 'pathPaymentStrictReceive':
+      return accountOf(body.pathPaymentStrictReceiveOp.destination);
+    case 'invokeHostFunction': {
+      const { hostFunction } = body.invokeHostFunctionOp;
+      if (hostFunction.type !== 'hostFunctionTypeInvokeContract') return null;
+      return Address.fromScAddress(hostFunction.invokeContract.contractAddress).toString();
+    }
+    default:
+      return null;
+  }
+}
+
+/** A function's name has brackets, so that none is taken for a kind of operation. */
+function selectorOf(body: xdr.OperationBody): string {
+  if (body.type !== 'invokeHostFunction') return body.type;
+  const { hostFunction } = body.invokeHostFunctionOp;
+  return hostFunction.type === 'hostFunctionTypeInvokeContract'
+    ? `${hostFunction.invokeContract.functionName.toString()}()`
+    : body.type;
+}
+
+/** What a final transaction took: one that failed has paid its fee and moved nothing, one that is in no ledger neither. */
+function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
+  const known = readFields(fields);
+  const receipt = known?.receipt;
+  if (receipt === undefined) return { value: 0n, fee: 0n };
+  return { value: receipt.succeeded ? spendOf(request).value : 0n, fee: amountOf(receipt.fee ?? known?.fee ?? 0) };
+}
+
+/** What plugins' limits go by, and how operators name what they allow. */
+export const spending: ChainSpending = {
+  spendOf,
+  spentBy,
+  recipient: {
+    read: (text) => (isAccount(text) || isContract(text) ? text : undefined),
+    expected: 'an account (G…) or a contract (C…) of Stellar',
+  },
+  selector: {
+    read: (text) => (/^[A-Za-z0-9_]{1,32}(\(\))?$/.test(text) ? text : undefined),
+    expected: 'a kind of operation, as payment or feeBump, or a function of a contract with brackets, as transfer()',
+  },
+  withoutRecipient: 'an operation that pays and calls nobody',
+};

@@ -1,0 +1,81 @@
+import { Address, Asset, scValToBigInt, type xdr } from '@stellar/stellar-sdk/base';
+import { invalidRequest } from '../../../domain/errors.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { isContract } from '../address.ts';
+import { callOf } from '../message/forward.ts';
+import type { StellarPolicy } from '../policy.ts';
+import { readContract } from '../price/contract-read.ts';
+import { contractAt } from '../provider.ts';
+import { assertAsset, type FeeToken, nameOf } from './asset.ts';
+
+/** A token of a contract that fees of contracts' calls are paid in. */
+export interface ContractToken extends FeeToken {
+  contract: string;
+}
+
+/**
+ * A token by its contract: that of an asset of the ledger, which has the asset's price. The policies may name it either
+ * way.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export async function contractTokenOf(
+  read: ReadOne,
+  contract: string,
+  { allowedTokens }: StellarPolicy,
+  passphrase: string,
+): Promise<ContractToken> {
+  const asset = await assetBehind(read, contract, passphrase);
+  const names = asset === null ? [contract] : [contract, nameOf(asset)];
+  const allowed = allowedTokens.find((token) => names.includes(token.asset));
+  if (allowed === undefined && allowedTokens.length > 0) {
+    throw invalidRequest(`Token ${contract} is not allowed for fees`);
+  }
+  // In the reference's words.
+  if (asset === null) throw invalidRequest(`No configured strategy can handle asset: ${contract}`);
+  return { name: contract, contract, asset, allowed };
+}
+
+/** The contract that a quote names. @throws AppError `INVALID_REQUEST` in the reference's words */
+export function contractNamed(text: string, passphrase: string): string {
+  if (isContract(text)) return text;
+  assertAsset(text);
+  const [code = '', issuer] = text.split(':');
+  const asset = issuer === undefined ? Asset.native() : new Asset(code, issuer);
+  const own = asset.contractId(passphrase);
+  throw invalidRequest(`fee_token must be a valid Soroban contract address (C...), got '${text}': its own is ${own}`);
+}
+
+/**
+ * The asset whose contract it is (CAP-46-6): its address follows from the asset, so that no contract and no node can
+ * pretend; null for a token of its own.
+ */
+async function assetBehind(read: ReadOne, contract: string, passphrase: string): Promise<Asset | null> {
+  const native = Asset.native();
+  if (native.contractId(passphrase) === contract) return native;
+  const instance = await contractAt(read, contract);
+  if (instance === null) throw invalidRequest(`There is no contract ${contract}`);
+  const [code = '', issuer = ''] = nameIn(instance).split(':');
+  try {
+    const asset = new Asset(code, issuer);
+    return asset.contractId(passphrase) === contract ? asset : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a token's contract calls itself. */
+function nameIn({ storage }: xdr.ScContractInstance): string {
+  const metadata = fieldOf(storage, 'METADATA');
+  const name = metadata?.type === 'scvMap' ? fieldOf(metadata.map, 'name') : undefined;
+  return name?.type === 'scvString' ? name.str.toString() : '';
+}
+
+function fieldOf(entries: readonly xdr.ScMapEntry[] | null, name: string): xdr.ScVal | undefined {
+  return entries?.find(({ key }) => key.type === 'scvSymbol' && key.sym.toString() === name)?.val;
+}
+
+/** What somebody has of a token, in its smallest unit; nothing where its contract does not tell. */
+export async function heldOf(read: ReadOne, contract: string, owner: string): Promise<bigint> {
+  const told = await readContract(read, callOf(contract, 'balance', [new Address(owner).toScVal()]));
+  return told?.type === 'scvI128' ? scValToBigInt(told) : 0n;
+}

@@ -1,0 +1,46 @@
+/** How long what was built is good for, in seconds: that of the reference. */
+export const VALIDITY_SECONDS = 120;
+
+/** What an asset of the ledger is divided into, in decimals. */
+const DECIMALS = 7;
+
+/** An amount in whole units, with as many decimals as it needs and never an exponent. */
+export function unitsText(amount: bigint): string {
+  return ratioText(amount, 10n ** BigInt(DECIMALS), DECIMALS);
+}
+
+/** How much of an asset's smallest unit one stroop is worth. */
+export function rateText(tokens: bigint, stroops: bigint): string {
+  return ratioText(tokens, stroops, RATE_DECIMALS);
+}
+
+const RATE_DECIMALS = 18;
+
+/** A quotient, cut off behind so many decimals. */
+function ratioText(dividend: bigint, divisor: bigint, decimals: number): string {
+  const digits = ((dividend * 10n ** BigInt(decimals)) / divisor).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, -decimals);
+  const part = digits.slice(-decimals).replace(/0+$/, '');
+  return part === '' ? whole : `${whole}.${part}`;
+}
+
+/** An amount with so many percent on top, rounded up. A 32-bit float has no more than seven digits. */
+export function withMargin(amount: bigint, percent: number): bigint {
+  const parts = BigInt(Math.round(percent * 1e5));
+  return (amount * (WHOLE + parts) + WHOLE - 1n) / WHOLE;
+}
+
+/** An amount less so many percent, rounded up. */
+export function lessTolerance(amount: bigint, percent: number): bigint {
+  const parts = BigInt(Math.round(percent * 1e5));
+  return parts >= WHOLE ? 0n : (amount * (WHOLE - parts) + WHOLE - 1n) / WHOLE;
+}
+
+const WHOLE = 10_000_000n;
+
+/** An amount as Horizon writes it: seven decimals. @throws TypeError */
+export function amountIn(text: unknown): bigint {
+  const [, whole, part = ''] = (typeof text === 'string' && /^(\d{1,12})(?:\.(\d{1,7}))?$/.exec(text)) || [];
+  if (whole === undefined) throw new TypeError('not an amount');
+  return BigInt(whole) * 10n ** BigInt(DECIMALS) + BigInt(part.padEnd(DECIMALS, '0'));
+}

@@ -1,0 +1,135 @@
+import { amountOf, jsonAmount } from '../../../domain/amount.ts';
+import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import type { JsonObject } from '../../../domain/json/json.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
+import type { Preparation, ReadyPreparation } from '../../client.ts';
+import { BASE_FEE, resourcesOf } from '../fees.ts';
+import { draftOf } from '../message/draft.ts';
+import { readEnvelope } from '../message/envelope.ts';
+import { type Forward, forwardOf } from '../message/forward.ts';
+import { readPolicy, type StellarPolicy } from '../policy.ts';
+import { contractNeeds } from '../price/contract-call.ts';
+import { latestLedger, usualFee } from '../provider.ts';
+import { type ForwardRequest, readFields } from '../schema.ts';
+import { assertWithinLimit } from './asset.ts';
+import { type ContractToken, contractTokenOf } from './contract-token.ts';
+import { lessTolerance, withMargin } from './figures.ts';
+import { type OrderBooks, tokensFor } from './horizon.ts';
+
+/** Where calls of contracts are paid in tokens, and what for. */
+export interface ForwardMarket {
+  books: OrderBooks;
+  /** The network's fee forwarder; null where it names none. */
+  forwarder: string | null;
+  passphrase: string;
+}
+
+/** The forwarder that operators trust with what users sign. @throws AppError `INVALID_REQUEST` where there is none */
+export function forwarderOf({ forwarder, books }: ForwardMarket): string {
+  if (forwarder !== null) return forwarder;
+  // In the reference's first words.
+  throw invalidRequest(`FeeForwarder address not configured: set fee_forwarder of the network ${books.network}`);
+}
+
+/** What a user is asked for a call that costs the relayer so many stroops, in the token's smallest unit. */
+export function askedFor(
+  { books }: ForwardMarket,
+  { asset }: ContractToken,
+  { feeMargin }: StellarPolicy,
+  stroops: bigint,
+): Promise<bigint> {
+  return tokensFor(books, asset, withMargin(stroops, feeMargin));
+}
+
+/** What a place in a ledger costs a contract's call by now, in stroops. */
+export async function placeFee(read: ReadOne): Promise<bigint> {
+  const usual = await usualFee(read, 'sorobanInclusionFee');
+  return usual > BASE_FEE ? usual : BASE_FEE;
+}
+
+/**
+ * Has a node run a call that a user has consented to, with that consent, and holds the fee against what it costs by now:
+ * less is taken only by as much as prices may move.
+ * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
+ */
+export async function assertForwardPaid(
+  read: ReadOne,
+  request: ForwardRequest,
+  { address, policies }: Account,
+  market: ForwardMarket,
+): Promise<void> {
+  const policy = readPolicy(policies);
+  const { forward, token } = await boundTo(read, request, policy, market);
+  const { sequence } = await latestLedger(read);
+  const needs = await contractNeeds(read, draftOf(request, address), sequence);
+  if (needs.kind !== 'needs') throw invalidRequest('reason' in needs ? needs.reason : NOT_NOW);
+  const asked = await askedFor(market, token, policy, needs.fee + (await placeFee(read)));
+  if (forward.fee < leastOf(asked, token, policy)) throw invalidRequest(insufficient(forward, asked));
+}
+
+/** What was prepared, as far as the user pays for it by now: for its place in a ledger no more is bid than that. */
+export async function withinPayment(
+  read: ReadOne,
+  prepared: Preparation,
+  request: ForwardRequest,
+  policies: JsonObject,
+  market: ForwardMarket,
+): Promise<Preparation> {
+  // To bring back what has been archived is a transaction of the relayer's own, which nobody pays for.
+  if (prepared.kind === 'first') return { kind: 'refused', reason: prepared.reason };
+  if (prepared.kind !== 'ready') return prepared;
+  try {
+    return await paidFor(read, prepared, request, readPolicy(policies), market);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'INVALID_REQUEST') throw error;
+    return { kind: 'refused', reason: error.message };
+  }
+}
+
+async function paidFor(
+  read: ReadOne,
+  prepared: ReadyPreparation,
+  request: ForwardRequest,
+  policy: StellarPolicy,
+  market: ForwardMarket,
+): Promise<Preparation> {
+  const fields = readFields(prepared.fields);
+  if (fields === undefined) throw new TypeError('prepared without fields');
+  const { forward, token } = await boundTo(read, request, policy, market);
+  const cost = amountOf(fields.fee);
+  const asked = await askedFor(market, token, policy, cost);
+  const least = leastOf(asked, token, policy);
+  if (forward.fee >= least) return prepared;
+  const worth = (cost * forward.fee) / least;
+  if (worth < resourcesOf(fields) + BASE_FEE) return { kind: 'refused', reason: insufficient(forward, asked) };
+  return { ...prepared, fields: { ...fields, fee: jsonAmount(worth) }, cost: worth };
+}
+
+/** What is called, where it is called by the network's forwarder and paid for in a token that the policies take. */
+async function boundTo(
+  read: ReadOne,
+  request: ForwardRequest,
+  policy: StellarPolicy,
+  market: ForwardMarket,
+): Promise<{ forward: Forward; token: ContractToken }> {
+  const forward = forwardOf(readEnvelope(request.forward).transaction);
+  if (forward === undefined) throw new TypeError('not a call of a forwarder that was accepted');
+  const own = forwarderOf(market);
+  if (forward.forwarder !== own) {
+    throw invalidRequest(`operations.0: it calls ${forward.forwarder}, not the fee forwarder ${own} of the network`);
+  }
+  const token = await contractTokenOf(read, forward.token, policy, market.passphrase);
+  assertWithinLimit(token, forward.mostFee);
+  return { forward, token };
+}
+
+function leastOf(asked: bigint, { allowed }: ContractToken, { slippage }: StellarPolicy): bigint {
+  return lessTolerance(asked, allowed?.slippage ?? slippage);
+}
+
+function insufficient({ fee, token }: Forward, asked: bigint): string {
+  return `Insufficient fee payment: fee_amount is ${fee} of ${token}, and ${asked} is asked`;
+}
+
+const NOT_NOW = 'It cannot be sent now';

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { Address, Keypair, xdr } from '@stellar/stellar-sdk/base';
+import { invalidRequest } from '../../../domain/errors.ts';
+import type { WireObject } from '../../../domain/json/json.ts';
+import { wireTime } from '../../../domain/wire-time.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { MOST_FEE } from '../fees.ts';
+import { consentFault } from '../guard/forward.ts';
+import { addressIn } from '../message/authorization.ts';
+import { accountOf } from '../message/envelope.ts';
+import { type Forward, forwardBodyOf } from '../message/forward.ts';
+import { envelopeOf } from '../message/transaction.ts';
+import type { StellarPolicy } from '../policy.ts';
+import { type Simulated, simulate } from '../price/simulation.ts';
+import { type LatestLedger, latestLedger } from '../provider.ts';
+import { assertWithinLimit } from './asset.ts';
+import { contractNamed, contractTokenOf, heldOf } from './contract-token.ts';
+import type { UserDraft } from './draft.ts';
+import { rateText, unitsText, VALIDITY_SECONDS } from './figures.ts';
+import { askedFor, type ForwardMarket, forwarderOf, placeFee } from './forward-price.ts';
+import { lacks } from './payment.ts';
+
+/** What a call by the fee forwarder is quoted and built by. */
+export interface Forwarding extends ForwardMarket {
+  relayer: string;
+  policy: StellarPolicy;
+  /** From one ledger to the next. */
+  blockTimeMs: number;
+}
+
+/** A call by the forwarder, at its price. */
+interface PricedForward {
+  forward: Forward;
+  /** What the relayer asks for, in stroops. */
+  stroops: bigint;
+  latest: LatestLedger;
+}
+
+/** So much of what a trial costs is asked on top, in percent: the user's signature costs too, and ledgers go on. */
+const RESERVE = 15n;
+
+/** How much more than the fee the user consents to, in percent, as in the reference. */
+const HEADROOM = 5n;
+
+/**
+ * What a user is asked in a token for a call of a contract.
+ * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
+ */
+export async function quoteForward(
+  read: ReadOne,
+  draft: UserDraft,
+  feeToken: string,
+  how: Forwarding,
+): Promise<WireObject> {
+  const { forward, stroops } = await priced(read, draft, feeToken, how);
+  return { ...shown(forward), conversion_rate: rateText(forward.fee, stroops), ...shownMost(forward) };
+}
+
+/**
+ * The relayer's transaction that makes a user's call, with what the user has to sign for it. It takes no sequence before it
+ * comes back.
+ * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
+ */
+export async function buildForward(
+  read: ReadOne,
+  draft: UserDraft,
+  feeToken: string,
+  how: Forwarding,
+): Promise<WireObject> {
+  const { forward, stroops, latest } = await priced(read, draft, feeToken, how);
+  const { data, fee, consent } = await tried(read, forward);
+  const until = Math.floor(latest.closedAt / 1_000) + VALIDITY_SECONDS;
+  const maxTime = BigInt(until);
+  const body = forwardBodyOf(forward, consent);
+  const transaction = new xdr.Transaction({
+    sourceAccount: Keypair.fromPublicKey(how.relayer).xdrMuxedAccount(),
+    fee: Number(fee + (await placeFee(read))),
+    seqNum: 0n,
+    cond: xdr.Preconditions.precondTime(new xdr.TimeBounds({ minTime: 0n, maxTime })),
+    memo: xdr.Memo.memoNone(),
+    operations: [new xdr.Operation({ sourceAccount: null, body })],
+    ext: xdr.TransactionExt.sorobanData(data),
+  });
+  return {
+    transaction: envelopeOf(transaction, []),
+    ...shown(forward),
+    fee_in_stroops: String(stroops),
+    fee_token: forward.token,
+    valid_until: wireTime(until * 1_000),
+    user_auth_entry: consent.toXdr('base64'),
+    ...shownMost(forward),
+  };
+}
+
+async function priced(read: ReadOne, draft: UserDraft, feeToken: string, how: Forwarding): Promise<PricedForward> {
+  const { relayer, policy, passphrase, blockTimeMs } = how;
+  const forwarder = forwarderOf(how);
+  const token = await contractTokenOf(read, contractNamed(feeToken, passphrase), policy, passphrase);
+  const { user, target } = callIn(draft);
+  const [latest, held] = await Promise.all([latestLedger(read), heldOf(read, token.contract, user)]);
+  if (held === 0n) throw lacks(token, held, 1n);
+  const ledgers = Math.ceil((VALIDITY_SECONDS * 1_000) / blockTimeMs);
+  const bound = { forwarder, token: token.contract, target, user, relayer };
+  const least: Forward = { ...bound, fee: 1n, mostFee: 1n, lastLedger: Number(latest.sequence) + ledgers };
+  const { fee: resources } = await tried(read, least);
+  const stroops = onTop(resources, RESERVE) + (await placeFee(read));
+  const cap = policy.maxFee ?? MOST_FEE;
+  if (stroops > cap) throw invalidRequest(`Max fee exceeded: ${cap}`);
+  const fee = await askedFor(how, token, policy, stroops);
+  const mostFee = onTop(fee, HEADROOM);
+  assertWithinLimit(token, mostFee);
+  if (held < fee) throw lacks(token, held, fee);
+  return { forward: { ...least, fee, mostFee }, stroops, latest };
+}
+
+/** So many percent more, rounded up. */
+const onTop = (amount: bigint, percent: bigint): bigint => (amount * (100n + percent) + 99n) / 100n;
+
+/** The user's own call. */
+function callIn({ user, transaction }: UserDraft): Pick<Forward, 'user' | 'target'> {
+  const { body, sourceAccount: own } = transaction.operations[0] ?? {};
+  if (own != null && accountOf(own) !== user)
+    throw invalidRequest('operations.0: it is of another account than the user');
+  const asked = body?.type === 'invokeHostFunction' ? body.invokeHostFunctionOp : undefined;
+  if (asked?.hostFunction.type !== 'hostFunctionTypeInvokeContract') throw new TypeError('not a call of a contract');
+  const other = asked.auth.findIndex(({ credentials }) => (addressIn(credentials) ?? user) !== user);
+  if (other >= 0) throw invalidRequest(`auth.${other}: only the user can consent to what a fee forwarder calls`);
+  return { user, target: asked.hostFunction.invokeContract };
+}
+
+/** What a call by the forwarder takes, and what the user has to consent to: a node finds that out. */
+async function tried(
+  read: ReadOne,
+  forward: Forward,
+): Promise<Pick<Extract<Simulated, { kind: 'ran' }>, 'data' | 'fee'> & { consent: xdr.SorobanAuthorizationEntry }> {
+  const source = Keypair.fromPublicKey(forward.relayer).xdrMuxedAccount();
+  const operation = new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(forward, null) });
+  const found = await simulate(read, { source, operation, data: null, isBare: false });
+  if (found.kind === 'failed') throw invalidRequest(found.reason);
+  if (found.kind === 'archived') throw invalidRequest('What it touches has been archived: bring it back first');
+  const own = found.consents.find(({ credentials }) => addressIn(credentials) === undefined);
+  if (own !== undefined && own.rootInvocation.subInvocations.length > 0) {
+    throw invalidRequest('What is called needs the consent of the relayer itself, which gives none');
+  }
+  const others = found.consents.filter(({ credentials }) => addressIn(credentials) !== undefined);
+  const [entry] = others;
+  if (entry === undefined || others.length > 1) {
+    throw invalidRequest(`It needs the consent of ${others.length} addresses: expected that of the user alone`);
+  }
+  const fault = consentFault(entry, forward);
+  if (fault !== undefined) throw invalidRequest(`The fee forwarder asks for another consent: ${fault}`);
+  return { data: found.data, fee: found.fee, consent: unsigned(entry, forward) };
+}
+
+/** For the user to sign: as the node has found it, with a nonce that nobody else knows. */
+function unsigned({ rootInvocation }: xdr.SorobanAuthorizationEntry, { user, lastLedger }: Forward) {
+  const given = new xdr.SorobanAddressCredentials({
+    address: new Address(user).toScAddress(),
+    nonce: randomBytes(8).readBigInt64BE(),
+    signatureExpirationLedger: lastLedger,
+    signature: xdr.ScVal.scvVec([]),
+  });
+  const credentials = xdr.SorobanCredentials.sorobanCredentialsAddress(given);
+  return new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation });
+}
+
+function shown({ fee }: Forward): WireObject {
+  return { fee_in_token: String(fee), fee_in_token_ui: unitsText(fee) };
+}
+
+function shownMost({ mostFee }: Forward): WireObject {
+  return { max_fee_in_token: String(mostFee), max_fee_in_token_ui: unitsText(mostFee) };
+}

@@ -1,0 +1,75 @@
+import { Asset, type xdr } from '@stellar/stellar-sdk/base';
+import { amountOf } from '../../../domain/amount.ts';
+import { type AppError, invalidRequest } from '../../../domain/errors.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { accountOf, readEnvelope } from '../message/envelope.ts';
+import type { StellarPolicy } from '../policy.ts';
+import { accountAt, spendableOf } from '../provider.ts';
+import type { FeeBumpRequest } from '../schema.ts';
+import { assertWithinLimit, type FeeToken, paidToken } from './asset.ts';
+import { lessTolerance, unitsText, withMargin } from './figures.ts';
+import { type OrderBooks, tokensFor } from './horizon.ts';
+
+/** A payment to the relayer within a user's transaction. */
+interface Payment {
+  from: string;
+  amount: bigint;
+  asset: Asset;
+}
+
+/**
+ * The one payment of a transaction to the relayer.
+ * @throws AppError `INVALID_REQUEST` where there is none, or more than one
+ */
+export function paymentIn({ operations, sourceAccount }: xdr.Transaction, relayer: string): Payment {
+  const found = operations.flatMap(({ body, sourceAccount: own }): Payment[] => {
+    if (body.type !== 'payment' || accountOf(body.paymentOp.destination) !== relayer) return [];
+    const { amount, asset } = body.paymentOp;
+    return [{ from: accountOf(own ?? sourceAccount), amount, asset: Asset.fromOperation(asset) }];
+  });
+  const [payment] = found;
+  if (payment === undefined || found.length > 1) {
+    throw invalidRequest(`Exactly one payment to the relayer is needed, and there are ${found.length}`);
+  }
+  return payment;
+}
+
+/**
+ * Holds a user's signed transaction against what the relayer asks for its fee, by a new quote: less is taken only by as
+ * much as prices may move.
+ * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
+ */
+export async function assertPaid(
+  read: ReadOne,
+  { inner, max_fee: fee }: FeeBumpRequest,
+  relayer: string,
+  policy: StellarPolicy,
+  books: OrderBooks,
+): Promise<void> {
+  const { from, amount, asset } = paymentIn(readEnvelope(inner).transaction, relayer);
+  const token = paidToken(asset, policy);
+  assertWithinLimit(token, amount);
+  const asked = await tokensFor(books, asset, withMargin(amountOf(fee), policy.feeMargin));
+  const least = lessTolerance(asked, token.allowed?.slippage ?? policy.slippage);
+  if (amount < least) {
+    throw invalidRequest(`Insufficient fee payment: ${amount} of ${token.name} is paid, and ${asked} is asked`);
+  }
+  await assertHeld(read, from, token, amount);
+  if (!asset.isNative() && (await spendableOf(read, relayer, asset)) === null) {
+    throw invalidRequest(`The relayer has no trust line for ${token.name}`);
+  }
+}
+
+/** @throws AppError `INVALID_REQUEST` in the reference's words, where the user lacks what is to be paid */
+export async function assertHeld(read: ReadOne, user: string, { asset, name }: FeeToken, tokens: bigint) {
+  const held = asset.isNative()
+    ? ((await accountAt(read, user)).account?.balance ?? 0n)
+    : ((await spendableOf(read, user, asset)) ?? 0n);
+  if (held < tokens) throw lacks({ name }, held, tokens);
+}
+
+/** In the reference's words. */
+export function lacks({ name }: Pick<FeeToken, 'name'>, held: bigint, tokens: bigint): AppError {
+  const [has, needs] = [unitsText(held), unitsText(tokens)];
+  return invalidRequest(`Insufficient balance: user has ${has} ${name} but needs ${needs} ${name} for transaction fee`);
+}

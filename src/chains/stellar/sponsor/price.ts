@@ -1,0 +1,41 @@
+import type { xdr } from '@stellar/stellar-sdk/base';
+import { invalidRequest } from '../../../domain/errors.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { BASE_FEE } from '../fees.ts';
+import type { StellarPolicy } from '../policy.ts';
+import { usualFee } from '../provider.ts';
+import { assertWithinLimit, type FeeToken } from './asset.ts';
+import { withMargin } from './figures.ts';
+import { type OrderBooks, tokensFor } from './horizon.ts';
+
+/** What a user pays for having the relayer pay. */
+export interface Price {
+  /** What the user's own transaction has to bid, in stroops, with the operation that pays. */
+  inner: bigint;
+  /** What the relayer asks for it, in stroops. */
+  stroops: bigint;
+  /** The same in the token's smallest unit. */
+  tokens: bigint;
+}
+
+/**
+ * The price of a transaction that still lacks its payment: for each operation, the payment and the bump itself what places
+ * usually cost by now.
+ * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
+ */
+export async function priceOf(
+  read: ReadOne,
+  { operations }: xdr.Transaction,
+  token: FeeToken,
+  policy: StellarPolicy,
+  books: OrderBooks,
+): Promise<Price> {
+  const usual = await usualFee(read, 'inclusionFee');
+  const each = usual > BASE_FEE ? usual : BASE_FEE;
+  const count = BigInt(operations.length) + 1n;
+  const stroops = withMargin(each * (count + 1n), policy.feeMargin);
+  if (policy.maxFee !== null && stroops > policy.maxFee) throw invalidRequest(`Max fee exceeded: ${policy.maxFee}`);
+  const tokens = await tokensFor(books, token.asset, stroops);
+  assertWithinLimit(token, tokens);
+  return { inner: each * count, stroops, tokens };
+}

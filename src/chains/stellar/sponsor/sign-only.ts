@@ -1,0 +1,81 @@
+import { invalidRequest } from '../../../domain/errors.ts';
+import type { WireObject } from '../../../domain/json/json.ts';
+import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Signer } from '../../../signers/signer.ts';
+import type { Account } from '../../account.ts';
+import { readForm } from '../../request-form.ts';
+import { unsentRequestSchema } from '../form/sign-only.ts';
+import { enveloped } from '../form/xdr.ts';
+import { losesRelayer, reachesRelayer } from '../guard/accounts.ts';
+import { gaslessFault, timeFault } from '../guard/gasless.ts';
+import { accountOf, type Envelope, shapeFault } from '../message/envelope.ts';
+import { lumensTaken } from '../message/lumens.ts';
+import { envelopeOf } from '../message/transaction.ts';
+import { readPolicy, type StellarPolicy } from '../policy.ts';
+import { shortage } from '../price/funds.ts';
+import { accountAt, latestLedger } from '../provider.ts';
+import { signed } from '../signing.ts';
+
+/** The most signatures that an envelope has, by the protocol. */
+const MOST_SIGNATURES = 20;
+
+/** What the signing of a transaction needs to know that somebody else sends. */
+export interface SignOnly {
+  rpc: RpcClient;
+  passphrase: string;
+  account: Account;
+  signer: Signer;
+}
+
+/**
+ * Adds the relayer's signature to a transaction that somebody else sends. Its policies hold as for what it sends itself; in
+ * an envelope of another account it stands for no operation of its own.
+ * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
+ */
+export async function signUnsent(body: unknown, { rpc, passphrase, account, signer }: SignOnly): Promise<WireObject> {
+  const { unsigned_xdr: text } = readForm(unsentRequestSchema, body);
+  const envelope = enveloped(text, 'unsigned_xdr');
+  const policy = readPolicy(account.policies);
+  const fault = faultOf(envelope, account.address, policy) ?? (await chainFaultOf(rpc, envelope, account, policy));
+  if (fault !== undefined) throw invalidRequest(`invalid \`unsigned_xdr\`: ${fault}`);
+  const { transaction, signatures } = envelope;
+  const { signature } = await signed(transaction, { source: account.address, passphrase }, signer);
+  const own = Buffer.from(signature.toXdr());
+  const isThere = signatures.some((one) => own.equals(Buffer.from(one.toXdr())));
+  return {
+    signedXdr: envelopeOf(transaction, isThere ? signatures : [...signatures, signature]),
+    signature: Buffer.from(signature.signature.toBytes()).toString('base64'),
+  };
+}
+
+/** What can be told without the network; undefined where nothing is against it. */
+function faultOf({ transaction, signatures, isFeeBump }: Envelope, relayer: string, policy: StellarPolicy) {
+  if (isFeeBump) return 'a fee bump is sent with fee_bump, not signed here';
+  if (signatures.length >= MOST_SIGNATURES) return `it has ${MOST_SIGNATURES} signatures already`;
+  const shape = shapeFault(transaction);
+  if (shape !== undefined) return shape;
+  if (policy.feePayer === 'user') return gaslessFault(transaction, relayer);
+  if (accountOf(transaction.sourceAccount) !== relayer) return reachesRelayer(transaction, relayer);
+  if (policy.maxFee !== null && BigInt(transaction.fee) > policy.maxFee) return `Max fee exceeded: ${policy.maxFee}`;
+  return losesRelayer(transaction, relayer);
+}
+
+async function chainFaultOf(
+  rpc: RpcClient,
+  { transaction }: Envelope,
+  { address }: Account,
+  policy: StellarPolicy,
+): Promise<string | undefined> {
+  const { feePayer, timeoutSeconds, longestSeconds, minBalance } = policy;
+  const { sourceAccount, operations, seqNum, fee } = transaction;
+  const source = accountOf(sourceAccount);
+  const [latest, { account }] = await rpc.onOne((read) => Promise.all([latestLedger(read), accountAt(read, source)]));
+  const late = timeFault(transaction, latest, feePayer === 'user' ? timeoutSeconds : longestSeconds);
+  if (late !== undefined || account === null) return late;
+  if (source === address) {
+    const cost = BigInt(fee) + lumensTaken({ source: sourceAccount, operations }, address);
+    return shortage({ account, committed: 0n, cost, minBalance, baseReserve: latest.baseReserve });
+  }
+  if (account.sequence < seqNum) return undefined;
+  return `Sequence ${seqNum} of ${source} is used: its last is ${account.sequence}`;
+}

@@ -1,0 +1,111 @@
+import { Keypair, xdr } from '@stellar/stellar-sdk/base';
+import { invalidRequest } from '../../../domain/errors.ts';
+import type { WireObject } from '../../../domain/json/json.ts';
+import { wireTime } from '../../../domain/wire-time.ts';
+import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
+import type { Sponsorship } from '../../client.ts';
+import { readForm } from '../../request-form.ts';
+import { isSoroban } from '../message/envelope.ts';
+import { envelopeOf } from '../message/transaction.ts';
+import { readPolicy, type StellarPolicy } from '../policy.ts';
+import { latestLedger } from '../provider.ts';
+import { type FeeToken, feeTokenOf } from './asset.ts';
+import { type UserDraft, userDraft, withPayment } from './draft.ts';
+import { rateText, unitsText, VALIDITY_SECONDS } from './figures.ts';
+import { type SponsoredForm, sponsoredSchema } from './form.ts';
+import type { ForwardMarket } from './forward-price.ts';
+import { buildForward, quoteForward } from './forwarding.ts';
+import { assertHeld } from './payment.ts';
+import { type Price, priceOf } from './price.ts';
+
+export interface SponsorParts {
+  /** The endpoints that are believed about an account's chain. */
+  sideOf(account: Account): RpcClient;
+  /** The chain of an account, where calls of contracts are paid in tokens. */
+  marketOf(account: Account): Promise<ForwardMarket>;
+  /** From one ledger to the next. */
+  blockTimeMs: number;
+  guarded<T>(use: () => Promise<T>): Promise<T>;
+}
+
+/** What was asked of one node. */
+interface Asked {
+  read: ReadOne;
+  account: Account;
+  form: SponsoredForm;
+  policy: StellarPolicy;
+  market: ForwardMarket;
+  draft: UserDraft;
+}
+
+/** What was asked, and what it costs. */
+interface Priced {
+  token: FeeToken;
+  price: Price;
+}
+
+/** In the reference's words. */
+const NOT_USERS = 'Gas abstraction requires fee_payment_strategy: User';
+
+/** What users pay in tokens for having the relayer pay their fee: by a bump, or for a call of a contract by a forwarder. */
+export function sponsorshipOf({ sideOf, marketOf, blockTimeMs, guarded }: SponsorParts): Sponsorship {
+  /** @param isBuilt what is only quoted for a bump binds nobody */
+  function answered(body: unknown, account: Account, isBuilt: boolean): Promise<WireObject> {
+    return guarded(async () => {
+      const form = readForm(sponsoredSchema, body);
+      const policy = readPolicy(account.policies);
+      const market = await marketOf(account);
+      return sideOf(account).onOne(async (read) => {
+        const draft = await userDraft(read, form, account.address);
+        const isCall = isSoroban(draft.transaction);
+        if (policy.feePayer !== 'user' && (isCall || isBuilt)) throw invalidRequest(NOT_USERS);
+        const asked: Asked = { read, account, form, policy, market, draft };
+        if (!isCall) return isBuilt ? buildBump(asked) : quoteBump(asked);
+        const how = { ...market, policy, blockTimeMs, relayer: account.address };
+        return (isBuilt ? buildForward : quoteForward)(read, draft, form.fee_token, how);
+      });
+    });
+  }
+  return {
+    quote: (body, account) => answered(body, account, false),
+    build: (body, account) => answered(body, account, true),
+  };
+}
+
+async function priced({ read, form, policy, market, draft: { user, transaction } }: Asked): Promise<Priced> {
+  const token = feeTokenOf(form.fee_token, policy);
+  const price = await priceOf(read, transaction, token, policy, market.books);
+  await assertHeld(read, user, token, price.tokens);
+  return { token, price };
+}
+
+async function quoteBump(asked: Asked): Promise<WireObject> {
+  const { price } = await priced(asked);
+  return { ...shown(price), conversion_rate: rateText(price.tokens, price.stroops) };
+}
+
+async function buildBump(asked: Asked): Promise<WireObject> {
+  const { read, account, draft } = asked;
+  const [{ token, price }, { closedAt }] = await Promise.all([priced(asked), latestLedger(read)]);
+  const until = Math.floor(closedAt / 1_000) + VALIDITY_SECONDS;
+  const terms = { fee: price.inner, maxTime: BigInt(until) };
+  const built = withPayment(draft.transaction, paymentTo(account.address, token, price.tokens), terms);
+  return {
+    transaction: envelopeOf(built, []),
+    ...shown(price),
+    fee_in_stroops: String(price.stroops),
+    fee_token: token.name,
+    valid_until: wireTime(until * 1_000),
+  };
+}
+
+function shown({ tokens }: Price): { fee_in_token: string; fee_in_token_ui: string } {
+  return { fee_in_token: String(tokens), fee_in_token_ui: unitsText(tokens) };
+}
+
+function paymentTo(relayer: string, { asset }: FeeToken, amount: bigint): xdr.Operation {
+  const destination = Keypair.fromPublicKey(relayer).xdrMuxedAccount();
+  const paymentOp = new xdr.PaymentOp({ destination, asset: asset.toXdrObject(), amount });
+  return new xdr.Operation({ sourceAccount: null, body: xdr.OperationBody.payment(paymentOp) });
+}

@@ -1,0 +1,50 @@
+import { Asset } from '@stellar/stellar-sdk/base';
+import type { Network } from '../../../domain/network.ts';
+import type { MarketClient } from '../../../egress/market-client.ts';
+import type { Deployments } from '../../chain.ts';
+import { isContract } from '../address.ts';
+import type { SwapStrategy } from '../policy.ts';
+import { isTestnet } from '../schema.ts';
+import type { OrderBooks } from '../sponsor/horizon.ts';
+
+/** Where a network's assets are traded. */
+export interface Exchanges {
+  books: OrderBooks;
+  /** Null where the operator names no router. */
+  soroswap: Soroswap | null;
+}
+
+/** The exchange of contracts. */
+export interface Soroswap {
+  /** The contract that swaps: no other one is given a consent. */
+  router: string;
+  /** As its API names the network. */
+  network: 'mainnet' | 'testnet';
+  /** Who finds ways; null: the way is the direct one. */
+  routes: MarketClient | null;
+}
+
+/** The variable that names the router of a network. */
+export function routerVariable(network: Network): string {
+  return `STELLAR_${isTestnet(network) ? 'TESTNET' : 'MAINNET'}_SOROSWAP_ROUTER_ADDRESS`;
+}
+
+export function exchangesOf(network: Network, horizon: MarketClient | null, deployments?: Deployments): Exchanges {
+  const router = deployments?.contracts[routerVariable(network)];
+  const named = isTestnet(network) ? 'testnet' : 'mainnet';
+  return {
+    books: { network: network.name, horizon },
+    soroswap: router === undefined ? null : { router, network: named, routes: deployments?.routes ?? null },
+  };
+}
+
+/** By which of the strategies an asset becomes lumens: the first that can handle it; undefined where none can. */
+export function strategyFor(asset: string, strategies: readonly SwapStrategy[]): SwapStrategy | undefined {
+  if (asset === 'native') return undefined;
+  return strategies.find((one) => (one === 'soroswap') === isContract(asset));
+}
+
+/** The contract of lumens, which every network has at an address of its own (CAP-46-6). */
+export function lumensContract(passphrase: string): string {
+  return Asset.native().contractId(passphrase);
+}

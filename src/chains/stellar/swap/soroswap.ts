@@ -1,0 +1,106 @@
+import { xdr } from '@stellar/stellar-sdk/base';
+import { z } from 'zod';
+import { MarketFailure } from '../../../egress/market-client.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { figureOfAll } from '../../quorum.ts';
+import { addressValue, amountOfValue, amountValue, callOf, listValue } from '../message/call.ts';
+import { askContract } from '../price/token.ts';
+import { lumensContract, type Soroswap } from './exchanges.ts';
+import { isAllowedHop, leastOf, type Swapping, type Trade } from './trade.ts';
+
+/** Of the router (soroswap/core, `SoroswapRouterTrait`). */
+const QUOTE = 'router_get_amounts_out';
+const SWAP = 'swap_exact_tokens_for_tokens';
+
+/** Of a way, its ends included. */
+const LONGEST_WAY = 5;
+
+/**
+ * A swap through Soroswap's router. The API only says which way to go and at what price; the call itself is made here, and
+ * the router on the chain has to offer the price as well: of two, the better one for the relayer counts.
+ * @throws MarketFailure where nobody trades it
+ */
+export async function soroswapTrade(swapping: Swapping): Promise<Trade> {
+  const { exchanges, stock, relayer, deadline } = swapping;
+  const { soroswap } = exchanges;
+  if (soroswap === null) throw new MarketFailure('soroswap has no router on this network');
+  const { path, amount } = await routeOf(soroswap, swapping);
+  const told = await routerQuote(soroswap.router, path, swapping);
+  const promised = amount !== null && amount > told ? amount : told;
+  // In the reference's words.
+  if (promised === 0n) throw new MarketFailure('No path found for conversion');
+  const least = leastOf(promised, swapping);
+  const operation = callOf(soroswap.router, SWAP, [
+    amountValue(stock.swapped),
+    amountValue(least),
+    wayValue(path),
+    addressValue(relayer),
+    xdr.ScVal.scvU64(deadline),
+  ]);
+  return { operation, promised, least };
+}
+
+const wayValue = (path: readonly string[]): xdr.ScVal => listValue(path.map(addressValue));
+
+interface Route {
+  path: readonly string[];
+  /** What the API promises, in stroops; null where it was not asked. */
+  amount: bigint | null;
+}
+
+const digits = z.union([z.string().regex(/^\d{1,39}$/), z.int().min(0)]).transform(BigInt);
+
+/** As the API answers: a way of the router's own, or the aggregator's only part. */
+const quoteSchema = z.looseObject({
+  assetIn: z.string(),
+  assetOut: z.string(),
+  amountIn: digits,
+  amountOut: digits,
+  rawTrade: z.looseObject({
+    path: z.array(z.string()).nullish(),
+    distribution: z
+      .array(z.looseObject({ protocol_id: z.union([z.string(), z.number()]).optional(), path: z.array(z.string()) }))
+      .nullish(),
+  }),
+});
+
+async function routeOf({ routes, network }: Soroswap, { stock, policy, passphrase }: Swapping): Promise<Route> {
+  const { asset } = stock.token;
+  const lumens = lumensContract(passphrase);
+  if (routes === null) return { path: [asset, lumens], amount: null };
+  const answer = await routes.post(`/quote?network=${network}`, {
+    ...{ assetIn: asset, assetOut: lumens, amount: stock.swapped.toString(), tradeType: 'EXACT_IN' },
+    ...{ protocols: ['soroswap'], parts: 1 },
+  });
+  const { data } = quoteSchema.safeParse(answer);
+  if (data === undefined) throw new MarketFailure('its quote is none');
+  if (data.assetIn !== asset || data.assetOut !== lumens || data.amountIn !== stock.swapped) {
+    throw new MarketFailure('its quote is for something else');
+  }
+  const { rawTrade } = data;
+  const parts = rawTrade.distribution ?? [];
+  const path = rawTrade.path ?? (parts.length === 1 ? parts[0]?.path : undefined);
+  if (path === undefined) throw new MarketFailure('its quote has no way of its own');
+  const [first, ...others] = path;
+  if (first !== asset || others.at(-1) !== lumens || path.length > LONGEST_WAY || new Set(path).size < path.length) {
+    throw new MarketFailure('its quote has a way that leads elsewhere');
+  }
+  const stray = others.slice(0, -1).find((hop) => !isAllowedHop(hop, policy));
+  if (stray !== undefined) {
+    throw new MarketFailure(`its way leads over ${stray}, which allowed_tokens does not name`);
+  }
+  return { path, amount: data.amountOut };
+}
+
+/** What the router itself gives for it, in stroops: of what several nodes tell, the middle one. */
+async function routerQuote(router: string, path: readonly string[], { rpc, stock, relayer }: Swapping) {
+  const ask = async (read: ReadOne): Promise<bigint> => {
+    const asked = { contract: router, name: QUOTE, args: [amountValue(stock.swapped), wayValue(path)] };
+    const told = await askContract(read, relayer, asked);
+    if (typeof told === 'string') throw new MarketFailure(`the router does not trade it: ${told}`);
+    const amounts = told.type === 'scvVec' ? (told.vec ?? []) : [];
+    if (amounts.length !== path.length) throw new MarketFailure('the router’s quote is none');
+    return amountOfValue(amounts.at(-1));
+  };
+  return rpc.endpointCount < 2 ? rpc.onOne(ask) : ((await figureOfAll(rpc, ask, 'higher')) ?? rpc.onOne(ask));
+}

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import type { Configuration } from '../../config/configuration.ts';
+import { Findings } from '../../config/problems.ts';
+import { readVariables } from '../../config/variables.ts';
+import type { PluginEntry } from '../../domain/plugin.ts';
+import { grantsOf } from '../../plugin-host/capabilities/grants.ts';
+import type { CatalogPlugin } from '../../plugin-host/catalog/known-plugin.ts';
+import type { ServingVersion } from '../../plugin-host/catalog/version-swap.ts';
+import { hostRefusal } from '../../plugin-host/compiler/network-use.ts';
+import type { CommandContext, Given } from '../command.ts';
+import { compiledPlugins } from '../compiled-plugins.ts';
+import { configurationOf, environmentOf } from '../settings.ts';
+import { typeProblems } from './type-check.ts';
+
+/** How a bundle asks for one of Node's modules that there is, and how one begins that does nothing. */
+const PROVIDED = /\bSymbol\.for\("isolayer\.module"\)\]\("([a-z_/]+)"\)/g;
+const ABSENT = /\bvar name\d* = "([a-z_/]+)";\s+var instead\d* = /g;
+
+/** `plugin check`: what a start and the author's editor would say of plugins, all at once. */
+export async function checkPlugins(context: CommandContext, { values: [id] }: Given): Promise<number> {
+  const { PLUGINS_DIR } = await environmentOf(context);
+  const began = performance.now();
+  const plugins = (await compiledPlugins(context.cwd, await settingsOf(context))).filter(
+    ({ entry }) => id === undefined || entry.id === id,
+  );
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  if (plugins.length === 0)
+    throw new Error(`There is no plugin ${id === undefined ? 'yet' : JSON.stringify(id)} in ${PLUGINS_DIR}`);
+  for (const plugin of plugins) report(context, plugin);
+  context.say(`compiled in ${seconds} s`);
+  const types = await typeProblems(resolve(context.cwd, PLUGINS_DIR));
+  for (const line of types.problems) context.complain(line);
+  context.say(types.note ?? `types: ${types.problems.length === 0 ? 'right' : `${types.problems.length} problems`}`);
+  return plugins.some(({ failure }) => failure !== undefined) || types.problems.length > 0 ? 1 : 0;
+}
+
+/** Plugins can be checked before the rest of the configuration is right. */
+async function settingsOf(
+  context: CommandContext,
+): Promise<Pick<Configuration, 'environment' | 'variables' | 'plugins'>> {
+  try {
+    return await configurationOf(context);
+  } catch {
+    context.say('The configuration is not right yet (npx isolayer check-config): grants are taken for none');
+    const variables = await readVariables(context.env, context.cwd, new Findings());
+    return { environment: await environmentOf(context), variables, plugins: [] };
+  }
+}
+
+function report({ say, complain }: CommandContext, { entry, serving, failure }: CatalogPlugin): void {
+  if (failure !== undefined)
+    complain(`plugin ${entry.id}: ${[failure.message, failure.hint].filter(Boolean).join('; ')}`);
+  if (serving === undefined) return;
+  const { code } = serving.version;
+  if (failure === undefined) say(`plugin ${entry.id}: ${entry.path} compiles, ${(code.length / 1024).toFixed(1)} KiB`);
+  const provided = namesIn(code, PROVIDED);
+  const absent = namesIn(code, ABSENT);
+  if (provided.length > 0) say(`  of Node: ${provided.join(', ')}`);
+  if (absent.length > 0) say(`  of Node, and throws when it is called: ${absent.join(', ')}`);
+  for (const line of missingGrants(entry, serving)) say(`  ${line}`);
+}
+
+function namesIn(code: string, pattern: RegExp): string[] {
+  return [...new Set([...code.matchAll(pattern)].map(([, name = '']) => name))].sort();
+}
+
+/** What it reads and fetches without a grant, with the line of its entry that would grant it. */
+function missingGrants(entry: PluginEntry, { reads }: ServingVersion): string[] {
+  const grants = grantsOf(entry);
+  const env = reads.environment.filter((name) => entry.permissions?.env.includes(name) !== true);
+  const hosts = reads.hosts.filter((host) => hostRefusal(host, grants.hosts) !== undefined);
+  const wanted = { ...(env.length > 0 && { env }), ...(hosts.length > 0 && { hosts }) };
+  if (Object.keys(wanted).length === 0) return [];
+  const pasted = { id: entry.id, path: entry.path, permissions: { relayers: {}, kv: true, ...wanted } };
+  return [
+    ...(env.length > 0 ? [`reads, and is not granted: ${env.join(', ')}`] : []),
+    ...(hosts.length > 0 ? [`names, and may not fetch from: ${hosts.join(', ')}`] : []),
+    entry.permissions === undefined
+      ? `to grant it, among "plugins" of config.json, with its relayers: ${JSON.stringify(pasted)}`
+      : `to grant it, in its permissions: ${JSON.stringify(wanted).slice(1, -1)}`,
+  ];
+}

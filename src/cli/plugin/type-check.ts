@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+/** The compiler of the plugins folder, else the one that the service is developed with. */
+const COMPILERS = ['typescript/bin/tsc', 'typescript-native/bin/tsc'];
+
+/** What the compiler has against the files of a folder, a line each; `note` says why it was not asked. */
+export async function typeProblems(folder: string): Promise<{ problems: string[]; note?: string }> {
+  const config = join(folder, 'tsconfig.json');
+  if (!existsSync(config)) return { problems: [], note: 'types: not checked; npx isolayer plugin types installs them' };
+  const compiler = compilerFor(config);
+  if (compiler === undefined)
+    return { problems: [], note: 'types: not checked; npm install -D typescript brings the compiler' };
+  const child = spawn(process.execPath, [compiler, '-p', config, '--noEmit', '--pretty', 'false'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const said = await text(child.stdout);
+  return { problems: said.split('\n').filter((line) => line.trim() !== '') };
+}
+
+function compilerFor(config: string): string | undefined {
+  for (const from of [config, import.meta.url]) {
+    const { resolve } = createRequire(from);
+    for (const name of COMPILERS) {
+      const [packageName = '', ...path] = name.split('/');
+      try {
+        return join(resolve(`${packageName}/package.json`), '..', ...path);
+      } catch {
+        // Not there: the next one.
+      }
+    }
+  }
+  return undefined;
+}

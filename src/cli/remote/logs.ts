@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Schemas } from '../../client/api.ts';
+import { type ApiClient, ApiError } from '../../client/client.ts';
+import type { Command } from '../command.ts';
+import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
+import { jsonLine, plain } from './rows.ts';
+
+type Call = Omit<Schemas['PluginCallEvent'], 'plugin_id'>;
+
+/** How often a stream that ended is tried again before that is given up. */
+const TRIES = 10;
+const PAUSE_MS = 1_000;
+
+/** What plugins write, as they write it. */
+export const logsCommand: Command = {
+  usage: 'logs <plugin> [--follow] [--json]',
+  summary: 'Show what the last calls of a plugin wrote; with --follow also what comes',
+  more: [REMOTE_HELP, '--follow goes on until Ctrl-C, also over a restart of the server.'],
+  flags: ['follow', 'json'],
+  options: REMOTE_OPTIONS,
+  arguments: 1,
+  async run(context, given) {
+    const [id = ''] = given.values;
+    const client = await clientOf(context, given);
+    const tell = (call: Call) => {
+      for (const line of given.flags.has('json') ? [jsonLine(call)] : linesOf(call)) context.say(line);
+    };
+    const { data } = await client.call('listPluginLogs', { path: { id }, query: { per_page: 100 } });
+    for (const call of data.toReversed()) tell(call);
+    if (given.flags.has('follow')) await follow(client, id, tell, PAUSE_MS);
+    return 0;
+  },
+};
+
+/**
+ * Tells of each call that ends from now on.
+ * @throws what the last of several tries in a row ended with
+ */
+export async function follow(client: ApiClient, id: string, tell: (call: Call) => void, pauseMs: number) {
+  let lastId = '';
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const { signal } = new AbortController();
+      for await (const event of client.follow({ query: { plugin_id: id }, lastId }, signal)) {
+        lastId = event.id;
+        tries = 0;
+        if (event.event === 'plugin_call') tell(JSON.parse(event.data) as Call);
+      }
+    } catch (error) {
+      const isRefusal = error instanceof ApiError && !error.retryable;
+      if (isRefusal || tries >= TRIES) throw error;
+    }
+    await delay(pauseMs);
+  }
+}
+
+function linesOf({ at, outcome, duration_ms: duration, request_id: id, logs }: Call): string[] {
+  const head = `${at} ${outcome} after ${duration} ms (${plain(id)})`;
+  return [head, ...logs.map(({ level, message }) => `  ${level}: ${plain(message)}`)];
+}

@@ -1,0 +1,86 @@
+import type { Operations } from '../../client/api.ts';
+import { type ApiClient, ApiError } from '../../client/client.ts';
+import { findTransactions } from '../../client/find-transaction.ts';
+import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
+import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
+import { jsonLine, plain, rowsOf } from './rows.ts';
+import { timelineText } from './timeline-text.ts';
+import { untilEnded } from './wait.ts';
+
+type Deed = (client: ApiClient, context: CommandContext, given: Given) => Promise<number>;
+type Transaction = Operations['getTransaction']['answer']['data'];
+
+const DEEDS: Readonly<Record<string, Deed>> = { list, show, cancel };
+const PAUSE_MS = 1_000;
+
+/** Transactions of a server: the latest of a relayer, one with its timeline, and canceling one. */
+export const txCommand: Command = {
+  usage: 'tx list <relayer> | tx show [<relayer>] <id> [--wait] | tx cancel [<relayer>] <id> [--json]',
+  summary: 'Show the transactions of a relayer, or one with its timeline; or cancel one',
+  more: [
+    REMOTE_HELP,
+    'The id may also be a hash or a counter. Without a relayer all that the key sees are looked through.',
+    '--wait goes on until the transaction has ended, and tells of each change; the exit code is then 0 when it was confirmed, else 1.',
+  ],
+  flags: ['json', 'wait'],
+  options: REMOTE_OPTIONS,
+  arguments: { least: 2, most: 3 },
+  async run(context, given) {
+    const [name = '', , id] = given.values;
+    const deed = Object.hasOwn(DEEDS, name) ? DEEDS[name] : undefined;
+    if (deed === undefined || (name === 'list' && id !== undefined)) throw new WrongUsage(`It is: ${txCommand.usage}`);
+    return await deed(await clientOf(context, given), context, given);
+  },
+};
+
+async function list(client: ApiClient, { say }: CommandContext, { values: [, relayer = ''], flags }: Given) {
+  const { data } = await client.call('listTransactions', { path: { id: relayer }, query: { per_page: 50 } });
+  const row = (one: Transaction) => {
+    const { hash, signature, created_at: at } = one as { hash?: string; signature?: unknown; created_at?: string };
+    const chain = hash ?? (typeof signature === 'string' ? signature : '');
+    return [one.id, one.status, at ?? '', chain, one.status_reason ?? ''];
+  };
+  const lines = flags.has('json')
+    ? data.map(jsonLine)
+    : rowsOf(['ID', 'STATUS', 'ACCEPTED', 'HASH', 'WHY'], data.map(row));
+  for (const line of lines) say(line);
+  return 0;
+}
+
+async function show(client: ApiClient, { say, complain }: CommandContext, given: Given) {
+  const { flags } = given;
+  const path = await pathOf(client, given);
+  // Beside the answer, which may be for a program.
+  if (flags.has('wait')) await untilEnded(client, path, complain, PAUSE_MS);
+  const { data: transaction } = await client.call('getTransaction', { path });
+  const { data: timeline } = await client.call('getTransactionTimeline', { path });
+  const { status, status_reason: reason } = transaction;
+  if (flags.has('json')) {
+    say(jsonLine({ transaction, timeline }));
+  } else {
+    say(`${transaction.id} is ${status}${reason ? `: ${plain(reason)}` : ''}\n`);
+    for (const line of timelineText(timeline)) say(line);
+  }
+  return flags.has('wait') && status !== 'confirmed' ? 1 : 0;
+}
+
+async function cancel(client: ApiClient, { say }: CommandContext, given: Given) {
+  const { data } = await client.call('cancelTransaction', { path: await pathOf(client, given) });
+  say(given.flags.has('json') ? jsonLine(data) : `${data.id} is to be canceled; it is ${data.status} now`);
+  return 0;
+}
+
+/** @throws ApiError of status 404 when there is none, Error when there are several */
+async function pathOf(client: ApiClient, { values: [, first = '', second] }: Given) {
+  const text = second ?? first;
+  const found = await findTransactions(client, text, second === undefined ? undefined : [first]);
+  const [one] = found;
+  if (one === undefined)
+    throw new ApiError(404, { error: `Transaction ${text} not found`, code: 'TRANSACTION_NOT_FOUND' });
+  if (found.length > 1) {
+    throw new Error(
+      `${text} is one of several relayers; name one of ${found.map(({ relayerId }) => relayerId).join(', ')}`,
+    );
+  }
+  return { id: one.relayerId, transactionId: one.transaction.id };
+}

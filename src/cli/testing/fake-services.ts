@@ -1,0 +1,151 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { Json, JsonObject } from '../../domain/json/json.ts';
+import type { PluginHttp } from '../../egress/fetch/plugin-http.ts';
+import { createFetchService } from '../../services/fetch.ts';
+import type { KvService, Services } from '../../services/services.ts';
+import type { Reader } from '../../store/store.ts';
+import type { FakeRelayer } from './fake-relayer.ts';
+
+const ENDS = new Set(['mined', 'confirmed', 'canceled', 'expired', 'failed']);
+
+/** What a plugin has sent. */
+export interface SentRequest {
+  relayerId: string;
+  request: Json;
+}
+
+/** The services behind a plugin under test: its relayers, a key-value store in memory, and a way out of the test's own. */
+export class FakeServices {
+  readonly sent: SentRequest[] = [];
+  /** By key. */
+  readonly values = new Map<string, Json>();
+  private readonly relayers: Readonly<Record<string, FakeRelayer>>;
+  private readonly locks = new Map<string, number>();
+  private fences = 0;
+
+  constructor(relayers: Readonly<Record<string, FakeRelayer>>) {
+    this.relayers = relayers;
+  }
+
+  /** As the plugin host takes them. */
+  services(http: PluginHttp): Services {
+    const nobody = () => Promise.reject(new Error('no plugin asks for this'));
+    const write = () => Promise.reject(new Error('a call under test has no key'));
+    const transactions = {
+      send: (id: string, body: unknown) => this.send(id, body as Json),
+      get: (id: string, transaction: string) => this.transaction(id, transaction),
+      list: nobody,
+      wait: (id: string, transaction: string, timing: { intervalMs: number; timeoutMs: number }, signal: AbortSignal) =>
+        this.wait(id, transaction, timing, signal),
+    };
+    const relayers = { get: async (id: string) => this.info(id), status: async (id: string) => this.status(id) };
+    const rpc = { call: (id: string, body: unknown) => this.rpc(id, body as JsonObject), batch: nobody };
+    const signing = { signTransaction: (id: string, body: unknown) => this.sign(id, body as Json) };
+    return {
+      transactions,
+      ...{ relayers, rpc, signing, lifecycle: {}, notifications: {} },
+      kv: this.kv(),
+      fetch: createFetchService({ http, store: { read: {} as Reader, write } }),
+      effects: { recorded: async () => [], failure: async () => undefined, refuse: async () => true },
+    } as unknown as Services;
+  }
+
+  private relayer(id: string): FakeRelayer {
+    const relayer = Object.hasOwn(this.relayers, id) ? this.relayers[id] : undefined;
+    if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id });
+    return relayer;
+  }
+
+  private info(id: string): JsonObject {
+    const { info = {} } = this.relayer(id);
+    const base = { id, name: id, network: 'test', network_type: 'evm', paused: false, system_disabled: false };
+    return { ...base, signer_id: 'test', address: `0x${'11'.repeat(20)}`, ...info };
+  }
+
+  private status(id: string): JsonObject {
+    const { status = {} } = this.relayer(id);
+    const { network_type = 'evm' } = this.info(id);
+    const base = { network_type, balance: '0', pending_transactions_count: 0, paused: false, system_disabled: false };
+    return { ...base, ...status };
+  }
+
+  private async send(id: string, request: Json): Promise<JsonObject> {
+    const relayer = this.relayer(id);
+    this.sent.push({ relayerId: id, request });
+    const own = {
+      id: `tx-${this.sent.length}`,
+      relayer_id: id,
+      status: 'pending',
+      created_at: new Date().toISOString(),
+    };
+    return { ...own, ...(await relayer.send?.(request)) };
+  }
+
+  private async transaction(id: string, transactionId: string): Promise<JsonObject> {
+    const relayer = this.relayer(id);
+    const told = { id: transactionId, relayer_id: id, status: 'mined', hash: `0x${'22'.repeat(32)}` };
+    return { ...told, ...(await relayer.transaction?.(transactionId)) };
+  }
+
+  private async wait(
+    id: string,
+    transactionId: string,
+    { intervalMs, timeoutMs }: { intervalMs: number; timeoutMs: number },
+    signal: AbortSignal,
+  ): Promise<JsonObject | undefined> {
+    for (const end = performance.now() + timeoutMs; ; ) {
+      const transaction = await this.transaction(id, transactionId);
+      if (ENDS.has(transaction['status'] as string)) return transaction;
+      if (performance.now() + intervalMs > end) return undefined;
+      await pause(intervalMs, undefined, { signal });
+    }
+  }
+
+  private async rpc(id: string, { method, params = [], id: number = 1 }: JsonObject): Promise<JsonObject> {
+    const result = (await this.relayer(id).rpc?.(method as string, params)) ?? null;
+    return { jsonrpc: '2.0', id: number, result };
+  }
+
+  private async sign(id: string, request: Json): Promise<JsonObject> {
+    const { sign } = this.relayer(id);
+    if (sign === undefined) throw new AppError('NOT_SUPPORTED', { what: 'sign_transaction', networkType: 'evm' });
+    return await sign(request);
+  }
+
+  private kv(): KvService {
+    const { values, locks } = this;
+    return {
+      get: async (_plugin, key) => (values.has(valid(key)) ? JSON.stringify(values.get(key)) : null),
+      set: async (_caller, key, json) => {
+        values.set(valid(key), JSON.parse(json) as Json);
+        return true;
+      },
+      del: async (_caller, key) => values.delete(valid(key)),
+      exists: async (_plugin, key) => values.has(valid(key)),
+      listKeys: async (_plugin, prefix, after = '') =>
+        [...values.keys()]
+          .filter((key) => key.startsWith(prefix) && key > after)
+          .sort()
+          .slice(0, FIXED_LIMITS.kv_page),
+      clear: async () => {
+        const { size } = values;
+        values.clear();
+        return size;
+      },
+      lock: async (_caller, name) => {
+        if (locks.has(valid(name))) return null;
+        this.fences += 1;
+        locks.set(name, this.fences);
+        return { name, fence: this.fences };
+      },
+      unlock: async (_plugin, { name, fence }) => locks.get(name) === fence && locks.delete(name),
+    };
+  }
+}
+
+function valid(key: string): string {
+  if (!/^[A-Za-z0-9:_-]{1,512}$/.test(key)) throw invalidRequest('invalid key');
+  return key;
+}

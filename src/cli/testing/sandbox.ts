@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { systemClock } from '../../domain/clock.ts';
+import type { Json } from '../../domain/json/json.ts';
+import { pluginEntrySchema } from '../../domain/plugin.ts';
+import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
+import { createLog } from '../../observability/log.ts';
+import { createPluginHost } from '../../plugin-host/host.ts';
+import type { FakeRelayer } from './fake-relayer.ts';
+import { FakeServices, type SentRequest } from './fake-services.ts';
+
+const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', '..', 'sandbox');
+const CLOSE_MS = 2000;
+
+export interface SandboxOptions {
+  /** Where the plugins lie. */
+  folder: string;
+  /** Entries as in config.json; what lies in the folder needs none. Logs are collected either way. */
+  entries?: (Partial<z.input<typeof pluginEntrySchema>> & { id: string })[];
+  /** The environment, of which a plugin sees what its entry grants. */
+  env?: Record<string, string>;
+  relayers?: Record<string, FakeRelayer>;
+  /** Who answers what the plugin fetches from granted hosts; without it nobody does. */
+  fetch?: (request: Request) => Response | Promise<Response>;
+}
+
+export interface CallOptions {
+  params?: Json;
+  /** With its leading slash. */
+  route?: string;
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string[]>;
+  query?: Record<string, string[]>;
+}
+
+export interface CallAnswer {
+  status: number;
+  /** The parsed body: an envelope, or the result itself with `raw_response`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test knows what its plugin answers
+  body: any;
+}
+
+/** Plugins in the sandbox of the service, with the same compiler, grants and limits, before relayers of a test's own. */
+export interface Sandbox {
+  call(id: string, options?: CallOptions): Promise<CallAnswer>;
+  /** What was sent through relayers, in order. */
+  readonly sent: readonly SentRequest[];
+  /** What the plugins keep, by key. */
+  readonly values: Map<string, Json>;
+  /** What the service would have in its log, a JSON text a line. */
+  log(): string;
+  close(): Promise<void>;
+}
+
+/** Opens a sandbox; what a test opens it closes. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { folder, entries = [], env = {}, relayers = {}, fetch: answer } = options;
+  const fakes = new FakeServices(relayers);
+  const lines: string[] = [];
+  const nothing = () => {};
+  const host = createPluginHost({
+    services: fakes.services({ fetch: (request) => answered(answer, request), close: async () => {} }),
+    books: { kvUsage: async () => ({ keys: 0, bytes: 0 }), spentLastHour: async () => ({ value: 0n, fee: 0n }) },
+    entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, emit_logs: true, ...entry })),
+    ...{ pluginsDir: resolve(folder), sandboxDir: SANDBOX_DIR, environment: (name: string) => env[name] },
+    log: createLog('info', { write: (line) => lines.push(line) }),
+    metrics: { callEnded: nothing, capabilityCalled: nothing, processKilled: nothing, load: nothing },
+    ...{ clock: systemClock, uuid: randomUUID, maxProcesses: 4, threads: 1 },
+  });
+  await host.start();
+  return {
+    async call(id, { params = {}, route = '', method = 'POST', headers = {}, query = {} } = {}) {
+      const request = { method, route, headers, query, params, keyId: 'test', requestId: randomUUID() } as const;
+      const { status, body } = await host.call(id, request, new AbortController().signal);
+      return { status, body: JSON.parse(body) };
+    },
+    sent: fakes.sent,
+    values: fakes.values,
+    log: () => lines.join(''),
+    close: () => host.close(CLOSE_MS),
+  };
+}
+
+type Fetched = Parameters<Parameters<FakeServices['services']>[0]['fetch']>[0];
+
+async function answered(answer: SandboxOptions['fetch'], { url, method, headers, body }: Fetched) {
+  if (answer === undefined) throw new FetchFailure('transport', `nobody answers for ${url.host} in this test`);
+  const lines = headers.map(([name, value]): [string, string] => [name, value]);
+  const request = new Request(url, {
+    method,
+    headers: lines,
+    ...(body !== undefined && { body: new Uint8Array(body) }),
+  });
+  const given = await answer(request);
+  return {
+    ...{ url: url.href, redirected: false, status: given.status, statusText: given.statusText },
+    headers: [...given.headers],
+    body: Buffer.from(await given.arrayBuffer()),
+  };
+}

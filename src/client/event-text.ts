@@ -1,0 +1,45 @@
+/** One server-sent event. */
+export interface ServerSentEvent {
+  /** Up to where the stream was read with it. */
+  id: string;
+  event: string;
+  data: string;
+}
+
+/** Reads server-sent events from text that comes in pieces (HTML standard, section 9.2.6). */
+export class EventParser {
+  /** Of the last event, or of the last id that came alone: where to go on. */
+  lastId: string;
+  #rest = '';
+  #event = '';
+  #data: string[] = [];
+
+  constructor(lastId = '') {
+    this.lastId = lastId;
+  }
+
+  /** The events that end in this piece. */
+  push(piece: string): ServerSentEvent[] {
+    const lines = (this.#rest + piece).split(/\r\n|\n|\r/);
+    this.#rest = lines.pop() ?? '';
+    return lines.flatMap((line) => this.#line(line));
+  }
+
+  #line(line: string): ServerSentEvent[] {
+    if (line === '') return this.#end();
+    const colon = line.indexOf(':');
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (name === 'id') this.lastId = value;
+    if (name === 'event') this.#event = value;
+    if (name === 'data') this.#data.push(value);
+    return [];
+  }
+
+  #end(): ServerSentEvent[] {
+    const [event, data] = [this.#event, this.#data];
+    this.#event = '';
+    this.#data = [];
+    return data.length === 0 ? [] : [{ id: this.lastId, event: event || 'message', data: data.join('\n') }];
+  }
+}

@@ -1,0 +1,51 @@
+import type { Schemas } from './api.ts';
+import { type ApiClient, ApiError } from './client.ts';
+
+/** Where a transaction is. */
+export interface FoundTransaction {
+  relayerId: string;
+  transaction: Schemas['Transaction'];
+}
+
+/** More relayers than so are not looked through. */
+const MOST_RELAYERS = 500;
+const AT_ONCE = 10;
+
+/**
+ * The transactions that an id, a hash or a counter stands for, among the given relayers or those that the key sees. Each
+ * relayer may have one with the same counter.
+ * @throws ApiError for what is no answer about it, or what `fetch` throws when the service is not reached
+ */
+export async function findTransactions(
+  client: ApiClient,
+  text: string,
+  among?: readonly string[],
+): Promise<FoundTransaction[]> {
+  const relayerIds = among ?? (await relayersOf(client));
+  const found: FoundTransaction[] = [];
+  for (let at = 0; at < relayerIds.length; at += AT_ONCE) {
+    const asked = relayerIds.slice(at, at + AT_ONCE).map((relayerId) => findUnder(client, relayerId, text.trim()));
+    found.push(...(await Promise.all(asked)).flatMap((one) => one ?? []));
+  }
+  return found;
+}
+
+async function relayersOf(client: ApiClient): Promise<string[]> {
+  const { data } = await client.call('listRelayers', { query: { per_page: MOST_RELAYERS } });
+  return data.map(({ id }) => id);
+}
+
+async function findUnder(client: ApiClient, id: string, text: string): Promise<FoundTransaction | undefined> {
+  const byId = () => client.call('getTransaction', { path: { id, transactionId: text } });
+  const byHash = () => client.call('getTransactionByHash', { path: { id, hash: text } });
+  const byNonce = () => client.call('getTransactionByNonce', { path: { id, nonce: text } });
+  for (const ask of /^\d{1,20}$/.test(text) ? [byNonce] : [byId, byHash]) {
+    try {
+      return { relayerId: id, transaction: (await ask()).data };
+    } catch (error) {
+      // There is none, or its family has no such counter.
+      if (!(error instanceof ApiError) || ![400, 404, 501].includes(error.status)) throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,21 @@
+import type { Deployments } from './chains/chain.ts';
+import { contractsIn, type Environment } from './config/environment.ts';
+import type { HttpClient } from './egress/http-client.ts';
+import { createMarketClient, type MarketClient } from './egress/market-client.ts';
+
+/** The ways to where tokens are priced and traded, as the environment names them. */
+export function createMarkets(
+  environment: Environment,
+  http: HttpClient,
+): { market: MarketClient; deployments: Deployments } {
+  const { JUPITER_API_URL: url, JUPITER_API_KEY: apiKey, SOROSWAP_API_URL, SOROSWAP_API_KEY } = environment;
+  const keyed = { url: SOROSWAP_API_URL, apiKey: SOROSWAP_API_KEY, keyIn: 'authorization', http } as const;
+  return {
+    market: createMarketClient({ url, apiKey, http }),
+    deployments: {
+      contracts: contractsIn(environment),
+      // It serves nobody without one.
+      routes: SOROSWAP_API_KEY === undefined ? null : createMarketClient(keyed),
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { AppError } from '../../domain/errors.ts';
+import { type Effect, idempotencyKeySchema } from '../../domain/idempotency.ts';
+import type { Wire, WireObject } from '../../domain/json/json.ts';
+import { readBack, writeJson } from '../../domain/json/json-text.ts';
+import type { Access } from '../../domain/settings/access.ts';
+import type { Actor } from '../../domain/settings/caller.ts';
+import type { IdempotencyKeys } from '../../services/idempotency-keys.ts';
+import type { TransactionsService } from '../../services/services.ts';
+import { failure, success } from '../envelope.ts';
+import { toAppError } from '../errors.ts';
+import { fingerprintOf } from '../idempotency.ts';
+
+/** One may take as long as a few seconds to be accepted, and all are answered together. */
+const MOST_REQUESTS = 100;
+
+const requestSchema = z.strictObject({
+  relayer_id: z.string().meta({ description: 'Who sends it' }),
+  idempotency_key: idempotencyKeySchema.optional().meta({
+    description: 'As the header of a single request, whose answer it shares: a repeat has the outcome of the first',
+  }),
+  transaction: z.unknown().meta({ description: 'What `POST /api/v1/relayers/{id}/transactions` takes' }),
+});
+
+/** The body of a batch. */
+export const batchSchema = z.strictObject({
+  requests: z.array(requestSchema).min(1, 'must not be empty').max(MOST_REQUESTS, `must be at most ${MOST_REQUESTS}`),
+});
+
+export type BatchRequest = z.output<typeof requestSchema>;
+
+/** What came of one request: the status and the body that it would have been answered with by itself. */
+export interface BatchOutcome {
+  answer: WireObject & { status: number };
+  /** Another try may end otherwise. */
+  isProvisional: boolean;
+}
+
+export interface BatchParts {
+  transactions: Pick<TransactionsService, 'send'>;
+  keys: Pick<IdempotencyKeys, 'begin' | 'end'>;
+  /** Whose batch it is. */
+  caller: Actor & { access: Access };
+  /** The effect of the batch when it has an idempotency key of its own. */
+  effect: Effect | undefined;
+  /** The client has left. */
+  isGone: () => boolean;
+  /** Told of what failed without being anybody's mistake. */
+  onFault: (error: AppError) => void;
+}
+
+/** Sends all; those of one relayer in their order, one after the other. Never rejects. */
+export async function sendBatch(requests: readonly BatchRequest[], parts: BatchParts): Promise<BatchOutcome[]> {
+  const outcomes: BatchOutcome[] = [];
+  const ofRelayers = Map.groupBy(requests.entries(), ([, { relayer_id }]) => relayer_id);
+  await Promise.all(
+    [...ofRelayers.values()].map(async (some) => {
+      for (const [index, request] of some) outcomes[index] = await outcomeOf(request, index, parts);
+    }),
+  );
+  return outcomes;
+}
+
+async function outcomeOf(request: BatchRequest, index: number, parts: BatchParts): Promise<BatchOutcome> {
+  try {
+    assertPermitted(request.relayer_id, parts.caller.access);
+    const { idempotency_key: key } = request;
+    const body = key === undefined ? await sendOnce(request, index, parts) : await sendKeyed(request, key, parts);
+    return { answer: { status: 200, ...body }, isProvisional: false };
+  } catch (thrown) {
+    const error = toAppError(thrown, { contentType: undefined, bodyLimit: 0 });
+    if (error.status === 500) parts.onFault(error);
+    const isProvisional = error.retryable || error.status >= 500;
+    return { answer: { status: error.status, ...(failure(error) as unknown as WireObject) }, isProvisional };
+  }
+}
+
+/** The same refusals as where the relayer is named in the path. */
+function assertPermitted(id: string, access: Access): void {
+  if (!access.sees('relayers', id)) throw new AppError('RELAYER_NOT_FOUND', { id });
+  if (!access.may({ resource: 'relayers', deed: 'send' }, id)) {
+    throw new AppError('NOT_PERMITTED', { deed: 'send', resource: `relayers:${id}` });
+  }
+}
+
+async function sendOnce(
+  { relayer_id: id, transaction }: BatchRequest,
+  index: number,
+  { transactions, caller, effect }: BatchParts,
+): Promise<WireObject> {
+  // A further run of the batch finds by its place what this one has sent.
+  const own = effect === undefined ? undefined : { ...effect, occurrence: index };
+  return answerOf(await transactions.send(id, transaction, own, undefined, actorOf(caller)));
+}
+
+/** Under the name that the same request has by itself. */
+async function sendKeyed(
+  { relayer_id: id, transaction }: BatchRequest,
+  key: string,
+  { transactions, keys, caller, isGone }: BatchParts,
+): Promise<WireObject> {
+  const url = `/api/v1/relayers/${encodeURIComponent(id)}/transactions`;
+  const fingerprint = fingerprintOf({ method: 'POST', url, body: transaction });
+  const begun = await keys.begin({ scope: caller.keyId, key, fingerprint }, isGone);
+  if (begun.kind === 'answered') return { ...(readBack(begun.answer.body) as WireObject), replayed: true };
+  const { run } = begun;
+  try {
+    const effect = { claim: run.claim, payloadHash: fingerprint, occurrence: 0, isStep: false };
+    const answer = answerOf(await transactions.send(id, transaction, effect, undefined, actorOf(caller)));
+    await keys.end(run, { status: 200, body: writeJson(answer) }, 'always');
+    return answer;
+  } catch (error) {
+    await keys.end(run, { status: 0, body: '' }, 'never');
+    throw error;
+  }
+}
+
+function actorOf({ keyId, requestId }: Actor): Actor {
+  return { keyId, requestId };
+}
+
+function answerOf(view: Wire): WireObject {
+  return success(view) as unknown as WireObject;
+}

@@ -1,0 +1,34 @@
+import { AppError } from '../../domain/errors.ts';
+
+/** Each is a connection that stays. A page has one; a program that loses count of its own is told so. */
+const MOST_OF_A_KEY = 50;
+const MOST = 500;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Counts the streams that are open, by key. */
+export class OpenStreams {
+  readonly #ofKey = new Map<string, number>();
+  #count = 0;
+
+  /**
+   * One more; returns the way to say that it is over. Safe to call that twice.
+   * @throws AppError `TOO_MANY_REQUESTS`
+   */
+  open(keyId: string): () => void {
+    const ofKey = this.#ofKey.get(keyId) ?? 0;
+    if (ofKey >= MOST_OF_A_KEY || this.#count >= MOST) {
+      throw new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    this.#ofKey.set(keyId, ofKey + 1);
+    this.#count += 1;
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#count -= 1;
+      const left = (this.#ofKey.get(keyId) ?? 1) - 1;
+      if (left === 0) this.#ofKey.delete(keyId);
+      else this.#ofKey.set(keyId, left);
+    };
+  }
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { DeliveriesService } from '../../services/webhooks/deliveries.ts';
+import { accessOf, callerOf } from '../caller.ts';
+import { success, successPart } from '../envelope.ts';
+import { assertNoBody } from '../json-body.ts';
+import { partQuerySchema, partRequest } from '../paging.ts';
+
+const ofOne = z.object({ id: z.string() });
+const params = z.object({ id: z.string(), deliveryId: z.string() });
+const query = partQuerySchema.extend({
+  state: z
+    .enum(['waiting', 'delivered', 'dead', 'dropped'])
+    .optional()
+    .meta({ description: 'Only those; a part may then be shorter than `per_page`' }),
+});
+
+/** What became of the events of a webhook, and once more with those that its receiver missed. */
+export function deliveryRoutes(app: FastifyInstance, deliveries: DeliveriesService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.get('/notifications/:id/deliveries', { schema: { params: ofOne, querystring: query } }, async (request) => {
+    const part = partRequest(request.query);
+    const { state } = request.query;
+    return successPart(await deliveries.list(request.params.id, part, { state }, accessOf(request)), part);
+  });
+
+  routes.get('/notifications/:id/deliveries/:deliveryId', { schema: { params } }, async (request) =>
+    success(await deliveries.get(request.params.id, request.params.deliveryId, accessOf(request))),
+  );
+
+  routes.post('/notifications/:id/deliveries/:deliveryId/redeliver', { schema: { params } }, async (request) => {
+    assertNoBody(request);
+    const { id, deliveryId } = request.params;
+    return success(await deliveries.redeliver(id, deliveryId, callerOf(request), accessOf(request)));
+  });
+}

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Clock } from '../../domain/clock.ts';
+import type { CursorIds } from '../events/cursor.ts';
+import type { EventSource } from '../events/event-source.ts';
+import { eventStream } from '../events/event-stream.ts';
+import { OpenStreams } from '../events/open-streams.ts';
+
+const once = z.string('must be given once').optional();
+const querystring = z.object({
+  relayer_id: once.meta({ description: 'Only what becomes of this relayer’s transactions' }),
+  plugin_id: once.meta({ description: 'Only calls of this plugin; with `relayer_id` both' }),
+});
+
+export interface EventRouteParts {
+  source: EventSource;
+  ids: CursorIds;
+  clock: Pick<Clock, 'elapsed'>;
+  /** Aborted when the service begins to end. */
+  ending: AbortSignal;
+}
+
+/** What happens, as it happens: server-sent events, for as long as the client stays. */
+export function eventRoutes(app: FastifyInstance, { source, ids, clock, ending }: EventRouteParts): void {
+  const streams = new OpenStreams();
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: 'GET',
+    url: '/events',
+    schema: { querystring },
+    config: { ownDeadline: true, isStream: true },
+    exposeHeadRoute: false,
+    handler: (request, reply) => {
+      const close = streams.open(request.keyId);
+      const gone = new AbortController();
+      reply.raw.once('close', () => {
+        close();
+        gone.abort();
+      });
+      const lastId = request.headers['last-event-id'];
+      const text = eventStream({
+        ...{ source, ids },
+        from: lastId === undefined ? undefined : (ids.cursorOf(String(lastId)) ?? null),
+        filter: { relayerId: request.query.relayer_id, pluginId: request.query.plugin_id },
+        access: () => app.accessNow(request),
+        signal: AbortSignal.any([gone.signal, ending]),
+        elapsed: () => clock.elapsed(),
+      });
+      return (
+        reply
+          .type('text/event-stream; charset=utf-8')
+          // Some proxies would gather it up.
+          .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+          .send(Readable.from(text, { objectMode: false, highWaterMark: 1 }))
+      );
+    },
+  });
+}

@@ -1,0 +1,135 @@
+import type { Chain } from './chains/chain.ts';
+import { changesOf } from './config/changes.ts';
+import type { Configuration, RelayerEntry } from './config/configuration.ts';
+import { ConfigurationError, textOf } from './config/problems.ts';
+import { createSecretResolver } from './config/secrets.ts';
+import type { NetworkType } from './domain/network-type.ts';
+import type { Relayer, RpcUrl } from './domain/relayer.ts';
+import type { RpcHttp } from './egress/rpc/rpc-http.ts';
+import type { Engine } from './engine/engine.ts';
+import type { Log } from './observability/log.ts';
+import { type OpenedSettings, withAddresses } from './open-settings.ts';
+import type { PluginHost } from './plugin-host/plugin-host.ts';
+import { applyChangedDeclarations } from './services/declarations.ts';
+import { applyPlugins } from './services/settings/plugin-declarations.ts';
+import { applyChangedNotifications } from './services/webhooks/notification-declarations.ts';
+import type { SignerKinds } from './signers/registry.ts';
+import type { Store } from './store/store.ts';
+
+type Chains = ReadonlyMap<NetworkType, Chain>;
+
+export interface LiveSettingsParts {
+  /** Reads the files anew. @throws ConfigurationError */
+  read(): Promise<Configuration>;
+  chains: Chains;
+  signerKinds: SignerKinds;
+  store: Pick<Store, 'read' | 'write'>;
+  settings: Pick<OpenedSettings, 'feed' | 'signers'>;
+  pluginHost: Pick<PluginHost, 'declare'>;
+  engine: Pick<Engine, 'recheck'>;
+  rpcHttp: Pick<RpcHttp, 'declare'>;
+  log: Log;
+}
+
+/** The configuration that a running service goes by, and how it comes to go by what its files say later. */
+export class LiveSettings {
+  #configuration: Configuration;
+  #parts: LiveSettingsParts | undefined;
+  #failure = '';
+
+  /** @param configuration what the service starts with */
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+  }
+
+  /** A variable as plugins and notifications are given it now. */
+  variable(name: string): string | undefined {
+    return this.#configuration.variables[name];
+  }
+
+  /** All is there that changes are handed to. */
+  attach(parts: LiveSettingsParts): void {
+    this.#parts = parts;
+  }
+
+  /**
+   * Goes by what the files say now, as far as that can be done without a restart, and tells of the rest. Files that
+   * cannot be used change nothing, and the log says all that is wrong with them.
+   * @throws what kept it from being applied; it is as before then, and may be tried again
+   */
+  async refresh(): Promise<void> {
+    const parts = this.#parts;
+    if (parts === undefined) return;
+    try {
+      const now = await parts.read();
+      await this.#goBy(now, parts);
+      this.#failure = '';
+    } catch (error) {
+      const problems = error instanceof ConfigurationError ? error.problems.map(textOf) : undefined;
+      if (problems !== undefined) {
+        parts.log.error({ problems }, 'the changed configuration cannot be used, nothing of it is applied');
+        return;
+      }
+      // It is tried again and again, and told of once.
+      if (this.#failure !== String(error)) parts.log.error({ err: error }, 'the changed configuration was not applied');
+      this.#failure = String(error);
+      throw error;
+    }
+  }
+
+  async #goBy(now: Configuration, parts: LiveSettingsParts): Promise<void> {
+    const { chains, signerKinds, store, settings, pluginHost, engine, rpcHttp, log } = parts;
+    const was = this.#configuration;
+    const stored = new Map((await store.read.allRelayers()).map((relayer) => [relayer.id, relayer]));
+    const changes = changesOf(was, now, {
+      isOther: (entry) => isOther(entry, stored.get(entry.id)),
+      variablesOf: (type) => signerKinds.get(type)?.variables ?? [],
+    });
+    for (const warning of now.warnings) if (!was.warnings.includes(warning)) log.warn({ warning }, 'configuration');
+
+    // The last first that others refer to.
+    const { configuration, notifications, relayers, pluginIds } = changes;
+    const addressed = await withAddresses(relayers, chains, settings.signers);
+    if (notifications.length > 0) {
+      await applyChangedNotifications(store, notifications, createSecretResolver(configuration.variables));
+    }
+    if (addressed.length > 0) await applyChangedDeclarations(store, addressed);
+    if (pluginIds.size > 0) await applyPlugins(store, configuration.plugins);
+    this.#configuration = configuration;
+    rpcHttp.declare(declaredUrls(configuration, chains));
+    for (const { id } of addressed) engine.recheck(id);
+    if (pluginIds.size > 0) {
+      await settings.feed.changed('plugin');
+      await pluginHost.declare(configuration.plugins, pluginIds);
+    }
+    report(changes, log);
+  }
+}
+
+/** The endpoints that the operator's files name, with the markets of networks. */
+export function declaredUrls({ networks, relayers }: Configuration, chains: Chains): RpcUrl[] {
+  return [
+    ...networks.flatMap((network) => {
+      const market = chains.get(network.type)?.marketUrl?.(network) ?? null;
+      return market === null ? network.rpcUrls : [...network.rpcUrls, { url: market, weight: 100 }];
+    }),
+    ...relayers.flatMap(({ customRpcUrls }) => customRpcUrls ?? []),
+  ];
+}
+
+function isOther({ network, networkType, signerId }: RelayerEntry, stored: Relayer | undefined): boolean {
+  if (stored === undefined) return false;
+  return stored.network !== network || stored.networkType !== networkType || stored.signerId !== signerId;
+}
+
+function report({ applied, waiting, undeclared }: ReturnType<typeof changesOf>, log: Log): void {
+  if (applied.length > 0) log.info({ places: applied }, 'the changed configuration is applied');
+  if (undeclared.length > 0) {
+    const hint = 'delete over the API what is not to be there any more';
+    log.warn({ places: undeclared, hint }, 'what is no longer declared stays as it is stored');
+  }
+  if (waiting.length > 0) log.warn({ places: waiting }, 'a change of the configuration needs a restart');
+  if (applied.length + undeclared.length + waiting.length === 0) {
+    log.info('the files of the configuration have changed, and say the same as before');
+  }
+}

@@ -1,0 +1,31 @@
+import type { LogEntry } from '../../sandbox/protocol.ts';
+import type { Log } from '../observability/log.ts';
+import type { ServingVersion } from './catalog/version-swap.ts';
+import { MOST_SHOWN } from './compiler/network-use.ts';
+
+/** What a sandbox may say that the name of an environment entry is: it goes into the log. */
+const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
+
+/**
+ * Takes from a call's lines those that name environment entries which its plugin read in vain. What the text of the
+ * plugin does not show is told by the log, once for a version, and by the plugin's view from then on.
+ * @returns the other lines
+ */
+export function takeUngranted(
+  lines: readonly LogEntry[],
+  log: Log,
+  pluginId: string,
+  version: ServingVersion | undefined,
+): readonly LogEntry[] {
+  if (!lines.some(({ level }) => level === 'ungranted')) return lines;
+  const known = version?.reads.environment;
+  for (const { level, message: name } of lines) {
+    if (level !== 'ungranted' || known === undefined || known.length > MOST_SHOWN) continue;
+    if (known.includes(name) || !NAME.test(name)) continue;
+    known.push(name);
+    known.sort();
+    const hint = `add ${JSON.stringify(name)} to permissions.env of plugin ${pluginId} in config.json`;
+    log.warn({ pluginId, missing: [name], hint }, 'a plugin reads an environment entry that it does not see');
+  }
+  return lines.filter(({ level }) => level !== 'ungranted');
+}

@@ -1,0 +1,95 @@
+import { AppError } from '../../domain/errors.ts';
+import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import type { Part, PartRequest } from '../../domain/page.ts';
+import type { Access } from '../../domain/settings/access.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
+import type { Delivery, DeliveryFilter, WebhookEvent } from '../../domain/webhook-event.ts';
+import { wireTime } from '../../domain/wire-time.ts';
+import type { Reader, Store } from '../../store/store.ts';
+import { changeOnce } from '../settings/change.ts';
+
+/** What became of the events of webhooks. Those of relayers that its caller does not see are not there. */
+export interface DeliveriesService {
+  /** The latest first. 404 for an unknown notification. */
+  list(
+    notificationId: string,
+    part: PartRequest,
+    filter: Pick<DeliveryFilter, 'state'>,
+    access: Access,
+  ): Promise<Part<WireObject>>;
+  /** With its body. 404. */
+  get(notificationId: string, id: string, access: Access): Promise<WireObject>;
+  /** Has it delivered anew from now on, whether or not it has ended, to the address and with the keys of now. 404. */
+  redeliver(notificationId: string, id: string, by: Caller, access: Access): Promise<WireObject>;
+}
+
+export interface DeliveriesDeps {
+  store: Pick<Store, 'read' | 'write'>;
+  /** Something may be due. */
+  wake(): void;
+}
+
+type Whole = Delivery & Pick<WebhookEvent, 'body'>;
+
+export function createDeliveriesService({ store, wake }: DeliveriesDeps): DeliveriesService {
+  const find = async (read: Reader, notificationId: string, id: string, access: Access): Promise<Whole> => {
+    await assertNotification(read, notificationId);
+    const delivery = await read.delivery(notificationId, id);
+    if (delivery === undefined || !isSeen(delivery, access)) throw new AppError('DELIVERY_NOT_FOUND', { id });
+    return delivery;
+  };
+
+  return {
+    async list(notificationId, part, { state }, access) {
+      await assertNotification(store.read, notificationId);
+      const relayerIds = access.idsOf('relayers');
+      const { items, next } = await store.read.deliveries(notificationId, part, { state, relayerIds });
+      return { items: items.map(deliveryView), next };
+    },
+
+    async get(notificationId, id, access) {
+      return wholeView(await find(store.read, notificationId, id, access));
+    },
+
+    async redeliver(notificationId, id, by, access) {
+      const { made } = await changeOnce(store, by, async (writer) => {
+        const before = deliveryView(await find(writer, notificationId, id, access));
+        await writer.redeliver(notificationId, id);
+        const redelivered = await find(writer, notificationId, id, access);
+        const after = deliveryView(redelivered);
+        const audit = { action: 'redeliver', resource: 'delivery', resourceId: id, before, after } as const;
+        return { outcome: wholeView(redelivered), audit };
+      });
+      wake();
+      return made.outcome as WireObject;
+    },
+  };
+}
+
+async function assertNotification(read: Reader, id: string): Promise<void> {
+  if ((await read.notification(id)) === undefined) throw new AppError('NOTIFICATION_NOT_FOUND', { id });
+}
+
+/** One of which nobody noted whose it is, is for those who see all. */
+function isSeen({ relayerId }: Delivery, access: Access): boolean {
+  return access.sees('relayers', relayerId ?? '*');
+}
+
+function deliveryView(delivery: Delivery): JsonObject {
+  return {
+    id: delivery.id,
+    notification_id: delivery.notificationId,
+    relayer_id: delivery.relayerId,
+    event: delivery.event,
+    state: delivery.state,
+    tries: delivery.tries,
+    outcome: delivery.outcome,
+    created_at: wireTime(delivery.createdAt),
+    next_try_at: delivery.nextTryAt === null ? null : wireTime(delivery.nextTryAt),
+    ended_at: delivery.endedAt === null ? null : wireTime(delivery.endedAt),
+  };
+}
+
+function wholeView(delivery: Whole): JsonObject {
+  return { ...deliveryView(delivery), body: delivery.body };
+}

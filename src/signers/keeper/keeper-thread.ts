@@ -1,0 +1,29 @@
+/** The entry of the thread that keeps the keys of the process and signs with them. */
+import { parentPort } from 'node:worker_threads';
+import { KeptKeys } from './kept-keys.ts';
+import type { KeeperOrder, KeeperReport } from './orders.ts';
+
+if (parentPort === null) throw new Error('keeper-thread.ts is the entry of a worker thread');
+const port = parentPort;
+const keys = new KeptKeys();
+const report = (said: KeeperReport) => port.postMessage(said);
+
+port.on('message', (order: KeeperOrder) => {
+  switch (order.kind) {
+    case 'open':
+      void keys.open(order.key, order.material).then(report);
+      break;
+    case 'use':
+      report({ kind: 'used', results: keys.use(order.uses) });
+      break;
+    case 'forget':
+      keys.forget(order.key);
+      break;
+    case 'end':
+      keys.forgetAll();
+      port.close();
+      break;
+    default:
+      order satisfies never;
+  }
+});

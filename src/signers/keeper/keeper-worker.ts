@@ -1,0 +1,183 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { KeyMaterial } from '../signer.ts';
+import type { KeeperOrder, KeeperReport, KeyUse } from './orders.ts';
+
+/** Starts the thread; tests start another one. */
+export type StartKeeperThread = () => Worker;
+
+/** The thread ended, or does not answer: whatever it was asked can be asked again, of another one. */
+export class KeeperLost extends Error {}
+
+/** Uses in one message. More would let those that come next wait for longer than a message saves. */
+const MOST_USES = 32;
+/** Messages with uses that are not answered yet: it works on one, and has the next when that is done. */
+const MOST_MESSAGES = 2;
+/** Hundreds of times what a message takes. */
+const OVERDUE_MS = 10_000;
+/** How long it has to wipe its keys. */
+const END_MS = 1_000;
+
+interface Waiting<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** The thread that keeps the keys, as the main thread holds it. It keeps the process alive only while it is asked. */
+export class KeeperWorker {
+  readonly #worker: Worker;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #overdueMs: number;
+  readonly #opening = new Map<number, Waiting<string>>();
+  #unsent: (Waiting<Uint8Array> & { use: KeyUse })[] = [];
+  /** The oldest first. */
+  readonly #sent: Waiting<Uint8Array>[][] = [];
+  #watch: NodeJS.Timeout | undefined;
+  #isSendingSoon = false;
+  #lost: KeeperLost | undefined;
+  #isEnding = false;
+
+  constructor(worker: Worker, overdueMs = OVERDUE_MS) {
+    this.#worker = worker;
+    this.#overdueMs = overdueMs;
+    worker.on('message', (report: KeeperReport) => this.#hear(report));
+    // What it says itself may be of keys.
+    worker.on('error', (error) => this.#lose(`it ended by ${nameOf(error)}`));
+    worker.on('messageerror', () => this.#lose('it said something that cannot be read'));
+    worker.on('exit', () => {
+      this.#lose('it ended');
+      this.#ended.resolve();
+    });
+    worker.unref();
+  }
+
+  /** Why it is of no use any more. */
+  get lost(): KeeperLost | undefined {
+    return this.#lost;
+  }
+
+  /**
+   * @param material its bytes are the thread's from now on
+   * @returns a text that tells the key apart from others
+   * @throws Error with the reason; KeeperLost
+   */
+  async open(key: number, material: KeyMaterial): Promise<string> {
+    const { promise, ...waiting } = Promise.withResolvers<string>();
+    if (this.#lost !== undefined) throw this.#lost;
+    this.#opening.set(key, waiting);
+    const bytes = material.kind === 'key' ? material.bytes : material.passphrase;
+    this.#say({ kind: 'open', key, material }, [bytes.buffer as ArrayBuffer]);
+    this.#stayOrGo();
+    return await promise;
+  }
+
+  /** @throws Error with the reason; KeeperLost */
+  async use(use: KeyUse): Promise<Uint8Array> {
+    const { promise, ...waiting } = Promise.withResolvers<Uint8Array>();
+    if (this.#lost !== undefined) throw this.#lost;
+    this.#unsent.push({ ...waiting, use });
+    if (!this.#isSendingSoon) {
+      // At the end of this tick: what asks at once goes together.
+      this.#isSendingSoon = true;
+      process.nextTick(() => {
+        this.#isSendingSoon = false;
+        this.#send();
+      });
+    }
+    return await promise;
+  }
+
+  forget(key: number): void {
+    if (this.#lost === undefined) this.#say({ kind: 'forget', key });
+  }
+
+  /** Lets it wipe its keys, and ends it. What is asked and not answered fails. Safe to call twice. */
+  async end(): Promise<void> {
+    if (!this.#isEnding) {
+      this.#isEnding = true;
+      if (this.#lost === undefined) this.#say({ kind: 'end' });
+      this.#worker.ref();
+      const late = setTimeout(() => void this.#worker.terminate(), END_MS);
+      void this.#ended.promise.then(() => clearTimeout(late));
+    }
+    await this.#ended.promise;
+  }
+
+  #send(): void {
+    while (this.#lost === undefined && this.#unsent.length > 0 && this.#sent.length < MOST_MESSAGES) {
+      const together = this.#unsent.splice(0, MOST_USES);
+      this.#sent.push(together);
+      this.#say({ kind: 'use', uses: together.map(({ use }) => use) });
+    }
+    this.#stayOrGo();
+  }
+
+  #hear(report: KeeperReport): void {
+    switch (report.kind) {
+      case 'opened':
+        this.#opening.get(report.key)?.resolve(report.mark);
+        this.#opening.delete(report.key);
+        break;
+      case 'unopened':
+        this.#opening.get(report.key)?.reject(new Error(report.reason));
+        this.#opening.delete(report.key);
+        break;
+      case 'used':
+        for (const [place, { resolve, reject }] of (this.#sent.shift() ?? []).entries()) {
+          const result = report.results[place] ?? { reason: 'it was not answered' };
+          if ('bytes' in result) resolve(result.bytes);
+          else reject(new Error(result.reason));
+        }
+        this.#send();
+        break;
+      default:
+        report satisfies never;
+    }
+    this.#stayOrGo();
+  }
+
+  #lose(reason: string): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = new KeeperLost(`the thread that keeps the keys is gone: ${reason}`);
+    const waiting = [...this.#opening.values(), ...this.#sent.flat(), ...this.#unsent];
+    this.#opening.clear();
+    this.#sent.length = 0;
+    this.#unsent = [];
+    for (const { reject } of waiting) reject(this.#lost);
+    this.#stayOrGo();
+    void this.#worker.terminate();
+  }
+
+  /** Watches it while it has uses to answer, and keeps the process alive while it has anything. */
+  #stayOrGo(): void {
+    clearTimeout(this.#watch);
+    this.#watch = undefined;
+    if (this.#sent.length > 0) {
+      this.#watch = setTimeout(() => this.#lose(`no answer within ${this.#overdueMs / 1000} s`), this.#overdueMs);
+    }
+    if (this.#isEnding) return;
+    if (this.#sent.length > 0 || this.#opening.size > 0) this.#worker.ref();
+    else this.#worker.unref();
+  }
+
+  #say(order: KeeperOrder, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(order, transfer);
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.name) : 'something that is no error';
+}
+
+/** Starts the thread that does the work. Of the environment it has nothing. */
+export function startKeeperThread(): Worker {
+  const cache = getCompileCacheDir();
+  return new Worker(join(import.meta.dirname, 'keeper-thread.ts'), {
+    name: 'keys',
+    // Halves what its start costs, where the process has such a cache; Node has a folder of its own in it.
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
+    // Options that the process was started with need not suit a thread.
+    execArgv: [],
+  });
+}

@@ -1,0 +1,126 @@
+import type { Curve, KeyKeeper, KeyMaterial, Signer } from '../signer.ts';
+import { KeeperLost, KeeperWorker, type StartKeeperThread, startKeeperThread } from './keeper-worker.ts';
+
+/** A question that ends the thread each time is given up. */
+const TRIES = 3;
+
+export interface ThreadKeeperOptions {
+  /** Told each time that a thread was lost, with keys and questions; what it had is asked of the next one. */
+  onLost?: (lost: Error) => void;
+  start?: StartKeeperThread;
+  overdueMs?: number;
+}
+
+/** A key as it is kept in one thread. */
+interface Place {
+  worker: KeeperWorker;
+  key: number;
+  opened: Promise<void>;
+}
+
+/**
+ * Keeps the keys in a thread of its own, which does nothing else: the main loop neither has them nor signs. The thread
+ * is started with the first key. When it is lost, the next one gets the keys anew, and is asked what the last one left
+ * unanswered: to sign twice is to sign once.
+ */
+export class ThreadKeeper implements KeyKeeper {
+  readonly #start: () => KeeperWorker;
+  readonly #onLost: (lost: Error) => void;
+  #worker: KeeperWorker | undefined;
+  #keys = 0;
+  #isClosed = false;
+
+  constructor({ onLost = () => {}, start = startKeeperThread, overdueMs }: ThreadKeeperOptions = {}) {
+    this.#start = () => new KeeperWorker(start(), overdueMs);
+    this.#onLost = onLost;
+  }
+
+  async open(id: string, material: () => Promise<KeyMaterial>): Promise<Signer> {
+    let place: Place | undefined;
+    let isClosed = false;
+    /** Of the key that was opened first: an address is made of it, and it stays that one. */
+    let mark: string | undefined;
+
+    const put = async (worker: KeeperWorker, key: number): Promise<void> => {
+      const found = await worker.open(key, await material());
+      mark ??= found;
+      if (mark === found) return;
+      worker.forget(key);
+      throw new Error('its key is another one than before');
+    };
+    const placed = async (): Promise<Place> => {
+      if (isClosed) throw new Error('it is closed');
+      const worker = this.#current();
+      if (place?.worker !== worker) {
+        this.#keys += 1;
+        const next = { worker, key: this.#keys, opened: put(worker, this.#keys) };
+        place = next;
+        next.opened.catch(() => {
+          if (place === next) place = undefined;
+        });
+      }
+      await place.opened;
+      return place;
+    };
+    let underWay = 0;
+    const idle: (() => void)[] = [];
+    const use = async (curve: Curve, payload: Uint8Array | null) => {
+      underWay += 1;
+      try {
+        return await this.#asked(async () => {
+          const { worker, key } = await placed();
+          return await worker.use({ key, curve, payload });
+        });
+      } finally {
+        underWay -= 1;
+        if (underWay === 0) for (const done of idle) done();
+      }
+    };
+
+    await this.#asked(placed);
+    return {
+      id,
+      publicKey: (curve) => use(curve, null),
+      // A copy: what a view is of would go with it, and that is a pool in which anything may be.
+      sign: (curve, payload) => use(curve, Uint8Array.from(payload)),
+      async close() {
+        isClosed = true;
+        // What was asked before is still signed.
+        if (underWay > 0) await new Promise<void>((done) => idle.push(done));
+        place?.worker.forget(place.key);
+        place = undefined;
+      },
+    };
+  }
+
+  /** Wipes the keys. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#worker?.end();
+  }
+
+  #current(): KeeperWorker {
+    if (this.#isClosed) throw new Error('it is closed');
+    if (this.#worker === undefined || this.#worker.lost !== undefined) this.#worker = this.#start();
+    return this.#worker;
+  }
+
+  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof KeeperLost)) throw error;
+        if (!this.#isClosed && this.#told !== error) {
+          this.#told = error;
+          this.#onLost(error);
+        }
+        if (this.#isClosed) throw new Error('it is closed', { cause: error });
+        if (tried === TRIES) throw error;
+      }
+    }
+  }
+
+  /** The loss that was told last: many questions end with the same one. */
+  #told: KeeperLost | undefined;
+}

@@ -1,0 +1,123 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import type { Delivery, DeliveryFilter } from '../../domain/webhook-event.ts';
+import { eventNameSchema, webhookEndSchema } from '../../domain/webhook-event.ts';
+import type { Connection } from '../connection.ts';
+import type { Tables } from '../schema.ts';
+import type { Reader, Writer } from '../store.ts';
+import { readRecord, timestampSchema } from './stored-record.ts';
+
+/** How many entries one look passes over at most, so that a filter that few pass costs the same as one that all do. */
+const LONGEST_LOOK = 1_000;
+
+const SHOWN = [
+  'position',
+  'id',
+  'notification_id',
+  'subject',
+  'relayer_id',
+  'event',
+  'created_at',
+  'tries',
+  'next_try_at',
+  'ending',
+  'ended_at',
+  'outcome',
+] as const;
+
+const rowSchema = z
+  .object({
+    position: z.int(),
+    id: z.string(),
+    notification_id: z.string(),
+    subject: z.string(),
+    relayer_id: z.string().nullable(),
+    event: eventNameSchema,
+    created_at: timestampSchema,
+    tries: z.int().nonnegative(),
+    next_try_at: timestampSchema,
+    ending: webhookEndSchema.nullable(),
+    ended_at: timestampSchema.nullable(),
+    outcome: z.string().nullable(),
+  })
+  .transform(
+    (row): Delivery => ({
+      position: row.position,
+      id: row.id,
+      notificationId: row.notification_id,
+      subject: row.subject,
+      relayerId: row.relayer_id,
+      event: row.event,
+      createdAt: row.created_at,
+      tries: row.tries,
+      state: row.ending ?? 'waiting',
+      nextTryAt: row.ending === null ? row.next_try_at : null,
+      endedAt: row.ended_at,
+      outcome: row.outcome,
+    }),
+  );
+
+type OfNotification = SelectQueryBuilder<Tables, 'outbox', object>;
+
+/** Reads of the table `outbox` for who looks at it. */
+export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | 'delivery'> {
+  /** What an index leads to: the dead and the waiting are few among the others. */
+  function indexed(notificationId: string, state: DeliveryFilter['state']): OfNotification {
+    const all = db.selectFrom('outbox').where('notification_id', '=', notificationId);
+    if (state === 'dead') return all.where('ending', '=', sql.lit('dead'));
+    return state === 'waiting' ? all.where('ended_at', 'is', null) : all;
+  }
+
+  return {
+    async deliveries(notificationId, { before, limit }, { state, relayerIds }) {
+      if (limit === 0 || relayerIds?.length === 0) return { items: [], next: null };
+      const all = indexed(notificationId, state);
+      const rest = before === null ? all : all.where('position', '<', before);
+      const last = await rest
+        .select('position')
+        .orderBy('position', 'desc')
+        .offset(LONGEST_LOOK - 1)
+        .limit(1)
+        .executeTakeFirst();
+      let look = last === undefined ? rest : rest.where('position', '>=', last.position);
+      if (state !== undefined && state !== 'waiting') look = look.where('ending', '=', state);
+      if (relayerIds !== undefined) look = look.where('relayer_id', 'in', relayerIds);
+      const rows = await look.select(SHOWN).orderBy('position', 'desc').limit(limit).execute();
+      const isFull = rows.length === limit;
+      return {
+        items: rows.map((row) => readRecord(rowSchema, 'outbox', row.id, row)),
+        next: (isFull ? rows.at(-1)?.position : last?.position) ?? null,
+      };
+    },
+
+    async delivery(notificationId, id) {
+      const row = await db
+        .selectFrom('outbox')
+        .select([...SHOWN, 'body'])
+        .where('id', '=', id)
+        .where('notification_id', '=', notificationId)
+        .executeTakeFirst();
+      return row && { ...readRecord(rowSchema, 'outbox', id, row), body: row.body };
+    },
+  };
+}
+
+/** Writes of the table `outbox` for who looks at it. */
+export function deliveryWrites({ db, now }: Connection): Pick<Writer, 'redeliver'> {
+  return {
+    async redeliver(notificationId, id) {
+      await db
+        .updateTable('outbox')
+        .set((on) => ({
+          ending: null,
+          ended_at: null,
+          next_try_at: now(),
+          due_since: now(),
+          tries_before: on.ref('tries'),
+        }))
+        .where('id', '=', id)
+        .where('notification_id', '=', notificationId)
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { type Selectable, sql } from 'kysely';
+import { z } from 'zod';
+import { FIRST_PLACE, type TransactionEvent } from '../../domain/transaction/transaction-event.ts';
+import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
+import type { Connection } from '../connection.ts';
+import { prepared } from '../prepared.ts';
+import type { Tables } from '../schema.ts';
+import type { Reader, TransactionChange, Writer } from '../store.ts';
+import { readRecord, timestampSchema } from './stored-record.ts';
+
+const rowSchema = z
+  .object({
+    written: z.int(),
+    position: z.int(),
+    at: timestampSchema,
+    transaction_id: z.string(),
+    relayer_id: z.string(),
+    status: transactionStatusSchema,
+    status_reason: z.string().nullable(),
+    hash: z.string().nullable(),
+  })
+  .transform(
+    ({ written, position, at, status, hash, ...row }): TransactionEvent => ({
+      place: { written, position },
+      ...{ at, status, hash },
+      transactionId: row.transaction_id,
+      relayerId: row.relayer_id,
+      statusReason: row.status_reason,
+    }),
+  );
+
+type EventReads = 'latestTransactionEvent' | 'isKeptTransactionEvent' | 'transactionEvents';
+
+/**
+ * Reads of the table `transaction_events`. Positions are given before a commit and seen after it, so that a later one
+ * may be seen first: what is told of is only what was written before every write that is under way.
+ */
+export function transactionEventReads(connection: Connection): Pick<Reader, EventReads> {
+  const { db, settledWrites } = connection;
+  const isSettled = () => sql<boolean>`written < ${settledWrites()}`;
+  const following = prepared(connection, (written: number, position: number, limit: number) =>
+    db
+      .selectFrom('transaction_events')
+      .selectAll()
+      .where(sql<boolean>`(written, position) > (${written}, ${position})`)
+      .where(isSettled())
+      .orderBy('written')
+      .orderBy('position')
+      .limit(limit),
+  );
+  return {
+    async latestTransactionEvent() {
+      const row = await db
+        .selectFrom('transaction_events')
+        .select(['written', 'position'])
+        .where(isSettled())
+        .orderBy('written', 'desc')
+        .orderBy('position', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row ?? FIRST_PLACE;
+    },
+
+    async isKeptTransactionEvent({ written, position }) {
+      const oldestFirst = db.selectFrom('transaction_events').select('position').orderBy('position').limit(1);
+      // Before the first event: nothing is missing while that is still here.
+      if (position === FIRST_PLACE.position) return ((await oldestFirst.executeTakeFirst())?.position ?? 1) === 1;
+      const found = oldestFirst.where('position', '=', position).where('written', '=', written);
+      return (await found.executeTakeFirst()) !== undefined;
+    },
+
+    async transactionEvents({ written, position }, limit) {
+      return (await following(written, position, limit)).map(eventOfRow);
+    },
+  };
+}
+
+function eventOfRow(row: Selectable<Tables['transaction_events']>): TransactionEvent {
+  return readRecord(rowSchema, 'transaction_events', String(row.position), row);
+}
+
+/** Writes of the table `transaction_events`. */
+export function transactionEventWrites({ db }: Connection): Pick<Writer, 'pruneTransactionEvents'> {
+  return {
+    async pruneTransactionEvents(before, limit) {
+      const rows = await db
+        .selectFrom('transaction_events')
+        .select(['position', 'at'])
+        .orderBy('position')
+        // One more: the last one of all stays, so that no position is ever given twice.
+        .limit(limit + 1)
+        .execute();
+      const old = rows.slice(0, -1).filter(({ at }) => at < before);
+      const last = old.at(-1);
+      if (last === undefined) return 0;
+      const result = await db
+        .deleteFrom('transaction_events')
+        .where('position', '<=', last.position)
+        .executeTakeFirstOrThrow();
+      return Number(result.numDeletedRows);
+    },
+  };
+}
+
+/** Notes how a transaction stands now, in the write that brought it there. */
+export function transactionEventNote(connection: Connection): (transactionId: string) => Promise<void> {
+  const { db, now } = connection;
+  const note = prepared(connection, (id: string) =>
+    db
+      .insertInto('transaction_events')
+      .columns(['at', 'transaction_id', 'relayer_id', 'status', 'status_reason', 'hash'])
+      .expression(
+        db
+          .selectFrom('transactions')
+          .select(now().as('at'))
+          .select(['id', 'relayer_id', 'status', 'status_reason', 'hash'])
+          .where('id', '=', id),
+      ),
+  );
+  return async (transactionId) => {
+    await note(transactionId);
+  };
+}
+
+/** Whether a change is one that is told of: what only plans the next step is not. */
+export function isTold(seen: string, { status, hash, noopEnd }: TransactionChange): boolean {
+  return (status !== undefined && status !== seen) || hash !== undefined || noopEnd !== undefined;
+}

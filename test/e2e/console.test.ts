@@ -1,0 +1,133 @@
+/** The console as somebody uses it: in a browser, against the whole service, with payments on a chain. */
+import t from 'tap';
+import { HAS_BROWSER } from '../support/browser.ts';
+import { consoleScene, HOSTILE_LINE } from '../support/console-scene.ts';
+
+t.test('the console', { timeout: 230_000 }, async (t) => {
+  if (!HAS_BROWSER) return void t.pass('there is no browser for this system');
+  const scene = await consoleScene(t);
+  const { service, anvil, faults } = scene;
+  const request = async (method: string, path: string, body?: unknown) =>
+    (await service.request(method, `/api/v1${path}`, body)).body.data;
+  const page = await scene.signedIn();
+
+  await t.test('a payment of a plugin goes from accepted to confirmed while one looks', async (t) => {
+    t.match(page.url(), /\/console$/, 'the address of the service leads to it');
+    await page.getByRole('link', { name: 'Transactions' }).click();
+    await page.getByText('Nothing was sent yet.').waitFor();
+    await anvil.rpc('evm_setAutomine', [false]);
+    await service.call('pay', { value: '7' });
+    const row = page.getByRole('row').nth(1);
+    await row.getByText('submitted').waitFor();
+    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.rpc('evm_mine', []);
+    await row.getByText('confirmed').waitFor();
+    await row.getByRole('link').click();
+    await page.getByText('It went through at the first attempt.').waitFor();
+    t.match(
+      await page.getByRole('list', { name: 'Timeline' }).textContent(),
+      /accepted.*signed, version 1.*confirmed/s,
+    );
+  });
+
+  await t.test('another is canceled', async (t) => {
+    await anvil.rpc('evm_setAutomine', [false]);
+    const { id } = await request('POST', '/relayers/local-1/transactions', {
+      ...{ to: `0x${'1'.repeat(40)}`, value: '1', data: '0x', gas_limit: 21_000, speed: 'fast' },
+    });
+    await page.goto(`${scene.url}/console#/transactions/local-1/${id}`);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Yes' }).click();
+    await page.getByText('cancel requested').waitFor();
+    // Before that a block would have the payment itself.
+    await page.getByText('version 2 · taken by').waitFor();
+    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.rpc('evm_mine', []);
+    await page.locator('header.head').getByText('canceled').waitFor();
+    t.equal((await request('GET', `/relayers/local-1/transactions/${id}`)).status, 'canceled');
+  });
+
+  await t.test('what a plugin writes is text, whatever it writes', async (t) => {
+    await page.goto(`${scene.url}/console#/plugins/fails`);
+    await page.getByLabel('Parameters').fill('{"a":1}');
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    const log = page.getByRole('list', { name: 'Calls and logs' });
+    await log.getByText('threw').waitFor();
+    t.ok((await log.textContent())?.includes(HOSTILE_LINE.replace('\u001b', '\\u001b')), 'letter for letter');
+    t.match(await page.locator('form.call').textContent(), /out of stock/);
+    t.equal(await page.locator('main img, main script').count(), 0);
+    t.notMatch(await page.title(), /owned/);
+    // A call that failed is a failed request for the browser.
+    t.ok(faults.splice(0).every((text) => /status of (4|5)\d\d/.test(text)));
+  });
+
+  await t.test('a key sees its part, and nothing of the rest', async (t) => {
+    const { key } = await request('POST', '/api-keys', { name: 'Narrow', permissions: ['plugins:pay:call'] });
+    const narrow = await scene.signedIn({ key, at: 'plugins' });
+    await narrow.getByRole('link', { name: 'pay' }).waitFor();
+    t.equal(await narrow.getByText('fails', { exact: true }).count(), 0);
+    await narrow.getByRole('link', { name: 'Relayers' }).click();
+    await narrow.getByText('There is no relayer yet, or none that this key may see.').waitFor();
+    const kept = await narrow.evaluate('[document.cookie, location.href, Object.keys(localStorage).length].join()');
+    t.notMatch(kept, key);
+    await narrow.getByRole('button', { name: 'Sign out' }).click();
+    await narrow.getByLabel('API key').waitFor();
+    t.equal(await narrow.evaluate('sessionStorage.length'), 0);
+    await narrow.context().close();
+    faults.splice(0);
+  });
+
+  await t.test('the link of a first start signs in once, and the address does not keep it', async (t) => {
+    const link = service.signInLink() ?? '';
+    const context = await scene.browser.newContext({ locale: 'en-US' });
+    const first = await context.newPage();
+    await first.goto(link);
+    await first.getByRole('heading', { name: 'Overview' }).waitFor();
+    t.equal(first.url(), `${service.url}/console`);
+    const second = await context.newPage();
+    await second.goto(link);
+    await second.getByText('The link was used before').waitFor();
+    t.ok(await second.getByLabel('API key').isVisible());
+    const [, code = ''] = link.split('/sign-in/');
+    t.notMatch(service.output(), code);
+    await context.close();
+  });
+
+  await t.test('by keyboard alone, and with a key that is none', async (t) => {
+    const context = await scene.browser.newContext({ locale: 'en-US' });
+    const stranger = await context.newPage();
+    await stranger.goto(`${scene.url}/console`);
+    await stranger.getByLabel('API key').waitFor();
+    await stranger.keyboard.press('Tab');
+    await stranger.keyboard.type('not the key');
+    await stranger.keyboard.press('Enter');
+    await stranger.getByRole('alert').getByText('The key is not accepted').waitFor();
+    await stranger.getByLabel('API key').fill('');
+    await stranger.keyboard.type(service.apiKey);
+    await stranger.keyboard.press('Enter');
+    await stranger.getByRole('heading', { name: 'Overview' }).waitFor();
+    await stranger.keyboard.press('Tab');
+    await stranger.keyboard.press('Enter');
+    t.equal(await stranger.evaluate('document.activeElement.id'), 'main', 'past what is on every page');
+    await context.close();
+  });
+
+  await t.test('when the server is gone the page says so, and goes on when it is back', async (t) => {
+    await page.goto(`${scene.url}/console#/transactions/local-1`);
+    const rows = page.getByRole('table', { name: 'Transactions' }).getByRole('row');
+    await rows.nth(1).waitFor();
+    const before = await rows.count();
+    await scene.lose();
+    await page.getByRole('alert').getByText('The server is not reached.').waitFor();
+    t.equal(await rows.count(), before, 'what was there stays');
+    await scene.regain();
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
+    t.equal(await page.getByRole('alert').count(), 0);
+    await scene.service.call('pay', { value: '9' });
+    await rows.nth(before).waitFor();
+    await rows
+      .nth(1)
+      .getByText(/mined|confirmed/)
+      .waitFor();
+  });
+});

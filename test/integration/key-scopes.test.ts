@@ -1,0 +1,150 @@
+/**
+ * The promise: two keys that may do nothing to what the other has cannot see, slow or back off each other. What could
+ * break it: an answer that differs where something is there, counts that are shared, names under which both keep
+ * something, permissions that change while requests are under way.
+ */
+import t from 'tap';
+import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const PLUGIN = 'export async function handler() { return 1; }';
+/** A key's own limit, below that of the service. */
+const RATE = { requests_per_second: 1, burst: 20 };
+const CLIENTS = 200;
+
+const anvil = await startAnvil();
+t.teardown(() => anvil.stop());
+const workspace = await createWorkspace({
+  rpcUrl: anvil.url,
+  accounts: 2,
+  plugins: ['one', 'two'].map((id) => ({ id, path: `${id}.ts` })),
+  pluginFiles: { 'one.ts': PLUGIN, 'two.ts': PLUGIN },
+  env: { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' },
+});
+t.teardown(() => workspace.remove());
+for (const address of workspace.addresses) await anvil.rpc('anvil_setBalance', [address, '0xde0b6b3a7640000']);
+const service = await composeService(workspace.env);
+t.teardown(() => service.stop());
+
+interface Answer {
+  status: number;
+  text: string;
+  json: { data: unknown; code?: string; pagination?: { total_items: number } };
+}
+
+async function ask(key: string, method: string, path: string, body?: unknown, headers = {}): Promise<Answer> {
+  const response = await fetch(`${service.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : {} };
+}
+
+async function keyFor(relayer: string, plugin: string, more: object = {}): Promise<{ id: string; key: string }> {
+  const permissions = [`relayers:${relayer}:*`, `plugins:${plugin}:*`];
+  const made = await service.request('POST', '/api/v1/api-keys', { name: relayer, permissions, ...more });
+  return made.body.data;
+}
+
+const one = await keyFor('local-1', 'one');
+const two = await keyFor('local-2', 'two');
+const sign = (key: string, relayer: string) =>
+  ask(key, 'POST', `/api/v1/relayers/${relayer}/sign`, { message: 'hello' });
+
+t.test('what the other has is answered, on every path, as what nobody has', async (t) => {
+  const { paths } = JSON.parse((await ask('', 'GET', '/api-docs/openapi.json')).text) as {
+    paths: Record<string, Record<string, { 'x-permission'?: string; requestBody?: { content: object } }>>;
+  };
+  let asked = 0;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const [, kind] = /^(relayers|plugins):\{id\}:/.exec(operation['x-permission'] ?? '') ?? [];
+      if (kind === undefined) continue;
+      const [content] = Object.values(operation.requestBody?.content ?? {}) as { example?: unknown }[];
+      const of = async (id: string) => {
+        const url = path.replace('{id}', id).replace(/\{\w+\}/g, '7');
+        const { status, text } = await ask(two.key, method.toUpperCase(), url, content?.example);
+        return `${status} ${text.replaceAll(id, 'ID')}`;
+      };
+      const theirs = await of(kind === 'relayers' ? 'local-1' : 'one');
+      t.equal(theirs, await of('nobody'), `${method} ${path}`);
+      t.match(theirs, /^404 /, `${method} ${path}`);
+      asked += 1;
+    }
+  }
+  t.ok(asked > 25, `${asked} operations were asked`);
+  for (const [list, own] of [
+    ['/api/v1/relayers', 'local-2'],
+    ['/api/v1/plugins', 'two'],
+  ]) {
+    const { json } = await ask(two.key, 'GET', `${list}?per_page=500`);
+    t.match(json, { data: [{ id: own }], pagination: { total_items: 1 } }, 'nor does a list count it');
+  }
+  const batch = await ask(two.key, 'POST', '/api/v1/transactions/batch', {
+    requests: [{ relayer_id: 'local-1', transaction: {} }],
+  });
+  t.match(batch.json.data, [{ status: 404, code: 'RELAYER_NOT_FOUND' }]);
+});
+
+t.test('one name for an idempotency key is two, and each has the answer to its own', async (t) => {
+  const named = { 'idempotency-key': 'payment-1' };
+  const keyed = (key: string, relayer: string, message: string) =>
+    ask(key, 'POST', `/api/v1/relayers/${relayer}/sign`, { message }, named);
+  const [first, other] = await Promise.all([keyed(one.key, 'local-1', 'a'), keyed(two.key, 'local-2', 'b')]);
+  t.match([first, other], [{ status: 200 }, { status: 200 }]);
+  t.not(first.text, other.text);
+  t.equal((await keyed(one.key, 'local-1', 'a')).text, first.text);
+  t.equal((await keyed(two.key, 'local-2', 'b')).text, other.text);
+});
+
+t.test(`of ${CLIENTS} clients at once each key is served its own burst, whatever the other asks for`, async (t) => {
+  const limited = await keyFor('local-2', 'two', { rate_limit: RATE });
+  const began = performance.now();
+  const [theirs, mine] = await Promise.all([
+    Promise.all(Array.from({ length: CLIENTS }, () => sign(limited.key, 'local-2'))),
+    Promise.all(Array.from({ length: CLIENTS }, () => sign(one.key, 'local-1'))),
+  ]);
+  const back = Math.ceil((performance.now() - began) / 1000) * RATE.requests_per_second;
+  const served = theirs.filter(({ status }) => status === 200).length;
+  t.ok(served >= RATE.burst && served <= RATE.burst + back, `${served} of a burst of ${RATE.burst}, ${back} came back`);
+  t.ok(theirs.every(({ status }) => status === 200 || status === 429));
+  t.ok(
+    mine.every(({ status }) => status === 200),
+    'the other never waits',
+  );
+  t.equal((await sign(two.key, 'local-2')).status, 200, 'nor does another key for the same relayer');
+});
+
+t.test('whoever overtakes a change of permissions has what it was before or is after, and no more', async (t) => {
+  const guest = await keyFor('local-2', 'two');
+  const may = (relayer: string) =>
+    service.request('PATCH', `/api/v1/api-keys/${guest.id}`, { permissions: [`relayers:${relayer}:*`] });
+  const seen = new Set<number>();
+  for (let round = 0; round < 20; round += 1) {
+    const now = round % 2 === 0 ? 'local-1' : 'local-2';
+    const before = now === 'local-1' ? 'local-2' : 'local-1';
+    const racing = Array.from({ length: 10 }, (_, n) => sign(guest.key, n % 2 === 0 ? now : before));
+    t.equal((await may(now)).status, 200);
+    const after = await Promise.all([sign(guest.key, now), sign(guest.key, before), sign(one.key, 'local-1')]);
+    t.strictSame(
+      after.map(({ status }) => status),
+      [200, 404, 200],
+      'once it is answered it holds',
+    );
+    for (const { status } of await Promise.all(racing)) seen.add(status);
+  }
+  t.strictSame(
+    [...seen].filter((status) => status !== 200 && status !== 404),
+    [],
+  );
+  t.equal((await service.request('DELETE', `/api/v1/api-keys/${guest.id}`)).status, 200);
+  t.equal((await sign(guest.key, 'local-2')).status, 401);
+  t.equal((await sign(two.key, 'local-2')).status, 200);
+});

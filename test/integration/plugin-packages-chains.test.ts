@@ -1,0 +1,5 @@
+/** Packages that speak to chains do in a plugin what they do in Node, as the table in the docs says. */
+import t from 'tap';
+import { holdTable } from '../support/packages/table.ts';
+
+t.test('chains, keys, hashes and encodings', (t) => holdTable(t, ['Chains', 'Keys, hashes and encodings']));

@@ -1,0 +1,65 @@
+/** What was not granted is said where its author and its operator look: in the answer, in the log and in the view. */
+import t from 'tap';
+import { PackageFolder } from '../support/packages/package-oracle.ts';
+import { eventually, startPluginHost } from '../support/plugin-host.ts';
+
+t.test('an environment entry that is read by a name made at run time', async (t) => {
+  const files = {
+    'reads.ts': `
+      const prefix = 'PRICE_';
+      export async function handler({ params }) {
+        if (params.well) return process.env[prefix + 'LIMIT'] ?? 'none';
+        return new URL(process.env[prefix + 'URL']).href;
+      }`,
+    'at-load.ts': `
+      const need = (name: string) => { const value = process.env[name]; if (!value) throw new Error(\`\${name} is not set\`); return value; };
+      const url = need('START_' + 'URL');
+      export const handler = () => url;`,
+  };
+  const entries = [{ id: 'reads', permissions: { env: [] } as never, emit_logs: true }];
+  const { call, host, log, close } = await startPluginHost({ files, entries });
+  t.teardown(close);
+  const line = 'add "PRICE_URL" to permissions.env of its entry in config.json';
+  const failed = await call('reads', {});
+  t.match(failed.body.error, line);
+  t.match(failed.body.metadata.logs.map(({ message }: { message: string }) => message).join(), line);
+  t.match(log(), 'add \\"PRICE_URL\\" to permissions.env of plugin reads in config.json');
+  const well = await call('reads', { well: true });
+  t.match(well.body, { success: true, data: 'none', metadata: { logs: [] } });
+  const reads = (await host.get('reads'))['reads'] as unknown as { environment: { name: string; missing: string }[] };
+  t.strictSame(
+    reads.environment.map(({ name }) => name),
+    ['PRICE_LIMIT', 'PRICE_URL'],
+  );
+  const broken = await eventually(
+    () => call('at-load'),
+    ({ body }) => body.error !== undefined,
+  );
+  t.match(broken.body.error, /START_URL is not set \(process\.env\.START_URL is not granted: add "START_URL"/);
+});
+
+t.test('a host that packages were not granted is named in the message that they show', async (t) => {
+  const folder = new PackageFolder({
+    'with-viem.ts': `
+      import { createPublicClient, http } from 'viem';
+      const client = createPublicClient({ transport: http('https://node.example/rpc', { retryCount: 0 }) });
+      export const handler = () => client.getBlockNumber();`,
+    'with-axios.ts': `
+      import axios from 'axios';
+      export const handler = async () => (await axios.get('https://api.example/price')).data;`,
+    'with-ky.ts': `
+      import ky from 'ky';
+      export const handler = () => ky('https://api.example/price', { retry: 0 }).json();`,
+    'with-ethers.ts': `
+      import { JsonRpcProvider } from 'ethers';
+      export const handler = () => new JsonRpcProvider('https://node.example/rpc', 1, { staticNetwork: true }).getBlockNumber();`,
+    'with-fetch.ts': `export const handler = () => fetch('https://api.example/price');`,
+  });
+  t.teardown(() => folder.remove());
+  const { call, close } = await startPluginHost({ pluginsDir: folder.plugins });
+  t.teardown(close);
+  for (const id of ['with-fetch', 'with-viem', 'with-axios', 'with-ky', 'with-ethers']) {
+    const { body } = await call(id);
+    t.match(body.error, /add "permissions": \{"hosts": \["(?:api|node)\.example"\]\}/, id);
+  }
+});

@@ -1,0 +1,43 @@
+/** The web's APIs in plugins, rule by rule of their standards; the page in the docs says how many hold. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stop } from 'esbuild';
+import t from 'tap';
+import { GuestWorld } from '../support/guest-isolate.ts';
+import { compiled } from '../support/guest-oracle.ts';
+import { ROOT } from '../support/sandbox.ts';
+import { ABSENT, WEB_APIS } from '../support/web/apis.ts';
+import { type Findings, tryInGuest } from '../support/web/run-cases.ts';
+import { webPage } from '../support/web/web-page.ts';
+
+const PAGE = join(ROOT, 'docs', 'web-apis.md');
+/** With it in the environment the page is written anew. */
+const WRITES = 'ISOLAYER_WRITE_PAGES';
+
+t.teardown(stop);
+const world = await GuestWorld.open();
+
+t.test('the page tells what holds and what does not', async (t) => {
+  const found: Record<string, Findings> = {};
+  for (const [name, api] of Object.entries(WEB_APIS)) found[name] = await tryInGuest(world, api);
+  const page = webPage(found);
+  if (process.env[WRITES] !== undefined) writeFileSync(PAGE, page);
+  t.equal(readFileSync(PAGE, 'utf8'), page, 'docs/web-apis.md is as the cases came out');
+  const all = Object.values(found).flatMap((findings) => Object.values(findings));
+  t.ok(all.length >= 350, `${all.length} cases`);
+  t.ok(all.filter((text) => text !== '').length <= 8, all.filter((text) => text !== '').join('\n'));
+});
+
+t.test('what the page calls absent is absent, and the tables name what is there', async (t) => {
+  const names = JSON.stringify(Object.keys(ABSENT));
+  const script = await compiled(
+    `export const handler = async (context) => [${names}.filter((name) => name in globalThis),
+      Object.getOwnPropertyNames(globalThis).filter((name) => typeof globalThis[name] === 'function')];`,
+    'tested.ts',
+  );
+  const { outcome } = world.call(script);
+  if (outcome?.kind !== 'returned') throw new Error(JSON.stringify(outcome));
+  const [present, functions] = JSON.parse(outcome.json) as [string[], string[]];
+  t.strictSame(present, []);
+  for (const name of ['URL', 'fetch', 'structuredClone', 'PerformanceObserver']) t.ok(functions.includes(name), name);
+});

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { createChains } from '../../src/chains/registry.ts';
+import { compose } from '../../src/compose.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createSignerKinds } from '../../src/signers/registry.ts';
+import { FakePluginHost } from './fake-plugin-host.ts';
+import { clientOf, type StartedService } from './service.ts';
+
+/** A service that lives in this process. */
+export interface ComposedService extends StartedService {
+  /** As the terminal shows it; null but where the start made the API key. */
+  signInLink(): string | null;
+}
+
+const root = join(import.meta.dirname, '..', '..');
+
+/**
+ * Composes the service in this process, as `src/main.ts` does in its own: for tests that are not about a process, as it
+ * takes a fifth of what a process takes to start. Where the configuration names no plugin, none are run, nor is what
+ * would run them started.
+ */
+export async function composeService(env: Record<string, string>): Promise<ComposedService> {
+  const chains = createChains(systemClock);
+  const signerKinds = createSignerKinds();
+  const readConfiguration = () => loadConfiguration({ env, cwd: root, chains, signerKinds });
+  const configuration = await readConfiguration();
+  const lines: string[] = [];
+  const log = createLog(configuration.environment.LOG_LEVEL, { write: (line) => lines.push(line.trimEnd()) });
+  for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
+  const hasPlugins = configuration.plugins.length > 0;
+  const service = await compose({
+    ...{ configuration, readConfiguration, chains, signerKinds, log },
+    ...(hasPlugins ? {} : { createPluginHost: () => new FakePluginHost([]) }),
+  });
+  log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');
+  return {
+    ...(await clientOf(service.address, env)),
+    signInLink: () => service.signInLink(),
+    output: () => lines.join('\n'),
+    linesAfter: (count) => lines.slice(count),
+    stop: () => service.close(),
+    end: () => service.close(),
+  };
+}

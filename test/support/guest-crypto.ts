@@ -1,0 +1,56 @@
+import * as node from 'node:crypto';
+import { createParameters } from '../../sandbox/guest/globals/subtle/parameters.ts';
+import { createSubtle } from '../../sandbox/guest/globals/subtle/subtle.ts';
+import type { Tools } from '../../sandbox/guest/globals/subtle/tools.ts';
+import { createArithmetic } from '../../sandbox/guest/node/crypto/arithmetic.ts';
+import { createKeyedCrypto } from '../../sandbox/guest/node/crypto/keyed-crypto.ts';
+import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
+import { answerCryptoQuestion, type CryptoRoom } from '../../sandbox/process/crypto/crypto-answer.ts';
+import { partWorld } from './guest-web.ts';
+
+/** The guest's keyed half of `node:crypto` on the process's arithmetic, all in this thread; typed as Node's. */
+export function guestCrypto(): typeof node {
+  const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
+  return createKeyedCrypto({ ...partWorld(), random }) as unknown as typeof node;
+}
+
+/** What the process answers to a question, as a guest would read it: bytes, text, or the error's message. */
+export function asked(question: unknown, room: Partial<CryptoRoom> = {}): Buffer | string {
+  const all = { ciphers: new OpenCiphers(), leftMs: () => 500, ...room };
+  const answer = answerCryptoQuestion(JSON.stringify(question), all);
+  if (answer.startsWith('=')) return Buffer.from(answer.slice(1), 'base64');
+  if (answer.startsWith('!')) return `threw ${(JSON.parse(answer.slice(1)) as Error).message}`;
+  return answer.slice(1);
+}
+
+export function base64(data: string | Uint8Array): string {
+  return Buffer.from(data).toString('base64');
+}
+
+/** Keys of each kind, in the forms in which they cross the boundary. */
+export function derOf(kind: 'ec' | 'ed25519' | 'x25519' | 'rsa', options: object = {}) {
+  const { privateKey, publicKey } = node.generateKeyPairSync(kind as 'rsa', options as { modulusLength: number });
+  return {
+    privateKey,
+    publicKey,
+    key: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+    peer: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+  };
+}
+
+/** Guest's Web Cryptography on the same arithmetic. */
+export function guestSubtle() {
+  const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
+  return createSubtle({ ...partWorld(), DOMException: DOMException, random });
+}
+
+/** What its algorithms work with. */
+export function subtleTools(): Tools {
+  const fail: Tools['fail'] = (name, message) => new DOMException(message, name);
+  return {
+    fail,
+    parameters: createParameters(fail),
+    arithmetic: createArithmetic(partWorld()),
+    random: (bytes) => new Uint8Array(node.randomBytes(bytes)),
+  };
+}

@@ -1,0 +1,13 @@
+import { chains, encodings } from './chain-cases.ts';
+import type { PackageCase } from './package-case.ts';
+import { flow, requests, validation, values } from './plain-cases.ts';
+
+/** What plugins are written with, by what it is for. */
+export const PACKAGES: Readonly<Record<string, readonly PackageCase[]>> = {
+  Chains: chains,
+  'Keys, hashes and encodings': encodings,
+  'Requests and formats': requests,
+  Validation: validation,
+  Values: values,
+  'Flow, tokens and compression': flow,
+};

@@ -1,0 +1,61 @@
+import {
+  Account,
+  Asset,
+  FeeBumpTransaction,
+  Keypair,
+  Operation,
+  SorobanDataBuilder,
+  Transaction,
+  TransactionBuilder,
+  type xdr,
+} from '@stellar/stellar-sdk';
+import { readEnvelope } from '../../src/chains/stellar/message/envelope.ts';
+import { decorated, envelopeOf, feeBumpOf, hashOf } from '../../src/chains/stellar/message/transaction.ts';
+import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
+
+/** Somebody whose fees the relayer pays. */
+export const CLIENT = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 22));
+export const OTHER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 23));
+
+/** How an envelope differs from one with a fee of 100, sequence 8, signed by its source, good up to 2,000,000,000 s. */
+export interface EnvelopeHow {
+  fee?: string;
+  maxTime?: number;
+  signers?: readonly Keypair[];
+  passphrase?: string;
+  resourceFee?: bigint;
+  with?: (builder: TransactionBuilder) => unknown;
+}
+
+/** An envelope as clients send it. */
+export function envelopeText(source: Keypair, operations: readonly xdr.Operation[], how: EnvelopeHow = {}): string {
+  const networkPassphrase = how.passphrase ?? PASSPHRASE;
+  const account = new Account(source.publicKey(), '7');
+  const builder = new TransactionBuilder(account, { fee: how.fee ?? '100', networkPassphrase });
+  for (const operation of operations) builder.addOperation(operation);
+  builder.setTimebounds(0, how.maxTime ?? 2_000_000_000);
+  if (how.resourceFee !== undefined) {
+    builder.setSorobanData(new SorobanDataBuilder().setResourceFee(how.resourceFee).build());
+  }
+  how.with?.(builder);
+  const transaction = builder.build();
+  transaction.sign(...(how.signers ?? [source]));
+  return transaction.toXdr();
+}
+
+/** A payment of lumens to somebody. */
+export const payOp = (amount: string, source?: Keypair): xdr.Operation =>
+  Operation.payment({
+    ...{ destination: OTHER.publicKey(), amount, asset: Asset.native() },
+    ...(source === undefined ? {} : { source: source.publicKey() }),
+  });
+
+/** A fee bump of the relayer around an envelope. */
+export function bumpText(inner: string, fee: bigint, payer: Keypair = RELAYER): string {
+  const bump = feeBumpOf(readEnvelope(inner), payer.publicKey(), fee);
+  return envelopeOf(bump, [decorated(payer.rawPublicKey(), payer.sign(hashOf(bump, PASSPHRASE)))]);
+}
+
+/** What the public library reads in an envelope. */
+export const transactionIn = (text: string): Transaction => new Transaction(text, PASSPHRASE);
+export const feeBumpIn = (text: string): FeeBumpTransaction => new FeeBumpTransaction(text, PASSPHRASE);

@@ -1,0 +1,39 @@
+import type { Asset, Keypair } from '@stellar/stellar-sdk';
+import type { ReadOne } from '../../src/egress/rpc/rpc-client.ts';
+import { newAccount } from './stellar/ledger/account.ts';
+import type { Entry } from './stellar/ledger/entry.ts';
+import { keyToXdr } from './stellar/ledger/entry-key.ts';
+import { toEntryData } from './stellar/ledger/entry-xdr.ts';
+
+/** What a node knows without a network: 900 s have passed on ledger 60, places cost 100. */
+export interface Known {
+  /** Those that have used sequence 7, and what they have, in stroops. */
+  accounts?: readonly (readonly [Keypair, bigint])[];
+  /** Who holds how much of an asset, of which 5 are promised. */
+  lines?: readonly (readonly [Keypair, Asset, bigint])[];
+  usual?: number;
+}
+
+/** A node that answers from a list. */
+export function knowing({ accounts = [], lines = [], usual = 100 }: Known): ReadOne {
+  const entries: Entry[] = [
+    ...accounts.map(([key, balance]) => ({ ...newAccount(key.publicKey(), balance, 1), sequence: 7n })),
+    ...lines.map(
+      ([key, asset, balance]): Entry => ({
+        ...{ kind: 'trust-line', account: key.publicKey(), asset: `${asset.code}:${asset.issuer}`, balance },
+        ...{ limit: 2n ** 62n, flags: 1, liabilities: { buying: 0n, selling: 5n } },
+      }),
+    ),
+  ];
+  const stored = entries.map((entry) => ({
+    key: keyToXdr(entry).toXdr('base64'),
+    xdr: toEntryData(entry).toXdr('base64'),
+  }));
+  return async (method, params, parse) => {
+    if (method === 'getLatestLedger') return parse({ sequence: 60, closeTime: '900' });
+    if (method === 'getFeeStats')
+      return parse({ inclusionFee: { p90: String(usual) }, sorobanInclusionFee: { p90: String(usual) } });
+    const { keys } = params as unknown as { keys: readonly string[] };
+    return parse({ latestLedger: 60, entries: stored.filter(({ key }) => keys.includes(key)) });
+  };
+}

@@ -1,0 +1,55 @@
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
+import type { WebhookEvent } from '../../src/domain/webhook-event.ts';
+import type { Scenario } from './scenario.ts';
+import { notificationOf } from './store.ts';
+
+/** Webhooks tell of the relayer from now on. */
+export async function notify({ store }: Scenario): Promise<void> {
+  await store.write(async (writer) => {
+    await writer.putNotification(notificationOf({ id: 'n1' }));
+    const relayer = await writer.relayer('r1');
+    if (relayer !== undefined) await writer.putRelayer({ ...relayer, notificationId: 'n1' });
+  });
+}
+
+export async function swapsOf({ store }: Scenario): Promise<Transaction[]> {
+  return (await store.read.transactions('r1', { page: 1, perPage: 100 })).items;
+}
+
+/** Between two minutes a busy machine may need so long to see the first. */
+const LOOKS_PER_MINUTE = 100;
+
+/** Minutes pass until the schedule has started as many swaps. Resolves with all ids, the newest first. */
+export async function minutes(scenario: Scenario, count = 1): Promise<string[]> {
+  let looks = 0;
+  await scenario.until('swaps', async () => {
+    const enough = (await swapsOf(scenario)).length >= count;
+    if (!enough && looks % LOOKS_PER_MINUTE === 0) scenario.pass(60_000);
+    looks += 1;
+    return enough;
+  });
+  return (await swapsOf(scenario)).map(({ id }) => id);
+}
+
+export async function reasonOf(scenario: Scenario, id: string): Promise<string> {
+  return (await scenario.get(id)).statusReason ?? '';
+}
+
+/** What webhooks are told of a swap as one: names of events, and each with its results. */
+export async function swapEvents({ store }: Scenario, id: string): Promise<[string, unknown[]][]> {
+  const told: WebhookEvent[] = [];
+  for (;;) {
+    // Of one subject each waits for the one before.
+    const events = await store.write((writer) => writer.claimEvents('n1', 1_000, 60_000));
+    if (events.length === 0) break;
+    told.push(...events);
+    for (const event of events) {
+      await store.write((writer) => writer.settleEvent(event, { outcome: 'taken', end: 'delivered' }));
+    }
+  }
+  const own = told.filter(({ event, subject }) => event.includes('_dex') && subject === `transaction:${id}`);
+  return own.map(({ event, body }) => [
+    event,
+    (JSON.parse(body) as { payload: { swap_results: unknown[] } }).payload.swap_results,
+  ]);
+}

@@ -1,0 +1,61 @@
+import { Operation, type xdr } from '@stellar/stellar-sdk';
+import t from 'tap';
+import { parseUnsigned } from '../../../../../../src/chains/stellar/form/unsigned.ts';
+import { enveloped } from '../../../../../../src/chains/stellar/form/xdr.ts';
+import {
+  bumpText,
+  CLIENT,
+  type EnvelopeHow,
+  envelopeText,
+  OTHER,
+  payOp,
+} from '../../../../../support/stellar-envelopes.ts';
+import { RELAYER, relayerAccount } from '../../../../../support/stellar-relayer.ts';
+
+const NOW = 1_700_000_000_000;
+
+function parse(text: string, policies = {}) {
+  const form = { text, envelope: enveloped(text), source: null, validUntil: null };
+  return parseUnsigned(form, relayerAccount(policies), NOW);
+}
+const own = (operations: xdr.Operation[], how: EnvelopeHow = {}) =>
+  envelopeText(RELAYER, operations, { signers: [], ...how });
+
+t.test('its own envelope is kept as it is', (t) => {
+  const text = own([payOp('1')]);
+  t.strictSame(parse(text), {
+    request: { transaction: text },
+    validUntil: 2_000_000_000_000,
+    anchorKind: 'sequence',
+    onDeath: 'renew',
+    contentKey: null,
+  });
+  t.end();
+});
+
+t.test('what the relayer cannot send is refused with its place', (t) => {
+  const merge = Operation.accountMerge({ destination: OTHER.publicKey() });
+  const foreignMerge = Operation.accountMerge({ destination: OTHER.publicKey(), source: CLIENT.publicKey() });
+  const asks = (change: EnvelopeHow['with']) => own([payOp('1')], change === undefined ? {} : { with: change });
+  const cases: [string, RegExp][] = [
+    [envelopeText(CLIENT, [payOp('1')], { signers: [] }), /does not match relayer account/],
+    [asks((builder) => builder.setMinAccountSequence('5')), /gives the sequence/],
+    [asks((builder) => builder.setMinAccountSequenceAge(5n)), /gives the sequence/],
+    [asks((builder) => builder.setMinAccountSequenceLedgerGap(5)), /gives the sequence/],
+    [asks((builder) => builder.setExtraSigners([OTHER.publicKey()])), /no extra signers/],
+    [own([payOp('1'), merge]), /operations\.1: the relayer's account is merged/],
+    [bumpText(own([payOp('1')]), 400n), /give the transaction in it/],
+  ];
+  for (const [text, message] of cases) t.throws(() => parse(text), { code: 'INVALID_REQUEST', message });
+  t.match(parse(own([foreignMerge])), { anchorKind: 'sequence' }, 'another account’s end is not its own');
+  t.match(parse(asks((builder) => builder.setLedgerbounds(1, 5))), { anchorKind: 'sequence' });
+  t.end();
+});
+
+t.test('policies have the first word', (t) => {
+  const text = own([payOp('1')], { fee: '300' });
+  t.throws(() => parse(text, { fee_payment_strategy: 'user' }), { message: /via unsigned_xdr path/ });
+  t.throws(() => parse(text, { max_fee: 299 }), { message: /Max fee exceeded: 299/ });
+  t.match(parse(text, { max_fee: 300 }), { anchorKind: 'sequence' });
+  t.end();
+});

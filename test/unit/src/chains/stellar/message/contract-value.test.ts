@@ -1,0 +1,95 @@
+/** Each type of argument has one value that is taken and one that is not: a type without both fails here. */
+import { scValToNative } from '@stellar/stellar-sdk';
+import t from 'tap';
+import { contractValueSchema } from '../../../../../../src/chains/stellar/form/contract-value.ts';
+import { contractValueOf } from '../../../../../../src/chains/stellar/message/contract-value.ts';
+
+const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
+
+/** By type: a value, what the contract sees of it, and a value that is none. */
+const TYPES: Record<string, [good: unknown, seen: unknown, bad: unknown]> = {
+  bool: [true, true, 'true'],
+  void: [null, null, 0],
+  error: [{ contract: 7 }, { type: 'contract', code: 7, value: 7 }, { contract: -1 }],
+  u32: [4_294_967_295, 4_294_967_295, 4_294_967_296],
+  i32: [-2_147_483_648, -2_147_483_648, 2_147_483_648],
+  u64: ['18446744073709551615', 18_446_744_073_709_551_615n, 2 ** 53],
+  i64: ['-9223372036854775808', -9_223_372_036_854_775_808n, '9223372036854775808'],
+  timepoint: ['1700000000', 1_700_000_000n, -1],
+  duration: [60, 60n, '1.5'],
+  u128: [{ hi: '1', lo: 2 }, 2n ** 64n + 2n, { hi: 1 }],
+  i128: [{ hi: '-1', lo: '18446744073709551615' }, -1n, { hi: 0, lo: -1 }],
+  u256: [{ hi_hi: 0, hi_lo: 0, lo_hi: 1, lo_lo: 0 }, 2n ** 64n, { hi_hi: 0, hi_lo: 0, lo_hi: 1 }],
+  i256: [
+    { hi_hi: -1, hi_lo: '18446744073709551615', lo_hi: '18446744073709551615', lo_lo: '18446744073709551615' },
+    -1n,
+    1.5,
+  ],
+  bytes: ['00ff', Buffer.from([0, 255]), '0x00'],
+  string: ['grüner Tee', 'grüner Tee', 1],
+  symbol: ['transfer', 'transfer', 'x'.repeat(33)],
+  vec: [[{ u32: 1 }, 'void'], [1, null], { u32: 1 }],
+  map: [[{ key: { symbol: 'a' }, val: { u32: 1 } }], { a: 1 }, [{ key: { symbol: 'a' } }]],
+  address: [ACCOUNT, ACCOUNT, 'M'.concat(ACCOUNT.slice(1))],
+};
+
+const faultOf = (value: unknown) => contractValueSchema.safeParse(value).error?.issues[0];
+
+t.test('each type has both', (t) => {
+  const [, names = ''] = /^expected one of (.*)$/.exec(faultOf({ nothing: 1 })?.message ?? '') ?? [];
+  t.same(names.split(', ').sort(), Object.keys(TYPES).sort());
+  for (const [type, [good, seen, bad]] of Object.entries(TYPES)) {
+    const value = { [type]: good };
+    t.strictSame(contractValueSchema.parse(value), value, `${type} is kept as it came`);
+    if (type !== 'error') t.same(scValToNative(contractValueOf(value)), seen, type);
+    t.match(faultOf({ [type]: bad }), { path: [type] }, `${type}: no ${JSON.stringify(bad)}`);
+  }
+  t.end();
+});
+
+t.test('wide integers may be one', (t) => {
+  for (const [type, good, bad] of [
+    ['u128', String(2n ** 128n - 1n), String(2n ** 128n)],
+    ['i128', String(-(2n ** 127n)), String(2n ** 127n)],
+    ['u256', String(2n ** 256n - 1n), String(2n ** 256n)],
+    ['i256', String(-(2n ** 255n)), String(2n ** 255n)],
+  ] as const) {
+    t.equal(scValToNative(contractValueOf({ [type]: good })), BigInt(good), type);
+    t.ok(faultOf({ [type]: bad }), type);
+  }
+  t.end();
+});
+
+t.test('a fault has its place', (t) => {
+  t.match(faultOf({ vec: [{ u32: 1 }, { map: [{ key: 'void', val: { bool: 1 } }] }] }), {
+    path: ['vec', 1, 'map', 0, 'val', 'bool'],
+    message: 'expected true or false',
+  });
+  for (const none of [
+    null,
+    undefined,
+    1,
+    'u32',
+    [],
+    {},
+    { u32: 1, i32: 1 },
+    { contract_instance: {} },
+    { toString: 1 },
+  ]) {
+    t.ok(faultOf(none), JSON.stringify(none));
+  }
+  t.equal(faultOf('void'), undefined);
+  t.end();
+});
+
+t.test('nothing is deeper than the host goes', (t) => {
+  const nested = (levels: number) => {
+    let value: unknown = 'void';
+    for (let level = 0; level < levels; level += 1) value = { vec: [value] };
+    return value;
+  };
+  t.equal(faultOf(nested(100)), undefined);
+  t.match(faultOf(nested(101)), { message: 'expected at most 100 levels' });
+  t.ok(faultOf(nested(5_000)));
+  t.end();
+});

@@ -1,0 +1,90 @@
+import { xdr } from '@stellar/stellar-sdk/base';
+import t from 'tap';
+import { simulate } from '../../../../../../src/chains/stellar/price/simulation.ts';
+import type { Json, JsonObject } from '../../../../../../src/domain/json/json.ts';
+import type { ReadOne } from '../../../../../../src/egress/rpc/rpc-client.ts';
+import { RELAYER } from '../../../../../support/stellar-relayer.ts';
+
+const resources = new xdr.SorobanResources({
+  footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
+  ...{ instructions: 5, diskReadBytes: 0, writeBytes: 0 },
+});
+const data = new xdr.SorobanTransactionData({
+  ext: xdr.SorobanTransactionDataExt.v0(),
+  resources,
+  resourceFee: 1n,
+}).toXdr('base64');
+const ran = {
+  transactionData: data,
+  minResourceFee: '4000',
+  results: [{ auth: [], xdr: 'AAAAAQ==' }],
+  latestLedger: 7,
+};
+
+const source = RELAYER.xdrMuxedAccount();
+const body = xdr.OperationBody.restoreFootprint(new xdr.RestoreFootprintOp({ ext: xdr.ExtensionPoint.v0() }));
+const operation = new xdr.Operation({ sourceAccount: null, body });
+const plain = { source, operation, data: null, isBare: false };
+
+function asking(answer: Json) {
+  const asked: JsonObject[] = [];
+  const read: ReadOne = async (method, params, parse) => {
+    asked.push({ method, params });
+    return parse(answer);
+  };
+  return { read, asked };
+}
+
+const found = (answer: Json) => simulate(asking(answer).read, plain);
+
+t.test('what it uses costs what the node asks for it', async (t) => {
+  const told = await found(ran);
+  t.match(told, { kind: 'ran', fee: 4_000n, consents: [] });
+  t.equal(told.kind === 'ran' && told.data.resourceFee, 4_000n);
+  t.match(await found({ ...ran, results: null }), { kind: 'ran' }, 'an operation may give nothing back');
+  t.match(await found({ restorePreamble: { transactionData: data, minResourceFee: '30' }, ...ran }), {
+    kind: 'archived',
+    data: { resourceFee: 30n },
+  });
+});
+
+t.test('a failure is told by its first line, without a log', async (t) => {
+  t.strictSame(
+    await found({ error: 'HostError: Error(Contract, #1)\n\nEvent log:\n  0: secret\u001b[0m', latestLedger: 7 }),
+    {
+      kind: 'failed',
+      reason: 'Stellar transaction simulation failed: HostError: Error(Contract, #1)',
+    },
+  );
+  const { reason } = (await found({ error: 'x'.repeat(5_000), events: null })) as { reason: string };
+  t.ok(reason.length < 600);
+});
+
+t.test('consents are enforced where none may be found', async (t) => {
+  const { read, asked } = asking(ran);
+  await simulate(read, plain);
+  await simulate(read, { ...plain, isBare: true });
+  const given = xdr.SorobanTransactionData.fromXdr(data, 'base64');
+  await simulate(read, { ...plain, data: given });
+  t.match(asked, [
+    { method: 'simulateTransaction', params: { transaction: /^AAAA/, authMode: undefined } },
+    { params: { authMode: 'enforce' } },
+    { params: { transaction: /^AAAA/ } },
+  ]);
+});
+
+t.test('nonsense is none of these', async (t) => {
+  for (const bad of [
+    null,
+    [],
+    {},
+    { transactionData: data },
+    { ...ran, minResourceFee: -1 },
+    { ...ran, transactionData: 'AAAA' },
+    { ...ran, results: [{ auth: ['AAAA'] }] },
+    { ...ran, error: 5 },
+    { restorePreamble: { transactionData: data } },
+  ] as Json[]) {
+    await t.rejects(found(bad), JSON.stringify(bad));
+  }
+});

@@ -1,0 +1,29 @@
+import t from 'tap';
+import { amountValue } from '../../../../../../src/chains/stellar/message/call.ts';
+import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
+import { stockOf } from '../../../../../../src/chains/stellar/swap/stock.ts';
+import { RELAYER } from '../../../../../support/stellar-relayer.ts';
+import { nodeWith, TOKEN, USD, USD_ASSET } from '../../../../../support/stellar-swap-scene.ts';
+
+const node = nodeWith({ balance: () => ({ value: amountValue(300n) }) }, { lines: [[RELAYER, USD_ASSET, 1_005n]] });
+
+async function swapped(asset: string, swap_config: object = {}) {
+  const policies = { fee_payment_strategy: 'user', allowed_tokens: [{ asset, swap_config: { ...swap_config } }] };
+  const [token] = readPolicy(policies).allowedTokens;
+  return token && (await stockOf(node, RELAYER.publicKey(), token))?.swapped;
+}
+
+t.test('all that can be given is swapped, and what offers promise is not there', async (t) => {
+  t.equal(await swapped(USD), 1_000n);
+  t.equal(await swapped(TOKEN), 300n);
+});
+
+t.test('within the bounds of its token', async (t) => {
+  t.equal(await swapped(USD, { max_amount: 600 }), 600n);
+  t.equal(await swapped(USD, { retain_min_amount: 300 }), 700n);
+  t.equal(await swapped(USD, { min_amount: 1_000 }), 1_000n);
+  for (const bounds of [{ min_amount: 1_001 }, { retain_min_amount: 1_000 }, { max_amount: 0 }]) {
+    t.equal(await swapped(USD, bounds), undefined, JSON.stringify(bounds));
+  }
+  t.equal(await swapped(`EUR:${RELAYER.publicKey()}`), undefined, 'nor what it holds none of');
+});
