@@ -47,6 +47,14 @@ const BENCHES: { [name: string]: () => Promise<void> } = {
   stellar: async () => printStellar(await benchStellar(STELLAR), STELLAR),
 };
 
-const [only] = process.argv.slice(2);
-if (only !== undefined && BENCHES[only] === undefined) throw new Error(`There is no bench ${only}.`);
-for (const [name, bench] of Object.entries(BENCHES)) if (only === undefined || only === name) await bench();
+const USAGE = `npm run bench [-- <names>]: all, or some of ${Object.keys(BENCHES).join(', ')}
+  BENCH_SECONDS=<number>        how long each round lasts, default 4`;
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => BENCHES[name] === undefined);
+if (unknown.length > 0) {
+  const asked = unknown.every((name) => ['help', '--help'].includes(name));
+  console.log(asked ? USAGE : `There is no bench ${unknown.join(', ')}.\n${USAGE}`);
+  process.exit(asked ? 0 : 1);
+}
+for (const [name, bench] of Object.entries(BENCHES)) if (wanted.length === 0 || wanted.includes(name)) await bench();

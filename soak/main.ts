@@ -52,9 +52,19 @@ type Given = ReturnType<typeof readArguments>;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
+const SOAKS: { readonly [name: string]: (given: Given) => Promise<boolean> } = {
+  kill: transactions,
+  faults: transactions,
+  channels,
+  calls,
+  model,
+  properties,
+};
+
 try {
   const given = readArguments();
-  process.exitCode = (await soakOf(given.positionals[0])(given)) ? 0 : 1;
+  if (given.values.help === true || given.positionals[0] === 'help') say(USAGE);
+  else process.exitCode = (await soakOf(given.positionals)(given)) ? 0 : 1;
 } catch (error) {
   say(
     error instanceof UsageError ? `${error.message}\n${USAGE}` : String(error instanceof Error ? error.stack : error),
@@ -62,11 +72,11 @@ try {
   process.exitCode = 1;
 }
 
-function soakOf(name: string | undefined): (given: Given) => Promise<boolean> {
-  if (name === 'properties') return properties;
-  if (name === 'model') return model;
-  if (name === 'channels') return channels;
-  return name === 'calls' ? calls : transactions;
+function soakOf([name = '', ...more]: readonly string[]): (given: Given) => Promise<boolean> {
+  if (more.length > 0) throw new UsageError('one soak at a time');
+  const found = SOAKS[name];
+  if (found === undefined) throw new UsageError(`"${name}" is none of ${Object.keys(SOAKS).join(', ')}`);
+  return found;
 }
 
 async function properties({ values }: Given): Promise<boolean> {
@@ -153,19 +163,13 @@ async function soak({ values, positionals }: Given): Promise<SoakResult> {
     say,
   };
   say(`seed ${options.seed}`);
-  switch (oneOf(script ?? '', ['kill', 'faults'])) {
-    case 'kill': {
-      const kills = number(values.kills ?? String(Math.max(5, Math.ceil(transactions / 15))));
-      return await soakKills({ ...options, kills, everyStep: transactions >= 500 });
-    }
-    case 'faults': {
-      const mode = oneOf(values.mode ?? 'all', [...FAULT_MODES, 'all'] as const);
-      const modes: readonly FaultMode[] = mode === 'all' ? FAULT_MODES : [mode];
-      return await soakFaults({ ...options, modes, rate: number(values.rate ?? '0.02'), pauseMs: PAUSE_MS });
-    }
-    default:
-      throw new UsageError('which soak?');
+  if (script === 'kill') {
+    const kills = number(values.kills ?? String(Math.max(5, Math.ceil(transactions / 15))));
+    return await soakKills({ ...options, kills, everyStep: transactions >= 500 });
   }
+  const mode = oneOf(values.mode ?? 'all', [...FAULT_MODES, 'all'] as const);
+  const modes: readonly FaultMode[] = mode === 'all' ? FAULT_MODES : [mode];
+  return await soakFaults({ ...options, modes, rate: number(values.rate ?? '0.02'), pauseMs: PAUSE_MS });
 }
 
 function readArguments() {
@@ -190,8 +194,8 @@ function readArguments() {
         times: text,
         only: text,
         calm: { type: 'boolean' },
+        help: { type: 'boolean' },
         histories: text,
-        lifecycle: { type: 'boolean' },
       },
     });
   } catch (error) {
