@@ -8,12 +8,32 @@ export interface Place {
   path: string;
 }
 
-/** Parses a value; each fault becomes a problem at its place, and the result is undefined. */
-export function check<T>(schema: z.ZodType<T>, value: unknown, at: Place, findings: Findings): T | undefined {
+/**
+ * Parses a value; each fault becomes a problem at its place, and the result is undefined.
+ * @param beside keys that may stand beside those of the schema, and were taken away before
+ */
+export function check<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  at: Place,
+  findings: Findings,
+  beside: readonly string[] = [],
+): T | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  for (const issue of result.error.issues) report(issue, schema, at, findings);
+  for (const issue of result.error.issues) report(issue, schema, at, findings, beside);
   return undefined;
+}
+
+/**
+ * Reports a key that the reference ignores, so that files exist that have some. A slip of a known one is a problem all
+ * the same: what was meant by it is missing.
+ */
+export function reportIgnored(key: string, known: readonly string[], at: Place, findings: Findings): void {
+  const path = pathOf(at.path, [key]);
+  const advice = didYouMean(key, known);
+  if (advice === undefined) findings.warn(at.file, path, 'unknown key, ignored');
+  else findings.problem(at.file, path, 'unknown key', advice);
 }
 
 /** `relayers[0].policies` and so on. */
@@ -24,13 +44,19 @@ export function pathOf(base: string, steps: readonly PropertyKey[]): string {
   }, base);
 }
 
-function report(issue: z.core.$ZodIssue, schema: z.ZodType, at: Place, findings: Findings): void {
+function report(
+  issue: z.core.$ZodIssue,
+  schema: z.ZodType,
+  at: Place,
+  findings: Findings,
+  beside: readonly string[],
+): void {
   const path = pathOf(at.path, issue.path);
   if (issue.code !== 'unrecognized_keys') {
     findings.problem(at.file, path, messageOf(issue));
     return;
   }
-  const known = keysAt(schema, issue.path);
+  const known = [...(issue.path.length === 0 ? beside : []), ...keysAt(schema, issue.path)];
   for (const key of issue.keys) {
     const advice = didYouMean(key, known) ?? (known.length > 0 ? `Known here: ${known.join(', ')}` : undefined);
     findings.problem(at.file, pathOf(path, [key]), 'unknown key', advice);
@@ -45,7 +71,7 @@ function messageOf(issue: z.core.$ZodIssue): string {
 }
 
 /** The keys that a schema knows at a path, as far as it is made of objects, arrays and records. */
-function keysAt(schema: z.ZodType, steps: readonly PropertyKey[]): string[] {
+export function keysAt(schema: z.ZodType, steps: readonly PropertyKey[]): string[] {
   let current: z.core.$ZodType | undefined = schema;
   for (const step of [...steps, undefined]) {
     current = unwrap(current);

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { didYouMean } from '../domain/json/nearest.ts';
 import { checkCaveats } from './caveats.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
+import { reportIgnored } from './check.ts';
 import type { Configuration } from './configuration.ts';
 import { checkCurve } from './curves.ts';
 import { readEnvironment } from './environment.ts';
@@ -98,7 +98,7 @@ async function readSections(path: string, file: string, findings: Findings): Pro
   }
   for (const key of Object.keys(parsed.data)) {
     if (key === '$schema' || SECTIONS.includes(key)) continue;
-    findings.warn(file, key, 'unknown key, ignored', didYouMean(key, SECTIONS));
+    reportIgnored(key, SECTIONS, { file, path: '' }, findings);
   }
   return new Map(Object.entries(parsed.data));
 }

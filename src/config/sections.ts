@@ -4,7 +4,7 @@ import { didYouMean } from '../domain/json/nearest.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
-import { check, type Place, pathOf } from './check.ts';
+import { check, keysAt, type Place, pathOf, reportIgnored } from './check.ts';
 import type { RelayerEntry, SignerEntry } from './configuration.ts';
 import { LEAST_KEY_LENGTH } from './environment.ts';
 import type { Findings } from './problems.ts';
@@ -19,7 +19,7 @@ export interface Section {
 
 export function readRelayers(section: Section, chains: KnownChains, findings: Findings): RelayerEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
-    warnOfUnknownKeys(value, at, findings);
+    reportUnknownKeys(value, at, findings);
     const entry = check(relayerEntrySchema, value, at, findings);
     const policies = readPolicies(value, at, chains, findings);
     if (entry === undefined || policies === undefined) return [];
@@ -71,7 +71,8 @@ function withoutIgnored(schema: z.ZodType, policies: unknown, at: Place, finding
     if (issue.code !== 'unrecognized_keys' || issue.path.length < 2) continue;
     const holder = issue.path.reduce((part, step) => Reflect.get(part as object, step) as unknown, kept);
     for (const key of issue.keys) {
-      findings.warn(at.file, pathOf(at.path, [...issue.path, key]), 'unknown key, ignored');
+      const holderAt = { file: at.file, path: pathOf(at.path, issue.path) };
+      reportIgnored(key, keysAt(schema, issue.path), holderAt, findings);
       Reflect.deleteProperty(holder as object, key);
     }
   }
@@ -146,11 +147,8 @@ function entriesOf(section: Section, findings: Findings): [unknown, Place][] {
   return entries;
 }
 
-/** The reference ignores them, so files exist that have some; a slip in a name is still worth a line. */
-function warnOfUnknownKeys(value: unknown, at: Place, findings: Findings): void {
+function reportUnknownKeys(value: unknown, at: Place, findings: Findings): void {
   if (typeof value !== 'object' || value === null) return;
   const known = Object.keys(relayerEntrySchema.shape);
-  for (const key of Object.keys(value).filter((one) => !known.includes(one))) {
-    findings.warn(at.file, `${at.path}.${key}`, 'unknown key, ignored', didYouMean(key, known));
-  }
+  for (const key of Object.keys(value)) if (!known.includes(key)) reportIgnored(key, known, at, findings);
 }

@@ -3,7 +3,7 @@ import { DEFAULT_NETWORK_TYPE, type NetworkType } from '../../domain/network-typ
 import type { ChainSchemas, KnownChains } from '../chain-schemas.ts';
 import { check } from '../check.ts';
 import type { Findings } from '../problems.ts';
-import { givesUrlsOnly, type NetworkEntry, parseNetworkEntry } from './network-entry.ts';
+import { givesUrlsOnly, type NetworkEntry, networkEntrySchema, parseNetworkEntry } from './network-entry.ts';
 import { type InheritedNetwork, inherit } from './network-inheritance.ts';
 
 /** What a relayer says about its network; it decides the type of a network that nothing else knows. */
@@ -102,7 +102,7 @@ function finish(
     findings.problem(at.file, path, 'missing: where the network is reached, as an array of URLs');
     return undefined;
   }
-  const settings = check(chain.networkSchema, fields, at, findings);
+  const settings = check(chain.networkSchema, fields, at, findings, Object.keys(networkEntrySchema.shape));
   return settings === undefined
     ? undefined
     : { type: chain.type, name, rpcUrls, settings, isBuiltIn: entry === undefined };

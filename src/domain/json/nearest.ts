@@ -7,17 +7,26 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
 /** Of a longer name no known one is a slip, and comparing takes time for each pair of letters. */
 const LONGEST_COMPARED = 64;
 
-/** The known name that is fewest slips away, if that is at most a third of the name. */
+/** Shorter ones begin too many names. */
+const SHORTEST_STEM = 4;
+
+/** The known name that is fewest slips away, if that is at most a third of the name, or it begins like the known one. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > LONGEST_COMPARED) return undefined;
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
     const distance = distanceOf(name.toLowerCase(), candidate.toLowerCase());
-    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < (best?.distance ?? Infinity)) {
+    const isNear = distance <= Math.max(1, Math.floor(name.length / 3)) || isStem(name, candidate);
+    if (isNear && distance < (best?.distance ?? Infinity)) {
       best = { name: candidate, distance };
     }
   }
   return best?.name;
+}
+
+/** Whether a known name is a longer form: `policy` and `policies`, `memory` and `memory_mb`. */
+function isStem(name: string, candidate: string): boolean {
+  return name.length >= SHORTEST_STEM && candidate.toLowerCase().startsWith(name.slice(0, -1).toLowerCase());
 }
 
 /** Letters added, dropped, changed, or exchanged with the next one (the distance of optimal string alignment). */

@@ -95,16 +95,21 @@ t.test('a file that is missing or unreadable is named with what to do', async (t
   t.match(await problemsOf(t, { 'config/config.json': { relayers: {} } }), [/relayers: must be an array/]);
 });
 
-t.test('what the reference ignores is a warning', async (t) => {
+t.test('what the reference ignores is a warning, and a slip of what is known is a problem', async (t) => {
   const { warnings } = await load(
     t,
-    { 'config/config.json': { relayrs: [], relayers: [{ ...relayer, pausd: true }], signers: [signer] } },
+    { 'config/config.json': { queue: {}, relayers: [{ ...relayer, colour: 'red' }], signers: [signer] } },
     { REDIS_URL: 'redis://x' },
   );
   t.match(warnings, [
     /environment: these variables have no meaning here and are ignored: REDIS_URL/,
-    /config\.json: relayrs: unknown key, ignored\. Did you mean "relayers"\?/,
-    /relayers\[0\]\.pausd: unknown key, ignored\. Did you mean "paused"\?/,
+    /config\.json: queue: unknown key, ignored$/,
+    /relayers\[0\]\.colour: unknown key, ignored$/,
+  ]);
+  const slips = { relayer: [], relayers: [{ ...relayer, policy: { gas_price_cap: 1 } }], signers: [signer] };
+  t.match(await problemsOf(t, { 'config/config.json': slips }), [
+    /config\.json: relayer: unknown key\. Did you mean "relayers"\?/,
+    /relayers\[0\]\.policy: unknown key\. Did you mean "policies"\?/,
   ]);
 });
 

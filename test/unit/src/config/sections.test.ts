@@ -74,7 +74,13 @@ t.test('unknown keys inside a policy’s lists and options are ignored with a wa
   t.strictSame(policies.tokens, [{ mint: 'a', old: 1 }], 'the declaration stays as it is');
   const slips = { tokens: [], swap: { options: { level: 'x' }, x: 1 }, y: 1 };
   readRelayers(section([{ ...relayer, policies: slips }]), strict, findings);
-  t.match(findings.problems.map(textOf), [/policies\.swap\.x: unknown key/, /policies\.y: unknown key/]);
+  const near = { tokens: [{ mint: 'a', mnt: 'b' }], swap: { options: { level: 'x' } } };
+  readRelayers(section([{ ...relayer, policies: near }]), strict, findings);
+  t.match(findings.problems.map(textOf), [
+    /policies\.swap\.x: unknown key/,
+    /policies\.y: unknown key/,
+    'f: s[0].policies.tokens[0].mnt: unknown key. Did you mean "mint"?',
+  ]);
   t.end();
 });
 

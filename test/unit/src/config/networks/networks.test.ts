@@ -79,11 +79,13 @@ t.test('what cannot be a network is named where it stands', (t) => {
     { network: 'b' },
     { network: 'c', rpc_urls: mine, chainid: 1 },
     { network: 'd', from: 'sepolia', chain_id: 1 },
+    { network: 'e', rpc_urls: mine, rpc_url: mine },
   ]);
   t.strictSame(problems.toSorted(), [
     '1.json: "a" is already declared in 0.json',
     '2.json: rpc_urls: missing: where the network is reached, as an array of URLs',
     '3.json: chainid: unknown key. Did you mean "chain_id"?',
+    '5.json: rpc_url: unknown key. Did you mean "rpc_urls"?',
   ]);
   t.end();
 });

@@ -9,6 +9,9 @@ t.test('a slip finds the name that was meant', (t) => {
   t.equal(nearestName('nam', known), 'name');
   t.equal(nearestName('nmae', known), 'name', 'two letters exchanged');
   t.equal(nearestName('p'.repeat(1_000_000), known), undefined, 'and takes no time');
+  t.equal(nearestName('policy', known), 'policies', 'a form of it');
+  t.equal(nearestName('memory', ['kv_bytes', 'memory_mb']), 'memory_mb');
+  t.equal(nearestName('pol', known), undefined, 'too short to be one');
   t.equal(didYouMean('polices', known), 'Did you mean "policies"?');
   t.end();
 });
