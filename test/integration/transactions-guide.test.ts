@@ -80,7 +80,8 @@ t.test('the routes that it names exist', (t) => {
     route
       .replace(/ \/api\/v1\/relayers\/:id\//, ' ')
       .replace(':transactionId', '{id}')
-      .replace(':nonce', '{nonce}'),
+      .replace(':nonce', '{nonce}')
+      .replace(':hash', '{hash}'),
   );
   const named = [...guide.matchAll(/`(GET|POST|PUT|DELETE) …\/([^`]+)`/g)].map(
     ([, method, path]) => `${method} ${path}`,

@@ -1,6 +1,6 @@
 import type { EventKinds } from './event-kinds.ts';
 import type { EventClasses } from './event-target.ts';
-import { type Cloned, transferIn } from './structured-clone.ts';
+import { type Cloned, transferListOf } from './structured-clone.ts';
 import { conform } from './web-idl.ts';
 
 /** What ports work with. */
@@ -36,7 +36,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
 
     postMessage(message: unknown, options?: unknown): void {
       const isList = typeof options === 'object' && options !== null && Symbol.iterator in options;
-      const transfer = [...(isList ? (options as Iterable<unknown>) : transferIn(options))];
+      const transfer = [...(isList ? (options as Iterable<unknown>) : transferListOf(options))];
       if (transfer.includes(this)) throw new DOMException('A port cannot send itself', 'DataCloneError');
       const sent = clone(message, transfer);
       const peer = this.#peer;

@@ -47,12 +47,12 @@ export function createStructuredClone(platform: PlatformObjects) {
   const clone = createCloning(platform);
   return function structuredClone(value: unknown, options: unknown = {}): unknown {
     if (arguments.length === 0) throw tooFew('structuredClone', 1);
-    return clone(value, transferIn(options)).value;
+    return clone(value, transferListOf(options)).value;
   };
 }
 
 /** What the options of a clone or a message hand on (Web IDL 3.2.17). */
-export function transferIn(options: unknown): Iterable<unknown> {
+export function transferListOf(options: unknown): Iterable<unknown> {
   if (options === null || options === undefined) return [];
   if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are no object');
   const { transfer = [] } = options as { transfer?: unknown };
