@@ -9,6 +9,7 @@ import { type CleanUp, callPlugin, tellCourse } from './stage.ts';
 
 const PLUGIN = 'sponsored-transfer';
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+const ONE_ETHER = '1000000000000000000';
 const ONE_MILLIETHER = '1000000000000000';
 
 /** How long a block takes where somebody watches; otherwise there is one for each transaction, at once. */
@@ -22,10 +23,16 @@ export async function evmDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolea
 
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
-    plugins: [{ id: PLUGIN, path: `${PLUGIN}/index.ts`, emit_logs: true, emit_traces: true }],
+    plugins: [
+      {
+        ...{ id: PLUGIN, path: `${PLUGIN}/index.ts`, emit_logs: true, emit_traces: true },
+        config: { relayer: 'local-1', allowance: ONE_ETHER },
+        permissions: { relayers: { 'local-1': ['read', 'send'] }, kv: true },
+      },
+    ],
   });
   cleanUp(() => workspace.remove());
-  await cp(join(import.meta.dirname, '..', 'plugins', PLUGIN), join(workspace.dir, 'plugins', PLUGIN), {
+  await cp(join(import.meta.dirname, '..', 'examples', PLUGIN), join(workspace.dir, 'plugins', PLUGIN), {
     recursive: true,
   });
   await fund(anvil.url, workspace.address);
@@ -36,7 +43,7 @@ export async function evmDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolea
   cleanUp(() => service.stop());
   say.step('server', `ready at ${service.url}, relayer local-1 on chain 31337`);
 
-  const params = { relayerId: 'local-1', to: RECEIVER, value: ONE_MILLIETHER };
+  const params = { to: RECEIVER, value: ONE_MILLIETHER };
   const { data, metadata } = await callPlugin(say, service, PLUGIN, params);
   const receipt = await receiptOf(anvil.url, String(data['hash']));
   say.step('mined', `transaction ${receipt.hash}`);

@@ -26,6 +26,7 @@ export async function handler({ api, kv, params, config }: PluginContext) {
     return await api.useRelayer(relayer).sendTransaction({ to, value, speed: Speed.FAST });
   });
   if (sent === null) throw pluginError('another transfer to it is on its way', { code: 'BUSY', status: 409 });
+  console.info(`accepted as ${sent.id}`);
   const { status, hash } = await sent.wait({ interval: 1000, timeout: 60_000 });
   return { id: sent.id, status, hash };
 }
