@@ -31,7 +31,7 @@ export const ERRORS = {
   PERMISSION_NOT_HELD: {
     status: 403,
     retryable: false,
-    text: 'The API key cannot grant {permission}, which it does not have itself',
+    text: 'The API key cannot grant {permission} or take it away: it does not have that itself',
     message: 'Forbidden',
   },
   ORIGIN_NOT_ALLOWED: {

@@ -93,6 +93,38 @@ t.test('what the other has is answered, on every path, as what nobody has', asyn
   t.match(batch.json.data, [{ status: 404, code: 'RELAYER_NOT_FOUND' }]);
 });
 
+t.test('nobody signs with a key or tells a webhook through a relayer of their own making', async (t) => {
+  await service.request('POST', '/api/v1/notifications', { id: 'theirs', url: 'https://hooks.example/' });
+  const own = { network_type: 'evm', chain_id: 5, rpc_urls: ['https://rpc.example'] };
+  t.equal((await service.request('POST', '/api/v1/networks', { ...own, name: 'other' })).status, 201);
+  const permissions = ['relayers:write', 'relayers:mine:send', 'relayers:mine:sign'];
+  const maker = (await service.request('POST', '/api/v1/api-keys', { name: 'maker', permissions })).body.data.key;
+  const mine = { id: 'mine', name: 'Mine', network: 'other', network_type: 'evm', paused: false };
+  const [theirs, nobodys] = await Promise.all(
+    ['local-key', 'no-key'].map((signer_id) => ask(maker, 'POST', '/api/v1/relayers', { ...mine, signer_id })),
+  );
+  t.match(theirs, { status: 404, json: { code: 'SIGNER_NOT_FOUND' } });
+  t.equal(theirs?.text.replaceAll('local-key', 'no-key'), nobodys?.text);
+  t.equal((await sign(maker, 'mine')).status, 404);
+  for (const id of ['theirs', 'nobodys']) {
+    const answer = await ask(two.key, 'PATCH', '/api/v1/relayers/local-2', { notification_id: id });
+    t.match(answer, { status: 404, json: { code: 'NOTIFICATION_NOT_FOUND' } }, id);
+  }
+  t.equal((await service.request('GET', '/api/v1/relayers/local-2')).body.data.notification_id, undefined);
+});
+
+t.test('a key that makes keys does not end those that may do more', async (t) => {
+  const make = async (permissions: string[]) =>
+    (await service.request('POST', '/api/v1/api-keys', { name: 'k', permissions })).body.data;
+  const [keys, strong] = [await make(['api-keys:write']), await make(['*'])];
+  for (const [method, body] of [['DELETE'], ['PATCH', { permissions: ['api-keys:write'] }]] as const) {
+    const answer = await ask(keys.key, method, `/api/v1/api-keys/${strong.id}`, body);
+    t.match(answer, { status: 403, json: { code: 'PERMISSION_NOT_HELD' } }, method);
+  }
+  t.equal((await sign(strong.key, 'local-1')).status, 200);
+  t.equal((await ask(keys.key, 'DELETE', `/api/v1/api-keys/${keys.id}`)).status, 200, 'its own it may');
+});
+
 t.test('one name for an idempotency key is two, and each has the answer to its own', async (t) => {
   const named = { 'idempotency-key': 'payment-1' };
   const keyed = (key: string, relayer: string, message: string) =>

@@ -13,8 +13,8 @@ export interface Actor {
 
 /** Who asks for a change of settings. */
 export interface Caller extends Actor {
-  /** What exists for the key; absent for one that sees all. */
-  access?: Pick<Access, 'sees'> | undefined;
+  /** What exists for the key, and what it may do; absent for one that may do all. */
+  access?: Pick<Access, 'sees' | 'may'> | undefined;
   /** What happens once, when the request has an idempotency key. */
   effect?: Effect | undefined;
 }

@@ -78,8 +78,10 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
     id: 'deleteApiKey',
     tag,
     summary: 'Revoke an API key',
-    description: 'It is accepted no more; by other instances for a second at the most.',
+    description:
+      'It is accepted no more; by other instances for a second at the most. Nobody revokes a key that may do more than ' +
+      'their own.',
     answer: found('Revoked', envelope(z.string())),
-    errors: ['INVALID_REQUEST', 'API_KEY_NOT_FOUND'],
+    errors: ['INVALID_REQUEST', 'API_KEY_NOT_FOUND', 'PERMISSION_NOT_HELD'],
   },
 };

@@ -83,7 +83,8 @@ function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<
       summary: 'Create a relayer',
       description:
         'Its account is that of its signer, which is one relayer’s on each network. It is checked at once, and works as ' +
-        'soon as its checks have passed.',
+        'soon as its checks have passed. It also takes `signers:write` and `networks:read`, and with a notification ' +
+        '`notifications:read`.',
       body: { ...relayer, required: true },
       answer: { status: 201, description: 'The created relayer', schema: envelope(answers.relayer) },
       errors: [
@@ -117,7 +118,7 @@ function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<
       summary: 'Update a relayer',
       description:
         'What is absent stays. Null leaves a name and removes each of the others; inside `policies` it unsets a field. ' +
-        'Policies are checked against the network type of the relayer.',
+        'Policies are checked against the network type of the relayer. To name a notification takes `notifications:read`.',
       body: {
         schema: relayerUpdateSchema.extend({ policies: policies.schema.nullish() }),
         required: true,

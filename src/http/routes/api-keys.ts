@@ -34,7 +34,7 @@ export function apiKeyRoutes(app: FastifyInstance, apiKeys: ApiKeysService): voi
 
   routes.delete('/api-keys/:id', { schema: { params } }, async (request) => {
     assertNoBody(request);
-    await apiKeys.revoke(request.params.id, callerOf(request));
+    await apiKeys.revoke(request.params.id, callerOf(request), accessOf(request));
     return success('API key deleted successfully');
   });
 }

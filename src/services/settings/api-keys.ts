@@ -22,8 +22,8 @@ export interface ApiKeysService {
   create(body: unknown, by: Caller, access: Access): Promise<WireObject>;
   /** It counts from the next request on. 404, 400; 403 for permissions that the caller does not have. */
   update(id: string, body: unknown, by: Caller, access: Access): Promise<WireObject>;
-  /** It is accepted no more. 404; 400 for that of the environment. */
-  revoke(id: string, by: Caller): Promise<void>;
+  /** It is accepted no more. 404; 400 for that of the environment; 403 for one that may do what the caller may not. */
+  revoke(id: string, by: Caller, access: Access): Promise<void>;
 }
 
 export interface ApiKeysDeps {
@@ -119,7 +119,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
         const key = await find(writer, id);
         const { name = key.name, permissions = key.permissions, allowed_origins: allowedOrigins } = form;
         // Of a key that may do more than its caller, not even the end is put off.
-        assertHeld(access, permissions);
+        assertHeld(access, [...key.permissions, ...permissions]);
         const rate = form.rate_limit === undefined ? key.rate : rateOf(form.rate_limit);
         const end = expiresAt === undefined ? key.expiresAt : expiresAt;
         const bounds = await boundsOf(writer, by);
@@ -136,10 +136,12 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
       return made.outcome as WireObject;
     },
 
-    async revoke(id, by) {
+    async revoke(id, by, access) {
       await changeOnce(store, by, async (writer) => {
         assertChangeable(id);
-        const before = keyView(await find(writer, id));
+        const key = await find(writer, id);
+        assertHeld(access, key.permissions);
+        const before = keyView(key);
         await writer.deleteApiKey(id);
         return { outcome: null, audit: audited('delete', id, { before, after: null }) };
       });
@@ -148,7 +150,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
   };
 }
 
-/** Nobody grants what they do not have. @throws AppError `PERMISSION_NOT_HELD` */
+/** Nobody grants what they do not have, nor takes it away. @throws AppError `PERMISSION_NOT_HELD` */
 function assertHeld(access: Access, permissions: readonly string[]): void {
   const beyond = access.lacks(permissions);
   if (beyond !== undefined) throw new AppError('PERMISSION_NOT_HELD', { permission: beyond });

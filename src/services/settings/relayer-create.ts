@@ -17,7 +17,7 @@ import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
 import type { NetworkDirectory } from './network-directory.ts';
 import { refuseOtherChain } from './other-chain.ts';
-import { checkNotification, relayerAudit, relayerNameSchema } from './relayer-form.ts';
+import { checkNotification, checkSignerUse, relayerAudit, relayerNameSchema } from './relayer-form.ts';
 import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
 import type { SignerDirectory } from './signer-directory.ts';
 
@@ -49,16 +49,16 @@ export const relayerCreateSchema = z.strictObject({
 
 /** The making of a relayer by a client. The engine takes it up at once. */
 export function createRelayerCreate(deps: RelayerCreateDeps): (body: unknown, by: Caller) => Promise<Relayer> {
-  const { store, relayers, engine, newId } = deps;
+  const { store, relayers, engine } = deps;
 
   return async (body, by) => {
     const earlier = await earlierEffect(store.read, by.effect);
     if (earlier !== undefined) return (await relayers.find(idIn(earlier.outcome))).relayer;
-    const relayer = await formOf(deps, body, newId);
+    const relayer = await formOf(deps, body, by);
     const { made } = await changeOnce(store, by, async (writer) => {
       const { id } = relayer;
       if ((await writer.relayer(id)) !== undefined) throw new AppError('RELAYER_EXISTS', { id });
-      await refuseReference(deps, writer, relayer);
+      await refuseReference(deps, writer, relayer, by);
       await refuseOtherPast(writer, relayer);
       await writer.putRelayer(relayer);
       return { outcome: id, audit: relayerAudit('create', id, { before: null, after: relayers.viewOf(relayer) }) };
@@ -74,8 +74,8 @@ function idIn(outcome: Json | undefined): string {
 }
 
 /** Everything that is checked before the store is written to, in the reference's order. */
-async function formOf(deps: RelayerCreateDeps, body: unknown, newId: () => string): Promise<Relayer> {
-  const { store, chains, signers, networks, connections, rpcGuard } = deps;
+async function formOf(deps: RelayerCreateDeps, body: unknown, by: Caller): Promise<Relayer> {
+  const { store, chains, signers, networks, connections, rpcGuard, newId } = deps;
   const form = parseBody(relayerCreateSchema, body);
   const { network, network_type: networkType, signer_id: signerId, custom_rpc_urls: customRpcUrls = null } = form;
   const chain = chains.get(networkType);
@@ -84,12 +84,14 @@ async function formOf(deps: RelayerCreateDeps, body: unknown, newId: () => strin
   const fault = chain.policyFault?.(policies, network) ?? null;
   if (fault !== null) throw invalidRequest(`policies: ${fault}`);
   checkRpcAddresses(customRpcUrls ?? [], rpcGuard, 'custom_rpc_urls');
+  checkSignerUse(signerId, by);
   const { curves, notFor } = await signers.reach(signerId);
   if (!curves.includes(chain.curve) || notFor?.[networkType] !== undefined) {
     const reason = notFor?.[networkType] ?? `they sign on ${chain.curve}`;
     throw invalidRequest(`signer_id: signer ${signerId} cannot sign for ${networkType} relayers: ${reason}`);
   }
-  if (networks.find(networkType, network) === undefined) throw noNetwork(networkType, network);
+  const isSeen = by.access?.sees('networks') ?? true;
+  if (!isSeen || networks.find(networkType, network) === undefined) throw noNetwork(networkType, network);
   if (customRpcUrls !== null && customRpcUrls.length > 0) {
     const served = { networkType, network, customRpcUrls };
     await refuseOtherChain({ read: store.read, connections }, chain, served, 'custom_rpc_urls');
@@ -122,6 +124,7 @@ async function refuseReference(
   { networks, signers }: RelayerCreateDeps,
   writer: Writer,
   { networkType, network, signerId, notificationId }: Relayer,
+  by: Caller,
 ): Promise<void> {
   const isSigner = signers.declaredOne(signerId) ?? (await writer.storedSigner(signerId));
   if (isSigner === undefined) throw new AppError('SIGNER_NOT_FOUND', { id: signerId });
@@ -136,7 +139,7 @@ async function refuseReference(
       `Cannot create relayer: signer '${signerId}' is already in use by relayer '${other.id}' on network '${network}'. Each signer can only be connected to one relayer per network for security reasons. Please use a different signer or create the relayer on a different network.`,
     );
   }
-  await checkNotification(writer, notificationId);
+  await checkNotification(writer, notificationId, by);
 }
 
 /**

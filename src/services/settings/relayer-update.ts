@@ -54,7 +54,7 @@ export function createRelayerUpdate(
     const written = await changeOnce(store, by, async (writer) => {
       const relayer = await writer.relayer(relayerId);
       if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
-      await checkNotification(writer, change.notification_id);
+      await checkNotification(writer, change.notification_id, by);
       const policies = parseBody(chain.policySchema, mergedPolicies(relayer, change), ['policies']);
       const fault = chain.policyFault?.(policies, relayer.network) ?? null;
       if (fault !== null) throw invalidRequest(`policies: ${fault}`);

@@ -61,7 +61,7 @@ t.test('that of the environment is the last of the list, and stays', async (t) =
   t.equal(ids.at(-1), 'default');
   t.match(await service.get('default'), only);
   t.strictSame(await service.permissions('default'), ['*']);
-  await t.rejects(service.revoke('default', OPERATOR), { code: 'INVALID_REQUEST' });
+  await t.rejects(service.revoke('default', OPERATOR, FULL_ACCESS), { code: 'INVALID_REQUEST' });
 });
 
 t.test('nobody grants what they do not have, and nothing is granted in the past', async (t) => {
@@ -71,7 +71,7 @@ t.test('nobody grants what they do not have, and nothing is granted in the past'
   await t.rejects(create({ ...BODY, permissions: ['relayers:a:send', 'signers:read'] }, OPERATOR, some), {
     code: 'PERMISSION_NOT_HELD',
     status: 403,
-    message: 'The API key cannot grant signers:read, which it does not have itself',
+    message: 'The API key cannot grant signers:read or take it away: it does not have that itself',
   });
   await t.rejects(create({ ...BODY, expires_at: '2001-01-01T00:00:00Z' }), { message: 'expires_at: is in the past' });
   await t.rejects(create({ ...BODY, permission: [] }), { message: /^unknown field `permission`, did you mean/ });
@@ -81,13 +81,28 @@ t.test('nobody grants what they do not have, and nothing is granted in the past'
 t.test('a revoked key is gone', async (t) => {
   const { service, create, store, told } = await stage(t);
   const id = String((await create(BODY))['id']);
-  await service.revoke(id, OPERATOR);
+  await service.revoke(id, OPERATOR, FULL_ACCESS);
   t.equal((await store.read.apiKeyHashes()).size, 0);
   t.strictSame(told, ['api_key', 'api_key']);
-  const asked: Promise<unknown>[] = [service.get(id), service.permissions(id), service.revoke(id, OPERATOR)];
+  const asked: Promise<unknown>[] = [
+    service.get(id),
+    service.permissions(id),
+    service.revoke(id, OPERATOR, FULL_ACCESS),
+  ];
   for (const ask of asked) {
     await t.rejects(ask, { code: 'API_KEY_NOT_FOUND', message: `Api key with id ${id} not found` });
   }
+});
+
+t.test('a key that may do more than its caller is neither revoked nor limited by that', async (t) => {
+  const { service, create } = await stage(t);
+  const id = String((await create(BODY))['id']);
+  const weaker = new Access(['api-keys:write', 'relayers:a:read']);
+  const held = { code: 'PERMISSION_NOT_HELD', message: /relayers:a:send/ };
+  await t.rejects(service.revoke(id, OPERATOR, weaker), held);
+  await t.rejects(service.update(id, { permissions: ['relayers:a:read'] }, OPERATOR, weaker), held);
+  t.strictSame(await service.permissions(id), ['relayers:a:send']);
+  await service.revoke(id, OPERATOR, new Access(['api-keys:write', 'relayers:a:send']));
 });
 
 t.test('under one name one key is made, and nobody is given it twice', async (t) => {
@@ -97,8 +112,8 @@ t.test('under one name one key is made, and nobody is given it twice', async (t)
   await t.rejects(create(BODY, operatorOnce(effect)), { code: 'ANSWER_NOT_KEPT' });
   t.equal((await store.read.apiKeyHashes()).size, 1);
   const revoke = operatorOnce({ ...effect, occurrence: 1 });
-  await service.revoke(String(made['id']), revoke);
-  await service.revoke(String(made['id']), revoke);
+  await service.revoke(String(made['id']), revoke, FULL_ACCESS);
+  await service.revoke(String(made['id']), revoke, FULL_ACCESS);
 });
 
 t.test('a key is limited and widened by who has what it then may do; what is absent stays', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
+import { Access } from '../../../../../src/domain/settings/access.ts';
 import { laneKey } from '../../../../../src/domain/transaction/lane.ts';
-import { operatorOnce } from '../../../../support/caller.ts';
+import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 import { ACCOUNT, putSigner, settingsStage } from '../../../../support/settings-stage.ts';
 import { relayerOf, transactionOf } from '../../../../support/store.ts';
@@ -94,6 +95,18 @@ t.test('what it refers to has to be there', async (t) => {
   });
   await t.rejects(create({ ...BODY, notification_id: 'nobody' }), { code: 'NOTIFICATION_NOT_FOUND' });
   await t.rejects(create({ ...BODY, id: 'r1' }), { code: 'RELAYER_EXISTS', status: 409 });
+});
+
+t.test('a key makes relayers only of what exists for it', async (t) => {
+  const { create, store } = await settingsStage(t);
+  const by = (...more: string[]) => ({ ...OPERATOR, access: new Access(['relayers:write', ...more]) });
+  const theirs = { ...BODY, notification_id: 'hook-1' };
+  await t.rejects(create(theirs, by()), { message: 'Signer with ID key not found' });
+  await t.rejects(create(theirs, by('signers:read')), { code: 'NOT_PERMITTED' });
+  await t.rejects(create(theirs, by('signers:write')), { message: /^Network 'sepolia' not found/ });
+  await t.rejects(create(theirs, by('signers:write', 'networks:read')), { code: 'NOTIFICATION_NOT_FOUND' });
+  t.equal(await store.read.relayer('new'), undefined);
+  t.match(await create(theirs, by('signers:write', 'networks:read', 'notifications:read')), { id: 'new' });
 });
 
 t.test('a signer is one relayer’s on each network', async (t) => {

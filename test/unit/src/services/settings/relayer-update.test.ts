@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { Relayer } from '../../../../../src/domain/relayer.ts';
+import { Access } from '../../../../../src/domain/settings/access.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { RelayerDirectory } from '../../../../../src/services/relayer-access.ts';
 import { createRelayerUpdate } from '../../../../../src/services/settings/relayer-update.ts';
@@ -33,6 +34,16 @@ async function stage(t: Test, relayer: Partial<Relayer> = {}) {
   const stored = async () => world.store.read.relayer('r1');
   return { world, update, rechecked, stored };
 }
+
+t.test('a key names only notifications that exist for it', async (t) => {
+  const { update, stored } = await stage(t);
+  const by = (...permissions: string[]) => ({ ...OPERATOR, access: new Access(permissions) });
+  const named = { notification_id: 'hook-2' };
+  await t.rejects(update('r1', named, by('relayers:r1:write')), { code: 'NOTIFICATION_NOT_FOUND' });
+  t.match(await stored(), { notificationId: 'hook-1' });
+  t.match(await update('r1', named, by('relayers:r1:write', 'notifications:read')), { notificationId: 'hook-2' });
+  t.match(await update('r1', { notification_id: null }, by('relayers:r1:write')), { notificationId: null });
+});
 
 const URLS = [{ url: 'https://rpc.example/v3/key', weight: 30 }];
 
