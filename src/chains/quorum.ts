@@ -1,5 +1,6 @@
 import { inTime } from '../domain/in-time.ts';
 import type { ReadOne, RpcClient } from '../egress/rpc/rpc-client.ts';
+import type { ParkedPreparation } from './client.ts';
 
 /*
  * Whose word counts where several endpoints are asked: the one rule of all families. Any endpoint may be silent, behind
@@ -12,6 +13,9 @@ import type { ReadOne, RpcClient } from '../egress/rpc/rpc-client.ts';
  * A claim that cannot be undone is held against what the others show; silence denies nothing. What a block shows holds
  * when another endpoint shows the same, or no other denies it. That something will never happen would permit a second
  * payment: it holds when a second endpoint shows the same and none denies it, and waits until then.
+ *
+ * A refusal before signing ends a payment. It holds when a second endpoint refuses as well and none lets the payment pass;
+ * until then the payment waits. The word of an only endpoint holds alone.
  */
 
 /** An endpoint that hangs takes no other's word away: those that have answered by then count. */
@@ -84,4 +88,35 @@ export function isBorneOut(others: readonly Opinion[]): boolean {
 export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'untold' {
   if (opinions.includes('other')) return 'denied';
   return opinions.filter((opinion) => opinion === 'same').length > 1 ? 'shown' : 'untold';
+}
+
+/** How soon a payment that one endpoint alone refuses is asked about again. */
+const REFUSED_ALONE_MS = 2_000;
+
+/**
+ * What one endpoint decided of a payment, held against the others where that does not let it pass. `ready` of any counts;
+ * without a second refusal, a refusal only parks.
+ */
+export async function unlessRefusedAlone<D extends { kind: string; reason?: string }>(
+  decided: D,
+  rpc: Pick<RpcClient, 'endpointCount' | 'onAll'>,
+  decideOn: (read: ReadOne) => Promise<D>,
+): Promise<D | ParkedPreparation> {
+  if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
+  const isReady = ({ kind }: D) => kind === 'ready';
+  const told = await answersInTime(rpc.onAll(decideOn), { isEnough: isReady });
+  const ready = told.find(isReady);
+  if (ready !== undefined) return ready;
+  const [refusal, second] = told.filter(({ kind }) => kind === 'refused');
+  if (refusal !== undefined && second !== undefined) return refusal;
+  return [decided, ...told].find(({ kind }) => kind !== 'refused') ?? refusedAlone(decided);
+}
+
+/** It is asked again until a second endpoint has a word on it. */
+export function refusedAlone({ reason = 'Refused' }: { reason?: string }): ParkedPreparation {
+  return {
+    kind: 'parked',
+    reason: `${reason} (by one endpoint; the others are asked again)`,
+    retryInMs: REFUSED_ALONE_MS,
+  };
 }

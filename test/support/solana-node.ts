@@ -69,7 +69,7 @@ export const keyOf = (seed: number): string => new PublicKey(Buffer.alloc(32, se
 const SUCCESS = { err: null, logs: [], unitsConsumed: 1_000, accounts: null, returnData: null };
 
 /** Answers as a node with this view. */
-function solanaNode(world: NodeWorld = {}): DoubleHandler {
+export function solanaNode(world: NodeWorld = {}): DoubleHandler {
   const { slot = 1_000, final = slot - 32, statuses = {}, latest = keyOf(7), valid } = world;
   const slots: Record<Commitment, number> = { processed: slot, confirmed: slot - 2, finalized: final };
   const at = (options: { commitment?: Commitment } = {}) => slots[options.commitment ?? 'finalized'];

@@ -5,7 +5,7 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../client.ts';
-import { answersInTime, figureOfAll } from '../quorum.ts';
+import { answersInTime, figureOfAll, refusedAlone, unlessRefusedAlone } from '../quorum.ts';
 import { freshShared } from '../single-flight.ts';
 import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
 import { policyViolation } from './form/admission.ts';
@@ -27,6 +27,7 @@ export interface PrepareParts {
   market: MarketReading;
   /** Of no state older than the call: by one node, or by all. */
   balance(address: string, of?: 'all'): Promise<bigint>;
+  endpoints: Pick<RpcClient, 'endpointCount' | 'onAll'>;
 }
 
 /** The parts of one chain. Only endpoints that serve it are believed. */
@@ -48,6 +49,7 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
     chainId,
     market: openMarket(settings, clock, guarded),
     balance: (address, of) => (of === 'all' ? byAll(address) : byOne(address)),
+    endpoints: own,
   };
 }
 
@@ -67,21 +69,38 @@ export async function prepare(
 }
 
 /**
- * A refusal ends a transaction, and for want of money it waits: one node's word for a block, a price, an estimate or a
- * balance is not enough for that. It counts when it is decided again by what all nodes say.
+ * A refusal ends a transaction, and for want of money it waits. Neither counts by one node's figures: a refusal needs a
+ * second node, and both are decided again by the figures of all, so that no node alone says what is paid.
  */
-export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPreparation['cause'] }>(
+export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPreparation['cause']; reason?: string }>(
   parts: PrepareParts,
   decide: (parts: PrepareParts) => Promise<T>,
-): Promise<T> {
+): Promise<T | ParkedPreparation> {
   const decided = await decide(parts);
   if (decided.kind !== 'refused' && decided.cause !== 'balance') return decided;
-  return decide({
+  const { endpoints } = parts;
+  const areSeveral = endpoints.endpointCount > 1;
+  if (decided.kind === 'refused' && areSeveral) {
+    const held = await unlessRefusedAlone(decided, endpoints, (read) => decide(partsOf(read, parts)));
+    if (held.kind === 'refused' || held.kind === 'parked') return held;
+  }
+  const again = await decide({
     ...parts,
     figure: (use) => parts.figure(use, 'all'),
     market: () => parts.market('all'),
     balance: (address) => parts.balance(address, 'all'),
   });
+  return again.kind === 'refused' && areSeveral ? refusedAlone(again) : again;
+}
+
+/** Everything by one node, whichever it is. */
+function partsOf(read: ReadOne, parts: PrepareParts): PrepareParts {
+  return {
+    ...parts,
+    figure: (use) => use(read),
+    market: () => readMarket(read, parts.settings),
+    balance: (address) => balance(read, address),
+  };
 }
 
 async function prepareOnce(

@@ -4,7 +4,7 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { LaneFigures, Preparation, ReadyPreparation, RefusedPreparation } from '../client.ts';
-import { answersInTime } from '../quorum.ts';
+import { unlessRefusedAlone } from '../quorum.ts';
 import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
 import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS } from './form/draft.ts';
@@ -24,8 +24,7 @@ import { rentPaid } from './tokens/associated.ts';
 const SHORT_OF_FUNDS_MS = 10_000;
 
 /**
- * Decides blockhash, compute limit and price of a transaction, and whether policies, balance and a trial allow it. What one
- * node alone refuses counts when no other one would let it pass, and waits while another has no word on it.
+ * Decides blockhash, compute limit and price of a transaction, and whether policies, balance and a trial allow it.
  */
 export async function prepare(
   rpc: RpcClient,
@@ -40,17 +39,7 @@ export async function prepare(
     const decided = await prepareOnce(read, transaction, account, lane, drafting);
     return decided.kind === 'ready' ? withLastHeight(rpc, read, decided) : decided;
   };
-  const { read, decided } = await rpc.onOne(async (read) => ({ read, decided: await prepareOn(read) }));
-  if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
-  const isReady = ({ kind }: Preparation) => kind === 'ready';
-  const others = rpc.onOthers(read, prepareOn);
-  const areOthers = others.length > 0;
-  const told = await answersInTime(areOthers ? others : rpc.onAll(prepareOn), { isEnough: isReady });
-  const ready = told.find(isReady);
-  if (ready !== undefined) return ready;
-  const isLone = areOthers && !told.some(({ kind }) => kind === 'refused');
-  if (decided.kind !== 'refused' || !isLone) return decided;
-  return { kind: 'parked', reason: decided.reason, retryInMs: NODE_BEHIND_MS };
+  return unlessRefusedAlone(await rpc.onOne(prepareOn), rpc, prepareOn);
 }
 
 /** Why a transaction is not signed as it is. */

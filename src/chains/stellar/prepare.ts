@@ -4,7 +4,7 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { LaneFigures, Preparation } from '../client.ts';
-import { answersInTime, middleBy, middleOf } from '../quorum.ts';
+import { answersInTime, middleBy, middleOf, unlessRefusedAlone } from '../quorum.ts';
 import { BASE_FEE, bidFor, MOST_FEE, USUAL_CAP } from './fees.ts';
 import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
 import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/envelope.ts';
@@ -18,10 +18,7 @@ import { type FeeBumpRequest, readFields, readRequest, type StellarFields } from
 
 const TOO_LATE = 'Its valid_until passed on the chain before it was in a ledger';
 
-/**
- * Decides fee and time of a transaction, and whether the account can pay it. What one node alone refuses counts when no
- * other one would let it pass.
- */
+/** Decides fee and time of a transaction, and whether the account can pay it. */
 export async function prepare(
   rpc: RpcClient,
   transaction: Transaction,
@@ -31,15 +28,24 @@ export async function prepare(
   const latest = await newestLedger(rpc);
   const { minBalance } = readPolicy(account.policies);
   const { committed } = lane;
-  return byAny(rpc, (read) => prepareOnce({ read, latest, transaction, account, committed, minBalance }));
+  return decidedBy(rpc, { latest, transaction, account, committed, minBalance }, prepareOnce);
 }
 
-async function byAny(rpc: RpcClient, prepareOn: (read: ReadOne) => Promise<Preparation>): Promise<Preparation> {
-  const decided = await rpc.onOne(prepareOn);
-  if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
-  const isReady = ({ kind }: Preparation) => kind === 'ready';
-  const told = await answersInTime(rpc.onAll(prepareOn), { isEnough: isReady });
-  return told.find(isReady) ?? decided;
+/** Where others are asked as well, each goes by a ledger that it knows itself: one may have told all of a later one. */
+async function decidedBy(
+  rpc: RpcClient,
+  asked: AskedDraft,
+  prepareOn: (asked: Asked) => Promise<Preparation>,
+): Promise<Preparation> {
+  const decided = await rpc.onOne((read) => prepareOn({ read, ...asked }));
+  return unlessRefusedAlone(decided, rpc, async (read) => {
+    const own = await latestLedger(read);
+    const latest = {
+      ...(own.closedAt < asked.latest.closedAt ? own : asked.latest),
+      baseReserve: asked.latest.baseReserve,
+    };
+    return prepareOn({ read, ...asked, latest });
+  });
 }
 
 /** No endpoint alone says how late it is, or what accounts keep: what is good for too long holds the account up. */
@@ -75,7 +81,7 @@ async function prepareOnce(asked: Asked): Promise<Preparation> {
 
 /** {@link prepare} for what is known already: the chain does not say any more what it does. */
 export function prepareDraft(rpc: RpcClient, draft: Draft, asked: AskedDraft): Promise<Preparation> {
-  return byAny(rpc, (read) => prepareOwn(draft, { read, ...asked }));
+  return decidedBy(rpc, asked, (one) => prepareOwn(draft, one));
 }
 
 async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {

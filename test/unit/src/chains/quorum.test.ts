@@ -1,5 +1,14 @@
 import t from 'tap';
-import { answersInTime, isBorneOut, middleBy, middleOf, type Opinion, proofOf } from '../../../../src/chains/quorum.ts';
+import {
+  answersInTime,
+  isBorneOut,
+  middleBy,
+  middleOf,
+  type Opinion,
+  proofOf,
+  unlessRefusedAlone,
+} from '../../../../src/chains/quorum.ts';
+import type { ReadOne } from '../../../../src/egress/rpc/rpc-client.ts';
 
 t.test('the middle of what is told, of two the one that the caller names', async (t) => {
   t.equal(middleOf([9n, 1n, 5n], 'lower'), 5n);
@@ -51,4 +60,42 @@ t.test('that something will never happen needs two that show it, and none that d
     [['same', 'other', 'same'], 'denied'],
   ];
   for (const [opinions, standing] of cases) t.equal(proofOf(opinions), standing, opinions.join());
+});
+
+t.test('a refusal needs a second one where there are several endpoints, and none that lets pass', async (t) => {
+  const NOBODY: ReadOne = () => Promise.reject(new Error('not asked'));
+  const ready = { kind: 'ready' };
+  const no = { kind: 'refused', reason: 'no' };
+  const poor = { kind: 'parked', reason: 'poor' };
+  const fails = new Error('broken');
+  const alone = { kind: 'parked', reason: /^no \(by one endpoint/ };
+  type Decided = { kind: string; reason?: string };
+  const cases: [first: Decided, all: (Decided | Error)[], held: object][] = [
+    [ready, [no, no], ready],
+    [no, [no], no],
+    [no, [fails], no],
+    [no, [no, fails], alone],
+    [no, [fails, fails], alone],
+    [no, [poor, fails], poor],
+    [no, [no, no], no],
+    [no, [no, fails, no], no],
+    [no, [no, no, ready], ready],
+    [poor, [poor, no], { kind: 'parked' }],
+    [poor, [no, fails], poor],
+    [poor, [no, no, poor], no],
+    [poor, [poor, ready], ready],
+  ];
+  for (const [index, [first, all, held]] of cases.entries()) {
+    const told = all.values();
+    const decideOn = async () => {
+      const { value } = told.next();
+      if (value === undefined || value instanceof Error) throw fails;
+      return value;
+    };
+    const rpc = {
+      endpointCount: all.length,
+      onAll: <T>(use: (read: ReadOne) => Promise<T>) => all.map(() => use(NOBODY)),
+    };
+    t.match(await unlessRefusedAlone(first, rpc, decideOn), held, `case ${index}`);
+  }
 });

@@ -58,7 +58,7 @@ async function open(t: Test, world: World = {}, settings: JsonObject = {}, other
     const transaction = storedTransaction({ address: FROM, policies }, body);
     return prepareWith(parts, transaction, { address: FROM, policies: later }, { committed });
   };
-  return { prepare, double };
+  return { prepare, double, more };
 }
 
 const TRANSFER = { to: TO, value: 5, speed: 'fast' };
@@ -297,6 +297,17 @@ t.test('what one of two nodes makes up ends nothing and is not paid', async (t) 
   const beyond = { estimate: absurd };
   const { prepare } = await open(t, beyond, {}, [beyond]);
   t.match(await prepare(TRANSFER), { kind: 'refused', reason: /exceeds block gas limit/ }, 'what both say counts');
+});
+
+t.test('what one node refuses while the other hangs waits, and is sent when that one can', async (t) => {
+  const { prepare, more } = await open(t, { blockGasLimit: 1n }, {}, [{}]);
+  const body = { ...TRANSFER, gas_limit: 100_000 };
+  for (const other of more) other.answer(() => 'silence');
+  t.match(await prepare(body), { kind: 'parked', reason: /exceeds block gas limit \(1\) \(by one endpoint/ });
+  for (const other of more) other.answer(answersOf({}));
+  t.match(await prepare(body), { kind: 'ready' });
+  for (const other of more) other.answer(answersOf({ blockGasLimit: 1n }));
+  t.match(await prepare(body), { kind: 'refused' }, 'both');
 });
 
 t.test('an only node’s leap of prices waits until it says so again', async (t) => {

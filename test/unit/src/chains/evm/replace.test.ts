@@ -64,6 +64,7 @@ function partsOf(world: World): PrepareParts {
     chainId: 31_337n,
     market: async () => market,
     balance: async () => balance,
+    endpoints: { endpointCount: 1, onAll: () => [] },
   };
 }
 

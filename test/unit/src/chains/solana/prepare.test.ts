@@ -14,7 +14,7 @@ import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../../../../../src/chains/solana/p
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { DoubleHandler } from '../../../../support/rpc-double.ts';
 import { keypair } from '../../../../support/solana-messages.ts';
-import { keyOf, type NodeWorld, openSolana } from '../../../../support/solana-node.ts';
+import { keyOf, type NodeWorld, openSolana, solanaNode } from '../../../../support/solana-node.ts';
 import { built, memo, onWire, RELAYER, relayerAccount } from '../../../../support/solana-relayer.ts';
 
 const USER = keypair(32);
@@ -193,6 +193,20 @@ t.test('one of two that is wrong stands in nobody’s way', async (t) => {
   t.match(await prepared(t, GIVEN, [{ balance: 0 }, () => 'hang-up']), { kind: 'parked', cause: 'balance' });
   t.match(await prepared(t, GIVEN, [{ valid: [] }, { valid: [] }]), { kind: 'refused', end: 'expired' });
   await t.rejects(prepared(t, GIVEN, [() => 'hang-up']), { name: 'RpcError' });
+});
+
+t.test('what one node refuses while the other hangs waits, and is sent when that one can', async (t) => {
+  const refusing = failing({ InstructionError: [0, 'InvalidArgument'] });
+  const { rpc, doubles } = await openSolana(t, { latest: LATEST, ...refusing }, () => 'silence');
+  const again = () => prepare(rpc, { request: GIVEN }, relayerAccount({}), { committed: 0n });
+  t.match(await again(), { kind: 'parked', reason: /Simulation failed: .* \(by one endpoint/ });
+  doubles[1]?.answer(solanaNode({ latest: LATEST }));
+  t.match(await again(), { kind: 'ready' });
+  doubles[1]?.answer(solanaNode({ latest: LATEST, ...refusing }));
+  t.match(await again(), { kind: 'refused' }, 'both');
+  doubles[1]?.answer(() => 'hang-up');
+  // The client sets an endpoint that fails aside; that is no second word.
+  for (let turn = 0; turn < 3; turn += 1) t.match(await again(), { kind: 'parked' });
 });
 
 t.test('what is signed for somebody else passes the same, as it is or not at all', async (t) => {

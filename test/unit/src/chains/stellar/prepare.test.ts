@@ -64,7 +64,11 @@ interface Asked {
   over?: Partial<Transaction>;
 }
 
-async function prepared(t: Test, { worlds = [{}], policies = {}, committed = 0n, over = {} }: Asked = {}) {
+async function prepared(t: Test, asked: Asked = {}) {
+  return (await opened(t, asked)).again();
+}
+
+async function opened(t: Test, { worlds = [{}], policies = {}, committed = 0n, over = {} }: Asked) {
   const doubles = await Promise.all(worlds.map((world) => startRpcDouble(node(world))));
   const rpc = openRpc(
     doubles.map(({ url }) => url),
@@ -72,7 +76,8 @@ async function prepared(t: Test, { worlds = [{}], policies = {}, committed = 0n,
     dialect,
   );
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-  return prepare(rpc, storedStellar(over), relayerAccount(policies), { committed });
+  const again = () => prepare(rpc, storedStellar(over), relayerAccount(policies), { committed });
+  return { again, doubles };
 }
 
 t.test('fee and time come from the network and the policy', async (t) => {
@@ -131,6 +136,38 @@ t.test('one node alone makes no account poor, and says not how late it is', asyn
   const far = { closedAt: 9_000_000 };
   t.match(await prepared(t, { worlds: [far, {}, {}] }), { fields: { max_time: 1_000 } });
   t.match(await prepared(t, { worlds: [far, {}] }), { fields: { max_time: 1_000 } }, 'of two the earlier');
+});
+
+t.test('what one node refuses while the other hangs waits, and is sent when that one can', async (t) => {
+  const cases: Asked[] = [
+    { over: { request: { operations: [CALL] } }, worlds: [{ simulation: { error: 'no such contract' } }, {}] },
+    { over: { validUntil: 8_000_000 }, worlds: [{ closedAt: 9_000_000 }, {}] },
+  ];
+  for (const asked of cases) {
+    const { again, doubles } = await opened(t, asked);
+    const other = doubles[1];
+    other?.answer(() => 'silence');
+    t.match(await again(), { kind: 'parked', reason: /by one endpoint/ });
+    other?.answer(node({}));
+    t.match(await again(), { kind: 'ready', fields: { max_time: 1_000 } });
+    other?.answer(node(asked.worlds?.[0] ?? {}));
+    t.match(await again(), { kind: 'refused' }, 'both');
+  }
+});
+
+t.test('the time of another ledger comes late: nothing expires by one node’s ledger', async (t) => {
+  const { again, doubles } = await opened(t, {
+    over: { validUntil: 8_000_000 },
+    worlds: [{ closedAt: 9_000_000 }, {}],
+  });
+  const honest = node({});
+  let isFirst = true;
+  doubles[1]?.answer((call) => {
+    if (call.method !== 'getLatestLedger' || !isFirst) return honest(call);
+    isFirst = false;
+    return 'hang-up';
+  });
+  t.match(await again(), { kind: 'ready', fields: { max_time: 1_000 } });
 });
 
 t.test('an envelope of its own is no shorter paid and no longer good than it says', async (t) => {

@@ -22,6 +22,7 @@ function partsOf(one: bigint | null, all = one, settings: JsonObject = {}): Prep
     chainId: 1n,
     market: () => Promise.reject(new Error('not asked')),
     balance: () => Promise.reject(new Error('not asked')),
+    endpoints: { endpointCount: 1, onAll: () => [] },
   };
 }
 
