@@ -40,12 +40,16 @@ declare function setTimeout<A extends unknown[]>(
   delayMs?: number,
   ...args: A
 ): TimerHandle;
+// What asks for an argument that may be undefined, as the `resolve` of a promise does.
+declare function setTimeout(callback: (nothing: void) => unknown, delayMs?: number): TimerHandle;
 declare function setInterval<A extends unknown[]>(
   callback: (...args: A) => unknown,
   delayMs?: number,
   ...args: A
 ): TimerHandle;
+declare function setInterval(callback: (nothing: void) => unknown, delayMs?: number): TimerHandle;
 declare function setImmediate<A extends unknown[]>(callback: (...args: A) => unknown, ...args: A): TimerHandle;
+declare function setImmediate(callback: (nothing: void) => unknown): TimerHandle;
 declare function clearTimeout(timer?: TimerHandle | number | string | null): void;
 declare function clearInterval(timer?: TimerHandle | number | string | null): void;
 declare function clearImmediate(timer?: TimerHandle | number | string | null): void;
@@ -57,7 +61,7 @@ declare class TextEncoder {
   encodeInto(input: string, destination: Uint8Array): { read: number; written: number };
 }
 
-/** Encodings: utf-8, utf-16le, windows-1252. */
+/** Decodes all that the Encoding Standard names. */
 declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
   readonly encoding: string;
@@ -104,36 +108,56 @@ declare class URL {
   toJSON(): string;
 }
 
-interface Crypto {
-  getRandomValues<T extends ArrayBufferView>(array: T): T;
-  randomUUID(): `${string}-${string}-${string}-${string}-${string}`;
-}
-declare var crypto: Crypto;
-
-interface PerformanceEntry {
+declare class PerformanceEntry {
+  protected constructor();
   readonly name: string;
   readonly entryType: string;
   readonly startTime: number;
   readonly duration: number;
+  toJSON(): object;
+}
+declare class PerformanceMark extends PerformanceEntry {
+  constructor(name: string, options?: { detail?: unknown; startTime?: number });
+  readonly detail: unknown;
+}
+declare class PerformanceMeasure extends PerformanceEntry {
+  private constructor();
+  readonly detail: unknown;
 }
 
-interface Performance {
+declare class Performance {
+  private constructor();
   /** Milliseconds since the isolate began. */
   now(): number;
   readonly timeOrigin: number;
-  mark(name: string, options?: { detail?: unknown; startTime?: number }): PerformanceEntry;
+  mark(name: string, options?: { detail?: unknown; startTime?: number }): PerformanceMark;
   measure(
     name: string,
     from?: string | { detail?: unknown; start?: string | number; end?: string | number; duration?: number },
     to?: string,
-  ): PerformanceEntry;
+  ): PerformanceMeasure;
   getEntries(): PerformanceEntry[];
   getEntriesByName(name: string, type?: string): PerformanceEntry[];
   getEntriesByType(type: string): PerformanceEntry[];
   clearMarks(name?: string): void;
   clearMeasures(name?: string): void;
+  toJSON(): object;
 }
 declare var performance: Performance;
+
+declare class PerformanceObserverEntryList {
+  private constructor();
+  getEntries(): PerformanceEntry[];
+  getEntriesByName(name: string, type?: string): PerformanceEntry[];
+  getEntriesByType(type: string): PerformanceEntry[];
+}
+declare class PerformanceObserver {
+  constructor(callback: (list: PerformanceObserverEntryList, observer: PerformanceObserver) => unknown);
+  static readonly supportedEntryTypes: readonly string[];
+  observe(wish: { entryTypes: readonly string[] } | { type: string }): void;
+  disconnect(): void;
+  takeRecords(): PerformanceEntry[];
+}
 
 /** V8's own. */
 interface ErrorConstructor {
@@ -145,88 +169,57 @@ declare function atob(data: string): string;
 declare function btoa(data: string): string;
 declare function structuredClone<T>(value: T, options?: { transfer?: readonly ArrayBuffer[] }): T;
 
-declare class DOMException extends Error {
-  constructor(message?: string, nameOrOptions?: string | { name?: string; cause?: unknown });
-  readonly code: number;
-}
-
-declare class Event {
-  constructor(type: string, settings?: { bubbles?: boolean; cancelable?: boolean; composed?: boolean });
-  readonly type: string;
-  readonly target: EventTarget | null;
-  readonly currentTarget: EventTarget | null;
-  readonly defaultPrevented: boolean;
-  preventDefault(): void;
-  stopPropagation(): void;
-  stopImmediatePropagation(): void;
-}
-
-type EventListener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown };
-
-declare class EventTarget {
-  addEventListener(
-    type: string,
-    listener: EventListener | null,
-    options?: boolean | { capture?: boolean; once?: boolean; signal?: AbortSignal },
-  ): void;
-  removeEventListener(type: string, listener: EventListener | null, options?: boolean | { capture?: boolean }): void;
-  dispatchEvent(event: Event): boolean;
-}
-
-declare class AbortSignal extends EventTarget {
+declare class Navigator {
   private constructor();
-  static abort(reason?: unknown): AbortSignal;
-  static timeout(delayMs: number): AbortSignal;
-  static any(signals: Iterable<AbortSignal>): AbortSignal;
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  onabort: ((event: Event) => unknown) | null;
-  throwIfAborted(): void;
-}
-
-declare class AbortController {
-  readonly signal: AbortSignal;
-  abort(reason?: unknown): void;
-}
-
-declare class CustomEvent<T = unknown> extends Event {
-  constructor(type: string, settings?: { detail?: T; bubbles?: boolean; cancelable?: boolean; composed?: boolean });
-  readonly detail: T;
-}
-
-declare class MessagePort extends EventTarget {
-  private constructor();
-  onmessage: ((event: Event & { readonly data: unknown }) => unknown) | null;
-  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  start(): void;
-  close(): void;
-}
-
-declare class MessageChannel {
-  readonly port1: MessagePort;
-  readonly port2: MessagePort;
-}
-
-/** As an error that nobody caught. */
-declare function reportError(error: unknown): void;
-
-declare var navigator: {
   readonly userAgent: string;
+  readonly platform: string;
   readonly language: string;
   readonly languages: readonly string[];
   readonly hardwareConcurrency: number;
-};
+  readonly onLine: boolean;
+}
+declare var navigator: Navigator;
 declare var isSecureContext: true;
 declare var self: typeof globalThis;
 declare var global: typeof globalThis;
 
-/** The environment entries that the plugin's configuration grants, and what libraries look for. */
-declare var process: {
+/** A module of Node that plugins have, or a package. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each module has its own names
+declare function require(name: string): any;
+
+interface ProcessStream {
+  readonly isTTY: boolean;
+  /** Logs the text as a line. */
+  write(text: unknown): boolean;
+}
+
+/** The environment entries that the plugin's configuration grants, and what libraries look for. Nothing is ever emitted. */
+interface PluginProcess {
   env: Record<string, string | undefined>;
+  readonly argv: string[];
+  title: string;
   readonly version: string;
+  readonly versions: Record<string, string | undefined>;
   readonly platform: string;
   readonly arch: string;
+  exitCode?: number | undefined;
+  readonly stdout: ProcessStream;
+  readonly stderr: ProcessStream;
   cwd(): string;
-  nextTick<A extends unknown[]>(callback: (...args: A) => unknown, ...args: A): void;
+  /** In seconds. */
+  uptime(): number;
   hrtime: { (since?: [number, number]): [number, number]; bigint(): bigint };
-};
+  nextTick<A extends unknown[]>(callback: (...args: A) => unknown, ...args: A): void;
+  nextTick(callback: (nothing: void) => unknown): void;
+  emitWarning(warning: unknown): void;
+  on(event: string, listener: (...args: never[]) => unknown): this;
+  once(event: string, listener: (...args: never[]) => unknown): this;
+  off(event: string, listener: (...args: never[]) => unknown): this;
+  addListener(event: string, listener: (...args: never[]) => unknown): this;
+  removeListener(event: string, listener: (...args: never[]) => unknown): this;
+  removeAllListeners(event?: string): this;
+  emit(event: string, ...args: unknown[]): boolean;
+  listeners(event: string): unknown[];
+  listenerCount(event: string): number;
+}
+declare var process: PluginProcess;

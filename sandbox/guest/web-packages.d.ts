@@ -11,6 +11,22 @@ declare global {
   type TransformStream<I = unknown, O = unknown> = streams.TransformStream<I, O>;
   var CountQueuingStrategy: typeof streams.CountQueuingStrategy;
   var ByteLengthQueuingStrategy: typeof streams.ByteLengthQueuingStrategy;
+  var ReadableStreamDefaultReader: typeof streams.ReadableStreamDefaultReader;
+  type ReadableStreamDefaultReader<R = unknown> = streams.ReadableStreamDefaultReader<R>;
+  var ReadableStreamBYOBReader: typeof streams.ReadableStreamBYOBReader;
+  type ReadableStreamBYOBReader = streams.ReadableStreamBYOBReader;
+  var ReadableStreamDefaultController: typeof streams.ReadableStreamDefaultController;
+  type ReadableStreamDefaultController<R = unknown> = streams.ReadableStreamDefaultController<R>;
+  var ReadableByteStreamController: typeof streams.ReadableByteStreamController;
+  type ReadableByteStreamController = streams.ReadableByteStreamController;
+  var ReadableStreamBYOBRequest: typeof streams.ReadableStreamBYOBRequest;
+  type ReadableStreamBYOBRequest = streams.ReadableStreamBYOBRequest;
+  var WritableStreamDefaultWriter: typeof streams.WritableStreamDefaultWriter;
+  type WritableStreamDefaultWriter<W = unknown> = streams.WritableStreamDefaultWriter<W>;
+  var WritableStreamDefaultController: typeof streams.WritableStreamDefaultController;
+  type WritableStreamDefaultController = streams.WritableStreamDefaultController;
+  var TransformStreamDefaultController: typeof streams.TransformStreamDefaultController;
+  type TransformStreamDefaultController<O = unknown> = streams.TransformStreamDefaultController<O>;
   type CompressionFormat = 'gzip' | 'deflate' | 'deflate-raw';
   interface ByteTransform {
     readonly readable: ReadableStream<Uint8Array>;

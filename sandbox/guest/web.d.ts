@@ -136,54 +136,36 @@ declare class TextEncoderStream {
   readonly writable: WritableStream<string>;
 }
 
-type HashAlgorithm = 'SHA-1' | 'SHA-256' | 'SHA-384' | 'SHA-512' | { name: string };
-type BufferSource = ArrayBuffer | ArrayBufferView;
-type KeyUsage = 'sign' | 'verify' | 'encrypt' | 'decrypt';
-
-declare class CryptoKey {
-  private constructor();
-  readonly type: 'secret';
-  readonly extractable: boolean;
-  readonly algorithm: { name: string; length: number; hash?: { name: string } };
-  readonly usages: KeyUsage[];
+/** What a pattern is made of, and what its parts are matched with. */
+interface URLPatternInit {
+  baseURL?: string;
+  protocol?: string;
+  username?: string;
+  password?: string;
+  hostname?: string;
+  port?: string;
+  pathname?: string;
+  search?: string;
+  hash?: string;
 }
-
-interface AesGcmParams {
-  name: 'AES-GCM';
-  iv: BufferSource;
-  additionalData?: BufferSource;
-  tagLength?: number;
+interface URLPatternPart {
+  input: string;
+  groups: Record<string, string | undefined>;
 }
-
-/** Digests, HMAC and AES-GCM. */
-declare class SubtleCrypto {
-  private constructor();
-  digest(algorithm: HashAlgorithm, data: BufferSource): Promise<ArrayBuffer>;
-  sign(algorithm: 'HMAC' | { name: 'HMAC' }, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
-  verify(
-    algorithm: 'HMAC' | { name: 'HMAC' },
-    key: CryptoKey,
-    signature: BufferSource,
-    data: BufferSource,
-  ): Promise<boolean>;
-  encrypt(algorithm: AesGcmParams, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
-  decrypt(algorithm: AesGcmParams, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
-  generateKey(
-    algorithm: { name: 'HMAC'; hash: HashAlgorithm; length?: number } | { name: 'AES-GCM'; length: number },
-    extractable: boolean,
-    usages: KeyUsage[],
-  ): Promise<CryptoKey>;
-  importKey(
-    format: 'raw' | 'jwk',
-    data: BufferSource | { kty: 'oct'; k: string },
-    algorithm: 'AES-GCM' | { name: 'AES-GCM' } | { name: 'HMAC'; hash: HashAlgorithm; length?: number },
-    extractable: boolean,
-    usages: KeyUsage[],
-  ): Promise<CryptoKey>;
-  exportKey(format: 'raw', key: CryptoKey): Promise<ArrayBuffer>;
-  exportKey(format: 'jwk', key: CryptoKey): Promise<{ kty: string; k: string; alg: string }>;
+interface URLPatternResult extends Record<Exclude<keyof URLPatternInit, 'baseURL'>, URLPatternPart> {
+  inputs: (string | URLPatternInit)[];
 }
-
-interface Crypto {
-  readonly subtle: SubtleCrypto;
+declare class URLPattern {
+  constructor(pattern?: string | URLPatternInit, baseUrl?: string, options?: { ignoreCase?: boolean });
+  readonly protocol: string;
+  readonly username: string;
+  readonly password: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly pathname: string;
+  readonly search: string;
+  readonly hash: string;
+  readonly hasRegExpGroups: boolean;
+  test(url?: string | URL | URLPatternInit, baseUrl?: string): boolean;
+  exec(url?: string | URL | URLPatternInit, baseUrl?: string): URLPatternResult | null;
 }

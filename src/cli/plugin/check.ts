@@ -20,18 +20,25 @@ const ABSENT = /\bvar name\d* = "([a-z_/]+)";\s+var instead\d* = /g;
 export async function checkPlugins(context: CommandContext, { values: [id] }: Given): Promise<number> {
   const { PLUGINS_DIR } = await environmentOf(context);
   const began = performance.now();
-  const plugins = (await compiledPlugins(context.cwd, await settingsOf(context))).filter(
-    ({ entry }) => id === undefined || entry.id === id,
-  );
+  const all = await compiledPlugins(context.cwd, await settingsOf(context));
+  const plugins = all.filter(({ entry }) => id === undefined || entry.id === id);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   if (plugins.length === 0)
     throw new Error(`There is no plugin ${id === undefined ? 'yet' : JSON.stringify(id)} in ${PLUGINS_DIR}`);
   for (const plugin of plugins) report(context, plugin);
   context.say(`compiled in ${seconds} s`);
-  const types = await typeProblems(resolve(context.cwd, PLUGINS_DIR));
+  const others = all.filter((plugin) => !plugins.includes(plugin)).map(({ entry }) => placeOf(entry));
+  const types = await typeProblems(resolve(context.cwd, PLUGINS_DIR), (file) => !others.some((place) => place(file)));
   for (const line of types.problems) context.complain(line);
   context.say(types.note ?? `types: ${types.problems.length === 0 ? 'right' : `${types.problems.length} problems`}`);
   return plugins.some(({ failure }) => failure !== undefined) || types.problems.length > 0 ? 1 : 0;
+}
+
+/** Which files are a plugin's own, by their paths below the folder of plugins. */
+function placeOf({ path }: PluginEntry): (file: string) => boolean {
+  const own = path.replace(/^\.?\/*(?:plugins\/)?/, '');
+  const folder = own.includes('/') ? own.slice(0, own.indexOf('/') + 1) : `${own}/`;
+  return (file) => file === own || file.startsWith(folder);
 }
 
 /** Plugins can be checked before the rest of the configuration is right. */

@@ -10,8 +10,8 @@ const GUEST = resolve(import.meta.dirname, '..', '..', '..', 'sandbox', 'guest')
 /** A name that is never a plugin's. */
 export const TYPES_DIR = '.isolayer';
 
-/** What the modules for authors are made of, below {@link GUEST}. */
-const SOURCES = ['plugin-api.ts', 'plugin-error.ts', 'globals.d.ts', 'web.d.ts', 'web-packages.d.ts'];
+/** What the modules for authors are made of, below {@link GUEST}, beside all of its declarations. */
+const SOURCES = ['plugin-api.ts', 'plugin-error.ts'];
 const FOLDERS = ['modules', 'sdk'];
 
 /** Packages whose types describe globals. */
@@ -23,8 +23,7 @@ const PACKAGES = {
 const OPTIONS = {
   compilerOptions: {
     target: 'es2024',
-    lib: ['es2024'],
-    types: [],
+    lib: ['esnext'],
     module: 'esnext',
     moduleResolution: 'bundler',
     noEmit: true,
@@ -60,7 +59,8 @@ export async function writeTypes({ cwd, say }: CommandContext, folder: string): 
   const inFolders = await Promise.all(
     FOLDERS.map(async (name) => (await readdir(join(GUEST, name))).map((file) => `${name}/${file}`)),
   );
-  for (const name of [...SOURCES, ...inFolders.flat()]) {
+  const declarations = (await readdir(GUEST)).filter((file) => file.endsWith('.d.ts'));
+  for (const name of [...SOURCES, ...declarations, ...inFolders.flat()]) {
     await mkdir(dirname(join(types, name)), { recursive: true });
     const text = await readFile(join(GUEST, name), 'utf8');
     // The options of an author are for the author's files.
@@ -71,8 +71,11 @@ export async function writeTypes({ cwd, say }: CommandContext, folder: string): 
     const [name = ''] = source.split('/');
     await copyFile(join(dirname(find(`${name}/package.json`)), source.slice(name.length + 1)), join(types, file));
   }
-  await writeFile(join(types, 'imports.d.ts'), imports());
-  await writeFile(join(types, 'tsconfig.json'), `${JSON.stringify(OPTIONS, null, 2)}\n`);
+  await writeFile(join(types, 'imports.d.ts'), IMPORTS);
+  const hasNode = hasNodeTypes(folder);
+  if (!hasNode) await writeFile(join(types, 'node-modules.d.ts'), nodeModules());
+  const compilerOptions = { ...OPTIONS.compilerOptions, types: hasNode ? ['node'] : [] };
+  await writeFile(join(types, 'tsconfig.json'), `${JSON.stringify({ ...OPTIONS, compilerOptions }, null, 2)}\n`);
   await writeFile(join(types, '.gitignore'), '*\n');
   say(`Written: ${relative(cwd, types)}, the types of plugins`);
   const config = join(folder, 'tsconfig.json');
@@ -83,14 +86,46 @@ export async function writeTypes({ cwd, say }: CommandContext, folder: string): 
   }
 }
 
-/** What can be imported besides packages. Who wants the types of Node's modules installs @types/node. */
-function imports(): string {
-  const modules = GUEST_MODULES.flatMap((name) => [name, `node:${name}`]);
-  return [
-    '/** The library that plugins written beside the reference import. */',
-    "declare module '*/lib/plugin' {\n  export * from '@openzeppelin/relayer-sdk';\n  export function runPlugin(main: unknown): never;\n}",
-    '/** What plugins have of Node. */',
-    ...modules.map((name) => `declare module '${name}';`),
-    '',
-  ].join('\n');
+const IMPORTS = `/** The library that plugins written beside the reference import. */
+declare module '*/lib/plugin' {
+  export * from '@openzeppelin/relayer-sdk';
+  export function runPlugin(main: unknown): never;
+}
+`;
+
+/** Whether an author has installed the types of Node's modules, which then hold. */
+function hasNodeTypes(folder: string): boolean {
+  try {
+    createRequire(join(folder, 'tsconfig.json')).resolve('@types/node/package.json');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What plugins have of Node, without types but for those that need type arguments. */
+function nodeModules(): string {
+  const untyped = GUEST_MODULES.filter((name) => name !== 'async_hooks').flatMap((name) => [name, `node:${name}`]);
+  return `/** What plugins have of Node. Who wants the types of all its modules installs @types/node. */
+${untyped.map((name) => `declare module '${name}';`).join('\n')}
+declare module 'async_hooks' {
+  export class AsyncLocalStorage<T> {
+    static bind<F extends (...args: never[]) => unknown>(callback: F): F;
+    static snapshot(): <A extends unknown[], R>(callback: (...args: A) => R, ...args: A) => R;
+    run<A extends unknown[], R>(store: T, callback: (...args: A) => R, ...args: A): R;
+    exit<A extends unknown[], R>(callback: (...args: A) => R, ...args: A): R;
+    getStore(): T | undefined;
+    enterWith(store: T): void;
+    disable(): void;
+  }
+  export const AsyncResource: any;
+  export const createHook: any;
+  export function executionAsyncId(): number;
+  export function triggerAsyncId(): number;
+  export function executionAsyncResource(): object;
+}
+declare module 'node:async_hooks' {
+  export * from 'async_hooks';
+}
+`;
 }

@@ -7,8 +7,14 @@ import { text } from 'node:stream/consumers';
 /** The compiler of the plugins folder, else the one that the service is developed with. */
 const COMPILERS = ['typescript/bin/tsc', 'typescript-native/bin/tsc'];
 
+/** A problem's first line names its file; lines that belong to it are indented. */
+const PLACE = /^(\S[^(]*)\(\d+,\d+\): /;
+
 /** What the compiler has against the files of a folder, a line each; `note` says why it was not asked. */
-export async function typeProblems(folder: string): Promise<{ problems: string[]; note?: string }> {
+export async function typeProblems(
+  folder: string,
+  wanted: (file: string) => boolean = () => true,
+): Promise<{ problems: string[]; note?: string }> {
   const config = join(folder, 'tsconfig.json');
   if (!existsSync(config)) return { problems: [], note: 'types: not checked; npx isolayer plugin types installs them' };
   const compiler = compilerFor(config);
@@ -19,7 +25,14 @@ export async function typeProblems(folder: string): Promise<{ problems: string[]
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const said = await text(child.stdout);
-  return { problems: said.split('\n').filter((line) => line.trim() !== '') };
+  const problems: string[] = [];
+  let isWanted = true;
+  for (const line of said.split('\n').filter((one) => one.trim() !== '')) {
+    const file = PLACE.exec(line)?.[1];
+    if (file !== undefined) isWanted = wanted(file);
+    if (isWanted) problems.push(line);
+  }
+  return { problems };
 }
 
 function compilerFor(config: string): string | undefined {

@@ -38,3 +38,21 @@ t.test('what a plugin is made of and would have to be granted', { timeout: 120_0
   t.match(complained(), /broken\.ts:1:\d+: Could not resolve "not-there"\n.*broken\.ts:2:\d+: .*neither/);
   await t.rejects(checkPlugins(context, given(['nobody'])), /There is no plugin "nobody" in/);
 });
+
+t.test('types of other plugins are not those of the one that is asked for', { timeout: 60_000 }, async (t) => {
+  const wrong = 'export const handler = (): number => "x";';
+  const files = {
+    'tsconfig.json': '{ "compilerOptions": { "strict": true, "types": [] } }',
+    'right.ts': 'export const handler = () => 1;',
+    'wrong.ts': wrong,
+    deep: { 'index.ts': wrong },
+  };
+  const { context, said, complained } = commandBefore(t.testdir({ plugins: files }), () => ({ body: {} }));
+  t.equal(await checkPlugins(context, given(['right'])), 0, complained());
+  t.match(said(), 'types: right');
+  t.equal(await checkPlugins(context, given(['wrong'])), 1);
+  t.match(complained(), /^wrong\.ts\(1,\d+\): error TS2322/);
+  t.notMatch(complained(), 'deep');
+  t.equal(await checkPlugins(context, given([])), 1);
+  t.match(complained(), /^deep\/index\.ts\(1,/m);
+});

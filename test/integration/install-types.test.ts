@@ -1,0 +1,109 @@
+/** The types that authors get are those of the world that plugins run in, with and without the types of Node. */
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { installTypes } from '../../src/cli/plugin/install-types.ts';
+import { typeProblems } from '../../src/cli/plugin/type-check.ts';
+import { openSandbox } from '../../src/cli/testing/sandbox.ts';
+import { commandBefore } from '../support/cli-answers.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const guest = join(root, 'sandbox', 'guest');
+
+/** A folder for plugins where no package is found but what is named. */
+async function pluginsWith(t: Test, packages: readonly string[]): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'isolayer-types-'));
+  t.teardown(() => rm(dir, { recursive: true, force: true }));
+  const plugins = join(dir, 'plugins');
+  await mkdir(join(dir, 'node_modules', '@types'), { recursive: true });
+  for (const name of packages) await symlink(join(root, 'node_modules', name), join(dir, 'node_modules', name));
+  await installTypes(commandBefore(dir, () => ({ body: {} })).context);
+  return plugins;
+}
+
+const NAMES = `export const handler = () => ({
+  globals: Object.getOwnPropertyNames(globalThis),
+  process: Object.getOwnPropertyNames(process),
+  errors: Object.getOwnPropertyNames(DOMException),
+  array: Object.getOwnPropertyNames(Array),
+  subtle: Object.getOwnPropertyNames(SubtleCrypto.prototype),
+});`;
+
+t.test('every name that a plugin finds has a type, and every type a name', { timeout: 120_000 }, async (t) => {
+  const plugins = await pluginsWith(t, []);
+  await writeFile(join(plugins, 'names.ts'), NAMES);
+  const sandbox = await openSandbox({ folder: plugins });
+  t.teardown(() => sandbox.close());
+  const { globals, ...members } = (await sandbox.call('names')).body.data as Record<string, string[]>;
+  t.ok(globals !== undefined && globals.length > 120);
+  const all = (objects: Record<string, string>) =>
+    Object.entries(objects).flatMap(([name, object]) => (members[name] ?? []).map((member) => `${object}.${member}`));
+  const objects = { process: 'process', errors: 'DOMException', array: 'Array', subtle: 'SubtleCrypto.prototype' };
+  const used = [...(globals ?? []), 'require', ...all(objects)];
+  await writeFile(join(plugins, 'used.ts'), used.map((name) => `void ${name};`).join('\n'));
+  t.strictSame(await typeProblems(plugins), { problems: [] });
+
+  const declared: string[] = [];
+  for (const file of await readdir(guest)) {
+    if (!file.endsWith('.d.ts')) continue;
+    const text = await readFile(join(guest, file), 'utf8');
+    declared.push(
+      ...[...text.matchAll(/^(?:declare|  )? ?(?:var|class|function) (\w+)/gm)].map(([, name = '']) => name),
+    );
+  }
+  t.ok(declared.length > 80);
+  t.strictSame(
+    declared.filter((name) => name !== 'require' && globals?.includes(name) !== true),
+    [],
+  );
+});
+
+const WORLD = `import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { EventEmitter } from 'events';
+import { type PluginContext, pluginError } from 'isolayer';
+
+const calls = new AsyncLocalStorage<{ id: string }>();
+
+export async function handler({ headers, query }: PluginContext) {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  clearInterval(setInterval(() => {}, 5));
+  setTimeout((a: number, b: string) => a + b, 5, 1, 'x');
+  if (headers['x-a']?.[0] !== query['a']?.[0]) throw pluginError('no', { code: 'NO', status: 401 });
+  const answer = await fetch(new URL('https://a.example'), { signal: AbortSignal.timeout(5) });
+  const pair = await crypto.subtle.generateKey({ name: 'Ed25519' }, true, ['sign']);
+  const key = await crypto.subtle.importKey('raw', new Uint8Array(16), 'AES-GCM', false, ['encrypt']);
+  addEventListener('error', (event) => event);
+  process.on('exit', () => {});
+  process.stdout.write('a');
+  const found: string | undefined = new URLPattern({ pathname: '/a/:b' }).exec('https://a/a/b')?.pathname.groups['b'];
+  const bytes: Buffer = Buffer.from('a');
+  const stream: ReadableStream<number> = new ReadableStream();
+  const list: number[] = await Array.fromAsync([1]);
+  const hash: string = createHash('sha256').update('a').digest('hex');
+  const id: string | undefined = calls.getStore()?.id;
+  return [await answer.json(), pair.publicKey.type, key.type, found, bytes.toString('hex'), stream, list, hash, id,
+    new EventEmitter(), process.uptime(), process.env['A'], DOMException.ABORT_ERR];
+}
+`;
+
+for (const [title, packages] of [
+  ['alone', []],
+  ['beside @types/node', ['@types/node', 'undici-types']],
+] as const) {
+  t.test(`what authors write has its types, ${title}`, { timeout: 120_000 }, async (t) => {
+    const plugins = await pluginsWith(t, packages);
+    await writeFile(join(plugins, 'world.ts'), WORLD);
+    t.strictSame(await typeProblems(plugins), { problems: [] });
+    await writeFile(
+      join(plugins, 'wrong.ts'),
+      `import { AsyncLocalStorage } from 'async_hooks';
+export const store: string | undefined = new AsyncLocalStorage<number>().getStore();
+setTimeout((given: number) => given, 5, 'x');`,
+    );
+    const { problems } = await typeProblems(plugins);
+    t.match(problems.join('\n'), /^wrong\.ts\(2,\d+\): error TS2322[^]*^wrong\.ts\(3,\d+\): error TS2/m);
+  });
+}
