@@ -35,6 +35,7 @@ import { createLimits } from './http/limits/create-limits.ts';
 import { HTTP_LIMITS } from './http/limits.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
 import { createHttpServer } from './http/server.ts';
+import { LateRelayers } from './late-relayers.ts';
 import { declaredUrls, LiveSettings } from './live-settings.ts';
 import { meteredStore } from './metered-store.ts';
 import { logEndpoint } from './observability/endpoint-log.ts';
@@ -50,6 +51,7 @@ import { createTransactionEvents } from './services/events/transaction-events.ts
 import { IdempotencyKeys } from './services/idempotency-keys.ts';
 import { ThreadKeeper } from './signers/keeper/thread-keeper.ts';
 import type { SignerKinds } from './signers/registry.ts';
+import type { KeyKeeper } from './signers/signer.ts';
 import { createSealer, type Sealer } from './store/sealing.ts';
 import { openFolderMemory } from './store/sqlite/folder-memory.ts';
 import { lockDataDir } from './store/sqlite/lock.ts';
@@ -70,6 +72,8 @@ export interface ServiceParts {
   stop?: AbortSignal | undefined;
   /** Makes what runs plugins; another one where none are run. */
   createPluginHost?: (deps: PluginHostDeps) => PluginHost;
+  /** Keeps the keys; another one where they are not to be in a thread. */
+  keyKeeper?: KeyKeeper;
   /** Called at each moment of a transaction's life, for who wants to know what ends when the process ends there. */
   onStep?: ((step: LifeStep) => void) | undefined;
 }
@@ -167,7 +171,7 @@ async function build(
   opened.later('keys', () => keeper.close());
   const signerTools = {
     ...{ secrets: secretOf, http: signerHttp, clock, random: Math.random },
-    ...{ metrics: metrics.signers, keys: keeper },
+    ...{ metrics: metrics.signers, keys: parts.keyKeeper ?? keeper },
   };
   const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
   const openedSettings = await openSettings(settings, opened);
@@ -235,6 +239,8 @@ async function build(
     ...{ metrics: metrics.engine, random: Math.random, newId: randomUUID },
   });
   opened.later('engine', () => engine.close());
+  const late = new LateRelayers({ store, chains, signers, engine, log, declared: () => live.relayers });
+  opened.later('late relayers', () => late.close());
   const keepMs = environment.TRANSACTION_EXPIRATION_HOURS * 3_600_000;
   const keepAuditMs = environment.AUDIT_EXPIRATION_DAYS * 86_400_000;
   const retention = new Retention({ store, keepMs, keepAuditMs, elapsed: clock.elapsed, log });
@@ -328,11 +334,12 @@ async function build(
   delivery.start();
   retention.start();
   await startAll(engine, pluginHost, stop);
+  late.add(openedSettings.late);
   if (parts.readConfiguration !== undefined) {
     const read = parts.readConfiguration;
     live.attach({
       ...{ read, chains, signerKinds, store, log },
-      ...{ settings: openedSettings, pluginHost, engine, rpcHttp: http },
+      ...{ settings: openedSettings, pluginHost, engine, late, rpcHttp: http },
     });
     const onChange = () => live.refresh();
     opened.later('watch of the configuration', watchConfiguration({ ...files, since, onChange }));

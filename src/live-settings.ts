@@ -7,9 +7,11 @@ import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer, RpcUrl } from './domain/relayer.ts';
 import type { RpcHttp } from './egress/rpc/rpc-http.ts';
 import type { Engine } from './engine/engine.ts';
+import type { LateRelayers } from './late-relayers.ts';
 import type { Log } from './observability/log.ts';
-import { type OpenedSettings, withAddresses } from './open-settings.ts';
+import type { OpenedSettings } from './open-settings.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
+import { withAddresses } from './relayer-addresses.ts';
 import { applyChangedDeclarations } from './services/declarations.ts';
 import { applyPlugins } from './services/settings/plugin-declarations.ts';
 import { applyChangedNotifications } from './services/webhooks/notification-declarations.ts';
@@ -27,6 +29,7 @@ export interface LiveSettingsParts {
   settings: Pick<OpenedSettings, 'feed' | 'signers'>;
   pluginHost: Pick<PluginHost, 'declare'>;
   engine: Pick<Engine, 'recheck'>;
+  late: Pick<LateRelayers, 'add'>;
   rpcHttp: Pick<RpcHttp, 'declare'>;
   log: Log;
 }
@@ -45,6 +48,11 @@ export class LiveSettings {
   /** A variable as plugins and notifications are given it now. */
   variable(name: string): string | undefined {
     return this.#configuration.variables[name];
+  }
+
+  /** What is declared now. */
+  get relayers(): readonly RelayerEntry[] {
+    return this.#configuration.relayers;
   }
 
   /** All is there that changes are handed to. */
@@ -78,7 +86,7 @@ export class LiveSettings {
   }
 
   async #goBy(now: Configuration, parts: LiveSettingsParts): Promise<void> {
-    const { chains, signerKinds, store, settings, pluginHost, engine, rpcHttp, log } = parts;
+    const { chains, signerKinds, store, settings, pluginHost, engine, late, rpcHttp, log } = parts;
     const was = this.#configuration;
     const stored = new Map((await store.read.allRelayers()).map((relayer) => [relayer.id, relayer]));
     const changes = changesOf(was, now, {
@@ -89,7 +97,8 @@ export class LiveSettings {
 
     // The last first that others refer to.
     const { configuration, notifications, relayers, pluginIds } = changes;
-    const addressed = await withAddresses(relayers, chains, settings.signers);
+    const addresses = { chains, signers: settings.signers, read: store.read, log };
+    const { addressed, late: unmade } = await withAddresses(relayers, addresses);
     if (notifications.length > 0) {
       await applyChangedNotifications(store, notifications, createSecretResolver(configuration.variables));
     }
@@ -98,6 +107,7 @@ export class LiveSettings {
     this.#configuration = configuration;
     rpcHttp.declare(declaredUrls(configuration, chains));
     for (const { id } of addressed) engine.recheck(id);
+    late.add(unmade);
     if (pluginIds.size > 0) {
       await settings.feed.changed('plugin');
       await pluginHost.declare(configuration.plugins, pluginIds);

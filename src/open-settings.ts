@@ -2,7 +2,8 @@ import type { Chain } from './chains/chain.ts';
 import type { Configuration } from './config/configuration.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Log } from './observability/log.ts';
-import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
+import { type LateRelayer, withAddresses } from './relayer-addresses.ts';
+import { applyDeclarations } from './services/declarations.ts';
 import { ApiKeyDirectory } from './services/settings/api-key-directory.ts';
 import { applyNetworks } from './services/settings/network-declarations.ts';
 import { NetworkDirectory } from './services/settings/network-directory.ts';
@@ -37,6 +38,8 @@ export interface OpenedSettings {
   signers: SignerDirectory;
   plugins: PluginDirectory;
   apiKeys: ApiKeyDirectory;
+  /** Declared relayers that cannot be made yet. */
+  late: readonly LateRelayer[];
 }
 
 /** Opens the signers, and brings what the configuration declares and what the store has together. */
@@ -55,7 +58,10 @@ export async function openSettings(parts: SettingsParts, opened: Teardown): Prom
 
   const reset = configuration.environment.RESET_STORAGE_ON_START;
   await applyNotifications(store, configuration.notifications, signerTools.secrets, log, { reset });
-  await applyDeclarations(store, await withAddresses(configuration.relayers, chains, signers), log, { reset });
+  const addresses = { chains, signers, read: store.read, log };
+  const { addressed, late } = await withAddresses(configuration.relayers, addresses, { isReset: reset });
+  const ids = configuration.relayers.map(({ id }) => id);
+  await applyDeclarations(store, addressed, log, { reset, declaredIds: ids });
   await applySigners(store, configuration.signers, log, { reset });
   await applyNetworks(store, configuration.networks, log, { reset });
   await applyPlugins(store, configuration.plugins, { reset });
@@ -68,21 +74,5 @@ export async function openSettings(parts: SettingsParts, opened: Teardown): Prom
   await feed.follow('plugin', () => plugins.reload());
   const apiKeys = new ApiKeyDirectory(store.read);
   await feed.follow('api_key', () => apiKeys.reload());
-  return { feed, networks, signers, plugins, apiKeys };
-}
-
-/** Relayers with the addresses that their signers have on their chains. */
-export async function withAddresses(
-  relayers: Configuration['relayers'],
-  chains: SettingsParts['chains'],
-  signers: Pick<SignerDirectory, 'signer'>,
-): Promise<DeclaredRelayer[]> {
-  return await Promise.all(
-    relayers.map(async (relayer) => {
-      const chain = chains.get(relayer.networkType);
-      if (chain === undefined) throw new Error(`Relayer ${relayer.id}: no chain family ${relayer.networkType}`);
-      const signer = await signers.signer(relayer.signerId);
-      return { ...relayer, address: chain.addressOf(await signer.publicKey(chain.curve)) };
-    }),
-  );
+  return { feed, networks, signers, plugins, apiKeys, late };
 }

@@ -26,14 +26,15 @@ const SECRET_KEYS = ['custom_rpc_urls'];
  *
  * With `reset` the database remembers nothing: all is as the file says, and what it does not declare goes, unless a
  * transaction of it is under way. Transactions stay.
+ * @param declaredIds of all that the file declares, also of those whose address is not known yet
  */
 export async function applyDeclarations(
   store: Store,
   declared: readonly DeclaredRelayer[],
   log: Log,
-  { reset = false } = {},
+  { reset = false, declaredIds = declared.map(({ id }) => id) } = {},
 ): Promise<void> {
-  const known = new Set(declared.map(({ id }) => id));
+  const known = new Set(declaredIds);
   // One commit: instances that start together apply the same file one after the other.
   await store.write(async (writer) => {
     if (reset) await dropOthers(writer, known);

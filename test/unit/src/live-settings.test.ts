@@ -48,15 +48,20 @@ async function opened(t: Test) {
   const log = createLog('info', { write: (line) => lines.push(line) });
   const parts = { configuration: CONFIGURATION, chains, signerKinds, signerTools: signerTools(KEY), store, log };
   const settings = await openSettings({ ...parts, clientHttp: signerTools().http }, teardown);
-  const seen = { rechecked: [] as string[], declared: [] as string[], plugins: [] as string[][] };
+  const seen = { rechecked: [] as string[], declared: [] as string[], plugins: [] as string[][], late: [] as string[] };
   const files: { now: Configuration | Error } = { now: CONFIGURATION };
   const live = new LiveSettings(CONFIGURATION);
+  const signer = { isSilent: false };
+  const signers = Object.assign(Object.create(settings.signers), {
+    signer: async (id: string) => (signer.isSilent ? Promise.reject(new Error('sealed')) : settings.signers.signer(id)),
+  });
   live.attach({
-    ...{ chains, signerKinds, store, settings, log },
+    ...{ chains, signerKinds, store, settings: { ...settings, signers }, log },
     async read() {
       if (files.now instanceof Error) throw files.now;
       return files.now;
     },
+    late: { add: (late) => seen.late.push(...late.map(({ id }) => id)) },
     engine: { recheck: (id) => seen.rechecked.push(id) },
     rpcHttp: { declare: (urls) => seen.declared.splice(0, Infinity, ...urls.map(({ url }) => url)) },
     pluginHost: {
@@ -71,7 +76,7 @@ async function opened(t: Test) {
     await live.refresh();
     return lines.join('');
   };
-  return { store, live, seen, say, lines };
+  return { store, live, seen, say, lines, signer };
 }
 
 t.test('before it has what changes are handed to, there are none', async (t) => {
@@ -102,12 +107,20 @@ t.test('what can change does, and what refers to it comes after it', async (t) =
     ['n'.repeat(32)],
   );
   t.equal(live.variable('MORE'), 'more');
-  t.strictSame(seen, { rechecked: ['r1', 'r2'], declared: ['https://own.example'], plugins: [['p', 'p']] });
+  t.strictSame(seen, { rechecked: ['r1', 'r2'], declared: ['https://own.example'], plugins: [['p', 'p']], late: [] });
   t.match(said, /"warning":"a new warning"/);
   t.match(said, /"relayers\[1\]","notifications\[0\]","plugins\[0\]"\],"msg":"the changed configuration is applied"/);
   t.match(await say({}), /"places":\["relayers \\"r2\\"","notifications \\"hook\\""\].*stays as it is stored/);
   t.ok(await store.read.relayer('r2'));
   t.match(await say({}), /have changed, and say the same as before/);
+});
+
+t.test('a new relayer whose signer does not tell its key is late, and holds nothing else up', async (t) => {
+  const { store, seen, say, signer } = await opened(t);
+  signer.isSilent = true;
+  await say({ relayers: [relayer({ id: 'r1', name: 'Anew' }), relayer({ id: 'r2' })] });
+  t.match(await store.read.relayer('r1'), { name: 'Anew', address: /^0xf39f/i });
+  t.match([await store.read.relayer('r2'), seen.late], [undefined, ['r2']]);
 });
 
 t.test('what cannot change is told of with its place, and nothing of it is done', async (t) => {

@@ -100,6 +100,10 @@ t.test('what is no longer declared stays, with a warning', async (t) => {
   await applyDeclarations(store, [], log);
   t.ok(await store.read.relayer('relayer-1'));
   t.match(lines.join(''), /"relayerId":"relayer-1".*no longer declared/);
+  lines.length = 0;
+  await applyDeclarations(store, [], log, { reset: true, declaredIds: ['relayer-1'] });
+  t.ok(await store.read.relayer('relayer-1'), 'nor does one go that is declared without an address');
+  t.same(lines, []);
 });
 
 t.test('a reset takes all from the file, drops the rest, and keeps what has work under way', async (t) => {

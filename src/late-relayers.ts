@@ -1,0 +1,82 @@
+import type { RelayerEntry } from './config/configuration.ts';
+import { messageOf } from './domain/errors.ts';
+import type { Engine } from './engine/engine.ts';
+import { Pause } from './engine/pause.ts';
+import { type AddressParts, type LateRelayer, withAddresses } from './relayer-addresses.ts';
+import { applyChangedDeclarations } from './services/declarations.ts';
+import type { Store } from './store/store.ts';
+
+export interface LateRelayersDeps extends Omit<AddressParts, 'read'> {
+  store: Pick<Store, 'read' | 'write'>;
+  /** What the configuration declares now. */
+  declared(): readonly RelayerEntry[];
+  engine: Pick<Engine, 'recheck'>;
+  /** From one try to the next, in milliseconds. */
+  everyMs?: number;
+}
+
+const EVERY_MS = 10_000;
+
+/**
+ * Declared relayers that are not there yet, because their signers do not tell their keys. Each is made once its signer
+ * does; all others have nothing to do with it.
+ */
+export class LateRelayers {
+  readonly #deps: LateRelayersDeps;
+  readonly #pause = new Pause();
+  /** Why each waits, as it was told of. */
+  readonly #reasons = new Map<string, string>();
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(deps: LateRelayersDeps) {
+    this.#deps = deps;
+  }
+
+  /** Tells of them, and tries them again from now on. */
+  add(late: readonly LateRelayer[]): void {
+    for (const { id, signerId, error } of late) {
+      const reason = messageOf(error);
+      if (this.#reasons.get(id) === reason) continue;
+      this.#reasons.set(id, reason);
+      const waits = { relayerId: id, signer: signerId, err: error };
+      this.#deps.log.error(waits, 'a relayer waits for its signer, which does not tell its key; it is tried again');
+    }
+    if (late.length > 0 && !this.#isClosed) this.#running ??= this.#run();
+  }
+
+  /** Ends after the try under way. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#pause.end();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { everyMs = EVERY_MS, log } = this.#deps;
+    while (this.#reasons.size > 0 && !this.#isClosed) {
+      await this.#pause.last(everyMs);
+      if (this.#isClosed) return;
+      await this.#tryAgain().catch((error: unknown) => log.error({ err: error }, 'a relayer that waits was not made'));
+    }
+    this.#running = undefined;
+  }
+
+  async #tryAgain(): Promise<void> {
+    const { store, declared, engine, log } = this.#deps;
+    // One that is there by now, or not declared any more, waits for nothing.
+    const there = new Set((await store.read.allRelayers()).map(({ id }) => id));
+    const entries = declared().filter(({ id }) => this.#reasons.has(id) && !there.has(id));
+    const wanted = new Set(entries.map(({ id }) => id));
+    for (const id of this.#reasons.keys()) if (!wanted.has(id)) this.#reasons.delete(id);
+
+    const { addressed, late } = await withAddresses(entries, { ...this.#deps, read: store.read });
+    if (addressed.length > 0) await applyChangedDeclarations(store, addressed);
+    for (const { id, address } of addressed) {
+      this.#reasons.delete(id);
+      engine.recheck(id);
+      log.info({ relayerId: id, address }, 'a relayer is there whose signer has told its key');
+    }
+    this.add(late);
+  }
+}
