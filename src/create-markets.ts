@@ -11,7 +11,7 @@ export function createMarkets(
   const { JUPITER_API_URL: url, JUPITER_API_KEY: apiKey, SOROSWAP_API_URL, SOROSWAP_API_KEY } = environment;
   const keyed = { url: SOROSWAP_API_URL, apiKey: SOROSWAP_API_KEY, keyIn: 'authorization', http } as const;
   return {
-    market: createMarketClient({ url, apiKey, http }),
+    market: createMarketClient({ url, apiKey, keyName: 'JUPITER_API_KEY', http }),
     deployments: {
       contracts: contractsIn(environment),
       // It serves nobody without one.

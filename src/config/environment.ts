@@ -103,7 +103,7 @@ export const environmentSchema = z.object({
   PROVIDER_FAILURE_THRESHOLD: integer(1, 1000).default(3),
   PROVIDER_PAUSE_DURATION_SECS: integer(1, 86_400).default(60),
   PROVIDER_FAILURE_EXPIRATION_SECS: integer(1, 86_400).default(60),
-  JUPITER_API_URL: marketUrl.default('https://lite-api.jup.ag'),
+  JUPITER_API_URL: marketUrl.default('https://api.jup.ag'),
   JUPITER_API_KEY: marketKey.optional(),
   SOROSWAP_API_URL: marketUrl.default('https://api.soroswap.finance'),
   SOROSWAP_API_KEY: marketKey.optional(),

@@ -28,6 +28,8 @@ export interface MarketParts {
   /** Paths are appended to it. */
   url: string;
   apiKey: string | undefined;
+  /** The variable that the key is taken from, for who has to set it. */
+  keyName?: string;
   /** How it takes the key; absent: in a header of its own. */
   keyIn?: 'x-api-key' | 'authorization';
   http: Pick<HttpClient, 'get' | 'post'>;
@@ -45,14 +47,25 @@ export function createMarketHttp(): HttpClient {
 }
 
 /** Opens the way to a market. */
-export function createMarketClient({ url, apiKey, keyIn, http, timeoutMs = TIMEOUT_MS }: MarketParts): MarketClient {
+export function createMarketClient({
+  url,
+  apiKey,
+  keyName,
+  keyIn,
+  http,
+  timeoutMs = TIMEOUT_MS,
+}: MarketParts): MarketClient {
   const limits = { timeoutMs, maxBytes: MOST_BYTES };
   const key = apiKey === undefined ? {} : keyed(apiKey, keyIn);
+  const missing = apiKey === undefined ? keyName : undefined;
   const base = url.replace(/\/+$/, '');
 
   return {
     get: (path, query) =>
-      read(http.get(new URL(`${base}${path}?${new URLSearchParams(query).toString()}`), { headers: key, ...limits })),
+      read(
+        http.get(new URL(`${base}${path}?${new URLSearchParams(query).toString()}`), { headers: key, ...limits }),
+        missing,
+      ),
     post: (path, body) =>
       read(
         http.post(new URL(`${base}${path}`), {
@@ -60,6 +73,7 @@ export function createMarketClient({ url, apiKey, keyIn, http, timeoutMs = TIMEO
           body: JSON.stringify(body),
           ...limits,
         }),
+        missing,
       ),
   };
 }
@@ -68,12 +82,12 @@ function keyed(apiKey: string, keyIn: MarketParts['keyIn']): Record<string, stri
   return keyIn === 'authorization' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey };
 }
 
-async function read(answering: Promise<HttpAnswer>): Promise<Json> {
+async function read(answering: Promise<HttpAnswer>, missingKey: string | undefined): Promise<Json> {
   const { status, body } = await answering.catch((error: unknown) => {
     throw error instanceof HttpFailure ? new MarketFailure(error.message, { cause: error }) : error;
   });
   const answer = parsed(body);
-  if (!isSuccess(status)) throw refusal(status, answer);
+  if (!isSuccess(status)) throw refusal(status, answer, missingKey);
   if (answer === undefined) throw new MarketFailure('its answer is not JSON');
   return answer;
 }
@@ -87,12 +101,16 @@ function parsed(body: Buffer): Json | undefined {
   }
 }
 
+/** What markets answer to who has no key. */
+const KEYLESS = new Set([401, 403]);
+
 /** What it says of itself stays short: a page of a gateway is no reason. */
-function refusal(status: number, answer: Json | undefined): MarketFailure {
+function refusal(status: number, answer: Json | undefined, missingKey: string | undefined): MarketFailure {
   const { error, message, errorCode } = isObject(answer) ? answer : {};
   const said = [error, message].find((text) => typeof text === 'string' && text !== '');
   const reason = typeof said === 'string' ? `: ${said.slice(0, LONGEST_REASON)}` : '';
-  return new MarketFailure(`it answered with status ${status}${reason}`, {
+  const advice = missingKey !== undefined && KEYLESS.has(status) ? `; it asks for a key: set ${missingKey}` : '';
+  return new MarketFailure(`it answered with status ${status}${reason}${advice}`, {
     code: typeof errorCode === 'string' ? errorCode : undefined,
   });
 }

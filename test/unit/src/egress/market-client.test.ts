@@ -26,7 +26,7 @@ async function marketOf(t: Test, listener: RequestListener, apiKey?: string) {
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`;
-  return { market: createMarketClient({ url, apiKey, http, timeoutMs: 300 }), seen, server };
+  return { market: createMarketClient({ url, apiKey, keyName: 'THE_KEY', http, timeoutMs: 300 }), seen, server };
 }
 
 t.test('questions have their query and the key, orders their body', async (t) => {
@@ -62,6 +62,18 @@ t.test('a refusal is told in the market’s words, as far as they are short', as
     );
     await t.rejects(market.get('/quote', {}), { name: 'MarketFailure', ...failure });
   }
+});
+
+t.test('who has no key and is asked for one is told which variable takes it', async (t) => {
+  const refusing = async (status: number, apiKey?: string) => {
+    const { market } = await marketOf(t, (_request, response) => response.writeHead(status).end(), apiKey);
+    return market.get('/quote', {}).catch(({ message }) => message);
+  };
+  const advice = '; it asks for a key: set THE_KEY';
+  t.equal(await refusing(401), `it answered with status 401${advice}`);
+  t.equal(await refusing(403), `it answered with status 403${advice}`);
+  t.equal(await refusing(500), 'it answered with status 500');
+  t.equal(await refusing(401, 'wrong'), 'it answered with status 401');
 });
 
 t.test('no answer, and one that is not JSON, are failures', async (t) => {
