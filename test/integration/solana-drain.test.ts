@@ -2,33 +2,25 @@
  * Whatever passes the guard is executed on a real SVM, signed by everybody who could be asked to: the relayer must not lose
  * more than the fee, nor anything that it owns.
  */
-import {
-  createAssociatedTokenAccountInstruction,
-  createInitializeMintInstruction,
-  createMintToInstruction,
-  getAssociatedTokenAddressSync,
-  MINT_SIZE,
-  TOKEN_2022_PROGRAM_ID,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
-import {
-  Keypair,
-  NONCE_ACCOUNT_LENGTH,
-  type PublicKey,
-  SYSVAR_RECENT_BLOCKHASHES_PUBKEY,
-  SYSVAR_RENT_PUBKEY,
-  SystemProgram,
-  Transaction,
-  TransactionInstruction,
-} from '@solana/web3.js';
+import { createAssociatedTokenAccountIdempotentInstruction, createCloseAccountInstruction } from '@solana/spl-token';
+import { type PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
+import { dialect } from '../../src/chains/solana/dialect.ts';
+import { lossShown } from '../../src/chains/solana/guard/loss.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
 import { decodeMessage } from '../../src/chains/solana/message/message.ts';
 import { readPolicy } from '../../src/chains/solana/policy.ts';
+import { simulate } from '../../src/chains/solana/provider.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
+import { openRpc } from '../support/evm.ts';
 import { fc, runsOf } from '../support/properties.ts';
 import { familyInstructions } from '../support/solana-instructions.ts';
+import { onWire } from '../support/solana-relayer.ts';
 import { SolanaScenario } from '../support/solana-scenario.ts';
-import { startSvmScene } from '../support/svm-scene.ts';
+import { treasureOf } from '../support/solana-treasure.ts';
+import { DOUBLE_MARKET } from '../support/sponsor-scene.ts';
+import { anyone, startSvmScene, transfer } from '../support/svm-scene.ts';
+import { makeToken } from '../support/token-scene.ts';
 
 const scene = await startSvmScene();
 const { svm, connection, funded } = scene;
@@ -37,29 +29,76 @@ t.teardown(() => svm.stop());
 const policy = readPolicy({ fee_payment_strategy: 'relayer' });
 const templates = familyInstructions();
 
+/** Every tag of a loader is in the guard's own test. */
+const isTold = ({ name }: { name: string }) => !/(loader|loader-v4|unknown) ([3-9]|1\d)$/.test(name);
+
 t.test('every signing path refuses every place in which a relayer could lose', async (t) => {
   const scenario = await SolanaScenario.open(t, scene);
   await scenario.start();
+  const user = (await funded()).publicKey;
+  const native = SystemProgram.programId.toBase58();
+  const called = async (method: string, params: JsonObject) => {
+    const { error } = await scenario.call(method, params);
+    return error?.description ?? 'taken';
+  };
   let refused = 0;
-  for (const { name, instruction } of templates) {
+  for (const { name, instruction } of templates.filter(isTold)) {
     for (const place of instruction.keys.keys()) {
       const keys = instruction.keys.map((meta, index) =>
         index === place ? { ...meta, pubkey: scenario.relayer } : meta,
       );
       const named = new TransactionInstruction({ programId: instruction.programId, keys, data: instruction.data });
       const transaction = await scenario.built([], named);
-      const sent = await reasonOf(scenario.request({ transaction }));
-      const signed = await reasonOf(scenario.signOnly(transaction));
-      const isRefused = sent.includes('Policy violation');
-      t.equal(signed.includes('Policy violation'), isRefused, `${name}, account ${place + 1}: ${sent}, ${signed}`);
-      refused += Number(isRefused);
+      const isRefused = (reason: string) => reason.includes('Policy violation');
+      const wanted = isRefused(await reasonOf(scenario.request({ transaction })));
+      const foreign = await scenario.builtFor(user, named);
+      const paths: [string, Promise<string>][] = [
+        ['sign-transaction', reasonOf(scenario.signOnly(transaction))],
+        ['signTransaction', called('signTransaction', { transaction })],
+        ['signAndSendTransaction', called('signAndSendTransaction', { transaction })],
+        ['prepareTransaction', called('prepareTransaction', { transaction: foreign, fee_token: native })],
+      ];
+      const strangers = keys.some(({ pubkey, isSigner }) => isSigner && !pubkey.equals(scenario.relayer));
+      if (!strangers) paths.push(['instructions', reasonOf(scenario.request({ instructions: [onWire(named)] }))]);
+      for (const [path, reason] of paths) {
+        t.equal(isRefused(await reason), wanted, `${name}, account ${place + 1}: ${path}: ${await reason}`);
+      }
+      refused += Number(wanted);
     }
   }
-  t.ok(refused > 150, `${refused} are refused`);
+  t.ok(refused > 200, `${refused} are refused`);
+});
+
+t.test('a trial shows what programs take among themselves', async (t) => {
+  const rpc = openRpc([svm.url], undefined, dialect);
+  t.teardown(() => rpc.close());
+  const payer = await funded();
+  const usd = await makeToken(scene);
+  const rent = BigInt(await connection.getMinimumBalanceForRentExemption(165));
+  const shown = async (instruction: TransactionInstruction, most: bigint) => {
+    const trial = (await scene.signed([payer], instruction)).toString('base64');
+    const bound = { payer: payer.publicKey.toBase58(), trial, replacesBlockhash: false, most };
+    return rpc.onOne(async (read) => {
+      const tried = await simulate(read, trial, { replacesBlockhash: false, after: [bound.payer] });
+      t.equal(tried.error, null);
+      return lossShown(read, tried, BigInt(await connection.getBalance(payer.publicKey)), bound);
+    });
+  };
+  const owner = anyone();
+  const create = createAssociatedTokenAccountIdempotentInstruction(
+    ...([payer.publicKey, usd.accountOf(owner), owner, usd.mint] as const),
+  );
+  t.equal(await shown(create, 5_000n + rent), undefined);
+  t.match(
+    await shown(create, 5_000n + rent - 1n),
+    /It takes \d+ lamports from the relayer account/,
+    'by another program',
+  );
+  t.match(await shown(transfer(payer, anyone(), 1_000_000), 5_000n), /It takes 1005000 lamports/);
 });
 
 t.test('what passes the guard takes nothing but the fee, whoever signs it as well', async (t) => {
-  const world = await treasure();
+  const world = await treasureOf(scene);
   const { relayer, attacker, pool } = world;
   let [passed, executed] = [0, 0];
   // Most often those that matter: the relayer, what it owns, and who wants it.
@@ -74,15 +113,7 @@ t.test('what passes the guard takes nothing but the fee, whoever signs it as wel
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 2 }), async (steps) => {
-      const instructions = steps.map(({ template, accounts }) => {
-        const { instruction } = templates[template] ?? { instruction: templates[0]?.instruction };
-        if (instruction === undefined) throw new Error('no template');
-        const keys = instruction.keys.map((meta, index) => ({
-          ...meta,
-          pubkey: pool[accounts[index] ?? 0] ?? meta.pubkey,
-        }));
-        return new TransactionInstruction({ programId: instruction.programId, keys, data: instruction.data });
-      });
+      const instructions = steps.map(({ template, accounts }) => drawn(template, accounts, pool));
       const latest = await connection.getLatestBlockhash();
       const transaction = new Transaction({ feePayer: relayer.publicKey, ...latest }).add(...instructions);
       const message = decodeMessage(transaction.compileMessage().serialize());
@@ -111,60 +142,72 @@ t.test('what passes the guard takes nothing but the fee, whoever signs it as wel
   t.ok(executed > 20, `${executed} reached a block`);
 });
 
-/** A relayer that owns something of each kind, somebody who wants it, and the accounts that they could name. */
-async function treasure() {
-  const [relayer, attacker] = [await funded(), await funded()];
-  const pool: PublicKey[] = [relayer.publicKey, attacker.publicKey, Keypair.generate().publicKey];
-  const tokens: PublicKey[] = [];
-  await svm.tick();
-  for (const program of [TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID]) {
-    const mint = Keypair.generate();
-    const lamports = await connection.getMinimumBalanceForRentExemption(MINT_SIZE);
-    const own = getAssociatedTokenAddressSync(mint.publicKey, relayer.publicKey, false, program);
-    const other = getAssociatedTokenAddressSync(mint.publicKey, attacker.publicKey, false, program);
-    const creation = { fromPubkey: attacker.publicKey, newAccountPubkey: mint.publicKey, space: MINT_SIZE, lamports };
-    await scene.land(
-      await scene.signed(
-        [attacker, mint],
-        SystemProgram.createAccount({ ...creation, programId: program }),
-        createInitializeMintInstruction(mint.publicKey, 6, attacker.publicKey, null, program),
-        createAssociatedTokenAccountInstruction(attacker.publicKey, own, relayer.publicKey, mint.publicKey, program),
-        createAssociatedTokenAccountInstruction(attacker.publicKey, other, attacker.publicKey, mint.publicKey, program),
-        createMintToInstruction(mint.publicKey, own, attacker.publicKey, 1_000, [], program),
-        createMintToInstruction(mint.publicKey, other, attacker.publicKey, 1_000, [], program),
-      ),
-    );
-    tokens.push(own);
-    pool.push(own, other, mint.publicKey, program);
-  }
-  const nonce = Keypair.generate();
-  const lamports = await connection.getMinimumBalanceForRentExemption(NONCE_ACCOUNT_LENGTH);
-  const { instructions } = SystemProgram.createNonceAccount({
-    ...{ fromPubkey: attacker.publicKey, noncePubkey: nonce.publicKey, lamports },
-    authorizedPubkey: relayer.publicKey,
+t.test('where users pay, the relayer never ends poorer than it was, whatever it is paid for', async (t) => {
+  const world = await treasureOf(scene);
+  const { relayer, attacker, pool } = world;
+  const scenario = await SolanaScenario.open(t, scene, {
+    ...{ keys: relayer, market: DOUBLE_MARKET, policies: { fee_payment_strategy: 'user' } },
   });
-  await scene.land(await scene.signed([attacker, nonce], ...instructions));
-  pool.push(nonce.publicKey, SystemProgram.programId, SYSVAR_RECENT_BLOCKHASHES_PUBKEY, SYSVAR_RENT_PUBKEY);
-  return {
-    ...{ relayer, attacker, pool },
-    async state() {
-      const accounts = await connection.getMultipleAccountsInfo(
-        [relayer.publicKey, ...tokens, nonce.publicKey],
-        'processed',
-      );
-      const [wallet, ...owned] = accounts;
-      const shown = owned.map((account, index) => {
-        // A mint can freeze, and a nonce move on: what is owned stays the same.
-        const data = account?.data.subarray(0, index < tokens.length ? 72 : 40).toString('hex');
-        return [`account ${index + 1}`, `${account?.owner.toBase58()} ${data}`];
-      });
-      const kept = {
-        wallet: wallet?.owner.toBase58() ?? 'gone',
-        ...(Object.fromEntries(shown) as Record<string, string>),
-      };
-      return { lamports: wallet?.lamports ?? 0, owned: kept as Record<string, string> };
+  const usd = await makeToken(scene);
+  const owner = anyone();
+  const made = usd.accountOf(owner);
+  const own = usd.accountOf(attacker.publicKey);
+  const create = (account: PublicKey, of: PublicKey) =>
+    createAssociatedTokenAccountIdempotentInstruction(relayer.publicKey, account, of, usd.mint);
+  const rent = await connection.getMinimumBalanceForRentExemption(165);
+  const steps: (() => TransactionInstruction)[] = [
+    () => create(made, owner),
+    () => create(own, attacker.publicKey),
+    () => createCloseAccountInstruction(own, attacker.publicKey, attacker.publicKey),
+    () => createCloseAccountInstruction(own, relayer.publicKey, attacker.publicKey),
+    ...[1, 5_000, 10_000, 10_000 + rent, rent, 2 * rent].map(
+      (lamports) => () => transfer(attacker, relayer.publicKey, lamports),
+    ),
+  ];
+  const place = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(pool.length - 1) });
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.nat(steps.length - 1).map((index) => steps[index]?.()) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .record({ template: fc.nat(templates.length - 1), accounts: fc.array(place, { minLength: 12, maxLength: 12 }) })
+        .map(({ template, accounts }) => drawn(template, accounts, pool)),
     },
-  };
+  );
+  let [signed, executed] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (drawnSteps) => {
+      const instructions = drawnSteps.filter((one) => one !== undefined);
+      const transaction = await scenario.built([], ...instructions);
+      const { result } = await scenario.call('signTransaction', { transaction });
+      if (result === undefined) return;
+      signed += 1;
+      const complete = Transaction.from(Buffer.from((result as { transaction: string }).transaction, 'base64'));
+      const signers = complete.signatures.map(({ publicKey }) => publicKey.toBase58());
+      if (signers.includes(attacker.publicKey.toBase58())) complete.partialSign(attacker);
+      if (!complete.verifySignatures()) return;
+      const before = await world.state();
+      await connection.sendRawTransaction(complete.serialize(), { skipPreflight: true });
+      // A trial that is behind may pass, and the chain refuses: that costs the fee, as the guide says.
+      await svm.tick(2);
+      const after = await world.state();
+      executed += 1;
+      if (after.lamports < before.lamports) throw new Error(`lost ${before.lamports - after.lamports}`);
+      for (const [name, value] of Object.entries(before.owned)) {
+        if (after.owned[name] !== value) throw new Error(`${name} was ${value}, and is ${after.owned[name]}`);
+      }
+    }),
+    { numRuns: runsOf(400) },
+  );
+  t.ok(executed > 20, `of ${signed} signed ones ${executed} are executed`);
+});
+
+/** An instruction between accounts of a pool. */
+function drawn(template: number, accounts: readonly number[], pool: readonly PublicKey[]) {
+  const { instruction } = templates[template] ?? {};
+  if (instruction === undefined) throw new Error('no template');
+  const keys = instruction.keys.map((meta, index) => ({ ...meta, pubkey: pool[accounts[index] ?? 0] ?? meta.pubkey }));
+  return new TransactionInstruction({ programId: instruction.programId, keys, data: instruction.data });
 }
 
 /** What something is refused with. */

@@ -1,20 +1,41 @@
 import {
   AuthorityType,
+  createApproveCheckedInstruction,
   createApproveInstruction,
   createAssociatedTokenAccountIdempotentInstruction,
   createAssociatedTokenAccountInstruction,
+  createBurnCheckedInstruction,
   createBurnInstruction,
   createCloseAccountInstruction,
+  createCreateNativeMintInstruction,
+  createEnableCpiGuardInstruction,
+  createEnableRequiredMemoTransfersInstruction,
   createFreezeAccountInstruction,
+  createHarvestWithheldTokensToMintInstruction,
+  createInitializeAccount2Instruction,
+  createInitializeAccount3Instruction,
   createInitializeAccountInstruction,
+  createInitializeImmutableOwnerInstruction,
+  createInitializeMintCloseAuthorityInstruction,
   createInitializeMintInstruction,
+  createInitializeMultisigInstruction,
+  createInitializePermanentDelegateInstruction,
+  createInitializeTransferFeeConfigInstruction,
+  createInitializeTransferHookInstruction,
+  createMintToCheckedInstruction,
   createMintToInstruction,
+  createReallocateInstruction,
   createRecoverNestedInstruction,
   createRevokeInstruction,
   createSetAuthorityInstruction,
   createSyncNativeInstruction,
+  createThawAccountInstruction,
   createTransferCheckedInstruction,
+  createTransferCheckedWithFeeInstruction,
   createTransferInstruction,
+  createWithdrawWithheldTokensFromAccountsInstruction,
+  createWithdrawWithheldTokensFromMintInstruction,
+  ExtensionType,
   TOKEN_2022_PROGRAM_ID,
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token';
@@ -50,6 +71,7 @@ export function familyInstructions(): FamilyInstruction[] {
   ] as const) {
     addToken((what, instruction) => add(`${name} ${what}`, instruction), program);
   }
+  addExtensions(add);
   addOthers(add);
   return list;
 }
@@ -75,6 +97,11 @@ function addSystem(add: Add): void {
     }),
   );
   add('system assign', SystemProgram.assign({ accountPubkey: from, programId }));
+  add('system assign-with-seed', SystemProgram.assign({ accountPubkey: from, basePubkey: base, seed, programId }));
+  add(
+    'nonce upgrade',
+    new TransactionInstruction({ programId: SystemProgram.programId, keys: roles(from), data: tag32(12) }),
+  );
   add('system allocate', SystemProgram.allocate({ accountPubkey: from, space: 8 }));
   add(
     'system allocate-with-seed',
@@ -107,6 +134,22 @@ function addToken(add: Add, program: PublicKey): void {
   add('freeze', createFreezeAccountInstruction(source, mint, authority, [], program));
   add('sync-native', createSyncNativeInstruction(source, program));
   add('initialize-account', createInitializeAccountInstruction(source, mint, authority, program));
+  add('initialize-account-2', createInitializeAccount2Instruction(source, mint, authority, program));
+  add('initialize-account-3', createInitializeAccount3Instruction(source, mint, authority, program));
+  add('approve-checked', createApproveCheckedInstruction(source, mint, destination, authority, 7, 6, [], program));
+  add('mint-to-checked', createMintToCheckedInstruction(mint, destination, authority, 7, 6, [], program));
+  add('burn-checked', createBurnCheckedInstruction(source, mint, authority, 7, 6, [], program));
+  add('thaw', createThawAccountInstruction(source, mint, authority, [], program));
+  add('initialize-multisig', createInitializeMultisigInstruction(source, [authority, payer], 1, program));
+  add('initialize-immutable-owner', createInitializeImmutableOwnerInstruction(source, program));
+  const raw = (...data: number[]) =>
+    new TransactionInstruction({
+      ...{ programId: program, keys: roles(source, destination, authority), data: Buffer.from(data) },
+    });
+  add('withdraw-excess-lamports', raw(38));
+  add('unwrap-lamports', raw(45, 0));
+  // Of a batch: three accounts, nine bytes, and a transfer of 7.
+  add('batch', raw(255, 3, 9, 3, 7, 0, 0, 0, 0, 0, 0, 0));
   add('initialize-mint', createInitializeMintInstruction(mint, 6, authority, null, program));
   add('associated create', createAssociatedTokenAccountInstruction(payer, source, authority, mint, program));
   add(
@@ -117,6 +160,40 @@ function addToken(add: Add, program: PublicKey): void {
     'associated recover-nested',
     createRecoverNestedInstruction(source, mint, destination, payer, authority, key(), program),
   );
+}
+
+/** What Token-2022 has beyond the Token program. */
+function addExtensions(add: Add): void {
+  const [account, mint, destination, authority, payer] = [key(), key(), key(), key(), key()];
+  const list: [string, TransactionInstruction][] = [
+    ['transfer-with-fee', createTransferCheckedWithFeeInstruction(account, mint, destination, authority, 7n, 6, 0n)],
+    ['withdraw-withheld of mint', createWithdrawWithheldTokensFromMintInstruction(mint, destination, authority)],
+    [
+      'withdraw-withheld',
+      createWithdrawWithheldTokensFromAccountsInstruction(mint, destination, authority, [], [account]),
+    ],
+    ['harvest', createHarvestWithheldTokensToMintInstruction(mint, [account])],
+    ['reallocate', createReallocateInstruction(account, payer, [ExtensionType.MemoTransfer], authority)],
+    ['native mint', createCreateNativeMintInstruction(payer)],
+    ['memo-transfers', createEnableRequiredMemoTransfersInstruction(account, authority)],
+    ['cpi-guard', createEnableCpiGuardInstruction(account, authority)],
+    [
+      'fee-config',
+      createInitializeTransferFeeConfigInstruction(mint, authority, authority, 1, 1n, TOKEN_2022_PROGRAM_ID),
+    ],
+    ['close-authority', createInitializeMintCloseAuthorityInstruction(mint, authority, TOKEN_2022_PROGRAM_ID)],
+    ['delegate', createInitializePermanentDelegateInstruction(mint, authority, TOKEN_2022_PROGRAM_ID)],
+    ['hook', createInitializeTransferHookInstruction(mint, authority, key(), TOKEN_2022_PROGRAM_ID)],
+  ];
+  for (const [name, instruction] of list) add(`token-2022 ${name}`, instruction);
+}
+
+const roles = (...keys: PublicKey[]) => keys.map((pubkey) => ({ pubkey, isSigner: false, isWritable: true }));
+
+function tag32(tag: number): Buffer {
+  const data = Buffer.alloc(9);
+  data.writeUInt32LE(tag);
+  return data;
 }
 
 function addOthers(add: Add): void {
@@ -131,6 +208,14 @@ function addOthers(add: Add): void {
     'stake withdraw',
     StakeProgram.withdraw({ stakePubkey: stake, authorizedPubkey: authority, toPubkey: to, lamports: 7 }),
   );
+  one(
+    'stake authorize',
+    StakeProgram.authorize({
+      ...{ stakePubkey: stake, authorizedPubkey: authority, newAuthorizedPubkey: to },
+      stakeAuthorizationType: { index: 1 },
+    }),
+  );
+  one('stake merge', StakeProgram.merge({ stakePubkey: stake, sourceStakePubKey: split, authorizedPubkey: authority }));
   one('stake deactivate', StakeProgram.deactivate({ stakePubkey: stake, authorizedPubkey: authority }));
   one(
     'stake split',
@@ -158,11 +243,9 @@ function addOthers(add: Add): void {
     ['loader-v4', new PublicKey('LoaderV411111111111111111111111111111111111')],
     ['unknown', key()],
   ] as const) {
-    const keys = [stake, to, authority].map((pubkey) => ({ pubkey, isSigner: false, isWritable: true }));
+    const keys = roles(stake, to, authority);
     for (let tag = 0; tag < 12; tag += 1) {
-      const data = Buffer.alloc(9);
-      data.writeUInt32LE(tag);
-      add(`${name} ${tag}`, new TransactionInstruction({ programId, keys, data }));
+      add(`${name} ${tag}`, new TransactionInstruction({ programId, keys, data: tag32(tag) }));
     }
   }
 }

@@ -77,8 +77,17 @@ export class SolanaScenario extends Scenario {
 
   /** Base64 of a transaction that the relayer pays for, signed by the others under the latest blockhash. */
   async built(others: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<string> {
+    return this.#paidBy(this.relayer, others, instructions);
+  }
+
+  /** The same that somebody else would pay for, not signed. */
+  builtFor(feePayer: PublicKey, ...instructions: TransactionInstruction[]): Promise<string> {
+    return this.#paidBy(feePayer, [], instructions);
+  }
+
+  async #paidBy(feePayer: PublicKey, others: readonly Keypair[], instructions: readonly TransactionInstruction[]) {
     const latest = await this.scene.connection.getLatestBlockhash();
-    const transaction = new Transaction({ feePayer: this.relayer, ...latest }).add(...instructions);
+    const transaction = new Transaction({ feePayer, ...latest }).add(...instructions);
     if (others.length > 0) transaction.partialSign(...others);
     return transaction.serialize({ requireAllSignatures: false }).toString('base64');
   }

@@ -8,6 +8,7 @@ import { unlessRefusedAlone } from '../quorum.ts';
 import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
 import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS } from './form/draft.ts';
+import { lossShown } from './guard/loss.ts';
 import { guardOf, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lastHeight } from './inclusion/chain-height.ts';
@@ -96,8 +97,9 @@ async function prepareOnce(
   const keys = [...message.keys, ...looked.addresses];
 
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
+  const replacesBlockhash = draft.isLapsed === true;
   const [tried, fee, funds, rent] = await Promise.all([
-    draft.tried ?? simulate(read, trial, { replacesBlockhash: draft.isLapsed === true }),
+    draft.tried ?? simulate(read, trial, { replacesBlockhash, after: [account.address] }),
     feeOf(read, message, bytes),
     balance(read, account.address),
     rentPaid(read, message, keys),
@@ -116,6 +118,11 @@ async function prepareOnce(
     return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.mostFee}`);
   }
   const cost = fee + rent;
+  if (draft.isLapsed !== true) {
+    const bound = { payer: account.address, trial, replacesBlockhash, most: cost };
+    const loss = await lossShown(read, tried, funds, bound);
+    if (loss !== undefined) return refused(loss);
+  }
   const short = shortage({ funds, committed, cost, policy });
   if (short !== undefined) return parkedForFunds(short);
   const fields: SolanaFields = {

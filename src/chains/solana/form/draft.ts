@@ -172,10 +172,11 @@ async function withComputeBudget(
   ];
   const widest = compile(extra(MOST_UNITS, 1n));
   if (encodedSize(widest) > Math.min(LARGEST_TRANSACTION, policy.largestTransaction)) return { message: asked };
-  const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(widest));
+  const [payer = ''] = asked.keys;
+  const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(compile(extra(MOST_UNITS, 0n))));
   const writable = asked.keys.filter((_key, index) => isWritable(asked, index));
   const [tried, usual] = await Promise.all([
-    simulate(read, trial, { replacesBlockhash: false }),
+    simulate(read, trial, { replacesBlockhash: false, after: [payer] }),
     priorityPrice(read, writable),
   ]);
   const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));

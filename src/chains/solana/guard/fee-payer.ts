@@ -44,6 +44,10 @@ const tokenPlaces: Places = (data) => TOKEN_PLACES.get(data[0] ?? -1) ?? NOWHERE
 const ASSOCIATED_OWNER = 2;
 const ASSOCIATED_PAYER = 0;
 
+/** Where it names the program that keeps the tokens. Any other could ask for an account of any size. */
+const TOKENS_PLACE = 5;
+const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([TOKEN_PROGRAM, TOKEN_2022_PROGRAM]);
+
 const HARMLESS: ReadonlyMap<string, Places> = new Map<string, Places>([
   [SYSTEM_PROGRAM, (data) => (data.length >= 4 ? (SYSTEM_PLACES.get(data.readUInt32LE()) ?? NOWHERE) : NOWHERE)],
   [TOKEN_PROGRAM, tokenPlaces],
@@ -62,16 +66,25 @@ const NO_TRANSFERS = 'Lamports transfers are not allowed from the relayer accoun
 
 /**
  * Why a transaction could take more than the fee from its fee payer, the first of its keys; undefined when it cannot.
+ * @param lookedUp the accounts that its lookup tables name, once they were asked
  * @param paysRent whether the fee payer may pay for associated token accounts, as where users pay it back
  */
-export function feePayerLoss(message: Message, { paysRent }: { paysRent: boolean }): string | undefined {
+export function feePayerLoss(
+  message: Message,
+  { paysRent, lookedUp }: { paysRent: boolean; lookedUp?: readonly string[] | undefined },
+): string | undefined {
+  const { keys } = message;
+  // What tables name that nobody has asked yet may be in order: it is looked at again.
+  const isTokens = (account = -1) =>
+    (account >= keys.length && lookedUp === undefined) ||
+    TOKEN_PROGRAMS.has(keys[account] ?? lookedUp?.[account - keys.length] ?? '');
   for (const [index, { program: place, accounts, data }] of message.instructions.entries()) {
-    const program = message.keys[place] ?? '';
+    const program = keys[place] ?? '';
     const harmless = HARMLESS.get(program)?.(data) ?? NOWHERE;
     if (harmless === 'any') continue;
     for (const [position, account] of accounts.entries()) {
       if (account !== 0 || harmless.includes(position)) continue;
-      if (paysRent && isRent(program, data, position)) continue;
+      if (paysRent && isRent(program, data, position) && isTokens(accounts[TOKENS_PLACE])) continue;
       if (program === SYSTEM_PROGRAM && position === 0 && isTransfer(data)) return NO_TRANSFERS;
       return (
         `Instruction ${index + 1} (program ${program}) names the relayer account as account ${position + 1}, ` +

@@ -23,18 +23,18 @@ export interface GuardOptions {
  * reference's order and words.
  */
 export function policyViolation(
-  { message, size, lookedUp = [], called = [] }: Guarded,
+  { message, size, lookedUp, called = [] }: Guarded,
   relayer: string,
   policy: SolanaPolicy,
   { paysRent }: GuardOptions,
 ): string | undefined {
   const fault =
-    accountFault([...message.keys, ...lookedUp], policy) ??
+    accountFault([...message.keys, ...(lookedUp ?? [])], policy) ??
     programFault([...programsOf(message), ...called], policy) ??
     signatureFault(message, policy) ??
     payerFault(message, relayer) ??
     sizeFault(size, policy) ??
-    feePayerLoss(message, { paysRent });
+    feePayerLoss(message, { paysRent, lookedUp });
   return fault === undefined ? undefined : `Policy violation: ${fault}`;
 }
 

@@ -143,6 +143,19 @@ t.test('accounts out of lookup tables are held against the policies', async (t) 
   });
 });
 
+t.test('what a trial shows to be taken beyond the fee is refused', async (t) => {
+  const left = (lamports: number) => ({
+    accounts: [{ lamports, owner: keyOf(0), executable: false, data: ['', 'base64'] }],
+  });
+  const node = (lamports: number) => ({ balance: 1_000_000_000, fee: 5_000, simulation: left(lamports) });
+  for (const request of [REQUEST, GIVEN]) {
+    t.match(await prepared(t, request, [node(999_995_000)]), { kind: 'ready' });
+    t.match(await prepared(t, request, [node(999_994_999)]), {
+      ...{ kind: 'refused', reason: /^Solana transaction validation error: Policy violation: It takes 5001 lamports/ },
+    });
+  }
+});
+
 t.test('no fee beyond the cap, to the lamport', async (t) => {
   t.match(await prepared(t, GIVEN, [{ fee: 10_000 }], { max_allowed_fee_lamports: 10_000 }), { kind: 'ready' });
   t.match(await prepared(t, GIVEN, [{ fee: 10_001 }], { max_allowed_fee_lamports: 10_000 }), {

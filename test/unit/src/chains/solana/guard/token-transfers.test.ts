@@ -58,7 +58,10 @@ t.test('every kind of transfer of the public client is one, and nothing else of 
   const transfers = familyInstructions().filter(({ instruction }) => transfersOf(instruction).length > 0);
   t.strictSame(
     transfers.map(({ name }) => name),
-    ['token transfer', 'token transfer-checked', 'token-2022 transfer', 'token-2022 transfer-checked'],
+    [
+      ...['token transfer', 'token transfer-checked', 'token batch'],
+      ...['token-2022 transfer', 'token-2022 transfer-checked', 'token-2022 batch', 'token-2022 transfer-with-fee'],
+    ],
   );
 });
 
