@@ -1,10 +1,10 @@
-import type { LogEntry } from '../../sandbox/protocol.ts';
+import { keptLines } from './call-lines.ts';
 import type { EndedCall } from './call-log.ts';
 
 /** So many are kept for who reads them later than they end. */
 const MOST_CALLS = 1_000;
 /** Of what one of them wrote: all of it together may lie in memory. */
-const MOST_CHARACTERS = 8_192;
+const ROOM = { lines: Number.POSITIVE_INFINITY, characters: 8_192 };
 
 /** The calls that follow a place, and how many of them are not kept any more. */
 export interface FollowingCalls {
@@ -27,7 +27,8 @@ export class CallFeed {
 
   add(call: EndedCall): void {
     this.#latest += 1;
-    this.#calls[this.#latest % MOST_CALLS] = call.lines.length === 0 ? call : { ...call, lines: kept(call.lines) };
+    this.#calls[this.#latest % MOST_CALLS] =
+      call.lines.length === 0 ? call : { ...call, lines: keptLines(call.lines, ROOM) };
     for (const listener of this.#listeners) listener.call();
   }
 
@@ -46,24 +47,4 @@ export class CallFeed {
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
   }
-}
-
-/** The first lines, as far as there is room; the last of them may be cut. */
-function kept(lines: readonly LogEntry[]): LogEntry[] {
-  let left = MOST_CHARACTERS;
-  const some: LogEntry[] = [];
-  for (const { level, message } of lines) {
-    if (left <= 0) {
-      some.push({ level: 'warn', message: `${lines.length - some.length} more log lines were dropped` });
-      break;
-    }
-    some.push({ level, message: message.length <= left ? message : copied(message.slice(0, left)) });
-    left -= message.length + 1;
-  }
-  return some;
-}
-
-/** A part of a text would keep the whole of it in memory. */
-function copied(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
 }

@@ -2,6 +2,7 @@ import type { LogEntry } from '../../sandbox/protocol.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import { wireTime } from '../domain/wire-time.ts';
+import { keptLines } from './call-lines.ts';
 import { printable } from './forwarded-logs.ts';
 
 /** A call that has ended, with what it wrote. */
@@ -22,8 +23,10 @@ export interface EndedCall extends LoggedCall {
 
 /** Of one plugin. */
 const MOST_CALLS = 100;
-const MOST_LINES = 200;
+const ROOM = { lines: 200, characters: Number.POSITIVE_INFINITY };
 const LONGEST_LINE = 2_000;
+/** Of what nobody caught: a stack with its causes. */
+const LONGEST_REPORT = 8_192;
 
 /**
  * What the last calls of each plugin wrote, and how they ended, whether or not their answers carried it. Calls that
@@ -35,7 +38,7 @@ export class CallLog {
   add(pluginId: string, call: LoggedCall): void {
     const calls = this.#calls.get(pluginId) ?? [];
     this.#calls.set(pluginId, calls);
-    calls.push({ ...call, lines: call.lines.slice(0, MOST_LINES) });
+    calls.push({ ...call, lines: keptLines(call.lines, ROOM) });
     if (calls.length > MOST_CALLS) calls.shift();
   }
 
@@ -59,9 +62,15 @@ export function callView({ requestId, keyId, at, outcome, durationMs, lines }: L
     at: wireTime(at),
     outcome,
     duration_ms: durationMs,
-    logs: lines.map(({ level, message }) => ({
-      level: level === 'uncaught' ? 'error' : level,
-      message: printable(message.slice(0, LONGEST_LINE)),
-    })),
+    logs: lines.map(({ level, message }) =>
+      level === 'uncaught'
+        ? { level: 'error', message: readable(message.slice(0, LONGEST_REPORT)) }
+        : { level, message: readable(message.slice(0, LONGEST_LINE)) },
+    ),
   };
+}
+
+/** Line breaks stay, as a stack is read by its lines. */
+function readable(message: string): string {
+  return message.split('\n').map(printable).join('\n');
 }

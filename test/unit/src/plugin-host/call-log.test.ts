@@ -30,6 +30,16 @@ t.test('the latest come first, in the words of the wire', (t) => {
   t.end();
 });
 
+t.test('what nobody caught is there whatever was written before it, line by line', (t) => {
+  const log = new CallLog();
+  const lines = Array.from({ length: 300 }, () => ({ level: 'log' as const, message: 'x' }));
+  const stack = `Error: no\u001b[31m\n${'    at f (plugins/f.ts:1:1)\n'.repeat(100)}    at handler (plugins/f.ts:2:9)`;
+  log.add('p', call({ outcome: 'threw', lines: [...lines, { level: 'uncaught', message: stack }] }));
+  const logs = log.list('p', ALL).items[0]?.['logs'] as unknown[];
+  t.strictSame(logs.at(-1), { level: 'error', message: stack.replace('\u001b', '\\u001b') });
+  t.end();
+});
+
 t.test('it is bounded in calls, lines and their length, and forgets', (t) => {
   const log = new CallLog();
   const lines = Array.from({ length: 300 }, () => ({ level: 'log' as const, message: 'x'.repeat(5_000) }));
@@ -38,7 +48,8 @@ t.test('it is bounded in calls, lines and their length, and forgets', (t) => {
   t.strictSame([items.length, total], [100, 100]);
   t.match(items.at(-1), { at: '1970-01-01T00:00:00.050+00:00' });
   const logs = items[0]?.['logs'] as { message: string }[];
-  t.strictSame([logs.length, logs[0]?.message.length], [200, 2_000]);
+  t.strictSame([logs.length, logs[0]?.message.length], [201, 2_000]);
+  t.match(logs[200], { message: '100 more log lines were dropped' });
   log.forget('p');
   t.equal(log.list('p', ALL).total, 0);
   t.end();

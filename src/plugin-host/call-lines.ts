@@ -1,0 +1,35 @@
+import type { LogEntry } from '../../sandbox/protocol.ts';
+
+/** What there is room for. */
+export interface LinesRoom {
+  lines: number;
+  characters: number;
+}
+
+/**
+ * The lines that are kept, in their order; the last that finds room may be cut. What nobody caught comes first: it is
+ * written at the end, and tells the most.
+ */
+export function keptLines(lines: readonly LogEntry[], room: LinesRoom): LogEntry[] {
+  const chosen = [...lines.entries()].sort(([, a], [, b]) => weightOf(b) - weightOf(a));
+  const kept: [at: number, line: LogEntry][] = [];
+  let left = room.characters;
+  for (const [at, { level, message }] of chosen) {
+    if (left <= 0 || kept.length >= room.lines) {
+      kept.push([at, { level: 'warn', message: `${lines.length - kept.length} more log lines were dropped` }]);
+      break;
+    }
+    kept.push([at, { level, message: message.length <= left ? message : copied(message.slice(0, left)) }]);
+    left -= message.length + 1;
+  }
+  return kept.sort(([a], [b]) => a - b).map(([, line]) => line);
+}
+
+function weightOf({ level }: LogEntry): number {
+  return level === 'uncaught' ? 1 : 0;
+}
+
+/** A part of a text would keep the whole of it in memory. */
+function copied(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
+}
