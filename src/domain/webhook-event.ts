@@ -43,8 +43,21 @@ export interface Delivery extends Omit<WebhookEvent, 'body' | 'dueSince' | 'trie
 /** Which deliveries are asked for; what is absent may be anything. */
 export interface DeliveryFilter {
   state?: DeliveryState | undefined;
+  /** Of this one. */
+  subject?: string | undefined;
   /** Of these relayers. */
   relayerIds?: readonly string[] | undefined;
+}
+
+/** The subject of the events of a transaction. */
+export function subjectOf(transactionId: string): string {
+  return `transaction:${transactionId}`;
+}
+
+/** The transaction that a subject is about; null for another one. */
+export function transactionOf(subject: string): string | null {
+  const prefix = subjectOf('');
+  return subject.startsWith(prefix) ? subject.slice(prefix.length) : null;
 }
 
 export const eventNameSchema = z.enum([

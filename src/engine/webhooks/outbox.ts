@@ -6,7 +6,7 @@ import type { NetworkType } from '../../domain/network-type.ts';
 import type { DisabledReason, Relayer } from '../../domain/relayer.ts';
 import { relayerView } from '../../domain/relayer-view.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { WebhookEventName } from '../../domain/webhook-event.ts';
+import { subjectOf, type WebhookEventName } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Writer } from '../../store/store.ts';
@@ -49,7 +49,7 @@ export class Outbox {
       const { id, relayerId } = transaction;
       if (!relayers.has(relayerId)) relayers.set(relayerId, await writer.relayer(relayerId));
       const relayer = relayers.get(relayerId);
-      await this.#put(writer, relayer, 'transaction_update', `transaction:${id}`, (chain, { address, policies }) => ({
+      await this.#put(writer, relayer, 'transaction_update', subjectOf(id), (chain, { address, policies }) => ({
         payload_type: 'transaction',
         ...chain.transactionView(transaction, { address, policies }),
       }));
@@ -62,7 +62,7 @@ export class Outbox {
     const chain = this.#deps.chains.get(transaction.networkType);
     const told = chain?.swapEvent?.(transaction);
     if (told === undefined) return;
-    await this.#put(writer, relayer, told.event, `transaction:${transaction.id}`, () => told.payload);
+    await this.#put(writer, relayer, told.event, subjectOf(transaction.id), () => told.payload);
   }
 
   async relayerDisabled(writer: Writer, relayer: Relayer, reason: DisabledReason): Promise<void> {

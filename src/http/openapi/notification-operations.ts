@@ -9,6 +9,7 @@ export const deliverySchema = z.strictObject({
   id: z.string().meta({ description: 'Of the event, as its body and `webhook-id` have it' }),
   notification_id: z.string(),
   relayer_id: z.string().nullable().meta({ description: 'Null for events of a version that did not note it' }),
+  transaction_id: z.string().nullable().meta({ description: 'Null for an event that is not of a transaction' }),
   event: eventNameSchema,
   state: z.enum(['waiting', ...webhookEndSchema.options]),
   tries: z.int().meta({ description: 'Deliveries begun so far' }),

@@ -14,6 +14,7 @@ const query = partQuerySchema.extend({
     .enum(['waiting', 'delivered', 'dead', 'dropped'])
     .optional()
     .meta({ description: 'Only those; a part may then be shorter than `per_page`' }),
+  transaction_id: z.string().optional().meta({ description: 'Only those of this transaction' }),
 });
 
 /** What became of the events of a webhook, and once more with those that its receiver missed. */
@@ -22,8 +23,11 @@ export function deliveryRoutes(app: FastifyInstance, deliveries: DeliveriesServi
 
   routes.get('/notifications/:id/deliveries', { schema: { params: ofOne, querystring: query } }, async (request) => {
     const part = partRequest(request.query);
-    const { state } = request.query;
-    return successPart(await deliveries.list(request.params.id, part, { state }, accessOf(request)), part);
+    const { state, transaction_id: transactionId } = request.query;
+    return successPart(
+      await deliveries.list(request.params.id, part, { state, transactionId }, accessOf(request)),
+      part,
+    );
   });
 
   routes.get('/notifications/:id/deliveries/:deliveryId', { schema: { params } }, async (request) =>

@@ -3,7 +3,13 @@ import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Part, PartRequest } from '../../domain/page.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
-import type { Delivery, DeliveryFilter, WebhookEvent } from '../../domain/webhook-event.ts';
+import {
+  type Delivery,
+  type DeliveryFilter,
+  subjectOf,
+  transactionOf,
+  type WebhookEvent,
+} from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Reader, Store } from '../../store/store.ts';
 import { changeOnce } from '../settings/change.ts';
@@ -14,7 +20,7 @@ export interface DeliveriesService {
   list(
     notificationId: string,
     part: PartRequest,
-    filter: Pick<DeliveryFilter, 'state'>,
+    filter: Pick<DeliveryFilter, 'state'> & { transactionId?: string | undefined },
     access: Access,
   ): Promise<Part<WireObject>>;
   /** With its body. 404. */
@@ -40,10 +46,11 @@ export function createDeliveriesService({ store, wake }: DeliveriesDeps): Delive
   };
 
   return {
-    async list(notificationId, part, { state }, access) {
+    async list(notificationId, part, { state, transactionId }, access) {
       await assertNotification(store.read, notificationId);
       const relayerIds = access.idsOf('relayers');
-      const { items, next } = await store.read.deliveries(notificationId, part, { state, relayerIds });
+      const subject = transactionId === undefined ? undefined : subjectOf(transactionId);
+      const { items, next } = await store.read.deliveries(notificationId, part, { state, subject, relayerIds });
       return { items: items.map(deliveryView), next };
     },
 
@@ -80,6 +87,7 @@ function deliveryView(delivery: Delivery): JsonObject {
     id: delivery.id,
     notification_id: delivery.notificationId,
     relayer_id: delivery.relayerId,
+    transaction_id: transactionOf(delivery.subject),
     event: delivery.event,
     state: delivery.state,
     tries: delivery.tries,

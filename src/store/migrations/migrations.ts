@@ -12,6 +12,7 @@ import { signers } from './signers.ts';
 import { transactionAudit } from './transaction-audit.ts';
 import { transactionEvents } from './transaction-events.ts';
 import { webhookDeliveries } from './webhook-deliveries.ts';
+import { webhookSubjects } from './webhook-subjects.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
 export interface Migration {
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { name: 'transaction events', up: transactionEvents },
   { name: 'transaction audit', up: transactionAudit },
   { name: 'signature audit', up: signatureAudit },
+  { name: 'webhook subjects', up: webhookSubjects },
 ];

@@ -69,9 +69,10 @@ export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | '
   }
 
   return {
-    async deliveries(notificationId, { before, limit }, { state, relayerIds }) {
+    async deliveries(notificationId, { before, limit }, { state, subject, relayerIds }) {
       if (limit === 0 || relayerIds?.length === 0) return { items: [], next: null };
-      const all = indexed(notificationId, state);
+      const ofState = indexed(notificationId, state);
+      const all = subject === undefined ? ofState : ofState.where('subject', '=', subject);
       const rest = before === null ? all : all.where('position', '<', before);
       const last = await rest
         .select('position')

@@ -59,6 +59,9 @@ export function deliveriesContract(t: Test, open: (t: Test) => Promise<Store>): 
     t.strictSame(await ids({ relayerIds: ['r1'] }), ['c', 'a']);
     t.strictSame(await ids({ relayerIds: ['r1', 'r2'], state: 'dead' }), ['b']);
     t.strictSame(await ids({ relayerIds: [] }), []);
+    t.strictSame(await ids({ subject: 'a' }), ['a']);
+    t.strictSame(await ids({ subject: 'c', state: 'waiting', relayerIds: ['r1'] }), ['c']);
+    t.strictSame(await ids({ subject: 'c', relayerIds: ['r2'] }), []);
     const { body, createdAt, endedAt, position, ...dead } = (await store.read.delivery('hook-1', 'b')) ?? {};
     t.match({ body, createdAt, endedAt, position }, { body: String, createdAt: Number, endedAt: Number });
     t.strictSame(dead, {

@@ -10,13 +10,13 @@ t.test('parts go on from a cursor, and what is not there is told', async (t) => 
     asked.push([id, part, filter]);
     return { items: [{ id: 'e1' }], next: asked.length === 1 ? 17 : null };
   };
-  const first = await call(`${PATH}?per_page=1&state=dead`);
+  const first = await call(`${PATH}?per_page=1&state=dead&transaction_id=t1`);
   t.match(first.json, { success: true, data: [{ id: 'e1' }], error: null });
   t.strictSame((first.json as { pagination: unknown }).pagination, { per_page: 1, next_cursor: '17' });
   t.match((await call(`${PATH}?cursor=17`)).json, { pagination: { per_page: 10, next_cursor: null } });
   t.strictSame(asked, [
-    ['n1', { before: null, limit: 1 }, { state: 'dead' }],
-    ['n1', { before: 17, limit: 10 }, { state: undefined }],
+    ['n1', { before: null, limit: 1 }, { state: 'dead', transactionId: 't1' }],
+    ['n1', { before: 17, limit: 10 }, { state: undefined, transactionId: undefined }],
   ]);
   for (const query of ['cursor=', 'cursor=x', 'cursor=-1', `cursor=${'9'.repeat(30)}`, 'state=lost', 'per_page=-1']) {
     t.equal((await call(`${PATH}?${query}`)).status, 400, query);

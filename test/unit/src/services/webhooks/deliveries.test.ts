@@ -12,7 +12,7 @@ async function stage(t: Parameters<typeof storeFor>[0]) {
   await store.write(async (writer) => {
     await writer.putNotification(notificationOf({ id: 'hook-1' }));
     await writer.insertEvent(
-      eventOf({ id: 'e1', subject: '1', relayerId: 'r1', body: '{"big":12345678901234567890}' }),
+      eventOf({ id: 'e1', subject: 'transaction:t1', relayerId: 'r1', body: '{"big":12345678901234567890}' }),
     );
     await writer.insertEvent(eventOf({ id: 'e2', subject: '2', relayerId: 'r2' }));
     await writer.insertEvent(eventOf({ id: 'e3', subject: '3' }));
@@ -30,6 +30,7 @@ t.test('deliveries are shown in the words of the wire', async (t) => {
     id: 'e1',
     notification_id: 'hook-1',
     relayer_id: 'r1',
+    transaction_id: 't1',
     event: 'transaction_update',
     state: 'waiting',
     tries: 0,
@@ -41,6 +42,9 @@ t.test('deliveries are shown in the words of the wire', async (t) => {
   t.strictSame(items[2], shown);
   t.strictSame(await service.get('hook-1', 'e1', FULL_ACCESS), { ...shown, body: '{"big":12345678901234567890}' });
   t.strictSame((await service.list('hook-1', ALL, { state: 'dead' }, FULL_ACCESS)).items, []);
+  t.match((await service.list('hook-1', ALL, { transactionId: 't1' }, FULL_ACCESS)).items, [{ id: 'e1' }]);
+  t.strictSame((await service.list('hook-1', ALL, { transactionId: '2' }, FULL_ACCESS)).items, []);
+  t.match(await service.get('hook-1', 'e2', FULL_ACCESS), { transaction_id: null });
   await t.rejects(service.list('nobody', ALL, {}, FULL_ACCESS), { code: 'NOTIFICATION_NOT_FOUND' });
   await t.rejects(service.get('nobody', 'e1', FULL_ACCESS), { code: 'NOTIFICATION_NOT_FOUND' });
   await t.rejects(service.get('hook-1', 'e9', FULL_ACCESS), { code: 'DELIVERY_NOT_FOUND' });
