@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { connection } from './live.ts';
 import { place, to } from './place.ts';
+import { refusedRooms } from './refused.ts';
 import { Keys } from './rooms/keys.tsx';
 import { Networks } from './rooms/networks.tsx';
 import { Overview } from './rooms/overview.tsx';
@@ -41,7 +42,7 @@ export function App() {
           <span class="mark" aria-hidden="true" /> Isolayer
         </a>
         <nav aria-label="Rooms">
-          {ROOMS.map(([path, label]) => (
+          {ROOMS.filter(([path]) => !refusedRooms.value.has(path)).map(([path, label]) => (
             <a key={path} href={path === '' ? '#/' : to(path)} aria-current={path === room ? 'page' : undefined}>
               {label}
             </a>

@@ -1,8 +1,10 @@
+import { effect } from '@preact/signals';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { type ApiClient, ApiError } from '../src/client/client.ts';
+import type { ApiClient } from '../src/client/client.ts';
 import { ALERT_METRICS, type Alert, alertsOf, RISING, type Scrape } from './alerts.ts';
 import { type Figures, parseFigures } from './figures.ts';
 import { useEvery } from './load.ts';
+import { isRefusal } from './refused.ts';
 import { client, reasonOf } from './session.ts';
 
 const LOOK_EVERY_MS = 15_000;
@@ -10,6 +12,11 @@ const MEMORY_MS = 3_600_000;
 
 /** What was counted since this page was opened, for an hour: only what alerts have to compare. */
 let scrapes: readonly Scrape[] = [];
+
+// They are for the key that they were read with.
+effect(() => {
+  if (client.value === null) scrapes = [];
+});
 
 /** Whose key may not see it: it is not asked with again. */
 let refused: ApiClient | null = null;
@@ -28,7 +35,7 @@ export function useFigures(): LiveFigures | undefined {
     readFigures(current).then(
       (figures) => setSeen({ figures, alerts: alertsOf(remembered(figures)) }),
       (error: unknown) => {
-        if (error instanceof ApiError && error.status === 403) refused = current;
+        if (isRefusal(error)) refused = current;
         else reasonOf(error);
       },
     );

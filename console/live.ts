@@ -14,6 +14,8 @@ export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 export const generation = signal(0);
 
 const listeners = new Set<Listener>();
+/** The server says something every 15 s. */
+const LONGEST_SILENCE_MS = 20_000;
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 10_000;
 
@@ -31,12 +33,30 @@ effect(() => {
   return () => leaving.abort();
 });
 
+/** Of the stream that is read now. */
+let connecting = new AbortController();
+let heardAt = Date.now();
+let endPause = () => {};
+
+/** A machine that slept, or changed its network, has connections that lead nowhere and do not say so. */
+function connectAnew(): void {
+  connecting.abort();
+  endPause();
+}
+
+addEventListener('online', connectAnew);
+document.addEventListener('visibilitychange', () => {
+  const isSilent = Date.now() - heardAt > LONGEST_SILENCE_MS;
+  if (document.visibilityState === 'visible' && isSilent) connectAnew();
+});
+
 async function follow(signal: AbortSignal): Promise<void> {
   let lastId = '';
   let pause = SHORTEST_PAUSE_MS;
   while (!signal.aborted) {
     try {
-      const stream = client.peek()?.follow({ lastId }, signal);
+      connecting = new AbortController();
+      const stream = client.peek()?.follow({ lastId, heard }, AbortSignal.any([signal, connecting.signal]));
       for await (const { id, event, data } of stream ?? []) {
         lastId = id;
         pause = SHORTEST_PAUSE_MS;
@@ -50,9 +70,16 @@ async function follow(signal: AbortSignal): Promise<void> {
     }
     if (signal.aborted) return;
     connection.value = 'lost';
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await new Promise<void>((resolve) => {
+      endPause = resolve;
+      setTimeout(resolve, pause);
+    });
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
+}
+
+function heard(): void {
+  heardAt = Date.now();
 }
 
 function tell(event: string, data: string): void {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Operations } from '../src/client/api.ts';
 import { generation } from './live.ts';
 import { client, reasonOf } from './session.ts';
@@ -7,6 +7,12 @@ import { client, reasonOf } from './session.ts';
 export interface Loaded<T> {
   value: T | undefined;
   error: string;
+  /** What the error came of; undefined without one. */
+  cause: unknown;
+  /** When the value was asked for, by the clock of `performance`. */
+  askedAt: number;
+  /** Whether it is being asked for, at the moment of the look. */
+  isAsking: () => boolean;
   reload: () => void;
 }
 
@@ -16,27 +22,49 @@ export function useCall<Id extends keyof Operations>(
   input: Operations[Id]['input'],
 ): Loaded<Operations[Id]['answer']> {
   const asked = JSON.stringify([id, input]);
-  const [state, setState] = useState<{ asked: string; value?: Operations[Id]['answer']; error: string }>({
-    asked,
-    error: '',
-  });
+  const [state, setState] = useState<State<Operations[Id]['answer']>>({ asked, error: '', askedAt: 0 });
+  const isAsking = useRef(false);
   const [round, setRound] = useState(0);
   const missed = generation.value;
   useEffect(() => {
     const leaving = new AbortController();
+    const askedAt = performance.now();
+    isAsking.current = true;
     client
       .peek()
       ?.call(id, input, leaving.signal)
       .then(
-        (value) => setState({ asked, value, error: '' }),
-        (error: unknown) => {
-          if (!leaving.signal.aborted) setState((before) => ({ ...before, asked, error: reasonOf(error) }));
+        (value) => {
+          isAsking.current = false;
+          setState({ asked, value, error: '', cause: undefined, askedAt });
+        },
+        (cause: unknown) => {
+          if (leaving.signal.aborted) return;
+          isAsking.current = false;
+          const known = { asked, error: reasonOf(cause), cause };
+          // What was asked for before is no answer to this.
+          setState((before) => (before.asked === asked ? { ...before, ...known } : { ...known, askedAt }));
         },
       );
     return () => leaving.abort();
   }, [asked, round, missed]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  return { value: state.asked === asked ? state.value : undefined, error: state.error, reload };
+  const { value, error, cause, askedAt } = state.asked === asked ? state : { ...state, value: undefined, error: '' };
+  return { value, error, cause, askedAt, isAsking: useCallback(() => isAsking.current, []), reload };
+}
+
+interface State<T> {
+  asked: string;
+  value?: T;
+  error: string;
+  cause?: unknown;
+  askedAt: number;
+}
+
+/** Whether the pointer or the keyboard is within a list, so that nothing in it may move. */
+export function isHeld(): boolean {
+  const isPointed = matchMedia('(hover: hover)').matches && document.querySelector('main table:hover') !== null;
+  return isPointed || document.querySelector('main table:focus-within') !== null;
 }
 
 /** Calls back now and then, for what no event tells of; not while nobody looks. */

@@ -1,6 +1,8 @@
+import { effect } from '@preact/signals';
 import type { Schemas } from '../src/client/api.ts';
 import { listen } from './live.ts';
 import { PIECE_MS, Pieces } from './pieces.ts';
+import { client } from './session.ts';
 
 /** Of so many calls within five seconds the durations are kept. */
 const MOST_DURATIONS = 2_000;
@@ -66,6 +68,11 @@ function at(sorted: readonly number[], part: number): number | null {
 }
 
 const usages = new Map<string, PluginUsage>();
+
+// What one key saw is not for the next one.
+effect(() => {
+  if (client.value === null) usages.clear();
+});
 
 export function usageOf(pluginId: string): PluginUsage {
   const usage = usages.get(pluginId) ?? new PluginUsage();

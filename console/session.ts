@@ -56,6 +56,8 @@ export function signOut(why = ''): void {
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.status === 401) signOut('The key is accepted no more.');
+    // The service says of what a key may not see that it is not there.
+    if (error.code === 'ROUTE_NOT_FOUND') return 'Your key may not see this.';
     return error.message;
   }
   return 'The server is not reached.';

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { isRefusal } from '../refused.ts';
 import { reasonOf } from '../session.ts';
 
 interface ActionProps {
@@ -10,14 +11,21 @@ interface ActionProps {
   disabled?: boolean;
 }
 
-/** A button that does something on the server, says that it does, and why it did not. */
+/**
+ * A button that does something on the server, says that it does, and why it did not. The service alone knows what a key
+ * may do: what it refused once is not offered again.
+ */
 export function Action({ children, sure, act, disabled = false }: ActionProps) {
   const [state, setState] = useState<'idle' | 'asking' | 'acting'>('idle');
   const [error, setError] = useState('');
+  const [isRefused, setRefused] = useState(false);
   const run = async () => {
     setState('acting');
     setError('');
-    await act().catch((thrown: unknown) => setError(reasonOf(thrown)));
+    await act().catch((thrown: unknown) => {
+      setError(reasonOf(thrown));
+      setRefused(isRefusal(thrown));
+    });
     setState('idle');
   };
   if (state === 'asking') {
@@ -36,7 +44,12 @@ export function Action({ children, sure, act, disabled = false }: ActionProps) {
   const begin = () => (sure === undefined ? void run() : setState('asking'));
   return (
     <span class="action">
-      <button type="button" disabled={disabled || state === 'acting'} aria-busy={state === 'acting'} onClick={begin}>
+      <button
+        type="button"
+        disabled={disabled || isRefused || state === 'acting'}
+        aria-busy={state === 'acting'}
+        onClick={begin}
+      >
         {children}
       </button>
       {error !== '' && (

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../src/client/api.ts';
+import { priceOf } from '../../src/client/attempt-price.ts';
 import { durationText } from './duration.ts';
-import { priceOf } from './price.ts';
 import { Note } from './text.tsx';
 
 type Event = Schemas['TimelineEvent'];

@@ -3,8 +3,9 @@ import { ApiError } from '../../src/client/client.ts';
 import { client, reasonOf } from '../session.ts';
 import { Lines } from './call-log.tsx';
 
-/** What is read of an answer, whatever the plugin made of it. */
+/** What is read of an answer, whatever the plugin made of it; a failed one has it, too. */
 interface Answer {
+  data?: unknown;
   metadata?: { logs?: { level: string; message: string }[]; traces?: unknown[]; usage?: unknown };
 }
 
@@ -33,8 +34,10 @@ export function CallForm({ pluginId }: { pluginId: string }) {
       const value = await client.value?.call('callPlugin', { path: { id: pluginId }, ...query, body });
       setAnswer({ text: textOf(value), isBad: false, more: value ?? {} });
     } catch (error) {
-      const status = error instanceof ApiError ? `${error.status}: ` : '';
-      setAnswer({ text: `${status}${reasonOf(error)}`, isBad: true, more: {} });
+      const reason = reasonOf(error);
+      const more: Answer = error instanceof ApiError ? error.body : {};
+      const text = error instanceof ApiError ? `${error.status}: ${reason}` : reason;
+      setAnswer({ text: more.data == null ? text : `${text}\n${textOf(more.data)}`, isBad: true, more });
     }
     setBusy(false);
   };

@@ -22,7 +22,15 @@ export function Plot(props: PlotProps) {
   useEffect(() => {
     const target = place.current;
     if (target === null) return undefined;
-    const plot = new uPlot(optionsFor(target, props), latest.current(), target);
+    const drawn = () => new uPlot(optionsFor(target, props), latest.current(), target);
+    let plot = drawn();
+    // A canvas keeps the colours that it was drawn with.
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    const redraw = () => {
+      plot.destroy();
+      plot = drawn();
+    };
+    scheme.addEventListener('change', redraw);
     const sized = new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height }));
     sized.observe(target);
     const timer = setInterval(() => {
@@ -30,6 +38,7 @@ export function Plot(props: PlotProps) {
     }, 1_000);
     return () => {
       clearInterval(timer);
+      scheme.removeEventListener('change', redraw);
       sized.disconnect();
       plot.destroy();
     };

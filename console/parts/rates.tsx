@@ -14,12 +14,15 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   expired: 'failed',
 };
 
+const MINUTE_MS = 60_000;
+
 const none = (): Record<Kind, number> => ({ accepted: 0, mined: 0, failed: 0 });
 
 /** How many transactions were accepted, mined and failed since this page was opened, and further figures. */
 export function Rates({ children }: { children?: ComponentChildren }) {
   const counts = useRef(new Pieces(none)).current;
   const [lastMinute, setLastMinute] = useState(none);
+  const [openedAt] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setLastMinute(sumOf(counts.lastMinute())), 1_000);
     const stop = listen({
@@ -33,13 +36,16 @@ export function Rates({ children }: { children?: ComponentChildren }) {
       stop();
     };
   }, []);
+  const since = Date.now() - openedAt < MINUTE_MS ? 'since you opened this' : 'in the last minute';
   return (
     <section class="rates" aria-label="Transactions of the last minute">
       <div class="figures">
         {KINDS.map((kind) => (
           <div key={kind} class={lastMinute[kind] === 0 ? '' : kind}>
             <strong>{lastMinute[kind]}</strong>
-            <span>{kind} in the last minute</span>
+            <span>
+              {kind} {since}
+            </span>
           </div>
         ))}
         {children}

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
+import { tick } from '../tick.ts';
 
 /** How a moment is told beside its exact time. */
 function ago(at: string, now = Date.now()): string {
   const seconds = Math.round((now - Date.parse(at)) / 1000);
   if (!Number.isFinite(seconds)) return at;
   const [much, unit] = inUnit(Math.abs(seconds));
-  if (much === 0) return 'now';
+  // The clocks of a browser and a server differ by as much.
+  if (Math.abs(seconds) < 5) return 'now';
   return seconds < 0 ? `in ${much} ${unit}` : `${much} ${unit} ago`;
 }
 
@@ -17,6 +19,7 @@ function inUnit(seconds: number): [number, string] {
 }
 
 export function Time({ at }: { at: string | null | undefined }) {
+  void tick.value;
   if (at == null) return <span class="quiet">—</span>;
   return (
     <time dateTime={at} title={at}>

@@ -1,5 +1,6 @@
 import { useCall } from '../load.ts';
 import { Action } from '../parts/action.tsx';
+import { Older, useParts } from '../parts/older.tsx';
 import { ListOf, Table } from '../parts/table.tsx';
 import { Time } from '../parts/text.tsx';
 import { client } from '../session.ts';
@@ -7,7 +8,8 @@ import { client } from '../session.ts';
 /** Who may ask for what, and who changed what. */
 export function Keys() {
   const keys = useCall('listApiKeys', { query: { per_page: 100 } });
-  const audit = useCall('listAuditRecords', { query: { per_page: 50 } });
+  const parts = useParts('audit');
+  const audit = useCall('listAuditRecords', { query: { per_page: 50, ...parts.query } });
   const revoke = (id: string) => async () => {
     await client.value?.call('deleteApiKey', { path: { id } });
     keys.reload();
@@ -68,6 +70,7 @@ export function Keys() {
           </Table>
         )}
       </ListOf>
+      <Older parts={parts} next={audit.value?.pagination.next_cursor} />
     </>
   );
 }

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Schemas } from '../../src/client/api.ts';
+import { ApiError } from '../../src/client/client.ts';
 import { type CallNews, listen, type TransactionNews } from '../live.ts';
 import { useFigures } from '../live-figures.ts';
-import { useCall, useEvery } from '../load.ts';
+import { type Loaded, useCall, useEvery } from '../load.ts';
 import { Alerts, OldestOpen } from '../parts/alerts.tsx';
 import { Rates } from '../parts/rates.tsx';
 import { Badge, counted, Note, Short, Time } from '../parts/text.tsx';
@@ -10,14 +12,11 @@ import { causeOf, stateOf } from './relayers.tsx';
 
 const MOST_NEWS = 12;
 const LOOK_EVERY_MS = 15_000;
+/** Of each, the most that the service shows at once. */
+const ALL = { query: { per_page: 500 } };
 
 /** What moves now, and what needs somebody. */
 export function Overview() {
-  const relayers = useCall('listRelayers', { query: { per_page: 100 } });
-  const plugins = useCall('listPlugins', { query: { per_page: 100 } });
-  const ready = useCall('ready', {});
-  useEvery(LOOK_EVERY_MS, relayers.reload);
-  useEvery(LOOK_EVERY_MS, plugins.reload);
   const live = useFigures();
   const [news, setNews] = useState<TransactionNews[]>([]);
   const [calls, setCalls] = useState<CallNews[]>([]);
@@ -30,42 +29,11 @@ export function Overview() {
       }),
     [],
   );
-  const needing = (relayers.value?.data ?? []).filter((one) => stateOf(one) !== 'active');
-  const broken = (plugins.value?.data ?? []).filter(({ state, enabled }) => enabled && state !== 'serving');
-  const unwell = Object.entries(ready.value?.components ?? {}).filter(([, { status }]) => status !== 'healthy');
   return (
     <>
       <h1>Overview</h1>
       <Rates>{live !== undefined && <OldestOpen figures={live.figures} />}</Rates>
-      <section class="needs" aria-labelledby="needs">
-        <h2 id="needs">What needs somebody</h2>
-        {needing.length + broken.length + unwell.length === 0 ? (
-          <Note>
-            Nothing: {counted(relayers.value?.data.length ?? 0, 'relayer')} and{' '}
-            {counted(plugins.value?.data.length ?? 0, 'plugin')} are fine.
-          </Note>
-        ) : (
-          <ul class="list">
-            {unwell.map(([name, { status, error }]) => (
-              <li key={name}>
-                <Badge state={status} /> {name} <span class="quiet">{error}</span>
-              </li>
-            ))}
-            {needing.map((one) => (
-              <li key={one.id}>
-                <Badge state={stateOf(one)} /> <a href={to('relayers', one.id)}>{one.name}</a>{' '}
-                <span class="quiet">{causeOf(one)}</span>
-              </li>
-            ))}
-            {broken.map(({ id, state, error, back_off: backOff }) => (
-              <li key={id}>
-                <Badge state={state} /> <a href={to('plugins', id)}>{id}</a>{' '}
-                <span class="quiet">{error?.message ?? backOff?.reason}</span>
-              </li>
-            ))}
-          </ul>
-        )}
-      </section>
+      <Needs />
       {live !== undefined && <Alerts alerts={live.alerts} />}
       <div class="columns">
         <section aria-labelledby="news">
@@ -108,4 +76,72 @@ export function Overview() {
       </div>
     </>
   );
+}
+
+/** What needs somebody. That nothing does is said only when all of it was seen. */
+function Needs() {
+  const relayers = useCall('listRelayers', ALL);
+  const plugins = useCall('listPlugins', ALL);
+  const ready = useCall('ready', {});
+  for (const one of [relayers, plugins, ready]) useEvery(LOOK_EVERY_MS, one.reload);
+  const report = reportOf(ready);
+  const needing = (relayers.value?.data ?? []).filter((one) => stateOf(one) !== 'active');
+  const broken = (plugins.value?.data ?? []).filter(({ state, enabled }) => enabled && state !== 'serving');
+  const unwell = Object.entries(report?.components ?? {}).filter(([, { status }]) => status !== 'healthy');
+  const errors = [relayers.error, plugins.error, report === ready.value ? ready.error : ''].filter(Boolean);
+  const isQuiet = needing.length + broken.length + unwell.length === 0 && (report?.ready ?? true);
+  const isKnown = relayers.value !== undefined && plugins.value !== undefined && report !== undefined;
+  return (
+    <section class="needs" aria-labelledby="needs">
+      <h2 id="needs">What needs somebody</h2>
+      {report?.ready === false && (
+        <Note kind="bad">The service is not ready{report.reason === undefined ? '' : `: ${report.reason}`}.</Note>
+      )}
+      {[...new Set(errors)].map((error) => (
+        <Note key={error} kind="bad">
+          {error}
+        </Note>
+      ))}
+      {isQuiet && errors.length === 0 && (
+        <Note>{isKnown ? `Nothing: ${fineText(relayers.value, plugins.value)}.` : 'Loading…'}</Note>
+      )}
+      {!isQuiet && (
+        <ul class="list">
+          {unwell.map(([name, { status, error }]) => (
+            <li key={name}>
+              <Badge state={status} /> {name} <span class="quiet">{error}</span>
+            </li>
+          ))}
+          {needing.map((one) => (
+            <li key={one.id}>
+              <Badge state={stateOf(one)} /> <a href={to('relayers', one.id)}>{one.name}</a>{' '}
+              <span class="quiet">{causeOf(one)}</span>
+            </li>
+          ))}
+          {broken.map(({ id, state, error, back_off: backOff }) => (
+            <li key={id}>
+              <Badge state={state} /> <a href={to('plugins', id)}>{id}</a>{' '}
+              <span class="quiet">{error?.message ?? backOff?.reason}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** The report comes with 503 when the service is not ready. */
+function reportOf({ value, cause }: Loaded<Schemas['Readiness']>): Schemas['Readiness'] | undefined {
+  const isReport = cause instanceof ApiError && cause.status === 503 && 'components' in cause.body;
+  return isReport ? (cause.body as Schemas['Readiness']) : value;
+}
+
+type Listed = { pagination: { total_items: number }; data: unknown[] } | undefined;
+
+function fineText(relayers: Listed, plugins: Listed): string {
+  const part = (listed: Listed, one: string) => {
+    const [seen, all] = [listed?.data.length ?? 0, listed?.pagination.total_items ?? 0];
+    return seen < all ? `${seen} of ${counted(all, one)}` : counted(all, one);
+  };
+  return `${part(relayers, 'relayer')} and ${part(plugins, 'plugin')} are fine`;
 }

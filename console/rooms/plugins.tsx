@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../src/client/api.ts';
 import { type CallNews, listen } from '../live.ts';
-import { useCall, useEvery } from '../load.ts';
+import { isHeld, useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { CallForm } from '../parts/call-form.tsx';
 import { CallLog } from '../parts/call-log.tsx';
@@ -21,6 +21,7 @@ export function Plugins() {
   const plugins = useCall('listPlugins', { query: { per_page: 500 } });
   useEvery(LIST_EVERY_MS, plugins.reload);
   const [order, setOrder] = useState<Order>('processor');
+  const inOrder = useOrder(order);
   const all = (plugins.value?.data ?? []).reduce((sum, { last_hour: { cpu_ms: cpuMs } }) => sum + cpuMs, 0);
   return (
     <>
@@ -42,7 +43,7 @@ export function Plugins() {
             name="Plugins"
             heads={['Plugin', 'State', 'Calls, 1 h', 'Failed', 'Processor, 1 h', 'Memory', 'Version']}
           >
-            {items.toSorted(ORDERS[order]).map((one) => (
+            {inOrder(items).map((one) => (
               <tr key={one.id}>
                 <td data-head="Plugin">
                   <a href={to('plugins', one.id)}>{one.id}</a>
@@ -66,6 +67,19 @@ export function Plugins() {
       </ListOf>
     </>
   );
+}
+
+/** Sorts plugins; the rows keep their places while somebody is about to use one. */
+function useOrder(order: Order): (items: readonly Plugin[]) => Plugin[] {
+  const last = useRef({ order, places: new Map<string, number>() });
+  return (items) => {
+    const { places } = last.current;
+    const stays = last.current.order === order && isHeld() && items.every(({ id }) => places.has(id));
+    const placeOf = ({ id }: Plugin) => places.get(id) ?? 0;
+    const sorted = items.toSorted(stays ? (a, b) => placeOf(a) - placeOf(b) : ORDERS[order]);
+    last.current = { order, places: new Map(sorted.map(({ id }, place) => [id, place])) };
+    return sorted;
+  };
 }
 
 type Plugin = Schemas['Plugin'];
@@ -115,8 +129,10 @@ export function PluginRoom({ id }: { id: string }) {
     await client.value?.call(operation, { path: { id } });
     plugin.reload();
   };
-  const seen = new Set(calls.map(({ request_id: requestId }) => requestId));
-  const shown = [...calls, ...(earlier.value?.data ?? []).filter(({ request_id: requestId }) => !seen.has(requestId))];
+  const kept = earlier.value?.data ?? [];
+  // What is kept has more of what a call wrote than what was told of it.
+  const known = new Set(kept.map(({ request_id: requestId }) => requestId));
+  const shown = [...calls.filter(({ request_id: requestId }) => !known.has(requestId)), ...kept];
   return (
     <>
       <p class="back">

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../src/client/api.ts';
-import { useCall } from '../load.ts';
+import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { ListOf, Table } from '../parts/table.tsx';
 import { amountText, Badge, Note, Short, Time } from '../parts/text.tsx';
@@ -7,6 +7,9 @@ import { to } from '../place.ts';
 import { client } from '../session.ts';
 
 type Relayer = Schemas['Relayer'];
+
+/** No event tells of relayers. */
+const LOOK_EVERY_MS = 15_000;
 
 /** How a relayer stands, in one word. */
 export function stateOf({ paused, system_disabled }: Pick<Relayer, 'paused' | 'system_disabled'>): string {
@@ -22,7 +25,8 @@ export function causeOf({ disabled_reason: reason }: Relayer): string {
 }
 
 export function Relayers() {
-  const relayers = useCall('listRelayers', { query: { per_page: 100 } });
+  const relayers = useCall('listRelayers', { query: { per_page: 500 } });
+  useEvery(LOOK_EVERY_MS, relayers.reload);
   return (
     <>
       <h1>Relayers</h1>
@@ -59,6 +63,7 @@ export function RelayerRoom({ id }: { id: string }) {
   const relayer = useCall('getRelayer', { path: { id } });
   const status = useCall('getRelayerStatus', { path: { id } });
   const balance = useCall('getRelayerBalance', { path: { id } });
+  for (const one of [relayer, status, balance]) useEvery(LOOK_EVERY_MS, one.reload);
   const one = relayer.value?.data;
   if (one === undefined) return <Note kind={relayer.error ? 'bad' : 'quiet'}>{relayer.error || 'Loading…'}</Note>;
   const set = (paused: boolean) => async () => {
@@ -81,6 +86,7 @@ export function RelayerRoom({ id }: { id: string }) {
           </Action>
         )}
       </header>
+      {relayer.error !== '' && <Note kind="bad">{relayer.error}</Note>}
       {one.system_disabled && (
         <Note kind="bad">
           {causeOf(one)} Checked again <Time at={one.disabled_reason?.next_check_at} />.

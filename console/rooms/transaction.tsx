@@ -1,12 +1,14 @@
 import { useCallback, useEffect } from 'preact/hooks';
 import type { Schemas } from '../../src/client/api.ts';
+import { priceOf } from '../../src/client/attempt-price.ts';
 import { listen, type TransactionNews } from '../live.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { Attempts } from '../parts/attempts.tsx';
+import { Deliveries } from '../parts/deliveries.tsx';
 import { durationText } from '../parts/duration.ts';
 import { explorerLink } from '../parts/explorer.ts';
-import { priceOf } from '../parts/price.ts';
+import { ListOf } from '../parts/table.tsx';
 import { Badge, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { client } from '../session.ts';
@@ -97,6 +99,8 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
       {(timeline.value?.data.omitted ?? 0) > 0 && (
         <Note>{timeline.value?.data.omitted} older events are not shown.</Note>
       )}
+      <h2>Told to</h2>
+      {webhook === undefined ? <Note>Nobody: its relayer has no webhook.</Note> : <Told webhookId={webhook} id={id} />}
       <h2>Details</h2>
       <dl class="facts">
         <dt>Accepted</dt>
@@ -107,8 +111,6 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
         <dd>
           <Time at={fieldOf(one, 'confirmed_at')} />
         </dd>
-        <dt>Told to</dt>
-        <dd>{webhook === undefined ? 'nobody' : <a href={to('webhooks', webhook)}>{webhook}</a>}</dd>
         <dt>Hash</dt>
         <dd>
           <Hash networkId={networkId} hash={hashOf(one)} />
@@ -136,6 +138,23 @@ const SHOWN = new Set([
   'signature',
   'relayer_id',
 ]);
+
+/** What became of the events of a transaction. */
+function Told({ webhookId, id }: { webhookId: string; id: string }) {
+  const query = { transaction_id: id, per_page: 50 };
+  const deliveries = useCall('listDeliveries', { path: { id: webhookId }, query });
+  useEvery(LOOK_EVERY_MS, deliveries.reload);
+  return (
+    <>
+      <p>
+        <a href={to('webhooks', webhookId)}>{webhookId}</a>
+      </p>
+      <ListOf loaded={deliveries} empty="Nothing was to be told yet.">
+        {(items) => <Deliveries webhookId={webhookId} items={items} changed={deliveries.reload} />}
+      </ListOf>
+    </>
+  );
+}
 
 function Hash({ networkId, hash }: { networkId: string | undefined; hash: string | null }) {
   const network = useCall('getNetwork', { path: { id: networkId ?? '' } });

@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Schemas } from '../../src/client/api.ts';
-import { listen, type TransactionNews } from '../live.ts';
+import type { TransactionNews } from '../live.ts';
 import { useCall } from '../load.ts';
+import { useNews } from '../news.ts';
 import { Find } from '../parts/find.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, Short, Time } from '../parts/text.tsx';
@@ -21,6 +22,8 @@ const STATUSES: readonly Status[] = [
   'expired',
 ];
 const PER_PAGE = 50;
+/** However many come, the list is asked for only so often. */
+const GATHER_MS = 500;
 
 /** What stands for a transaction on its chain. */
 export function hashOf(one: Transaction): string | null {
@@ -35,7 +38,7 @@ export function fieldOf(one: Transaction, name: string): string | null {
 
 /** The relayers of which there are transactions to look at. */
 export function TransactionsOfAll() {
-  const relayers = useCall('listRelayers', { query: { per_page: 100 } });
+  const relayers = useCall('listRelayers', { query: { per_page: 500 } });
   const [only] = relayers.value?.data ?? [];
   useEffect(() => {
     if (relayers.value?.data.length === 1 && only !== undefined) location.replace(to('transactions', only.id));
@@ -70,29 +73,21 @@ export function Transactions({ relayerId }: { relayerId: string }) {
   const query = { page, per_page: PER_PAGE, ...(status !== '' && { status }) };
   const list = useCall('listTransactions', { path: { id: relayerId }, query });
   const { reload } = list;
-  const [changed, setChanged] = useState<ReadonlyMap<string, TransactionNews>>(new Map());
-  const [waiting, setWaiting] = useState(0);
+  const { changed, waiting, seen } = useNews(relayerId, list);
   const isAtTop = page === 1 && status === '';
-  const news = useCallback(
-    (told: TransactionNews) => {
-      if (told.relayer_id !== relayerId) return;
-      setChanged((before) => new Map(before).set(told.id, told));
-      if (told.status === 'pending') setWaiting((count) => count + 1);
-    },
-    [relayerId],
-  );
-  useEffect(() => listen({ transaction: news }), [news]);
   // New ones come in at the top by themselves only where nobody has begun to read further down.
+  const isWaiting = waiting > 0;
   useEffect(() => {
-    if (waiting === 0 || !isAtTop || window.scrollY > 200) return undefined;
-    const timer = setTimeout(() => {
-      setWaiting(0);
+    if (!isWaiting || !isAtTop) return undefined;
+    const timer = setInterval(() => {
+      if (window.scrollY > 200 || list.isAsking() || document.visibilityState !== 'visible') return;
+      seen();
       reload();
-    }, 300);
-    return () => clearTimeout(timer);
-  }, [waiting, isAtTop, reload]);
+    }, GATHER_MS);
+    return () => clearInterval(timer);
+  }, [isWaiting, isAtTop, seen, reload]);
   const show = () => {
-    setWaiting(0);
+    seen();
     setPage(1);
     setStatus('');
     reload();

@@ -7,15 +7,22 @@ export class ApiError extends Error {
   /** The kind of failure; empty where it is not the service that answered. */
   readonly code: string;
   readonly retryable: boolean;
+  /** All of the answer; empty where it is no JSON. */
+  readonly body: object;
 
-  constructor(status: number, { error, code, retryable }: { error?: string; code?: string; retryable?: boolean }) {
+  constructor(status: number, body: { error?: string; code?: string; retryable?: boolean }) {
+    const { error, code, retryable } = body;
     super(error ?? `The server answered with status ${status}`);
     this.name = 'ApiError';
     this.status = status;
     this.code = code ?? '';
     this.retryable = retryable ?? false;
+    this.body = body;
   }
 }
+
+/** A stream says something every 15 s. A connection that was lost while the machine slept never says that it was. */
+const SILENCE_MS = 40_000;
 
 export interface ClientOptions {
   /** Of the service, without the path; empty for a page's own. */
@@ -23,6 +30,16 @@ export interface ClientOptions {
   /** The API key. */
   key: string;
   fetch?: typeof fetch;
+  /** How long a stream may say nothing. */
+  silenceMs?: number;
+}
+
+/** What is followed, and from where. */
+export interface FollowInput {
+  query?: Record<string, string>;
+  lastId?: string;
+  /** Called with whatever comes, also where it is no event. */
+  heard?: () => void;
 }
 
 /** What any input may have. */
@@ -71,25 +88,42 @@ export class ApiClient {
     return value as Operations[Id]['answer'];
   }
 
-  /** What happens, as it happens, until the stream ends; after the event with the given id when there is one. */
+  /**
+   * What happens, as it happens, until the stream ends; after the event with the given id when there is one.
+   * @throws ApiError, what `fetch` throws, or Error when nothing was heard for too long
+   */
   async *follow(
-    { query = {}, lastId = '' }: { query?: Record<string, string>; lastId?: string },
+    { query = {}, lastId = '', heard }: FollowInput,
     signal: AbortSignal,
   ): AsyncGenerator<ServerSentEvent, void> {
+    const { url, key, silenceMs = SILENCE_MS } = this.#options;
     const search = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
-    const answer = await this.#fetch(`${this.#options.url}/api/v1/events${search}`, {
-      headers: { authorization: `Bearer ${this.#options.key}`, ...(lastId !== '' && { 'last-event-id': lastId }) },
-      signal,
-    });
-    if (!answer.ok || answer.body === null) {
-      throw new ApiError(answer.status, (await answer.json().catch(() => ({}))) as object);
-    }
-    const parser = new EventParser(lastId);
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield* parser.push(value);
+    const silence = new AbortController();
+    const giveUp = () => silence.abort(new Error(`The server said nothing for ${silenceMs / 1_000} s`));
+    let timer = setTimeout(giveUp, silenceMs);
+    // Who leaves may never ask for the next event.
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    try {
+      const answer = await this.#fetch(`${url}/api/v1/events${search}`, {
+        headers: { authorization: `Bearer ${key}`, ...(lastId !== '' && { 'last-event-id': lastId }) },
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      if (!answer.ok || answer.body === null) {
+        throw new ApiError(answer.status, (await answer.json().catch(() => ({}))) as object);
+      }
+      const parser = new EventParser(lastId);
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, silenceMs);
+        heard?.();
+        yield* parser.push(value);
+      }
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
     }
   }
 }

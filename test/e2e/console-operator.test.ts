@@ -57,6 +57,8 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     t.match(await row.textContent(), /500/, 'why not');
     shop.answer = () => ({ status: 200 });
     await row.getByRole('button', { name: 'Show' }).click();
+    // Below its own row, however many others there are.
+    t.ok(await page.locator('tr:has([aria-expanded=true]) + tr.opened').isVisible());
     await page.getByRole('button', { name: 'Deliver again' }).click();
     await page.getByRole('region', { name: 'Delivery' }).getByText('delivered', { exact: true }).waitFor();
     const shown = await page.getByRole('heading', { name: /^Delivery / }).textContent();

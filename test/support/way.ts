@@ -6,13 +6,16 @@ export interface Way {
   url: string;
   /** Ends every connection, and each new one at once. */
   cut(): void;
-  /** Leads to this address from now on. */
+  /** Carries nothing from now on, and tells nobody, as a network does under a machine that sleeps. */
+  freeze(): void;
+  /** Leads new connections to this address from now on. */
   lead(url: string): void;
   stop(): Promise<void>;
 }
 
 export async function startWay(target: string): Promise<Way> {
   let to: URL | undefined = new URL(target);
+  let isFrozen = false;
   const sockets = new Set<Socket>();
   const keep = (socket: Socket, other: () => Socket | undefined) => {
     sockets.add(socket);
@@ -25,6 +28,7 @@ export async function startWay(target: string): Promise<Way> {
   };
   const server = createServer((client) => {
     if (to === undefined) return void client.destroy();
+    if (isFrozen) return keep(client.pause(), () => undefined);
     const service = connect(Number(to.port), to.hostname);
     keep(client, () => service);
     keep(service, () => client);
@@ -41,7 +45,12 @@ export async function startWay(target: string): Promise<Way> {
   return {
     url: `http://127.0.0.1:${port}`,
     cut,
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     lead(url) {
+      isFrozen = false;
       to = new URL(url);
     },
     async stop() {

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../client/api.ts';
+import { priceOf } from '../../client/attempt-price.ts';
 import { plain } from './rows.ts';
 
 type Event = Schemas['TimelineEvent'];
@@ -26,7 +27,7 @@ function afterText(milliseconds: number): string {
 function textOf(event: Event): string {
   switch (event.event) {
     case 'signed':
-      return `signed, version ${event.version} (${event.purpose}) ${event.hash}`;
+      return `signed, version ${event.version} (${event.purpose}) ${event.hash} ${priceOf(event.content)}`;
     case 'submitted':
       return `submitted, version ${event.version}${event.endpoint === undefined ? '' : ` to ${event.endpoint}`}`;
     case 'decided':

@@ -2,6 +2,7 @@ import t from 'tap';
 import { ApiClient, ApiError } from '../../../../src/client/client.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
 import { transactionOf } from '../../../support/store.ts';
+import { startWay } from '../../../support/way.ts';
 
 t.test('operations are called by their names, and answers come with all digits', async (t) => {
   const { url, services } = await startHttp(t);
@@ -40,4 +41,27 @@ t.test('it follows what happens, from where it was', async (t) => {
   t.match(again, { value: { event: 'open' } });
   const strange = new ApiClient({ url, key: 'wrong' }).follow({}, leaving.signal);
   await t.rejects(strange.next(), { status: 401, code: 'UNAUTHORIZED' });
+});
+
+t.test('a failure keeps its whole body', async (t) => {
+  const { url } = await startHttp(t);
+  const asked = new ApiClient({ url, key: API_KEY }).call('getRelayer', { path: { id: 'nobody' } });
+  const failure: unknown = await asked.catch((error: unknown) => error);
+  t.match(failure, { body: { success: false, data: null, code: 'RELAYER_NOT_FOUND' } });
+  t.strictSame(new ApiError(502, {}).body, {});
+});
+
+t.test('a stream that says nothing any more is given up', async (t) => {
+  const { url } = await startHttp(t);
+  const way = await startWay(url);
+  t.teardown(() => way.stop());
+  const client = new ApiClient({ url: way.url, key: API_KEY, silenceMs: 300 });
+  let heard = 0;
+  const stream = client.follow({ heard: () => (heard += 1) }, new AbortController().signal);
+  t.match(await stream.next(), { value: { event: 'open' } });
+  t.ok(heard > 0);
+  way.freeze();
+  await t.rejects(stream.next(), { message: 'The server said nothing for 0.3 s' });
+  // A connection that is made and never answered is none, either.
+  await t.rejects(client.follow({}, new AbortController().signal).next(), /said nothing/);
 });

@@ -1,0 +1,11 @@
+/** What an attempt offers, in the unit of its family: a price of gas, or a fee. Empty where its content has none. */
+export function priceOf(content: Readonly<Record<string, unknown>> | undefined): string {
+  const wei = content?.['max_fee_per_gas'] ?? content?.['gas_price'];
+  if (wei != null) {
+    const gwei = Number(wei) / 1e9;
+    return `${gwei >= 10 ? gwei.toFixed(1) : gwei.toPrecision(3)} gwei`;
+  }
+  const fee = content?.['fee'];
+  if (content === undefined || fee == null) return '';
+  return `${String(fee)} ${'max_time' in content ? 'stroops' : 'lamports'}`;
+}
