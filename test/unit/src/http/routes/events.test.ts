@@ -54,7 +54,7 @@ t.test('what happens comes as it happens, with an id to go on from', async (t) =
   ]);
   called(server, 'echo', 'q1');
   const [call] = await reader.take('plugin_call', 1);
-  t.match(call, { data: { plugin_id: 'echo', request_id: 'q1', logs: [{ message: 'line one\\nid: 999\\n\\n' }] } });
+  t.match(call, { data: { plugin_id: 'echo', request_id: 'q1', logs: [{ message: 'line one\nid: 999\n\n' }] } });
 
   const { id = '' } = call ?? {};
   reader.leave();
