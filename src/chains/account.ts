@@ -7,5 +7,5 @@ export interface Account {
   /** Of the chain that the network is pinned to, where that is known. */
   identity?: string | undefined;
   /** What its transactions that are in no block can take, where something is signed beside them; in the smallest unit. */
-  committed?: bigint;
+  committed?(): Promise<bigint>;
 }

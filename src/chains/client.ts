@@ -25,8 +25,8 @@ export interface ChainClient {
   /** The chain's own clock, by one node that serves the chain. It stands still where no block is made. */
   moment(identity: string): Promise<ChainMoment>;
   /**
-   * In the smallest unit. With an identity, only nodes that serve that chain are asked. With a least, a lower balance
-   * counts only when a quorum of endpoints tells it: one that lags or lies must not make an account poor.
+   * In the smallest unit, by one endpoint. With an identity, only nodes that serve that chain are asked. With a least, a
+   * lower figure, or none, has all endpoints asked, as `quorum.ts` says: one that lags or lies makes no account poor.
    */
   balance(address: string, asked?: BalanceQuestion): Promise<bigint>;
   /**
@@ -82,8 +82,8 @@ export interface Sequences {
   /**
    * The sequence that the next transaction of the account needs. Transactions that wait in the node's pool are counted.
    * @param identity only nodes that serve this chain are asked
-   * @param least what it should be at least: less, or far more, counts only when a quorum of endpoints tells it; null
-   *   when nothing is known of the account, and then a quorum is always needed
+   * @param least what it should be at least. Less has all endpoints asked, as `quorum.ts` says, and so has far more in a
+   *   family whose sequences seldom leap; null where nothing is known of the account, and then all are asked
    */
   next(address: string, identity?: string, least?: bigint | null): Promise<bigint>;
   /** A request that takes a sequence of the account and does nothing else. */

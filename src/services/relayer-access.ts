@@ -90,11 +90,14 @@ export class RelayerDirectory {
     const { networkType, network, address } = relayer;
     const identity = await read.chainIdentity(networkType, network);
     if (identity === undefined) return account;
-    const open = await read.openTransactions(laneKey(networkType, identity, address));
-    const dearest = open
-      .filter(({ transaction: { status } }) => status !== 'mined')
-      .map(({ attempts }) => attempts.map((attempt) => chain.costOf(attempt)).reduce(larger, 0n));
-    return { ...account, identity, committed: dearest.reduce((sum, cost) => sum + cost, 0n) };
+    const committed = async () => {
+      const open = await read.openTransactions(laneKey(networkType, identity, address));
+      const dearest = open
+        .filter(({ transaction: { status } }) => status !== 'mined')
+        .map(({ attempts }) => attempts.map((attempt) => chain.costOf(attempt)).reduce(larger, 0n));
+      return dearest.reduce((sum, cost) => sum + cost, 0n);
+    };
+    return { ...account, identity, committed };
   }
 
   /** A relayer as answers show it. */

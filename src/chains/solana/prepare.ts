@@ -55,7 +55,13 @@ export interface Verdict {
 /** Tries a transaction whose bytes stay as they are, for somebody else to send; undefined when nothing is against it. */
 export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
   const asked = { request: { transaction } };
-  const decided = await prepare(rpc, asked, account, { committed: account.committed ?? 0n }, { settles: false });
+  const decided = await prepare(
+    rpc,
+    asked,
+    account,
+    { committed: (await account.committed?.()) ?? 0n },
+    { settles: false },
+  );
   if (decided.kind === 'refused') {
     return { kind: 'validation', reason: decided.reason, detail: decided.reason.replace(REFUSED, '') };
   }

@@ -2,7 +2,7 @@ import type { Intent, IntentAction } from '../../domain/transaction/intent.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { isFinal, type NoopEnd } from '../../domain/transaction/transaction-state.ts';
 import { type Renewal, signVersions, type Wanted } from './attempts/further-attempts.ts';
-import { applyToOpen, isAside, type LaneStep } from './lane-step.ts';
+import { applyToOpen, isAside, type LaneStep, renewedOf } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 import { canReplace, withdraw } from './renewal.ts';
 
@@ -75,7 +75,7 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   if (entry === undefined) {
     const transaction = await step.read.transactionOfLane(step.key, intent.transactionId);
     if (transaction === undefined) return { refusal: 'The transaction is gone' };
-    if (transaction.status === 'pending') return { change: changePending(step, intent, transaction) };
+    if (transaction.status === 'pending') return { change: await changePending(step, intent, transaction) };
     if (!isFinal(transaction.status)) step.life.distrust();
     return isFinal(transaction.status) ? { refusal: stateRefusal(action.kind, transaction) } : 'later';
   }
@@ -102,9 +102,14 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   return { replacement: { entry, version: { purpose: 'replace', request }, kind: 'replaced', settles, set } };
 }
 
-/** Nothing of it was signed, so it just ends, or is another one from now on. */
-function changePending(step: LaneStep, { action, position: settles }: Intent, transaction: Transaction): Change {
-  const text = 'Nothing of it was signed';
+/** No attempt of it can execute, so it just ends, or is another one from now on. */
+async function changePending(
+  step: LaneStep,
+  { action, position: settles }: Intent,
+  transaction: Transaction,
+): Promise<Change> {
+  const isRenewed = (await renewedOf(step, [transaction])).has(transaction.id);
+  const text = isRenewed ? 'No attempt of it can execute any more' : 'Nothing of it was signed';
   if (action.kind === 'cancel') {
     const statusReason = 'Transaction canceled by user';
     const set = { status: 'canceled', noopEnd: 'canceled', statusReason, nextActionAt: null } as const;

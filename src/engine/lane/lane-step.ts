@@ -64,7 +64,7 @@ export interface StepLife {
 /** The open transactions that are not in a block and can still be, by sequence. */
 export function unmined(step: LaneStep): OpenEntry[] {
   const isSigned = ({ transaction: { status } }: OpenEntry) => status === 'sent' || status === 'submitted';
-  return bySequence([...step.open.entries.values()].filter((entry) => isSigned(entry) && !isAside(step, entry)));
+  return step.open.bySequence.filter((entry) => isSigned(entry) && !isAside(step, entry));
 }
 
 /**
@@ -73,13 +73,6 @@ export function unmined(step: LaneStep): OpenEntry[] {
  */
 export function isAside({ memory, clock, timing }: LaneStep, { transaction }: OpenEntry): boolean {
   return memory.offers.isUnproved(transaction.id, clock.elapsed(), timing.unprovedMs);
-}
-
-/** Lowest sequence first; those without one stay in order. */
-export function bySequence(entries: readonly OpenEntry[]): OpenEntry[] {
-  const sequenceOf = ({ transaction }: OpenEntry) => transaction.sequence ?? 0n;
-  const compare = (one: bigint, other: bigint) => Number(one > other) - Number(one < other);
-  return entries.toSorted((a, b) => compare(sequenceOf(a), sequenceOf(b)));
 }
 
 /**
@@ -93,17 +86,27 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
   for (const [id, transaction] of applied) {
     const entry = step.open.entries.get(id);
     if (isFinal(transaction.status)) {
-      step.open.entries.delete(id);
+      step.open.delete(id);
       forget(step, id);
       step.open.ended(transaction.sequence);
     } else if (transaction.status === 'pending') {
-      step.open.entries.delete(id);
+      step.open.delete(id);
       step.memory.offers.forget(id);
     } else if (entry !== undefined) {
-      step.open.entries.set(id, { transaction, attempts: withNews(entry.attempts, changeOf.get(id)) });
+      step.open.set(id, { transaction, attempts: withNews(entry.attempts, changeOf.get(id)) });
     }
   }
   return applied;
+}
+
+/** Of pending transactions, those that were signed before and whose attempts have all died, by id. */
+export async function renewedOf(
+  { read }: Pick<LaneStep, 'read'>,
+  pending: readonly Transaction[],
+): Promise<Set<string>> {
+  const ids = pending.filter(({ onDeath }) => onDeath === 'renew').map(({ id }) => id);
+  if (ids.length === 0) return new Set();
+  return new Set((await read.attempts(...ids)).map(({ transactionId }) => transactionId));
 }
 
 /** Nothing is remembered of a transaction that has ended. */

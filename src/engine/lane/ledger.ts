@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BroadcastOutcome } from '../../chains/client.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Decision, DecisionKind } from '../../domain/transaction/decision.ts';
@@ -205,11 +206,15 @@ async function note(writer: Writer, { transaction, decision, settles }: Omit<Cha
   if (settles !== undefined) await writer.settleIntent(settles, null);
 }
 
-/** Without a hash that it has already: each look finds that, and nobody need be told. */
+/** Without a hash and fields that it has already: each look finds those, and nobody need be told. */
 function news({ transaction, set }: Pick<Change, 'transaction' | 'set'>): TransactionChange {
-  const { hash, ...others } = set;
-  const isSame = hash === transaction.hash && (set.status ?? transaction.status) === transaction.status;
-  return isSame ? others : set;
+  const { hash, fields, ...others } = set;
+  const isSameHash = hash === transaction.hash && (set.status ?? transaction.status) === transaction.status;
+  return {
+    ...others,
+    ...(hash === undefined || isSameHash ? {} : { hash }),
+    ...(fields === undefined || isDeepStrictEqual(fields, transaction.fields) ? {} : { fields }),
+  };
 }
 
 /** What has ended in vain gives its bytes back: they may be posted once more. */

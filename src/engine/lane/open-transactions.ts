@@ -1,20 +1,55 @@
+import type { Chain } from '../../chains/chain.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Reader } from '../../store/store.ts';
 import type { OpenEntry } from './ledger.ts';
 
 /** What a lane has under way, and how far its account has come. */
 export class OpenBook {
-  /** The lane's open transactions by id. */
-  readonly entries: Map<string, OpenEntry>;
+  readonly #entries: Map<string, OpenEntry>;
+  /** Known until one comes, changes or goes: several parts of a step need it. */
+  #bySequence: readonly OpenEntry[] | undefined;
+  /** By an attempt's fields, which stay the same object when nodes take the attempt. */
+  readonly #costs = new WeakMap<object, bigint>();
   readonly #readSettled: () => Promise<bigint | null>;
   #settled: bigint | null | undefined;
 
   private constructor(entries: readonly OpenEntry[], readSettled: () => Promise<bigint | null>) {
-    this.entries = new Map(entries.map((entry) => [entry.transaction.id, entry]));
+    this.#entries = new Map(entries.map((entry) => [entry.transaction.id, entry]));
     this.#readSettled = readSettled;
   }
 
   static async read(read: Pick<Reader, 'openTransactions' | 'settledSequence'>, lane: string): Promise<OpenBook> {
     return new OpenBook(await read.openTransactions(lane), () => read.settledSequence(lane));
+  }
+
+  /** The lane's open transactions by id. */
+  get entries(): ReadonlyMap<string, OpenEntry> {
+    return this.#entries;
+  }
+
+  /** Lowest sequence first; those without one stay in order. */
+  get bySequence(): readonly OpenEntry[] {
+    this.#bySequence ??= [...this.#entries.values()].sort(compareSequences);
+    return this.#bySequence;
+  }
+
+  set(transactionId: string, entry: OpenEntry): void {
+    this.#entries.set(transactionId, entry);
+    this.#bySequence = undefined;
+  }
+
+  delete(transactionId: string): void {
+    this.#entries.delete(transactionId);
+    this.#bySequence = undefined;
+  }
+
+  /** The most that attempts of one transaction can take: any of them may be the one that counts. */
+  dearestCost(chain: Pick<Chain, 'costOf'>, attempts: readonly Attempt[]): bigint {
+    return attempts.reduce((most, attempt) => {
+      const cost = this.#costs.get(attempt.fields) ?? chain.costOf(attempt);
+      this.#costs.set(attempt.fields, cost);
+      return cost > most ? cost : most;
+    }, 0n);
   }
 
   /** The sequence after the highest that is used for good; read once, then kept. */
@@ -28,4 +63,9 @@ export class OpenBook {
     if (sequence === null || this.#settled === undefined) return;
     if (this.#settled === null || sequence >= this.#settled) this.#settled = sequence + 1n;
   }
+}
+
+function compareSequences(one: OpenEntry, other: OpenEntry): number {
+  const [a, b] = [one.transaction.sequence ?? 0n, other.transaction.sequence ?? 0n];
+  return Number(a > b) - Number(a < b);
 }

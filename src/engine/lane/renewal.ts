@@ -3,7 +3,7 @@ import type { DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { NoopEnd } from '../../domain/transaction/transaction-state.ts';
 import { type Renewal, signVersions, type Wanted } from './attempts/further-attempts.ts';
-import { ageOf, applyToOpen, bySequence, isAside, type LaneStep, latestOf, observedOf, unmined } from './lane-step.ts';
+import { ageOf, applyToOpen, isAside, type LaneStep, latestOf, observedOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 
@@ -62,7 +62,7 @@ async function dueVersions(step: LaneStep): Promise<Wanted[]> {
 function waitingForLower(step: LaneStep): Set<OpenEntry> {
   const waiting = new Set<OpenEntry>();
   let [next, isBlocked]: [bigint | null, boolean] = [null, false];
-  for (const entry of bySequence([...step.open.entries.values()])) {
+  for (const entry of step.open.bySequence) {
     const { sequence, status } = entry.transaction;
     if (sequence === null || isAside(step, entry)) continue;
     isBlocked ||= next !== null && sequence > next;

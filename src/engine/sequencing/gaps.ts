@@ -61,7 +61,7 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
     const decision = { kind: 'gap-filled', text: statusReason } as const;
     const stored = await step.ledger.record([{ transaction: pending, isNew: true, set, attempt, decision }]);
     if (stored) {
-      step.open.entries.set(pending.id, { transaction: { ...pending, ...set }, attempts: [attempt] });
+      step.open.set(pending.id, { transaction: { ...pending, ...set }, attempts: [attempt] });
     }
     return stored;
   };

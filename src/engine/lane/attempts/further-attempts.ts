@@ -19,7 +19,7 @@ import type { OpenEntry, Version } from '../ledger.ts';
 import type { Sender } from '../sender.ts';
 import { askTogether } from './ask-together.ts';
 import { shortages } from './budgets.ts';
-import { committedCost, dearestCost } from './prepare.ts';
+import { committedCost } from './prepare.ts';
 import { SIGNATURES_PER_TURN, startInTurns } from './start-in-batches.ts';
 import { storeVaried } from './vary.ts';
 
@@ -66,6 +66,7 @@ interface Signed extends Ready {
  * @returns what came of each, in order
  */
 export async function signVersions(step: LaneStep, wanted: readonly Wanted[]): Promise<Renewal[]> {
+  if (wanted.length === 0) return [];
   const renewals = new Map<Wanted, Renewal>();
   const ready = await afford(step, await price(step, wanted, renewals), renewals);
   const signed = await sign(step, ready, renewals);
@@ -75,13 +76,13 @@ export async function signVersions(step: LaneStep, wanted: readonly Wanted[]): P
 }
 
 async function price(step: LaneStep, wanted: readonly Wanted[], renewals: Map<Wanted, Renewal>): Promise<Ready[]> {
-  const priced = await askTogether<Wanted, Priced>(wanted, await committedCost(step), {
+  const priced = await askTogether<Wanted, Priced>(wanted, committedCost(step), {
     ask: (one, committed) => ask(step, one, committed),
     takes: (answer, { entry, version }) => {
       // One that does nothing is signed whatever others need.
       if ('error' in answer || answer.preparation.kind !== 'ready' || version.purpose === 'noop') return undefined;
       // Only one version takes effect, and what the dearest may take is counted already.
-      const more = answer.preparation.cost - dearestCost(answer.sender.chain, entry.attempts);
+      const more = answer.preparation.cost - step.open.dearestCost(step.chain, entry.attempts);
       return more > 0n ? more : 0n;
     },
   });
@@ -200,7 +201,7 @@ async function storeTogether(step: LaneStep, signed: readonly Signed[], renewals
       step.memory.offers.restUntil(id, step.clock.elapsed() + step.timing.reofferMs);
     const { wanted } = signed[index] ?? {};
     if (wanted === undefined) continue;
-    step.open.entries.set(id, {
+    step.open.set(id, {
       transaction: { ...transaction, ...set },
       attempts: [...wanted.entry.attempts, attempt],
     });

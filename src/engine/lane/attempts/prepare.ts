@@ -1,7 +1,5 @@
-import type { Chain } from '../../../chains/chain.ts';
 import type { Preparation, ReadyPreparation } from '../../../chains/client.ts';
 import { messageOf } from '../../../domain/errors.ts';
-import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { forget, type LaneStep, unmined } from '../lane-step.ts';
 import type { Change } from '../ledger.ts';
@@ -24,7 +22,7 @@ type Outcome = { sender: Sender; preparation: Preparation } | { error: unknown }
  * @returns those that may be signed, in the order given
  */
 export async function price(step: LaneStep, pending: readonly Transaction[]): Promise<Priced[]> {
-  const outcomes = await askTogether<Transaction, Outcome>(pending, await committedCost(step), {
+  const outcomes = await askTogether<Transaction, Outcome>(pending, committedCost(step), {
     ask: (transaction, committed) => ask(step, transaction, committed),
     takes: (outcome) => ('preparation' in outcome ? readyOf(outcome.preparation)?.cost : undefined),
   });
@@ -80,21 +78,7 @@ function readyOf(preparation: Preparation): ReadyPreparation | undefined {
   return preparation.kind === 'ready' ? preparation : undefined;
 }
 
-/** In the place of a relayer that is gone: nothing of it can be priced. */
-const NOBODY = { chain: undefined };
-
 /** What the lane's transactions can take from the account that are in no block, in the smallest unit. */
-export async function committedCost(step: LaneStep): Promise<bigint> {
-  let sum = 0n;
-  for (const { transaction, attempts } of unmined(step)) {
-    const { chain } = await step.senders.of(transaction.relayerId).catch(() => NOBODY);
-    if (chain === undefined) continue;
-    sum += dearestCost(chain, attempts);
-  }
-  return sum;
-}
-
-/** The most that versions of one transaction can take: any of them may be the one that counts. */
-export function dearestCost(chain: Chain, attempts: readonly Attempt[]): bigint {
-  return attempts.map((attempt) => chain.costOf(attempt)).reduce((most, cost) => (cost > most ? cost : most), 0n);
+export function committedCost(step: LaneStep): bigint {
+  return unmined(step).reduce((sum, { attempts }) => sum + step.open.dearestCost(step.chain, attempts), 0n);
 }

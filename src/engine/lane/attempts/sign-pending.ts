@@ -8,7 +8,7 @@ import { chainOfLane } from '../../../domain/transaction/lane.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../../store/lease.ts';
 import { sequenceFigures } from '../../sequencing/sequence-figures.ts';
-import { forget, type LaneStep } from '../lane-step.ts';
+import { forget, type LaneStep, renewedOf } from '../lane-step.ts';
 import type { Version } from '../ledger.ts';
 import { hasExpired, lifetimeOf } from '../lifetime.ts';
 import { affordable } from './budgets.ts';
@@ -30,7 +30,7 @@ interface Signed {
  * no sequence yet, so those behind it pass.
  */
 export async function takeUp(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
-  if (step.life.isEnding()) return;
+  if (pending.length === 0 || step.life.isEnding()) return;
   const priced = await affordable(step, await price(step, await dropExpired(step, pending)));
   if (priced.length === 0) {
     return;
@@ -52,9 +52,10 @@ async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Pro
     if (await hasExpired(step, transaction)) expired.add(transaction);
   }
   for (const { id } of expired) forget(step, id);
+  const renewed = await renewedOf(step, [...expired]);
   await step.ledger.apply(
     [...expired].map((transaction) => {
-      const statusReason = `${lifetimeOf(transaction)} before it was signed`;
+      const statusReason = `${lifetimeOf(transaction)} before it was signed${renewed.has(transaction.id) ? ' anew' : ''}`;
       const decision = { kind: 'expired', text: statusReason } as const;
       return { transaction, set: { status: 'expired', statusReason, nextActionAt: null }, decision };
     }),
@@ -152,6 +153,11 @@ async function signOne(priced: Priced, anchor: Anchor | undefined, kept: Signed 
     return kept;
   }
   const { transaction, sender, preparation } = priced;
+  if (anchor.kind !== transaction.anchorKind) {
+    throw new Error(
+      `it was accepted with an anchor of kind ${transaction.anchorKind} and prepared with ${anchor.kind}`,
+    );
+  }
   const version = await sender.client.sign(transaction, preparation.fields, anchor, await sender.signer());
   return { priced, anchor, version };
 }
@@ -232,7 +238,7 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
   if (!(await step.ledger.record(versions))) return;
   for (const { transaction, set, attempt } of versions) {
     if (step.memory.offers.causeOf(transaction.id) !== undefined) step.memory.offers.renewed(transaction.id);
-    step.open.entries.set(transaction.id, {
+    step.open.set(transaction.id, {
       transaction: { ...transaction, ...set },
       attempts: [...(earlier.get(transaction.id) ?? []), attempt],
     });

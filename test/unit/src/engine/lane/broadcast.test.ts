@@ -81,12 +81,12 @@ t.test('what is to have no effect is not offered before its empty version is sig
   const { step, transactions } = await signed(world, 2);
   const [first] = transactions;
   const entry = present(step.open.entries.get(first?.id ?? ''));
-  step.open.entries.set(entry.transaction.id, { ...entry, transaction: { ...entry.transaction, noopEnd: 'expired' } });
+  step.open.set(entry.transaction.id, { ...entry, transaction: { ...entry.transaction, noopEnd: 'expired' } });
   const offered = answers(world, ['anchor-ahead', 'anchor-ahead']);
   await offer(step);
   t.strictSame(offered, [1n, 1n], 'not even for a node that misses it');
   const [attempt] = entry.attempts;
-  step.open.entries.set(entry.transaction.id, {
+  step.open.set(entry.transaction.id, {
     ...present(step.open.entries.get(entry.transaction.id)),
     attempts: [{ ...present(attempt), purpose: 'noop' }],
   });
@@ -99,7 +99,7 @@ t.test('what can never execute is not offered', async (t) => {
   const { step, transactions } = await signed(world, 2);
   const entry = present(step.open.entries.get(present(transactions[0]).id));
   const [attempt] = entry.attempts;
-  step.open.entries.set(entry.transaction.id, { ...entry, attempts: [{ ...present(attempt), deadAt: 1 }] });
+  step.open.set(entry.transaction.id, { ...entry, attempts: [{ ...present(attempt), deadAt: 1 }] });
   step.memory.offers.missing(entry.transaction.id);
   const offered = answers(world, []);
   await offer(step);
@@ -115,7 +115,7 @@ t.test('a node that misses a lower sequence gets all lower ones first, once in a
   for (const { id } of transactions.slice(1)) {
     const entry = step.open.entries.get(id);
     if (entry === undefined) throw new Error('not open');
-    step.open.entries.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
+    step.open.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
     step.memory.offers.forget(id);
   }
 
@@ -137,7 +137,7 @@ t.test('what a node took lately is not offered again; what it was silent about f
   const id = transactions[0]?.id ?? '';
   const entry = step.open.entries.get(id);
   if (entry === undefined) throw new Error('not open');
-  step.open.entries.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
+  step.open.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
 
   await offer(step);
   t.equal(offered.length, 1);
@@ -157,7 +157,7 @@ t.test('bytes that are missing from the store are not made up', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 1);
   const transaction = present(transactions[0]);
-  step.open.entries.set(transaction.id, { transaction, attempts: [] });
+  step.open.set(transaction.id, { transaction, attempts: [] });
   t.match(await offer(step), { offered: 0 });
   t.strictSame(world.chain.received, []);
 });

@@ -5,6 +5,7 @@ import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts'
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
 import { carryOut } from '../../../../../src/engine/lane/intents.ts';
 import { EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';
+import { attemptOf } from '../../../../support/store.ts';
 
 const CANCEL: IntentAction = { kind: 'cancel' };
 const REPLACE: IntentAction = { kind: 'replace', request: { effect: 'instead' }, validUntil: 4_000_000_000_000 };
@@ -38,6 +39,17 @@ t.test('a pending transaction is canceled at once: nothing of it was signed', as
     nextActionAt: null,
   });
   t.strictSame(await world.store.read.intentOutcome(position), { refusal: null });
+});
+
+t.test('one whose attempts have died says so when it is canceled', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay', { onDeath: 'renew' });
+  await world.store.write((writer) => writer.insertAttempt({ ...attemptOf(transaction), deadAt: 1 }));
+  await ask(world, transaction, CANCEL);
+  await settle(world);
+  t.equal((await world.get(transaction)).status, 'canceled');
+  const decisions = await world.store.read.decisions(transaction.id, 9);
+  t.match(decisions.at(-1), { kind: 'canceled', text: 'No attempt of it can execute any more' });
 });
 
 t.test('a pending transaction is replaced by being another one from now on', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { applyToOpen, bySequence, isDue, unmined } from '../../../../../src/engine/lane/lane-step.ts';
+import { applyToOpen, isDue, unmined } from '../../../../../src/engine/lane/lane-step.ts';
 import { EngineWorld, pendingTransaction, stepAt } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 
@@ -12,12 +12,12 @@ t.test('what is not in a block comes lowest sequence first, also beyond the digi
   const world = await EngineWorld.open(t);
   const step = await world.step();
   const entries = [entry('sent', 2n ** 63n + 1n), entry('mined', 1n), entry('submitted', 2n ** 63n)];
-  for (const one of entries) step.open.entries.set(one.transaction.id, one);
+  for (const one of entries) step.open.set(one.transaction.id, one);
   t.strictSame(
     unmined(step).map(({ transaction }) => transaction.sequence),
     [2n ** 63n, 2n ** 63n + 1n],
   );
-  t.equal(bySequence(entries)[0]?.transaction.sequence, 1n);
+  t.equal(step.open.bySequence[0]?.transaction.sequence, 1n);
 });
 
 t.test('due is what has a time that has come', async (t) => {
@@ -41,8 +41,7 @@ t.test('what became final or pending again leaves the picture, what changed is c
     await world.accept('b', { status: 'submitted' }),
     await world.accept('c', { status: 'submitted' }),
   ];
-  for (const transaction of [ended, again, changed])
-    step.open.entries.set(transaction.id, { transaction, attempts: [] });
+  for (const transaction of [ended, again, changed]) step.open.set(transaction.id, { transaction, attempts: [] });
   for (const { id } of [ended, again]) step.memory.offers.failed(id);
   const known: unknown[] = [];
   step.open.ended = (sequence) => void known.push(sequence);
@@ -66,7 +65,7 @@ t.test('what a node took and what died is current, and what counts is the first 
   await world.store.write(async (writer) => {
     for (const attempt of attempts) await writer.insertAttempt(attempt);
   });
-  step.open.entries.set(transaction.id, { transaction, attempts });
+  step.open.set(transaction.id, { transaction, attempts });
 
   const apply = (at: number) =>
     applyToOpen(step, [{ transaction, set: {}, accepted: { ordinal: 1, at }, died: { ordinals: [2], at } }]);

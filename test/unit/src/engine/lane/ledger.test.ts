@@ -2,6 +2,7 @@ import t from 'tap';
 import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { ChangeFeed } from '../../../../../src/engine/change-feed.ts';
+import type { Store, Writer } from '../../../../../src/store/store.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
 
 function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
@@ -140,4 +141,24 @@ t.test('a change of status and its event are one commit; other changes tell noth
   t.notOk(await ledger.record([{ ...stale, attempt: { ...attemptOf(transaction, 1n), ordinal: 2, hash: 'other' } }]));
   t.equal((await told()).length, 1, 'what was not changed is not told');
   t.ok(world.hints > 0);
+});
+
+t.test('fields that a look finds once more are not written again', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay', { fields: { block: 7 }, hash: 'h' });
+  const written: object[] = [];
+  const store: Pick<Store, 'write'> = {
+    write: (body) =>
+      world.store.write((writer) => {
+        const watched: Writer = Object.create(writer);
+        watched.updateTransaction = (...change) => (written.push(change[2]), writer.updateTransaction(...change));
+        return body(watched);
+      }),
+  };
+  const ledger = world.ledger(store);
+  const at = (block: number) => ({ fields: { block }, nextActionAt: 5 });
+  await ledger.apply([{ transaction, set: at(7) }]);
+  await ledger.apply([{ transaction, set: at(8) }]);
+  t.same(written, [{ nextActionAt: 5 }, at(8)]);
+  t.strictSame((await world.get(transaction)).fields, { block: 8 });
 });

@@ -100,7 +100,7 @@ t.test('any version that is in a block ends the search, and its hash is shown', 
   await world.store.write((writer) => writer.insertAttempt(second));
   await world.store.write((writer) => writer.updateTransaction(transaction.id, 'submitted', { hash: 'bumped' }));
   const entry = { transaction: await world.get(transaction), attempts: [present(first), second] };
-  step.open.entries.set(transaction.id, entry);
+  step.open.set(transaction.id, entry);
 
   sees(world, included(hash, { final: true }));
   await lookAtAll(step);

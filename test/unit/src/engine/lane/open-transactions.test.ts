@@ -1,6 +1,8 @@
 import t from 'tap';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import { OpenBook } from '../../../../../src/engine/lane/open-transactions.ts';
 import { pendingTransaction } from '../../../../support/engine-world.ts';
+import { attemptOf } from '../../../../support/store.ts';
 
 /** What a store says of a lane, and what it was asked. */
 function storeOf(settled: bigint | null) {
@@ -39,4 +41,34 @@ t.test('an account without history begins with what ends first', async (t) => {
   t.equal(await book.settled(), null);
   book.ended(0n);
   t.equal(await book.settled(), 1n);
+});
+
+t.test('the order by sequence follows what comes, changes and goes', async (t) => {
+  const book = await OpenBook.read(storeOf(null), 'lane');
+  const put = (id: string, sequence: bigint) =>
+    book.set(id, { transaction: pendingTransaction('pay', { id, sequence }), attempts: [] });
+  const order = () => book.bySequence.map(({ transaction }) => transaction.id);
+  book.delete('one');
+  put('b', 7n);
+  put('a', 2n ** 63n);
+  t.strictSame(order(), ['b', 'a']);
+  t.equal(book.bySequence, book.bySequence, 'sorted once');
+  put('c', 8n);
+  t.strictSame(order(), ['b', 'c', 'a']);
+  put('b', 9n);
+  t.strictSame(order(), ['c', 'b', 'a']);
+  book.delete('c');
+  t.strictSame(order(), ['b', 'a']);
+});
+
+t.test('what an attempt can cost is asked of its family once, also after a node took it', async (t) => {
+  const book = await OpenBook.read(storeOf(null), 'lane');
+  const attempts = ['7', '9', '2'].map((cost) => attemptOf(pendingTransaction('pay'), { fields: { cost } }));
+  let asked = 0;
+  const chain = { costOf: ({ fields }: { fields: JsonObject }) => ((asked += 1), BigInt(String(fields['cost']))) };
+  t.equal(book.dearestCost(chain, attempts), 9n);
+  const taken = attempts.map((attempt) => ({ ...attempt, acceptedAt: 5 }));
+  t.equal(book.dearestCost(chain, taken), 9n);
+  t.equal(asked, 3);
+  t.equal(book.dearestCost(chain, []), 0n);
 });

@@ -142,7 +142,7 @@ t.test('what waits above a sequence that nobody holds is not made dearer either'
   await takeUp(step, pending);
   await offer(step);
   const [below, gone, above] = pending.map(({ id }) => present(step.open.entries.get(id)));
-  step.open.entries.delete(present(gone).transaction.id);
+  step.open.delete(present(gone).transaction.id);
   world.client.patience = 0;
   t.equal(await renew(step), 1);
   const versionsOf = async ({ transaction: { id } }: OpenEntry) => (await world.store.read.attempts(id)).length;
@@ -228,7 +228,7 @@ t.test('what every node refuses again and again fails, and its sequence is taken
   world.chain.unacceptable.add('pay');
   for (let round = 0; round < 3; round += 1) {
     const entry = present(step.open.entries.get(transaction.id));
-    step.open.entries.set(transaction.id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
+    step.open.set(transaction.id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
     t.equal(await renew(step), 0);
     await offer(step);
   }

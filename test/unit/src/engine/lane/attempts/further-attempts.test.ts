@@ -114,3 +114,11 @@ t.test('one that has moved on meanwhile keeps its versions, and the picture is r
   t.equal(world.distrusted, 1);
   for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 1);
 });
+
+t.test('nothing wanted asks nobody anything', async (t) => {
+  const { step } = await scene(t, 1);
+  const ledger = Object.create(step.ledger, { raise: { value: () => t.fail('asked') } }) as LaneStep['ledger'];
+  const reached = t.capture(step.life, 'passes');
+  t.strictSame(await signVersions({ ...step, ledger }, []), []);
+  t.strictSame(reached(), []);
+});

@@ -52,7 +52,7 @@ t.test('nor to what is signed and not yet in a block', async (t) => {
   world.chain.balance = 10n;
   const step = await world.step();
   const open = pendingTransaction('open', { status: 'submitted', sequence: 0n, request: { effect: 'x', cost: '7' } });
-  step.open.entries.set(open.id, {
+  step.open.set(open.id, {
     transaction: open,
     attempts: [attemptOf(open), attemptOf(open, { request: { cost: '2' } })],
   });

@@ -3,6 +3,7 @@ import type { Anchor } from '../../../../../../src/domain/transaction/anchor.ts'
 import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
 import { takeUp } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { EngineWorld, present, relayerNamed, stepAt } from '../../../../../support/engine-world.ts';
+import { attemptOf } from '../../../../../support/store.ts';
 
 async function acceptMany(world: EngineWorld, count: number): Promise<Transaction[]> {
   const accepted = [];
@@ -118,7 +119,11 @@ t.test('what consumes no sequence of the account gets none, and goes on while th
     return anchor && { kind: 'ready', fields: { price: '1' }, cost: 1n, anchor };
   };
   const acceptAll = (round: number) =>
-    Promise.all(['one', 'nonce', 'two', 'hash'].map((what) => world.accept(`${what} ${round}`)));
+    Promise.all(
+      ['one', 'nonce', 'two', 'hash'].map((what) =>
+        world.accept(`${what} ${round}`, { anchorKind: anchors[what]?.kind ?? 'sequence' }),
+      ),
+    );
   const signed = async (pending: readonly Transaction[]) => {
     const attempts = await world.store.read.attempts(...pending.map(({ id }) => id));
     return pending.map(({ id }) => attempts.find(({ transactionId }) => transactionId === id)?.anchor);
@@ -194,4 +199,35 @@ t.test('bytes that the store refuses hold up none but themselves', async (t) => 
   t.match(await world.get(other), { status: 'pending', sequence: null });
   await takeUp(step, [other]);
   t.match(await world.get(other), { status: 'sent', sequence: 0n });
+});
+
+t.test('a step without anything pending asks nobody anything', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  await takeUp(step, await acceptMany(world, 2));
+  const nothing = () => Promise.reject(new Error('asked'));
+  await t.resolves(takeUp({ ...step, read: { ...step.read, budgeted: nothing, attempts: nothing } }, []));
+});
+
+t.test('what was signed before and died expires as such', async (t) => {
+  const world = await EngineWorld.open(t);
+  const [renewed, other] = [
+    await world.accept('a', { onDeath: 'renew', validUntil: 1 }),
+    await world.accept('b', { onDeath: 'renew', validUntil: 1 }),
+  ];
+  await world.store.write((writer) => writer.insertAttempt({ ...attemptOf(renewed), deadAt: 1 }));
+  await takeUp(stepAt(await world.step(), { chainTime: async () => 2 }), [renewed, other]);
+  t.match(await world.get(renewed), {
+    status: 'expired',
+    statusReason: 'valid_until passed before it was signed anew',
+  });
+  t.match(await world.get(other), { status: 'expired', statusReason: 'valid_until passed before it was signed' });
+});
+
+t.test('another anchor than the one that it was accepted with is never signed', async (t) => {
+  const world = await EngineWorld.open(t);
+  const [wrong, right] = [await world.accept('a', { anchorKind: 'text' }), await world.accept('b')];
+  await takeUp(await world.step(), [wrong, right]);
+  t.match(await world.get(wrong), { status: 'pending', statusReason: /accepted with an anchor of kind text/ });
+  t.match(await world.get(right), { status: 'sent', sequence: 0n }, 'no gap is left');
 });
