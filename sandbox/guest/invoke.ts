@@ -5,6 +5,7 @@ import { createContext } from './context.ts';
 import {
   apply,
   defineProperty,
+  enumerableKeys,
   isPrototypeOf,
   NativeError,
   NativePromise,
@@ -14,6 +15,9 @@ import {
 import type { PluginContext } from './plugin-api.ts';
 
 type Handler = (...args: unknown[]) => unknown;
+
+/** Exports that are told of where the handler is missing. */
+const MOST_NAMES = 10;
 
 /**
  * Runs the plugin's handler: with the context when it declares exactly one parameter, as `handler(api, params)`
@@ -34,8 +38,21 @@ export function invokeHandler(moduleExports: unknown, given: InvocationContext, 
 export function findHandler(moduleExports: unknown): Handler {
   const isModule = (typeof moduleExports === 'object' && moduleExports !== null) || typeof moduleExports === 'function';
   const handler = isModule ? (moduleExports as { handler?: unknown }).handler : undefined;
-  if (typeof handler !== 'function') throw new NativeError('Plugin must export a handler function');
-  return handler as Handler;
+  if (typeof handler === 'function') return handler as Handler;
+  const told =
+    handler === undefined
+      ? exportsOf(isModule ? (moduleExports as object) : {})
+      : `its handler is of type ${typeof handler}`;
+  throw new NativeError(`Plugin must export a handler function; ${told}`);
+}
+
+function exportsOf(module: object): string {
+  const names = enumerableKeys(module);
+  let text = '';
+  for (let index = 0; index < names.length && index < MOST_NAMES; index++) {
+    text += `${index === 0 ? 'it exports ' : ', '}${names[index] as string}`;
+  }
+  return text === '' ? 'it exports nothing' : text;
 }
 
 function callWithApi(handler: Handler, { api, params }: PluginContext): unknown {

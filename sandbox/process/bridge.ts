@@ -111,6 +111,14 @@ export class Bridge {
     this.#outcome ??= JSON.stringify(outcome);
   }
 
+  /** What nobody awaited is dropped, and its isolate serves no other call: its author wants to know. */
+  tellLeftBehind(): void {
+    if (this.idle) return;
+    const left = [counted(this.#timers.size, 'timer'), counted(this.#pending, 'request')].filter(Boolean).join(' and ');
+    const message = `The handler has returned and left ${left} behind, dropped by now: await or clear what it starts`;
+    this.log(JSON.stringify({ level: 'warn', message }));
+  }
+
   /** A reply for the guest has come; false when nothing waits for one. */
   replied(): boolean {
     if (this.#pending === 0) return false;
@@ -231,6 +239,10 @@ export class Bridge {
     this.#timers.delete(id);
     return '';
   }
+}
+
+function counted(count: number, what: string): string {
+  return count === 0 ? '' : `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Answers what one isolate asks while no call runs: when the runtime boots and when a plugin's module is evaluated. */

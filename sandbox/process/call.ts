@@ -111,6 +111,7 @@ export class Call {
     if (this.#cpuMs >= cpu_ms) bridge.end(cpuLimit(this.limits, spentMs));
     const ended = bridge.outcome !== null;
     const clean = ended && bridge.idle && this.#isolate.sound;
+    if (bridge.outcome?.startsWith(RETURNED) === true) bridge.tellLeftBehind();
     this.#channel.send(UP.LEAVE, this.id, '');
 
     if (ended) this.#finish(clean);

@@ -15,6 +15,7 @@ import type { CallFeed } from './call-feed.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
+import { placeIn } from './compiler/source-positions.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { answerOf, ended, failureAnswer, type HostFailure, type ShownUsage } from './outcome.ts';
@@ -40,6 +41,9 @@ export interface CallRunnerDeps {
 
 /** A call may wait for a place for half of its plugin's timeout, and for so long at least, in ms. */
 const SHORTEST_WAIT_MS = 3000;
+
+/** An answer of a lower status is one that the plugin meant to give. */
+const LEAST_UNMEANT_STATUS = 500;
 
 /** Below this many ms before its deadline a lost call is not begun again. */
 const LEAST_RERUN_MS = 100;
@@ -179,7 +183,7 @@ export class CallRunner {
     this.remember(outcome, lines, report.usage, record, mapped);
     forwardLogs(this.deps.log, logs, { pluginId, requestId: record.requestId }, forward_logs);
     const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
-    return answerOf(shown, entry, {
+    return answerOf(placed(shown, logs), entry, {
       logs,
       traces: record.traces.entries(this.deps.clock.elapsed()),
       usage: report.usage,
@@ -232,6 +236,13 @@ function withoutCredential(headers: PluginRequest['headers']): PluginRequest['he
   if (headers['authorization'] === undefined) return headers;
   const { authorization: _, ...others } = headers;
   return others;
+}
+
+/** An error that nobody caught and that tells no details has its place among the author's files as such. */
+function placed(outcome: Outcome, logs: readonly LogEntry[]): Outcome {
+  if (outcome.kind !== 'threw' || outcome.status < LEAST_UNMEANT_STATUS || outcome.details !== '{}') return outcome;
+  const place = placeIn(logs.findLast(({ level }) => level === 'uncaught')?.message ?? '');
+  return place === undefined ? outcome : { ...outcome, details: JSON.stringify(place) };
 }
 
 /** Only the host knows the limit as the operator wrote it: a call that ran twice had less the second time. */

@@ -208,7 +208,8 @@ export async function handler({ params, api }: X) {
     const withCause = new RegExp(
       `^Uncaught Error: no price\\n {4}at handler \\(plugins/stack\\.ts:9:\\d+\\)\\n\\[cause\\]: TypeError: deep down${inDeep.source}$`,
     );
-    t.match(cause.body, { error: 'no price', data: { code: 'PLUGIN_ERROR', details: {} } });
+    const place = { file: 'plugins/stack.ts', line: 9, column: Number };
+    t.match(cause.body, { error: 'no price', data: { code: 'PLUGIN_ERROR', details: place } });
     t.match(cause.body.metadata.logs, [{ level: 'error', message: withCause }]);
     t.match(logged('cause'), [{ level: 'error', pluginId: 'stack', err: { stack: withCause } }]);
 
@@ -229,11 +230,11 @@ export async function handler({ params, api }: X) {
     t.match((await answer('answer')).body.metadata.logs, [{ message: /^Uncaught Error: not you\n/ }]);
     t.same(logged('answer'), [], 'an answer to the caller is nothing for the operator');
 
-    const place = 'plugins/loads.ts failed to load: deep down\n    at deep (plugins/_deep.ts:4:9)';
-    t.match((await call('loads')).body, { error: place, data: { code: 'TYPE_ERROR', details: {} } });
+    const told = 'plugins/loads.ts failed to load: deep down\n    at deep (plugins/_deep.ts:4:9)';
+    t.match((await call('loads')).body, { error: told, data: { code: 'TYPE_ERROR', details: {} } });
     t.match(await host.get('loads'), {
       state: 'broken',
-      error: { message: place, file: 'plugins/_deep.ts', line: 4, column: 9 },
+      error: { message: told, file: 'plugins/_deep.ts', line: 4, column: 9 },
     });
     const broken =
       log()
@@ -255,10 +256,15 @@ t.test('after its end a call can do nothing more', async (t) => {
         await new Promise((resolve) => setTimeout(resolve, 1500));
         await api.useRelayer('known').sendTransaction({ late: true });`),
     },
-    entries: [{ id: 'outlives', timeout: 1 }],
+    entries: [
+      { id: 'lingers', emit_logs: true },
+      { id: 'outlives', timeout: 1 },
+    ],
   });
   t.teardown(close);
-  t.match(await call('lingers'), { status: 200 });
+  const left = await call('lingers');
+  t.match(left.status, 200);
+  t.match(left.body.metadata.logs, [{ level: 'warn', message: /left 1 timer behind/ }]);
   t.match(await call('outlives'), { status: 504 });
   await new Promise((resolve) => setTimeout(resolve, 700));
   t.same(services.sent, []);

@@ -6,7 +6,7 @@ import { type Grants, grantsOf } from '../capabilities/grants.ts';
 import { type BuiltInChange, builtInChanges } from '../compiler/built-in-changes.ts';
 import type { Bundle, Compiler } from '../compiler/compiler.ts';
 import { environmentReads } from '../compiler/environment-use.ts';
-import { lacksHandler } from '../compiler/handler-export.ts';
+import { exportedInstead } from '../compiler/handler-export.ts';
 import { hostRefusal, networkUse } from '../compiler/network-use.ts';
 import { ended, type HostFailure } from '../outcome.ts';
 import { findPluginFile } from './plugin-file.ts';
@@ -34,7 +34,8 @@ export async function buildVersion(deps: VersionBuildDeps, entry: PluginEntry): 
     const bundle = await deps.compiler.compile(id, source);
     if ('status' in bundle) return bundle;
     const version = versionOf(deps, entry, source.label, bundle);
-    return lacksHandler(bundle.code) ? { ...version, unloadable: withoutHandler(id, source.label) } : version;
+    const exported = exportedInstead(bundle.code);
+    return exported === undefined ? version : { ...version, unloadable: withoutHandler(id, source.label, exported) };
   } catch (error) {
     deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
     const message = 'Compilation failed: the service could not do it, and its log says why';
@@ -58,6 +59,9 @@ function versionOf(
   return { ...kept, version: { ...parts, version: hash }, since: deps.clock.now(), reads };
 }
 
+/** Exports that are told of where the handler is missing. */
+const MOST_NAMES = 10;
+
 function reportMissing(log: Log, pluginId: string, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {
   const missing = reads.environment.filter((name) => !(name in env));
   if (missing.length > 0) {
@@ -78,8 +82,9 @@ function reportChange(log: Log, pluginId: string, { target, place }: BuiltInChan
 }
 
 /** A file that was cut off, that calls its handler by another name, or that is meant for others to import. */
-function withoutHandler(pluginId: string, file: string): HostFailure {
-  const message = 'Plugin must export a handler function';
+function withoutHandler(pluginId: string, file: string, exported: readonly string[]): HostFailure {
+  const told = exported.length === 0 ? '' : `; it exports ${exported.slice(0, MOST_NAMES).join(', ')}`;
+  const message = `Plugin must export a handler function${told}`;
   const hint = 'export it as `handler`; the name of a file that others import begins with _ or lies in a folder';
   return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file }, hint };
 }

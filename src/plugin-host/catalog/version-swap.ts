@@ -1,6 +1,6 @@
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
 import type { NetworkUse } from '../compiler/network-use.ts';
-import type { SourcePositions } from '../compiler/source-positions.ts';
+import { placeIn, type SourcePositions } from '../compiler/source-positions.ts';
 import { ended, type HostFailure } from '../outcome.ts';
 
 /** A version that was built. */
@@ -150,22 +150,15 @@ export function stateOf({
   return failure === undefined ? 'compiling' : 'broken';
 }
 
-/** A frame that {@link SourcePositions} has mapped. */
-const PLACE = /^\s+at (?:.* \()?(plugins\/.+?):(\d+):(\d+)\)?$/m;
-
 function hostFailure({ outcome, report }: LoadFailure, { positions, version }: ServingVersion): HostFailure {
   if (outcome.kind === 'returned') throw new Error('a version that failed to load returned something');
   const message = positions.mapped(outcome.message);
-  const [, file = version.filename, line, column] = PLACE.exec(message) ?? [];
+  const place = placeIn(message) ?? { file: version.filename, line: null, column: null };
   return {
     code: outcome.code,
     message,
     status: 500,
-    details: { pluginId: version.pluginId, file, line: numberOr(line), column: numberOr(column) },
+    details: { pluginId: version.pluginId, ...place },
     report: positions.mapped(report),
   };
-}
-
-function numberOr(text: string | undefined): number | null {
-  return text === undefined ? null : Number(text);
 }

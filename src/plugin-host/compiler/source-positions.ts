@@ -10,8 +10,16 @@ export interface SourcePositions {
 /** Frames of one text that are looked up: no stack has so many. */
 const MOST_FRAMES = 1000;
 
-/** The guest runtime's own frames, which say nothing to an author. */
-const OF_RUNTIME = /^\s*at (?:.* \()?isolayer:\d+:\d+\)?$/;
+/**
+ * The guest runtime's own frames, also of what it loads late, which say nothing to an author; and what is written behind
+ * the last one: the properties of the error.
+ */
+const OF_RUNTIME =
+  /^\s*at (?:[^(]* \()??(?:isolayer|eval at load \(isolayer:\d+:\d+\), <anonymous>):\d+:\d+\)?(\D.*)?$/;
+/** Modules of the runtime that are bundled in. */
+const RUNTIME_SOURCE = /(?:^|\/)sandbox\/guest\/(?:modules|sdk|plugin-error\.ts)/;
+/** A package above the folder of plugins: where that lies is nobody's business. */
+const PACKAGE_ABOVE = /^\.\.\/.*?(node_modules\/.*)$/;
 
 const TOO_LARGE = '    (positions in the bundle: its source map is too large)';
 
@@ -31,7 +39,9 @@ export function sourcePositions(filename: string, map: string | null, root: stri
     parsed ??= readSourceMap(text);
     text = '';
     const found = parsed.find(line - 1, column - 1);
-    return found && `${posix.join(root, found.source)}:${found.line + 1}:${found.column + 1}`;
+    if (found === undefined || RUNTIME_SOURCE.test(found.source)) return undefined;
+    const source = PACKAGE_ABOVE.exec(found.source)?.[1] ?? posix.join(root, found.source);
+    return `${source}:${found.line + 1}:${found.column + 1}`;
   }
 
   return {
@@ -43,17 +53,30 @@ export function sourcePositions(filename: string, map: string | null, root: stri
         const [whole = '', begin = '', row, column] = frame.exec(line) ?? [];
         if (whole !== '') frames += 1;
         if (whole === '' || isTooLarge || frames > MOST_FRAMES) {
-          if (!OF_RUNTIME.test(line)) lines.push(line);
+          const ofRuntime = OF_RUNTIME.exec(line);
+          if (ofRuntime === null) lines.push(line);
+          else if (ofRuntime[1] !== undefined) lines.push((lines.pop() ?? '') + ofRuntime[1]);
           continue;
         }
         const place = original(Number(row), Number(column));
+        const rest = line.slice(whole.length);
         // What the map does not know the bundler has put there.
-        if (place !== undefined) lines.push(begin + place + line.slice(whole.length));
+        if (place !== undefined) lines.push(begin + place + rest);
+        else if (rest.length > 1) lines.push((lines.pop() ?? '') + rest.replace(/^\)/, ''));
       }
       if (isTooLarge && frames > 0) lines.push(TOO_LARGE);
       return lines.join('\n');
     },
   };
+}
+
+/** A frame of the author's own files, once it is mapped. */
+const PLACE = /^\s+at (?:async )?(?:.* \()?(plugins\/(?!.*node_modules\/).+?):(\d+):(\d+)\)?/m;
+
+/** The first place in the author's own files that a mapped stack names. */
+export function placeIn(stack: string): { file: string; line: number; column: number } | undefined {
+  const [, file, line, column] = PLACE.exec(stack) ?? [];
+  return file === undefined ? undefined : { file, line: Number(line), column: Number(column) };
 }
 
 function escaped(text: string): string {

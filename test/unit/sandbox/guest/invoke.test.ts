@@ -31,10 +31,19 @@ t.test('one parameter gets the context, any other number the API and the paramet
 });
 
 t.test("a module without a handler function is the plugin's failure", async (t) => {
-  for (const moduleExports of [undefined, null, 5, {}, { handler: 1 }, { default: () => 1 }]) {
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`n${index}`, 1]));
+  for (const [moduleExports, told] of [
+    [undefined, 'it exports nothing'],
+    [null, 'it exports nothing'],
+    [5, 'it exports nothing'],
+    [{}, 'it exports nothing'],
+    [{ handler: 1, a: 1 }, 'its handler is of type number'],
+    [{ default: () => 1, run: 1 }, 'it exports default, run'],
+    [many, `it exports ${Object.keys(many).slice(0, 10).join(', ')}`],
+  ] as const) {
     t.match(await outcomeOf(moduleExports), {
       kind: 'threw',
-      message: 'Plugin must export a handler function',
+      message: `Plugin must export a handler function; ${told}`,
       code: 'PLUGIN_ERROR',
       status: 500,
     });

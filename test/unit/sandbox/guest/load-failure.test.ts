@@ -15,10 +15,15 @@ t.test('what a module threw is told as of a handler, with its stack beside it', 
 
 t.test('a module without a handler is told from one with it', (t) => {
   t.equal(withoutHandler({ handler: () => 1 }), '');
-  for (const exported of [undefined, null, 1, {}, { handler: 1 }, { default: () => 1 }]) {
+  for (const [exported, told] of [
+    [{}, 'it exports nothing'],
+    [{ handler: 1 }, 'its handler is of type number'],
+    [{ default: () => 1 }, 'it exports default'],
+  ] as const) {
+    const message = `Plugin must export a handler function; ${told}`;
     t.strictSame(JSON.parse(withoutHandler(exported)), {
       outcome: {
-        ...{ kind: 'threw', message: 'Plugin must export a handler function', code: 'PLUGIN_ERROR', status: 500 },
+        ...{ kind: 'threw', message, code: 'PLUGIN_ERROR', status: 500 },
         details: '{}',
       },
       report: '',

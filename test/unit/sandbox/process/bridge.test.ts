@@ -144,3 +144,17 @@ t.test('outside of a call there are no capabilities and no timers', async (t) =>
   t.match(outside('url', '{"url":"https://a.example/"}'), /a\.example/);
   t.match(outside('other' as HostOp, ''), /no such operation/);
 });
+
+t.test('what a call leaves behind is counted for its author', async (t) => {
+  const { bridge, channel } = bridged();
+  bridge.answer('done', RETURNED);
+  bridge.tellLeftBehind();
+  t.same(channel.texts(UP.LOG), [], 'nothing is left');
+  const other = bridged();
+  for (const id of [1, 2]) other.bridge.answer('timer', `${id} 60000`);
+  other.bridge.answer('request', REQUEST);
+  other.bridge.answer('done', RETURNED);
+  other.bridge.tellLeftBehind();
+  t.match(other.channel.texts(UP.LOG), [/"level":"warn".*left 2 timers and 1 request behind/]);
+  other.bridge.close();
+});

@@ -327,6 +327,20 @@ t.test('what a plugin throws keeps its own code, status and details', async (t) 
   t.same(metrics.lines, ['call p threw']);
 });
 
+t.test('an error that tells no details has its place as such, and an answer to the caller has none', async (t) => {
+  const { pool, run } = setUp({ emit_logs: false });
+  const threw = { kind: 'threw', message: 'm', code: 'C', status: 500, details: '{}' } as const;
+  const logs = [{ level: 'uncaught', message: 'Uncaught Error: m\n    at f (plugins/p.ts:9:9)' } as const];
+  for (const [outcome, details] of [
+    [threw, { file: 'plugins/p.ts', line: 1, column: 1 }],
+    [{ ...threw, details: '{"a":1}' }, { a: 1 }],
+    [{ ...threw, status: 404 }, {}],
+  ] as const) {
+    pool.answer = () => Promise.resolve(report(outcome, { logs }));
+    t.strictSame((await run()).body.data, { code: 'C', details });
+  }
+});
+
 const CLAIM = { id: 'c', token: 1 };
 const recorded = async () => [{ payloadHash: 'p', occurrence: 0 }];
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { createCompiler } from '../../../../../src/plugin-host/compiler/compiler.ts';
-import { lacksHandler } from '../../../../../src/plugin-host/compiler/handler-export.ts';
+import { exportedInstead } from '../../../../../src/plugin-host/compiler/handler-export.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 t.test('a bundle is told from one that exports a handler, in every form that an export may have', async (t) => {
@@ -17,11 +17,11 @@ t.test('a bundle is told from one that exports a handler, in every form that an 
     await compiler.close();
     folder.remove();
   });
-  const isPlugin = async (source: string, name = 'p.ts') => {
+  const exported = async (source: string, name = 'p.ts') => {
     folder.write(name, source);
     const built = await compiler.compile('p', { file: join(folder.path, name), label: `plugins/${name}` });
     if ('status' in built) throw new Error(built.message);
-    return !lacksHandler(built.code);
+    return exportedInstead(built.code);
   };
   for (const source of [
     'export const handler = () => 1;',
@@ -32,21 +32,21 @@ t.test('a bundle is told from one that exports a handler, in every form that an 
     `export * from './lib/common.js';`,
     `import { handler } from './lib/common.js'; export { handler };`,
   ]) {
-    t.equal(await isPlugin(source), true, source);
+    t.equal(await exported(source), undefined, source);
   }
-  t.equal(await isPlugin('module.exports = { handler() {} };', 'p.js'), true);
-  for (const source of [
-    'export default () => 1;',
-    'const handler = () => 1; export const other = handler;',
-    `export { other } from './lib/module.ts';`,
-    'console.log(1);',
-  ]) {
-    t.equal(await isPlugin(source), false, source);
+  t.equal(await exported('module.exports = { handler() {} };', 'p.js'), undefined);
+  for (const [source, names] of [
+    ['export default () => 1; export const handle = 1;', ['default', 'handle']],
+    ['const handler = () => 1; export const other = handler;', ['other']],
+    [`export { other } from './lib/module.ts';`, ['other']],
+    ['console.log(1);', []],
+  ] as const) {
+    t.strictSame(await exported(source), names, source);
   }
 });
 
 t.test('what only running it can tell is let through', (t) => {
-  t.equal(lacksHandler('var __isolayer_plugin__ = make("handler");'), false);
-  t.equal(lacksHandler('var __isolayer_plugin__ = 1;'), true);
+  t.equal(exportedInstead('var __isolayer_plugin__ = make("handler");'), undefined);
+  t.strictSame(exportedInstead('var __isolayer_plugin__ = 1;'), []);
   t.end();
 });
