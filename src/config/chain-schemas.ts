@@ -24,6 +24,8 @@ export type KnownSignerKinds = ReadonlyMap<string, KnownSignerKind>;
 /** What the configuration needs to know of a kind of signer; each `SignerKind` has it. */
 export interface KnownSignerKind {
   readonly curves: readonly string[];
+  /** Those of one signer, where its configuration says it. */
+  curvesOf?(config: unknown): readonly string[];
   readonly notFor?: Partial<Record<NetworkType, string>>;
   readonly configSchema: z.ZodType;
   readonly variables?: readonly string[];

@@ -11,19 +11,26 @@ export function checkCurve(
   known: { signers: readonly SignerEntry[]; kinds: KnownSignerKinds; chains: KnownChains },
   findings: Findings,
 ): void {
-  const type = known.signers.find((signer) => signer.id === signerId)?.type;
-  const kind = type === undefined ? undefined : known.kinds.get(type);
+  const { type = '', config } = known.signers.find((signer) => signer.id === signerId) ?? {};
+  const kind = known.kinds.get(type);
   const curve = known.chains.get(networkType)?.curve;
-  if (kind === undefined || curve === undefined || isAble(kind, curve, networkType)) return;
+  if (kind === undefined || curve === undefined) return;
+  const curves = kind.curvesOf?.(config) ?? kind.curves;
+  if (isAble({ ...kind, curves }, curve, networkType)) return;
   const reason =
     kind.notFor?.[networkType] ??
-    `networks of type ${networkType} sign on ${curve}, and it signs on ${kind.curves.join(' and ')}`;
+    `networks of type ${networkType} sign on ${curve}, and it signs on ${curves.join(' and ')}`;
   const message = `signer "${signerId}" of type ${type} cannot sign for relayer "${id}": ${reason}`;
   const able = [...known.kinds].filter(([, one]) => isAble(one, curve, networkType)).map(([name]) => name);
-  const advice = able.length === 0 ? undefined : `Name a signer of type ${able.join(' or ')}`;
+  const withKey = able.includes(type) ? ` with a key on ${curve}` : '';
+  const advice = able.length === 0 ? undefined : `Name a signer of type ${able.join(' or ')}${withKey}`;
   findings.problem(file, `${path}.signer_id`, message, advice);
 }
 
-function isAble({ curves, notFor }: KnownSignerKind, curve: string, networkType: NetworkType): boolean {
+function isAble(
+  { curves, notFor }: Pick<KnownSignerKind, 'curves' | 'notFor'>,
+  curve: string,
+  networkType: NetworkType,
+): boolean {
   return curves.includes(curve) && notFor?.[networkType] === undefined;
 }

@@ -31,6 +31,7 @@ export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
   curves: ['secp256k1', 'ed25519'],
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
+  ofFilesOnly: ['endpoint'],
   variables: VARIABLES,
   async create(id, config, { secrets }): Promise<Signer> {
     const kms = await import('@aws-sdk/client-kms');

@@ -57,6 +57,7 @@ export const googleCloudKmsSignerKind: SignerKind<Config> = {
   curves: ['secp256k1', 'ed25519'],
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
+  ofFilesOnly: ['endpoint'],
   async create(id, config, tools) {
     const client = createServiceClient('Google Cloud KMS', (body) => textAt(body, ['error', 'message']), tools);
     const tokens = assertions(config.service_account, tools);

@@ -29,9 +29,18 @@ export interface SignerKind<Config = unknown> {
   readonly type: string;
   /** The curves that it can have keys on. A relayer whose network signs on another is a problem of the configuration. */
   readonly curves: readonly Curve[];
+  /** Those that one signer has its key on, where its configuration says it: by what answers show of that. */
+  curvesOf?(shown: Config): readonly Curve[];
   /** Families on these curves that it cannot sign for all the same, each with the reason. */
   readonly notFor?: Partial<Record<NetworkType, string>>;
   readonly configSchema: z.ZodType<Config>;
+  /**
+   * Fields that only the operator's files have: where a credential of the machine itself would be sent to, and which of
+   * its files is read.
+   */
+  readonly ofFilesOnly?: readonly string[];
+  /** Secret in a file, and shown by the reference, whose clients know their keys by them. */
+  readonly shownAllTheSame?: readonly string[];
   /** Variables that it looks into by itself, without being named in its configuration. No plugin is granted them. */
   readonly variables?: readonly string[];
   /** The longest that one question may take, in milliseconds; null where nobody outside this process is asked. */

@@ -48,6 +48,7 @@ type Activity = z.output<typeof activitySchema>['activity'];
 export const turnkeySignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'turnkey',
   curves: ['secp256k1', 'ed25519'],
+  curvesOf: ({ public_key }) => [curveOf(bytesOf(public_key))],
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
   async create(id, config, tools) {
@@ -95,10 +96,18 @@ export const turnkeySignerKind: SignerKind<z.output<typeof configSchema>> = {
 };
 
 function publicKeyOn(curve: Curve, text: string): Uint8Array {
-  const key = Buffer.from(text.replace(/^0x/, ''), 'hex');
-  const actual = key.length === 32 ? 'ed25519' : 'secp256k1';
+  const key = bytesOf(text);
+  const actual = curveOf(key);
   if (actual !== curve) throw new Error(`its key is on ${actual}, and is asked to sign on ${curve}`);
   return actual === 'ed25519' ? key : publicKeyOfPoint(key);
+}
+
+function bytesOf(publicKey: string): Buffer {
+  return Buffer.from(publicKey.replace(/^0x/, ''), 'hex');
+}
+
+function curveOf(publicKey: Buffer): Curve {
+  return publicKey.length === 32 ? 'ed25519' : 'secp256k1';
 }
 
 /** Signs the body of a request; https://docs.turnkey.com/developer-reference/api-overview/stamps */

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { z } from 'zod';
-import type { KnownChains, KnownSignerKinds } from '../../src/config/chain-schemas.ts';
+import type { KnownChains, KnownSignerKind, KnownSignerKinds } from '../../src/config/chain-schemas.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { ConfigurationError, textOf } from '../../src/config/problems.ts';
@@ -43,10 +43,18 @@ export const chains: KnownChains = new Map([
 
 const secret = z.object({ type: z.enum(['env', 'plain']), value: z.string() });
 
-export const signerKinds: KnownSignerKinds = new Map([
+export const signerKinds: KnownSignerKinds = new Map<string, KnownSignerKind>([
   [
     'local',
     { curves: ['secp256k1', 'ed25519'], configSchema: z.strictObject({ path: z.string(), passphrase: secret }) },
+  ],
+  [
+    'either',
+    {
+      curves: ['secp256k1', 'ed25519'],
+      configSchema: z.strictObject({ curve: z.string() }),
+      curvesOf: (config) => [(config as { curve: string }).curve],
+    },
   ],
   ['half', { curves: ['ed25519'], configSchema: z.strictObject({}), notFor: { stellar: 'it knows no stars' } }],
   ['sealed', { curves: ['ed25519'], configSchema: z.strictObject({}), variables: ['SEALED_TOKEN'] }],

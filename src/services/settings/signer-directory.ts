@@ -60,9 +60,13 @@ export class SignerDirectory {
 
   /** What a signer can sign for. @throws AppError `SIGNER_NOT_FOUND` */
   async reach(id: string): Promise<Pick<SignerKind, 'curves' | 'notFor'>> {
-    const { type } = this.#entries.get(id) ?? (await this.#deps.read.storedSigner(id)) ?? {};
+    const declared = this.#entries.get(id);
+    const stored = declared === undefined ? await this.#deps.read.storedSigner(id) : undefined;
+    const type = declared?.type ?? stored?.type;
     if (type === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
-    return this.#deps.kinds.get(type) ?? this.kinds.get(type) ?? { curves: [] };
+    const known = this.#deps.kinds.get(type) ?? this.kinds.get(type);
+    const kind: Pick<SignerKind, 'curves' | 'curvesOf' | 'notFor'> = known ?? { curves: [] };
+    return { ...kind, curves: kind.curvesOf?.(declared?.config ?? stored?.shown) ?? kind.curves };
   }
 
   /** Wipes the keys of those that clients made. Safe to call twice. */

@@ -10,20 +10,7 @@ import type { SignerKind } from '../../signers/signer.ts';
 import { parseBody } from '../request-body.ts';
 
 /** What of a kind a client needs to know. */
-type ClientKind = Pick<SignerKind, 'type' | 'configSchema'>;
-
-/**
- * Fields that only the operator's files have: where a credential of the machine itself would be sent to, and which of
- * its files is read.
- */
-const OF_FILES_ONLY: Readonly<Record<string, readonly string[]>> = {
-  aws_kms: ['endpoint'],
-  google_cloud_kms: ['endpoint'],
-  azure_key_vault: ['authority_host', 'federated_token_file'],
-};
-
-/** Kept secret in a file and shown by the reference, whose clients know their keys by them. */
-const SHOWN_ALL_THE_SAME: Readonly<Record<string, readonly string[]>> = { azure_key_vault: ['tenant_id', 'client_id'] };
+type ClientKind = Pick<SignerKind, 'type' | 'configSchema' | 'ofFilesOnly' | 'shownAllTheSame'>;
 
 /** A keystore is a file of this machine: a client hands over the key itself. */
 const WITHOUT_CLIENTS = 'local';
@@ -35,11 +22,11 @@ export function clientKinds(kinds: SignerKinds): SignerKinds {
 }
 
 /** The body that makes a signer of a kind: as an entry of a file, with each secret as it is. */
-export function signerCreateSchema({ type, configSchema }: ClientKind) {
+export function signerCreateSchema({ type, configSchema, ofFilesOnly }: ClientKind) {
   return z.strictObject({
     id: idSchema.nullish(),
     type: z.literal(type),
-    config: withPlainSecrets(configSchema, OF_FILES_ONLY[type]),
+    config: withPlainSecrets(configSchema, ofFilesOnly),
   });
 }
 
@@ -79,9 +66,9 @@ export function shownType(type: string): string {
 }
 
 /** The part of a configuration that answers show: no secret, and null for what may be and is not there. */
-export function shownConfig({ type, configSchema }: ClientKind, config: JsonObject): JsonObject {
+export function shownConfig({ type, configSchema, shownAllTheSame = [] }: ClientKind, config: JsonObject): JsonObject {
   if (type === WITHOUT_CLIENTS) return {};
-  return shownPart(configSchema, config, SHOWN_ALL_THE_SAME[type] ?? []) as JsonObject;
+  return shownPart(configSchema, config, shownAllTheSame) as JsonObject;
 }
 
 function shownPart(schema: z.core.$ZodType, value: Json, shownAllTheSame: readonly string[]): Json {

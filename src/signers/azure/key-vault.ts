@@ -51,6 +51,8 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
   type: 'azure_key_vault',
   curves: ['secp256k1'],
   configSchema,
+  ofFilesOnly: ['authority_host', 'federated_token_file'],
+  shownAllTheSame: ['tenant_id', 'client_id'],
   limitMs: REMOTE_LIMIT_MS,
   async create(id, config, tools) {
     const client = createServiceClient('Azure Key Vault', (body) => textAt(body, ['error', 'message']), tools);

@@ -5,7 +5,7 @@ import { recoverPublicKey } from '../ecdsa.ts';
 import { createRemoteSigner, type RemoteKey } from '../remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from '../remote/service-client.ts';
 import { secretSchema } from '../secret.ts';
-import type { SignerKind } from '../signer.ts';
+import type { Curve, SignerKind } from '../signer.ts';
 import { cdpAuthorization } from './authorization.ts';
 import { signatureIn, unsignedTransaction } from './solana-transaction.ts';
 
@@ -32,6 +32,7 @@ type AskAccount = <Answer>(path: string, body: object, answer: z.ZodType<Answer>
 export const cdpSignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'cdp',
   curves: ['secp256k1', 'ed25519'],
+  curvesOf: ({ account_address }) => [curveOf(account_address)],
   notFor: { stellar: 'of Ed25519 accounts CDP signs transactions of Solana, and no other bytes' },
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
@@ -56,7 +57,7 @@ export const cdpSignerKind: SignerKind<z.output<typeof configSchema>> = {
     };
 
     return createRemoteSigner(id, async (curve) => {
-      const actual = family === 'evm' ? 'secp256k1' : 'ed25519';
+      const actual = curveOf(address);
       if (actual !== curve) throw new Error(`its account is on ${actual}, and is asked to sign on ${curve}`);
       return family === 'evm' ? await evmKey(address, ask) : solanaKey(address, ask);
     });
@@ -99,6 +100,10 @@ function solanaKeyOf(address: string): Uint8Array | undefined {
 
 function isEvm(address: string): boolean {
   return /^0x[0-9a-fA-F]{40}$/.test(address);
+}
+
+function curveOf(address: string): Curve {
+  return isEvm(address) ? 'secp256k1' : 'ed25519';
 }
 
 /** A text (EIP-191): nothing that a chain would take. */

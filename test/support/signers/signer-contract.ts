@@ -84,7 +84,9 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
   const served: NetworkType[] = [];
   await t.test(`${type} on ${curve}`, async (t) => {
     const { signer, counted, failureOf, showsNoSecret } = await open(t, subject);
-    for (const family of familiesOf(createSignerKinds().get(type) ?? {}, curve)) {
+    const kind = createSignerKinds().get(type);
+    if (kind?.curvesOf !== undefined) t.strictSame(kind.curvesOf(subject.config), [curve]);
+    for (const family of familiesOf(kind ?? {}, curve)) {
       await t.test(`address and signatures on ${family}`, async (t) => {
         await servesFamily(t, family, signer, publicKey);
         if (t.passing()) served.push(family);

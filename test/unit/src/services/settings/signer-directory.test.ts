@@ -57,6 +57,22 @@ t.test('those of the configuration are there, those of clients once they are nee
   t.equal(directory.declaredOne('mine'), undefined);
 });
 
+t.test('what one can sign for is said by its kind, and by its configuration where that knows it', async (t) => {
+  const { directory, make, store } = await stage(t);
+  await make('mine', ONE, 'a');
+  t.match(await directory.reach('mine'), { curves: ['secp256k1', 'ed25519'] });
+  for (const [address, curve] of [
+    ['0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf', 'secp256k1'],
+    ['11111111111111111111111111111111', 'ed25519'],
+  ] as const) {
+    const shown = { account_address: address };
+    await store.write((writer) => writer.insertSigner({ id: address, type: 'cdp', stamp: 'a', shown }, {}));
+    t.match(await directory.reach(address), { curves: [curve], notFor: { stellar: /Solana/ } });
+    t.equal((await directory.reach(address)).curves.length, 1);
+  }
+  await t.rejects(directory.reach('nobody'), { code: 'SIGNER_NOT_FOUND' });
+});
+
 t.test('one that was deleted and made again has the new key, and the old one signs no more', async (t) => {
   const { directory, make, remove } = await stage(t);
   await make('mine', ONE, 'a');

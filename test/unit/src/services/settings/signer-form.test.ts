@@ -30,11 +30,15 @@ const VAULT = kindOf('vault', {
   note: z.string().optional(),
   version: z.int().default(1),
 });
-const AZURE = kindOf('azure_key_vault', {
-  vault_url: z.url(),
-  tenant_id: secretSchema.optional(),
-  authority_host: z.url().optional(),
-});
+const AZURE = {
+  ...kindOf('azure_key_vault', {
+    vault_url: z.url(),
+    tenant_id: secretSchema.optional(),
+    authority_host: z.url().optional(),
+  }),
+  ofFilesOnly: ['authority_host'],
+  shownAllTheSame: ['tenant_id'],
+};
 const kinds = clientKinds(new Map([...createSignerKinds(), ['vault', VAULT], ['azure_key_vault', AZURE]]));
 
 const KEY = '01'.repeat(32);
