@@ -5,12 +5,14 @@ import t from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
+import { clientKinds, readSignerForm } from '../../src/services/settings/signer-form.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
 import { startAzure } from '../support/signers/azure-double.ts';
 import { startCdp } from '../support/signers/cdp-double.ts';
 import { startGoogleKms } from '../support/signers/google-kms-double.ts';
 import { keystoreFile } from '../support/signers/keystore-file.ts';
+import { plainKey } from '../support/signers/plain-key.ts';
 import {
   keepsFaithWithService,
   type SignerSubject,
@@ -39,10 +41,13 @@ const services: readonly (() => Promise<SignerDouble>)[] = [
   () => startCdp('ed25519'),
 ];
 
-/** The entry that the guide shows for a kind. */
+/** The entry that the guide shows for a kind; of one that only clients make, what their request makes it. */
 function shown(type: string): { id: string; type: string; config: JsonObject } {
   const section = guide.split(/^## /m).find((text) => text.startsWith(`\`${type}\`\n`)) ?? '';
-  return JSON.parse(/```json\n([^]*?)```/.exec(section)?.[1] ?? 'null');
+  const entry = JSON.parse(/```json\n([^]*?)```/.exec(section)?.[1] ?? 'null');
+  return type === 'plain'
+    ? { ...entry, config: readSignerForm(entry, clientKinds(createSignerKinds())).config }
+    : entry;
 }
 
 const served = new Map<string, Set<string>>();
@@ -57,7 +62,10 @@ async function keepsContract(type: string, subject: SignerSubject, start?: () =>
 }
 
 const folder = t.testdir();
-for (const curve of ['secp256k1', 'ed25519'] as const) await keepsContract('local', await keystoreFile(folder, curve));
+for (const curve of ['secp256k1', 'ed25519'] as const) {
+  await keepsContract('local', await keystoreFile(folder, curve));
+  await keepsContract('plain', plainKey(curve));
+}
 for (const start of services) {
   const double = await start();
   t.teardown(() => double.service.stop());
@@ -66,8 +74,8 @@ for (const start of services) {
 
 t.test('the table of the guide is what was just shown, of every kind', (t) => {
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const kept = (type: string) => (['local', 'vault'].includes(type) ? 'in this process' : 'in the service');
-  const rows = [...createSignerKinds().keys()].map((type) =>
+  const kept = (type: string) => (['local', 'vault', 'plain'].includes(type) ? 'in this process' : 'in the service');
+  const rows = [...createSignerKinds().keys(), 'plain'].map((type) =>
     row([
       `\`${type}\``,
       kept(type),

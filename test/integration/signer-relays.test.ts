@@ -211,6 +211,42 @@ t.test('a service that refuses is an error that names the signer, and nothing el
   t.match(await ask('POST', 'relayers/evm-azure-key-vault/sign', { message: 'hi' }), { status: 200 });
 });
 
+t.test('a service that does not answer holds up its own relayer alone, which leaves no gap', async (t) => {
+  const release = azure.service.hold();
+  const held: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const accepted = await ask('POST', 'relayers/evm-azure-key-vault/transactions', bodies.evm);
+    held.push(accepted.body.data.id);
+  }
+  const local = entries.find(({ id }) => id === 'evm-local');
+  if (local !== undefined) await sends(t, local);
+  const states = held.map(
+    async (id) => (await ask('GET', `relayers/evm-azure-key-vault/transactions/${id}`)).body.data,
+  );
+  for (const { status } of await Promise.all(states)) t.notMatch(status, /mined|confirmed/);
+  release();
+  const nonces: number[] = [];
+  for (const id of held) {
+    const hash = await mined('evm-azure-key-vault', id);
+    const { nonce } = (await anvil.rpc('eth_getTransactionByHash', [hash])) as { nonce: string };
+    nonces.push(Number(nonce));
+  }
+  const [first = 0] = nonces.toSorted((a, b) => a - b);
+  t.strictSame(
+    nonces.toSorted((a, b) => a - b),
+    [first, first + 1, first + 2],
+  );
+});
+
+t.test('a key on another curve is no signer for a relayer', async (t) => {
+  const relayer = { id: 'evm-ed25519', family: 'evm', address: '', type: '', signer: '' } as const;
+  for (const type of ['turnkey', 'cdp']) {
+    const refused = await ask('POST', 'relayers', relayerOf({ ...relayer, signer: `${type}-ed25519` }));
+    const error = `signer_id: signer ${type}-ed25519 cannot sign for evm relayers: they sign on secp256k1`;
+    t.match(refused, { status: 400, body: { error } });
+  }
+});
+
 t.test('no credential is in an answer, in the log, or among what is shown of signers', async (t) => {
   for (const path of ['signers?per_page=100', 'relayers?per_page=100']) await ask('GET', path);
   const headers = { authorization: `Bearer ${service.apiKey}` };

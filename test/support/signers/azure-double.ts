@@ -132,6 +132,7 @@ export async function startAzure(): Promise<SignerDouble & { azure: AzureDouble;
       curve: 'secp256k1',
       azure,
       service: azure.service,
+      key,
       publicKey: key.publicKey,
       addVersion,
     },

@@ -9,7 +9,8 @@ import type { NetworkType } from '../../../src/domain/network-type.ts';
 import type { HttpClient } from '../../../src/egress/http-client.ts';
 import { createSignerHttp } from '../../../src/egress/signer-http.ts';
 import { ThreadKeeper } from '../../../src/signers/keeper/thread-keeper.ts';
-import { createSignerKinds, openSigner, type SignerEntry } from '../../../src/signers/registry.ts';
+import { rawKeySignerKind } from '../../../src/signers/raw-key.ts';
+import { createSignerKinds, openSigner, type SignerEntry, type SignerKinds } from '../../../src/signers/registry.ts';
 import type { Curve, KindTools, Signer } from '../../../src/signers/signer.ts';
 import type { SignerDouble } from './signer-double.ts';
 import { familiesOf, isSigned, servesFamily } from './signer-families.ts';
@@ -21,6 +22,9 @@ export interface SignerSubject
 }
 
 const AT_ONCE = 100;
+
+/** All that there are, wherever a signer of them is made. */
+const KINDS: SignerKinds = new Map([...createSignerKinds(), [rawKeySignerKind.type, rawKeySignerKind]]);
 
 /** What was opened in a test, and all that was heard of it. */
 interface Opened {
@@ -51,7 +55,7 @@ async function open(
     keys: keeper,
     reread: async () => subject.config,
   };
-  const signer = await openSigner(createSignerKinds(), { id: 'one', ...subject }, tools);
+  const signer = await openSigner(KINDS, { id: 'one', ...subject }, tools);
   t.teardown(() => signer.close());
   return {
     signer,
@@ -80,15 +84,15 @@ function signerHttp(t: Test): HttpClient {
 
 /** What every kind does, wherever its key is. Returns the families that it was shown to serve. */
 export async function signsForFamilies(t: Test, subject: SignerSubject): Promise<NetworkType[]> {
-  const { type, curve, publicKey } = subject;
+  const { type, curve } = subject;
   const served: NetworkType[] = [];
   await t.test(`${type} on ${curve}`, async (t) => {
     const { signer, counted, failureOf, showsNoSecret } = await open(t, subject);
-    const kind = createSignerKinds().get(type);
+    const kind = KINDS.get(type);
     if (kind?.curvesOf !== undefined) t.strictSame(kind.curvesOf(subject.config), [curve]);
     for (const family of familiesOf(kind ?? {}, curve)) {
       await t.test(`address and signatures on ${family}`, async (t) => {
-        await servesFamily(t, family, signer, publicKey);
+        await servesFamily(t, family, signer, subject);
         if (t.passing()) served.push(family);
       });
     }
@@ -117,6 +121,7 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
 export function signsAsDocumented(t: Test, subject: SignerSubject, entry: SignerEntry): Promise<unknown> {
   return t.test('the entry in docs/signers.md', async (t) => {
     t.equal(entry.type, subject.type);
+    t.ok(KINDS.get(entry.type)?.configSchema.safeParse(entry.config).success, 'as it stands there');
     const environment = new Map(Object.entries(subject.environment ?? {}));
     const config = filledIn(entry.config as JsonObject, subject.config, environment);
     const { signer } = await open(t, { ...subject, config }, signerHttp(t), environment);
@@ -163,6 +168,17 @@ export function keepsFaithWithService(t: Test, start: () => Promise<SignerDouble
       showsNoSecret(t);
     });
 
+    await t.test('signs other bytes with the right key: an error, and no signature', async (t) => {
+      const { double, signer, payload, failureOf, showsNoSecret } = await subject(t);
+      await signer.publicKey(double.curve);
+      const sign = double.key.sign.bind(double.key);
+      double.key.sign = (given) => sign(Buffer.from(given).reverse());
+      const asked = signer.sign(double.curve, payload);
+      if (double.givesKeyAway === true) t.ok(await asked, 'it signs nothing');
+      else t.match(await failureOf(asked), { ...refusal, message: /made by another key, or over something else/ });
+      showsNoSecret(t);
+    });
+
     await t.test('has taken the right to the key away, and gives it back', async (t) => {
       const { double, signer, payload, failureOf, showsNoSecret } = await subject(t);
       double.revoke();
@@ -172,12 +188,16 @@ export function keepsFaithWithService(t: Test, start: () => Promise<SignerDouble
       showsNoSecret(t);
     });
 
-    await t.test('is down when it is first needed, and back', async (t) => {
+    await t.test('is down when it is first needed, and back, and so once its key is known', async (t) => {
       const { double, signer, payload, failureOf, showsNoSecret } = await subject(t);
-      await double.service.stop();
-      t.match(await failureOf(signer.sign(double.curve, payload)), { ...refusal, message: /ECONNREFUSED/ });
-      await double.service.start();
-      t.ok(isOf(double, payload, await signer.sign(double.curve, payload)));
+      for (const isKnown of [false, true]) {
+        await double.service.stop();
+        const asked = signer.sign(double.curve, payload);
+        if (isKnown && double.givesKeyAway === true) t.ok(await asked, 'the key is here already');
+        else t.match(await failureOf(asked), { ...refusal, message: /ECONNREFUSED/ });
+        await double.service.start();
+        t.ok(isOf(double, payload, await signer.sign(double.curve, payload)));
+      }
       showsNoSecret(t);
     });
 

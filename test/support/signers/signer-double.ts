@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import type { Curve } from '../../../src/signers/signer.ts';
 import type { Answered, ServiceDouble } from './service-double.ts';
+import type { ServiceKey } from './service-key.ts';
 
 /** A service that keeps a key on one curve, with what can go wrong with it. */
 export interface SignerDouble {
@@ -8,6 +9,7 @@ export interface SignerDouble {
   readonly curve: Curve;
   readonly service: ServiceDouble;
   /** The key that it has. */
+  readonly key: ServiceKey;
   readonly publicKey: Buffer;
   /** The `config` of a signer entry on it. */
   readonly config: JsonObject;

@@ -1,13 +1,20 @@
 import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import { PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { Keypair, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
 import { computeAddress, hexlify, Transaction, TypedDataEncoder, verifyMessage, verifyTypedData } from 'ethers';
 import type { Test } from 'tap';
-import { signMessage, signTypedData } from '../../../src/chains/evm/form/message.ts';
+import { signMessage as signEvmMessage, signTypedData } from '../../../src/chains/evm/form/message.ts';
 import { signUnsent } from '../../../src/chains/evm/form/sign-only.ts';
 import { createChains } from '../../../src/chains/registry.ts';
+import { signMessage } from '../../../src/chains/solana/form/message.ts';
+import { signMessageAs } from '../../../src/chains/solana/signing.ts';
+import { signTransaction } from '../../../src/chains/stellar/signing.ts';
+import { fromBase58 } from '../../../src/domain/base58.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { NetworkType } from '../../../src/domain/network-type.ts';
 import type { Curve, Signer, SignerKind } from '../../../src/signers/signer.ts';
+import { fieldsOf, lumens, PASSPHRASE } from '../stellar-relayer.ts';
+import type { SignerDouble } from './signer-double.ts';
 
 /** What a signer does for each family of chains, judged by libraries that the product does not sign with. */
 
@@ -19,10 +26,19 @@ export function familiesOf({ notFor }: Pick<SignerKind, 'notFor'>, curve: Curve)
   return families.filter((family) => notFor?.[family] === undefined);
 }
 
-/** Address, message, typed data and transaction, as far as the family has them. */
-export async function servesFamily(t: Test, family: NetworkType, signer: Signer, publicKey: Buffer): Promise<void> {
+/**
+ * Address, message, typed data and transaction, as far as the family has them.
+ * @param subject whose `payload` says that it signs nothing else: a text is refused then
+ */
+export async function servesFamily(
+  t: Test,
+  family: NetworkType,
+  signer: Signer,
+  { publicKey, payload }: Pick<SignerDouble, 'publicKey' | 'payload'>,
+): Promise<void> {
   if (family === 'evm') await servesEvm(t, signer, publicKey);
-  else await servesEd25519(t, family, signer, publicKey);
+  else if (family === 'stellar') await servesStellar(t, signer, publicKey);
+  else await servesSolana(t, signer, publicKey, payload === undefined);
 }
 
 async function servesEvm(t: Test, signer: Signer, publicKey: Buffer): Promise<void> {
@@ -31,7 +47,7 @@ async function servesEvm(t: Test, signer: Signer, publicKey: Buffer): Promise<vo
   t.equal(own, address.toLowerCase());
   const account = { address: own, policies: {}, identity: '31337' };
 
-  const message = await signMessage({ message: 'Grüße 😀' }, account, signer);
+  const message = await signEvmMessage({ message: 'Grüße 😀' }, account, signer);
   t.equal(verifyMessage('Grüße 😀', `0x${String(message['sig'])}`), address);
 
   const domain = { name: 'Test', chainId: 31_337 };
@@ -51,13 +67,40 @@ async function servesEvm(t: Test, signer: Signer, publicKey: Buffer): Promise<vo
   }
 }
 
-async function servesEd25519(t: Test, family: NetworkType, signer: Signer, publicKey: Buffer): Promise<void> {
-  const own = chains.get(family)?.addressOf(await signer.publicKey('ed25519'));
-  if (family === 'solana') t.equal(own, new PublicKey(publicKey).toBase58());
-  else t.match(own, /^G[A-Z2-7]{55}$/);
-  // A Stellar transaction is signed by its hash, a Solana one by its message.
-  const payload = family === 'solana' ? solanaMessage(publicKey) : randomBytes(32);
-  t.ok(isSigned(publicKey, payload, await signer.sign('ed25519', payload)));
+async function servesSolana(t: Test, signer: Signer, publicKey: Buffer, signsTexts: boolean): Promise<void> {
+  const account = new PublicKey(publicKey);
+  const address = chains.get('solana')?.addressOf(await signer.publicKey('ed25519')) ?? '';
+  t.equal(address, account.toBase58());
+
+  const { transaction } = await signMessageAs(address, solanaMessage(publicKey), [], signer);
+  const read = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
+  t.ok(isSigned(publicKey, read.message.serialize(), read.signatures[0] ?? Buffer.alloc(64)));
+
+  const text = signMessage({ message: 'Grüße 😀' }, { address, policies: {}, identity: '' }, signer);
+  if (!signsTexts) {
+    await t.rejects(text, { code: 'SIGNER_FAILED' }, 'it signs no text');
+    return;
+  }
+  const { signature } = await text;
+  t.ok(isSigned(publicKey, offChainText('Grüße 😀', account), fromBase58(String(signature), 64) ?? Buffer.alloc(64)));
+}
+
+/** Solana, "Off-Chain Message Signing": domain, version, application domain, format, signers, length, text. */
+function offChainText(text: string, signer: PublicKey): Buffer {
+  const bytes = Buffer.from(text, 'utf8');
+  const head = Buffer.concat([Buffer.from('\xffsolana offchain', 'latin1'), Buffer.alloc(33), Buffer.from([1, 1])]);
+  return Buffer.concat([head, signer.toBuffer(), Buffer.from([bytes.length, 0]), bytes]);
+}
+
+async function servesStellar(t: Test, signer: Signer, publicKey: Buffer): Promise<void> {
+  const account = StrKey.encodeEd25519PublicKey(publicKey);
+  const source = chains.get('stellar')?.addressOf(await signer.publicKey('ed25519')) ?? '';
+  t.equal(source, account);
+  const request = { operations: [lumens(5)] };
+  const { raw } = await signTransaction({ request }, fieldsOf({ source }), { kind: 'sequence', sequence: 8n }, signer);
+  const read = TransactionBuilder.fromXdr(raw, PASSPHRASE);
+  const [signature] = read.signatures;
+  t.ok(Keypair.fromPublicKey(account).verify(read.hash(), signature?.signature.toBytes() ?? Buffer.alloc(64)));
 }
 
 /** The bytes of a payment's message, with the given account as who pays the fee. */
