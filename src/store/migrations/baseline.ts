@@ -4,7 +4,7 @@ import type { Tables } from '../schema.ts';
 
 /** The first schema. `schema.ts` says what the columns mean. */
 export async function baseline(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
-  const parts = [settings, transactions, idempotency, spending, plugins, webhooks, instances];
+  const parts = [settings, audit, transactions, events, idempotency, spending, plugins, webhooks, instances];
   for (const statement of parts.flatMap((part) => part(types))) await statement.execute(db);
 }
 
@@ -23,6 +23,41 @@ function settings({ text, integer, table }: ColumnTypes): Statements {
       paused ${integer} not null, disabled_reason ${text}, signer_id ${text} not null, notification_id ${text},
       custom_rpc_urls ${text}, policies ${text} not null, declaration ${text}
     ) ${table}`,
+    // What the accounts of relayers were last seen to have.
+    sql`create table relayer_balances (
+      relayer_id ${text} not null primary key, balance ${text} not null, is_low ${integer} not null
+    ) ${table}`,
+    // Networks that were made over the API, and endpoints that were changed there.
+    sql`create table networks (
+      network_type ${text} not null, name ${text} not null, created_at ${integer} not null, rpc_urls ${text} not null,
+      settings ${text}, declaration ${text}, primary key (network_type, name)
+    ) ${table}`,
+    // Signers that were made over the API.
+    sql`create table signers (
+      id ${text} not null primary key, created_at ${integer} not null, type ${text} not null, stamp ${text} not null,
+      shown ${text} not null, config ${text} not null
+    ) ${table}`,
+    // API keys beside that of the environment.
+    sql`create table api_keys (
+      id ${text} not null primary key, created_at ${integer} not null, name ${text} not null,
+      hash ${text} not null unique, permissions ${text} not null, allowed_origins ${text} not null, rate ${text},
+      expires_at ${integer}
+    ) ${table}`,
+  ];
+}
+
+/** Who changed what, and how. */
+function audit({ text, integer, rising, table }: ColumnTypes): Statements {
+  return [
+    sql`create table audit_records (
+      position ${rising} primary key, at ${integer} not null, key_id ${text} not null, request_id ${text} not null,
+      action ${text} not null, resource ${text} not null, resource_id ${text} not null, before ${text}, after ${text},
+      secrets ${text} not null
+    ) ${table}`,
+    sql`create index audit_records_of_resource on audit_records (resource, resource_id, position)`,
+    // Changes of settings are found among any number of the others.
+    sql`create index audit_records_of_changes on audit_records (position)
+      where resource not in ('transaction', 'delivery', 'signature')`,
   ];
 }
 
@@ -75,6 +110,17 @@ function transactions({ text, integer, rising, table }: ColumnTypes): Statements
   ];
 }
 
+/** What became of transactions, in an order in which it can be told. */
+function events({ text, integer, rising, ofWrite, table }: ColumnTypes): Statements {
+  return [
+    sql`create table transaction_events (
+      position ${rising} primary key, written ${ofWrite}, at ${integer} not null, transaction_id ${text} not null,
+      relayer_id ${text} not null, status ${text} not null, status_reason ${text}, hash ${text}
+    ) ${table}`,
+    sql`create index transaction_events_in_order on transaction_events (written, position)`,
+  ];
+}
+
 function idempotency({ text, integer, table }: ColumnTypes): Statements {
   return [
     sql`create table idempotency_keys (
@@ -113,6 +159,11 @@ function spending({ text, integer, table }: ColumnTypes): Statements {
 
 function plugins({ text, integer, table }: ColumnTypes): Statements {
   return [
+    // What clients made of plugins.
+    sql`create table plugin_settings (
+      plugin_id ${text} not null primary key, settings ${text} not null, is_disabled ${integer} not null,
+      declared ${text} not null
+    ) ${table}`,
     sql`create table plugin_kv (
       plugin_id ${text} not null, key ${text} not null, value ${text} not null, expires_at ${integer},
       primary key (plugin_id, key)
@@ -135,18 +186,23 @@ function webhooks({ text, integer, rising, table }: ColumnTypes): Statements {
   return [
     sql`create table notifications (
       id ${text} not null primary key, created_at ${integer} not null, type ${text} not null, url ${text} not null,
-      signing_key ${text}, declaration ${text}
+      signing_key ${text}, declaration ${text}, second_signing_key ${text}
     ) ${table}`,
     sql`create table outbox (
       position ${rising} primary key, id ${text} not null unique, notification_id ${text} not null,
       subject ${text} not null, event ${text} not null, body ${text} not null, created_at ${integer} not null,
-      tries ${integer} not null, next_try_at ${integer} not null, ending ${text}, ended_at ${integer}, outcome ${text}
+      tries ${integer} not null, next_try_at ${integer} not null, ending ${text}, ended_at ${integer}, outcome ${text},
+      relayer_id ${text}, due_since ${integer}, tries_before ${integer} not null default 0
     ) ${table}`,
-    // What waits is little, whatever has ended before.
+    // Whether somebody was told of one transaction is found at once, however many events there are.
+    sql`create index outbox_of_subject on outbox (notification_id, subject, position)`,
+    // What waits is little, whatever has ended before. SQLite takes the last index of several that fit.
     sql`create index outbox_due on outbox (notification_id, next_try_at) where ended_at is null`,
     sql`create index outbox_by_subject on outbox (notification_id, subject, position) where ended_at is null`,
     sql`create index outbox_by_time on outbox (next_try_at) where ended_at is null`,
     sql`create index outbox_ended on outbox (ending, ended_at) where ended_at is not null`,
+    sql`create index outbox_of_notification on outbox (notification_id, position)`,
+    sql`create index outbox_dead on outbox (notification_id, position) where ending = 'dead'`,
   ];
 }
 
