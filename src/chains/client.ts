@@ -101,10 +101,11 @@ export interface Replacement {
   prepare(entry: ObservedEntry, wanted: NewAttempt, lane: LaneFigures): Promise<AttemptPreparation>;
   /**
    * Checks what can be told without asking the network of a request that is to take a signed transaction's place.
+   * Absent in a family in which a client's further request never does.
    * @param attempts those signed so far; none while the transaction waits
    * @throws AppError `INVALID_REQUEST` with the reference's text
    */
-  check(request: JsonObject, attempts: readonly Attempt[], account: Account): void;
+  check?(request: JsonObject, attempts: readonly Attempt[], account: Account): void;
   /** How long the network may be silent about the latest attempt before a dearer one is signed, in milliseconds. */
   patienceMs(entry: ObservedEntry): number;
 }

@@ -31,6 +31,8 @@ export interface ChainDescription {
   };
   /** What users pay for having the relayer pay: what is asked, and what a quote and what is built are. */
   sponsorship?: DescribedBody & { quote: z.ZodType; built: z.ZodType };
+  /** What is answered where a part is asked for that it does not have, in the reference's words. */
+  refusals?: Partial<Record<'message' | 'typedData' | 'sponsorship', string>>;
   /** JSON-RPC methods of its own, in words; begins with the family's name. */
   methods?: string;
 }

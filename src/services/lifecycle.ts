@@ -97,7 +97,8 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('replace', transaction);
       const { replacement } = client();
-      if (replacement === undefined) throw invalidRequest(`Replacing is not supported for ${chain.type} transactions`);
+      if (replacement?.check === undefined)
+        throw invalidRequest(`Replacing is not supported for ${chain.type} transactions`);
       replacement.check(request, await store.read.attempts(transactionId), account);
       const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect, (writer) =>
         noteAsked(writer, by, { action: 'replace', transaction, request: { of: chain, fields: request } }),

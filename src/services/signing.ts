@@ -1,3 +1,4 @@
+import type { Chain } from '../chains/chain.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
@@ -31,12 +32,9 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
   /** @throws AppError also where the relayer's family has no sponsorship */
   async function sponsoring(relayerId: string) {
     const access = await relayers.enter(relayerId);
-    const { relayer, client } = access;
+    const { relayer, chain, client } = access;
     const { sponsorship } = client();
-    // In the reference's words.
-    if (sponsorship === undefined) {
-      throw invalidRequest(`Gas abstraction not supported for ${relayer.networkType.toUpperCase()} relayers`);
-    }
+    if (sponsorship === undefined) throw notSupported('sponsorship', chain);
     return { relayer, sponsorship, account: await relayers.signingAccount(access) };
   }
 
@@ -44,23 +42,23 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
     signMessage: (relayerId, body, effect, by) =>
       once({ relayerId, what: 'message', request: body }, effect, by, async () => {
         const { relayer, chain, account } = await relayers.enter(relayerId);
-        if (chain.signMessage === undefined) throw notSupported('Signing messages', relayer);
+        if (chain.signMessage === undefined) throw notSupported('message', chain);
         return chain.signMessage(body, account, await signerOf(relayer));
       }),
 
     signTypedData: (relayerId, body, effect, by) =>
       once({ relayerId, what: 'typed_data', request: body }, effect, by, async () => {
         const { relayer, chain, account } = await relayers.enter(relayerId);
-        if (chain.signTypedData === undefined) throw notSupported('Signing typed data', relayer);
+        if (chain.signTypedData === undefined) throw notSupported('typedData', chain);
         return chain.signTypedData(body, account, await signerOf(relayer));
       }),
 
     signTransaction: (relayerId, body, effect, by) =>
       once({ relayerId, what: 'transaction', request: body }, effect, by, async () => {
         const access = await relayers.enter(relayerId);
-        const { relayer, client } = access;
+        const { relayer, chain, client } = access;
         const connected = client();
-        if (connected.signTransaction === undefined) throw notSupported('Signing transactions', relayer);
+        if (connected.signTransaction === undefined) throw notSupported('transaction', chain);
         const account = await relayers.signingAccount(access);
         return connected.signTransaction(body, account, await signerOf(relayer));
       }),
@@ -78,6 +76,17 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
   };
 }
 
-function notSupported(what: string, { networkType }: Relayer): AppError {
-  return new AppError('NOT_SUPPORTED', { what, networkType });
+const WHAT = {
+  message: 'Signing messages',
+  typedData: 'Signing typed data',
+  transaction: 'Signing transactions',
+  sponsorship: 'Sponsoring transactions',
+};
+
+/** In the words that the family has for it. */
+function notSupported(part: keyof typeof WHAT, { type, description: { refusals = {} } }: Chain): AppError {
+  const said = part === 'transaction' ? undefined : refusals[part];
+  return said === undefined
+    ? new AppError('NOT_SUPPORTED', { what: WHAT[part], networkType: type })
+    : invalidRequest(said);
 }

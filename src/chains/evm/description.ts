@@ -80,6 +80,7 @@ const signedTransactionSchema = z.object({
 /** What the description of the API says of EVM networks. */
 export const description: ChainDescription = {
   name: 'Evm',
+  refusals: { sponsorship: 'Gas abstraction not supported for EVM relayers' },
   policies: { gas_price_cap: 100_000_000_000 },
   request: { schema: requestSchema, example: { to: TO, value: 1, speed: 'fast' } },
   transaction: transactionSchema,

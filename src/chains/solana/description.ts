@@ -29,6 +29,7 @@ const transactionSchema = z.object({
 /** What the description of the API says of Solana networks. */
 export const description: ChainDescription = {
   name: 'Solana',
+  refusals: { typedData: 'Endpoint is not supported for Solana relayers' },
   policies: { fee_payment_strategy: 'relayer', max_signatures: 2 },
   request: {
     schema: requestSchema,

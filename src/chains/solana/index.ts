@@ -1,4 +1,3 @@
-import { invalidRequest } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
@@ -70,10 +69,6 @@ export function createSolanaChain(): Chain {
     swapEvent,
     vary,
     signMessage,
-    signTypedData: async () => {
-      // In the reference's words.
-      throw invalidRequest('Endpoint is not supported for Solana relayers');
-    },
     takesSignedBytes,
     connect: createSolanaClient,
   };

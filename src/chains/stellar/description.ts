@@ -34,6 +34,10 @@ const most = {
 /** What the description of the API says of Stellar networks. */
 export const description: ChainDescription = {
   name: 'Stellar',
+  refusals: {
+    message: 'Signing data not supported for Stellar',
+    typedData: 'Signing typed data not supported for Stellar',
+  },
   policies: { fee_payment_strategy: 'relayer', max_fee: 100_000 },
   request: {
     schema: requestSchema,

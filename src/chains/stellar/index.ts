@@ -1,4 +1,3 @@
-import { invalidRequest } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
@@ -20,7 +19,7 @@ import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policySchema, policyView, readPolicy, swapSchedule } from './policy.ts';
 import { costOf, prepare } from './prepare.ts';
 import { accountAt, latestLedger, onlyOn, PASSPHRASE } from './provider.ts';
-import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement, refuseReplacement } from './replace.ts';
+import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl, networkSchema, readRequest } from './schema.ts';
@@ -80,8 +79,6 @@ export function createStellarChain(): Chain {
     swapEvent,
     // No two have the same sequence, so none has the bytes of another.
     vary: (fields) => fields,
-    signMessage: () => refuseSigning('data'),
-    signTypedData: () => refuseSigning('typed data'),
     takesSignedBytes,
     marketUrl: horizonUrl,
     connect: createStellarClient,
@@ -105,11 +102,6 @@ const LEAST_LOOK_MS = 100;
 
 function lookMsOf(network: Network): number {
   return Math.min(LOOK_MS, Math.max(LEAST_LOOK_MS, Math.floor(blockTimeMs(network) / LOOKS_PER_LEDGER)));
-}
-
-/** In the reference's words. */
-async function refuseSigning(what: string): Promise<never> {
-  throw invalidRequest(`Signing ${what} not supported for Stellar`);
 }
 
 function createStellarClient(
@@ -173,7 +165,6 @@ function createStellarClient(
       can: canReplace,
       prepare: (entry, wanted, lane) =>
         guarded(() => prepareReplacement(sideFor(entry.transaction), entry, wanted, lane)),
-      check: refuseReplacement,
       patienceMs: () => patienceMs(blockTimeMs(network)),
     },
     prepare: (transaction, account, lane) =>

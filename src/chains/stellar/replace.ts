@@ -1,5 +1,4 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import { invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
@@ -86,11 +85,6 @@ async function prepareBump(
     if (short !== undefined) return { kind: 'parked', cause: 'balance', reason: short };
     return { kind: 'ready', fields, cost, request };
   });
-}
-
-/** A transaction is replaced by none: what it asks has no other price than its own. */
-export function refuseReplacement(): never {
-  throw invalidRequest('Replacing is not supported for stellar transactions');
 }
 
 /** How many ledgers a node keeps a transaction (stellar-core, `TRANSACTION_QUEUE_TIMEOUT_LEDGERS`), and two more. */

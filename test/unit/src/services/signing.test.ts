@@ -47,6 +47,17 @@ t.test('the family signs texts and typed data, gated alike; one that cannot says
   await t.rejects(signing.signTypedData('r1', {}), { code: 'RELAYER_PAUSED' });
 });
 
+t.test('what a family does not have is refused in its own words, where it has some', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { signing } = world.services();
+  Object.assign(world.family, {
+    description: { ...world.family.description, refusals: { typedData: 'No typed data', sponsorship: 'No sponsors' } },
+  });
+  await t.rejects(signing.signTypedData('r1', {}), { code: 'INVALID_REQUEST', status: 400, message: 'No typed data' });
+  await t.rejects(signing.quoteSponsored('r1', {}), { code: 'INVALID_REQUEST', message: 'No sponsors' });
+  await t.rejects(signing.signMessage('r1', {}), { code: 'NOT_SUPPORTED' });
+});
+
 t.test('a family that signs no transactions without sending them says so', async (t) => {
   const world = await EngineWorld.open(t);
   Object.assign(world.client, { signTransaction: undefined });
@@ -72,7 +83,7 @@ t.test('a transaction is signed for the chain that the network is pinned to', as
 t.test('what users pay is quoted and built by the family, for the chain that the network is pinned to', async (t) => {
   const world = await EngineWorld.open(t);
   const { signing } = world.services();
-  const unsupported = { code: 'INVALID_REQUEST', message: 'Gas abstraction not supported for EVM relayers' };
+  const unsupported = { code: 'NOT_SUPPORTED', message: 'Sponsoring transactions is not supported for evm relayers' };
   await t.rejects(signing.quoteSponsored('r1', {}), unsupported);
   await t.rejects(signing.buildSponsored('r1', {}), unsupported);
   const echo = async (body: unknown, { address, identity }: Account, signer?: Signer) => ({
