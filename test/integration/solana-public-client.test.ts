@@ -1,12 +1,22 @@
-/** The public client of the reference does with a Solana relayer all that it can; the SVM is the judge. */
+/** The public client of the reference, and a plugin, do with a Solana relayer all that they can; the SVM is the judge. */
 import { createPublicKey, verify } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import t from 'tap';
 import { gaslessStage } from '../support/gasless-stage.ts';
-import { memo } from '../support/solana-relayer.ts';
+import { memo, onWire } from '../support/solana-relayer.ts';
 import { anyone } from '../support/svm-scene.ts';
 
-const stage = await gaslessStage(t);
+const PAYER = `export async function handler({ api, params }) {
+  const sent = await api.useRelayer('local-1').sendTransaction(params);
+  const ended = await sent.wait({ interval: 200, timeout: 30_000 });
+  return { id: sent.id, signature: ended.signature, status: ended.status };
+}
+`;
+
+const stage = await gaslessStage(t, {
+  plugins: [{ id: 'payer', path: 'payer.ts' }],
+  pluginFiles: { 'payer.ts': PAYER },
+});
 const { sdk, relayer, usd, rpc, policies, built, draft, pay, user, signedBy, tickUntil, connection } = stage;
 const ID = 'local-1';
 let count = 0;
@@ -68,6 +78,25 @@ t.test('it calls every JSON-RPC method, and what a node answers passes through',
   t.equal(value?.err, null);
   t.equal(await usd.held(to), 1_001n);
   t.type((await rpc('getBlockHeight', [])).result, 'number');
+});
+
+t.test('a plugin sends and waits', async (t) => {
+  await policies({ fee_payment_strategy: 'relayer' });
+  for (const request of [{ instructions: [onWire(pay0())] }, { transaction: await built([], pay0()) }]) {
+    const called = stage.service.call('payer', request);
+    let isOver = false;
+    const answer = called.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await stage.svm.tick();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const { data } = (await answer).body;
+    t.match(data, { id: String, status: 'confirmed' });
+    const landed = (await stage.svm.landed()).filter(({ signature }) => signature === data.signature);
+    t.equal(landed.length, 1);
+  }
 });
 
 /** Nothing but a fee. */

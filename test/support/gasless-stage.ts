@@ -6,6 +6,7 @@ import { type Jupiter, startJupiter } from './jupiter.ts';
 import type { AnswerBody } from './service.ts';
 import { type SolanaStage, solanaStage } from './solana-stage.ts';
 import { makeToken, type Token } from './token-scene.ts';
+import type { WorkspaceOptions } from './workspace.ts';
 
 /** What a JSON-RPC call answers. */
 export interface RpcAnswer {
@@ -38,8 +39,11 @@ export interface GaslessStage extends SolanaStage {
   signedBy(wallet: Keypair, base64: string): string;
 }
 
-/** Starts all of it; it ends with the test. */
-export async function gaslessStage(t: Test): Promise<GaslessStage> {
+/** Starts all of it, with plugins of the test's own; it ends with the test. */
+export async function gaslessStage(
+  t: Test,
+  { plugins = [], pluginFiles = {} }: Pick<WorkspaceOptions, 'plugins' | 'pluginFiles'> = {},
+): Promise<GaslessStage> {
   const jupiter = await startJupiter(t);
   const stage = await solanaStage(
     t,
@@ -49,8 +53,9 @@ export async function gaslessStage(t: Test): Promise<GaslessStage> {
       plugins: [
         { id: 'asks', path: 'calls.ts', permissions: { relayers: { 'local-1': ['rpc'] } } },
         { id: 'acts', path: 'calls.ts', permissions: { relayers: { 'local-1': ['rpc', 'sign', 'send'] } } },
+        ...plugins,
       ],
-      pluginFiles: { 'calls.ts': CALLS },
+      pluginFiles: { 'calls.ts': CALLS, ...pluginFiles },
     },
   );
   const { connection, service } = stage;
