@@ -32,19 +32,6 @@ const UNPAID = "Transaction doesn't contain required fee payment instruction or 
 const FEE = 10_000;
 const PRICE = BigInt(FEE / 5);
 
-/** Policies that refuse any of the transactions below, and what they say. */
-const REFUSALS: readonly [object, RegExp][] = [
-  [{ allowed_programs: [SystemProgram.programId.toBase58()] }, /Program \S+ not allowed/],
-  [{ allowed_accounts: [relayer.toBase58()] }, /Account \S+ not allowed/],
-  [{ disallowed_accounts: [usd.program.toBase58()] }, /Account \S+ is explicitly disallowed/],
-  [{ max_signatures: 1 }, /Transaction requires 2 signatures, which exceeds maximum allowed 1/],
-  [{ max_tx_data_size: 100 }, /Transaction size \d+ exceeds maximum allowed 100/],
-  [{ max_allowed_fee_lamports: 9_999 }, /Fee amount \d+ exceeds max allowed fee amount 9999/],
-  [{ allowed_tokens: [{ mint: anyone().toBase58() }] }, /Token \S+ not allowed for transfers/],
-  [{ allowed_tokens: [{ mint: USD, max_allowed_fee: 1 }] }, /Fee amount \d+ of \S+ exceeds max allowed fee amount 1$/],
-  [{ min_balance: 20_000_000_000 }, /Insufficient relayer balance\. Required: \d+, Available: \d+/],
-];
-
 /** A payment to somebody who can take tokens. */
 async function payment(
   amount = 1_000n,
@@ -238,26 +225,6 @@ t.test('an account counts as the relayer’s by who owns it, and its own tokens 
   const [wallet, other] = [await user(), await user()];
   const elsewhere = await built([wallet], pay(wallet, other.publicKey, 1_000_000n));
   t.match(await post({ transaction: elsewhere }), { status: 400, body: { error: UNPAID } });
-});
-
-t.test('each policy holds wherever something is signed', async (t) => {
-  await policies();
-  const { wallet, asked } = await payment();
-  const source = wallet.publicKey.toBase58();
-  const move = { amount: 1, token: USD, source, destination: anyone().toBase58() };
-  const transaction = await paid(PRICE);
-  for (const [policy, reason] of REFUSALS) {
-    await policies(policy);
-    const name = Object.keys(policy).join();
-    t.match(await refusal('prepareTransaction', asked), reason, `${name}: prepareTransaction`);
-    t.match(await refusal('transferTransaction', move), reason, `${name}: transferTransaction`);
-    t.match(await refusal('signTransaction', { transaction }), reason, `${name}: signTransaction`);
-    t.match(await refusal('signAndSendTransaction', { transaction }), reason, `${name}: signAndSendTransaction`);
-    const build = await ask('POST', '/transactions/sponsored/build', asked);
-    t.match(build, { status: 400, body: { error: reason } }, `${name}: build`);
-    const unsent = await ask('POST', '/sign-transaction', { transaction });
-    t.match(unsent, { status: 400, body: { error: reason } }, `${name}: sign-transaction`);
-  }
 });
 
 t.test('a margin is put on top of the fee', async (t) => {

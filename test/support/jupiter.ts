@@ -13,6 +13,8 @@ export interface Jupiter {
   readonly url: string;
   /** Every request so far, the path with its query. */
   readonly requests: readonly string[];
+  /** What was asked of the Swap API for transactions. */
+  readonly swaps: readonly Record<string, unknown>[];
   /** So many of a token's smallest unit a lamport is worth from now on; null: nobody trades it. */
   price(mint: string, perLamport: number | null): void;
   /** From now on only requests with this key are served. */
@@ -43,6 +45,7 @@ export interface Desk {
 }
 
 interface State {
+  swaps: Record<string, unknown>[];
   desk: Desk | null;
   /** What was ordered, by the ids of the orders. */
   orders: Map<string, string>;
@@ -53,7 +56,7 @@ interface State {
 
 /** Starts it on a free port of loopback; it ends with the test. */
 export async function startJupiter(t: Test): Promise<Jupiter> {
-  const state: State = { desk: null, orders: new Map(), prices: new Map(), key: null, failure: null };
+  const state: State = { swaps: [], desk: null, orders: new Map(), prices: new Map(), key: null, failure: null };
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
@@ -68,6 +71,7 @@ export async function startJupiter(t: Test): Promise<Jupiter> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    swaps: state.swaps,
     price(mint, perLamport) {
       if (perLamport === null) state.prices.delete(mint);
       else state.prices.set(mint, perLamport);
@@ -110,12 +114,15 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
 
 const LEVELS = ['medium', 'high', 'veryHigh'];
 
-async function swap({ desk }: State, body: Record<string, unknown>, response: ServerResponse): Promise<void> {
+async function swap({ desk, swaps }: State, body: Record<string, unknown>, response: ServerResponse): Promise<void> {
+  swaps.push(body);
   const { userPublicKey: user, quoteResponse, wrapAndUnwrapSol = true, prioritizationFeeLamports } = body;
+  const { dynamicComputeUnitLimit = false } = body;
   const quoted = quoteResponse as Record<string, unknown> | undefined;
   const unread = (name: string) => answer(response, 422, { error: `Failed to deserialize the JSON body: ${name}` });
   if (typeof user !== 'string' || !isKey(user)) return unread('userPublicKey');
   if (typeof quoted?.['outAmount'] !== 'string' || quoted['routePlan'] === undefined) return unread('quoteResponse');
+  if (typeof dynamicComputeUnitLimit !== 'boolean') return unread('dynamicComputeUnitLimit');
   if (prioritizationFeeLamports !== undefined) {
     const { priorityLevelWithMaxLamports: asked } = prioritizationFeeLamports as Record<
       string,

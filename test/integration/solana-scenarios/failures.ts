@@ -7,6 +7,7 @@ const SWAPS = 'integration/solana-scenarios/swaps';
 const SENT = 'integration/solana-transactions';
 const DRAIN = 'integration/solana-drain';
 const GASLESS = 'integration/solana-gasless';
+const POLICIES = 'integration/solana-policies';
 
 /** What has gone wrong in relayers of Solana: each by the number that it has in the list of the reference's failures. */
 export const FAILURES: Readonly<Record<string, Failure>> = {
@@ -130,7 +131,10 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   24: {
     what: 'the most that a fee may be in a token is compared with nothing',
-    shown: { [GASLESS]: 'each policy holds wherever something is signed' },
+    shown: {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a title as it stands in the file.
+      [POLICIES]: 'each policy holds wherever something is signed, where the fees are paid by: ${strategy}',
+    },
   },
   25: {
     what: 'what was prepared without a list of tokens is refused when it is sent',

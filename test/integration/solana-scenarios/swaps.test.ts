@@ -70,6 +70,7 @@ for (const strategy of ['jupiter-swap', 'jupiter-ultra'] as const) {
     const gained = (await lamports()) - before;
     t.ok(gained > 99_000_000n && gained <= 100_000_000n, `${gained}`);
     t.equal(await scenario.executions(id), 1);
+    t.notOk(jupiter.swaps.at(-1)?.['dynamicComputeUnitLimit'], 'unless the policies ask for it');
     t.match(await swapEvents(scenario, id), [
       ['solana_dex', [{ mint: USD, source_amount: 1_000_000, destination_amount: 100_000_000, error: null }]],
     ]);
@@ -238,7 +239,8 @@ function redirected(one: TransactionInstruction): TransactionInstruction {
 }
 
 t.test('priority costs no more than the policies say, whatever the market asks', async (t) => {
-  const options = { jupiter_swap_options: { priority_level: 'high', priority_fee_max_lamports: 20_000 } };
+  const priority = { priority_level: 'high', priority_fee_max_lamports: 20_000 };
+  const options = { jupiter_swap_options: { ...priority, dynamic_compute_unit_limit: true } };
   const { scenario } = await open(t, { swap: options });
   desk.lie((honest) => [
     ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 100_000_000_000 }),
@@ -249,6 +251,7 @@ t.test('priority costs no more than the policies say, whatever the market asks',
   await scenario.untilStatus(id, 'confirmed', { mining: true });
   const fee = Number((await scenario.get(id)).fields['fee']);
   t.ok(fee > 5_000 && fee <= 25_000, `${fee}`);
+  t.match(jupiter.swaps.at(-1), { dynamicComputeUnitLimit: true });
 });
 
 t.test('each token is swapped within its own bounds, and those without an account are passed over', async (t) => {
