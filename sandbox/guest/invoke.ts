@@ -41,7 +41,7 @@ export function findHandler(moduleExports: unknown): Handler {
   if (typeof handler === 'function') return handler as Handler;
   const told =
     handler === undefined
-      ? exportsOf(isModule ? (moduleExports as object) : {})
+      ? exportsOf(isModule ? moduleExports : {})
       : `its handler is of type ${typeof handler}`;
   throw new NativeError(`Plugin must export a handler function; ${told}`);
 }

@@ -32,8 +32,10 @@ t.test('their types are right', { timeout: 60_000 }, async (t) => {
 
 t.test('their tests pass', { timeout: 120_000 }, async (t) => {
   const files = names.map((name) => `examples/${name}/index.test.ts`);
+  const [, ...shown] = /```sh\n(bin\/node (--test) (\S+))\n```/.exec(read('README.md')) ?? [];
+  t.ok(files.includes(shown[2] ?? ''), 'the README shows how one is run');
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const child = spawn(process.execPath, ['--test', '--test-isolation=none', '--no-node-snapshot', ...files], {
+  const child = spawn(process.execPath, ['--test', ...files], {
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -9,7 +9,7 @@ import { openSandbox } from '../../src/cli/testing/sandbox.ts';
 import { commandBefore } from '../support/cli-answers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const guest = join(root, 'sandbox', 'guest');
+const guest = join(root, 'sandbox', 'guest', 'types');
 
 /** A folder for plugins where no package is found but what is named. */
 async function pluginsWith(t: Test, packages: readonly string[]): Promise<string> {

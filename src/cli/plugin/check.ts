@@ -37,8 +37,9 @@ export async function checkPlugins(context: CommandContext, { values: [id] }: Gi
 /** Which files are a plugin's own, by their paths below the folder of plugins. */
 function placeOf({ path }: PluginEntry): (file: string) => boolean {
   const own = path.replace(/^\.?\/*(?:plugins\/)?/, '');
-  const folder = own.includes('/') ? own.slice(0, own.indexOf('/') + 1) : `${own}/`;
-  return (file) => file === own || file.startsWith(folder);
+  const [folder] = own.split('/');
+  const test = own.replace(/\.\w+$/, '.test.');
+  return (file) => file === own || file.startsWith(`${folder}/`) || file.startsWith(test);
 }
 
 /** Plugins can be checked before the rest of the configuration is right. */

@@ -10,9 +10,9 @@ const GUEST = resolve(import.meta.dirname, '..', '..', '..', 'sandbox', 'guest')
 /** A name that is never a plugin's. */
 export const TYPES_DIR = '.isolayer';
 
-/** What the modules for authors are made of, below {@link GUEST}, beside all of its declarations. */
+/** What the modules for authors are made of, below {@link GUEST}. */
 const SOURCES = ['plugin-api.ts', 'plugin-error.ts'];
-const FOLDERS = ['modules', 'sdk'];
+const FOLDERS = ['modules', 'sdk', 'types'];
 
 /** Packages whose types describe globals. */
 const PACKAGES = {
@@ -39,8 +39,8 @@ const OPTIONS = {
       ...Object.fromEntries(Object.entries(PACKAGES).map(([name, [, file]]) => [name, [`./${file}`]])),
     },
   },
-  include: ['../**/*.ts', './*.d.ts'],
-  exclude: ['../**/node_modules', '../**/*.test.ts'],
+  include: ['../**/*.ts', './*.d.ts', './types/*.d.ts'],
+  exclude: ['../**/node_modules'],
 };
 
 /** `plugin types`. */
@@ -59,8 +59,7 @@ export async function writeTypes({ cwd, say }: CommandContext, folder: string): 
   const inFolders = await Promise.all(
     FOLDERS.map(async (name) => (await readdir(join(GUEST, name))).map((file) => `${name}/${file}`)),
   );
-  const declarations = (await readdir(GUEST)).filter((file) => file.endsWith('.d.ts'));
-  for (const name of [...SOURCES, ...declarations, ...inFolders.flat()]) {
+  for (const name of [...SOURCES, ...inFolders.flat()]) {
     await mkdir(dirname(join(types, name)), { recursive: true });
     const text = await readFile(join(GUEST, name), 'utf8');
     // The options of an author are for the author's files.
@@ -72,6 +71,7 @@ export async function writeTypes({ cwd, say }: CommandContext, folder: string): 
     await copyFile(join(dirname(find(`${name}/package.json`)), source.slice(name.length + 1)), join(types, file));
   }
   await writeFile(join(types, 'imports.d.ts'), IMPORTS);
+  await copyFile(join(import.meta.dirname, 'kit.d.ts'), join(types, 'kit.d.ts'));
   const hasNode = hasNodeTypes(folder);
   if (!hasNode) await writeFile(join(types, 'node-modules.d.ts'), nodeModules());
   const compilerOptions = { ...OPTIONS.compilerOptions, types: hasNode ? ['node'] : [] };
@@ -108,6 +108,11 @@ function nodeModules(): string {
   const untyped = GUEST_MODULES.filter((name) => name !== 'async_hooks').flatMap((name) => [name, `node:${name}`]);
   return `/** What plugins have of Node. Who wants the types of all its modules installs @types/node. */
 ${untyped.map((name) => `declare module '${name}';`).join('\n')}
+/** Of tests, which run in Node itself. */
+declare module 'node:test';
+interface ImportMeta {
+  readonly dirname: string;
+}
 declare module 'async_hooks' {
   export class AsyncLocalStorage<T> {
     static bind<F extends (...args: never[]) => unknown>(callback: F): F;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { pluginIdSchema } from '../../domain/id.ts';
@@ -20,6 +21,28 @@ export async function handler({ params }: PluginContext) {
 `;
 }
 
+function testTemplate(id: string): string {
+  return `import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openSandbox } from 'isolayer/testing';
+
+const sandbox = await openSandbox({ folder: import.meta.dirname });
+after(() => sandbox.close());
+
+test('who calls is greeted', async () => {
+  const { status, body } = await sandbox.call('${id}', { params: { name: 'Ada' } });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual(body.data, { greeting: 'Hello, Ada!' });
+});
+
+test('a name that is no text is the fault of who calls', async () => {
+  const { status, body } = await sandbox.call('${id}', { params: { name: 5 } });
+  assert.equal(status, 400);
+  assert.equal(body.data.code, 'INVALID_NAME');
+});
+`;
+}
+
 /** Writes the first version of a plugin; never over another file. */
 export async function newPlugin(context: CommandContext, { values: [id = ''] }: Given): Promise<number> {
   if (!pluginIdSchema.safeParse(id).success || /^[_.]/.test(id)) {
@@ -28,15 +51,16 @@ export async function newPlugin(context: CommandContext, { values: [id = ''] }: 
   const { PLUGINS_DIR } = await environmentOf(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
   await mkdir(folder, { recursive: true });
-  const file = join(folder, `${id}.ts`);
-  try {
-    await writeFile(file, template(id), { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new Error(`${file} exists; it is not overwritten`);
-    throw error;
+  const files = { [`${id}.ts`]: template(id), [`${id}.test.ts`]: testTemplate(id) };
+  for (const name of Object.keys(files)) {
+    if (existsSync(join(folder, name))) throw new Error(`${join(folder, name)} exists; it is not overwritten`);
+  }
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, name), text, { flag: 'wx' });
+    context.say(`Written: ${relative(context.cwd, join(folder, name))}`);
   }
   await writeTypes(context, folder);
-  context.say(`Written: ${relative(context.cwd, file)}`);
   context.say(`A running service serves it by now: npx isolayer plugin call ${id} '{"name":"you"}'`);
+  context.say(`Its test: npx isolayer plugin test ${id}`);
   return 0;
 }

@@ -5,6 +5,7 @@ import { checkPlugins } from './check.ts';
 import { installTypes } from './install-types.ts';
 import { showLogs } from './logs.ts';
 import { newPlugin } from './new-plugin.ts';
+import { testPlugins } from './test-plugins.ts';
 
 interface Action {
   usage: string;
@@ -15,7 +16,7 @@ interface Action {
 const ACTIONS: Readonly<Record<string, Action>> = {
   new: {
     usage: 'new <id>',
-    summary: 'Write a plugin that answers, and the types for it',
+    summary: 'Write a plugin that answers, its test, and the types for both',
     run: newPlugin,
   },
   check: {
@@ -27,6 +28,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     usage: 'types',
     summary: 'Put the types of "isolayer" and of the public SDK into the plugins folder',
     run: installTypes,
+  },
+  test: {
+    usage: 'test [<id>]',
+    summary: 'Run the tests that lie beside plugins, in the real sandbox',
+    run: testPlugins,
   },
   call: {
     usage: 'call <id> [<params as JSON>] [--route /x] [--get]',

@@ -4,7 +4,7 @@ type Maybe<T> = T | Promise<T>;
 
 /**
  * A relayer as a test wants it. What is left out answers as a relayer would whose transactions get into a block at once.
- * Whatever a function throws, the plugin's promise rejects with.
+ * Whatever a function throws, the plugin's promise rejects with the text of.
  */
 export interface FakeRelayer {
   /** Of `getRelayer`: what differs from an EVM relayer that is not paused. */

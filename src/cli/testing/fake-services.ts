@@ -80,13 +80,13 @@ export class FakeServices {
       status: 'pending',
       created_at: new Date().toISOString(),
     };
-    return { ...own, ...(await relayer.send?.(request)) };
+    return { ...own, ...(await answered(() => relayer.send?.(request))) };
   }
 
   private async transaction(id: string, transactionId: string): Promise<JsonObject> {
     const relayer = this.relayer(id);
     const told = { id: transactionId, relayer_id: id, status: 'mined', hash: `0x${'22'.repeat(32)}` };
-    return { ...told, ...(await relayer.transaction?.(transactionId)) };
+    return { ...told, ...(await answered(() => relayer.transaction?.(transactionId))) };
   }
 
   private async wait(
@@ -104,14 +104,16 @@ export class FakeServices {
   }
 
   private async rpc(id: string, { method, params = [], id: number = 1 }: JsonObject): Promise<JsonObject> {
-    const result = (await this.relayer(id).rpc?.(method as string, params)) ?? null;
+    const relayer = this.relayer(id);
+    const result = (await answered(() => relayer.rpc?.(method as string, params))) ?? null;
     return { jsonrpc: '2.0', id: number, result };
   }
 
   private async sign(id: string, request: Json): Promise<JsonObject> {
-    const { sign } = this.relayer(id);
-    if (sign === undefined) throw new AppError('NOT_SUPPORTED', { what: 'sign_transaction', networkType: 'evm' });
-    return await sign(request);
+    const relayer = this.relayer(id);
+    if (relayer.sign === undefined)
+      throw new AppError('NOT_SUPPORTED', { what: 'sign_transaction', networkType: 'evm' });
+    return await answered(() => relayer.sign?.(request) ?? {});
   }
 
   private kv(): KvService {
@@ -142,6 +144,15 @@ export class FakeServices {
       },
       unlock: async (_plugin, { name, fence }) => locks.get(name) === fence && locks.delete(name),
     };
+  }
+}
+
+/** What a test's relayer throws its plugin hears of, as of a request that a service refuses. */
+async function answered<T>(ask: () => T | Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof AppError ? error : invalidRequest(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { systemClock } from '../../domain/clock.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { pluginEntrySchema } from '../../domain/plugin.ts';
 import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
+import { failure } from '../../http/envelope.ts';
 import { createLog } from '../../observability/log.ts';
 import { createPluginHost } from '../../plugin-host/host.ts';
 import type { FakeRelayer } from './fake-relayer.ts';
@@ -72,8 +74,14 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   return {
     async call(id, { params = {}, route = '', method = 'POST', headers = {}, query = {} } = {}) {
       const request = { method, route, headers, query, params, keyId: 'test', requestId: randomUUID() } as const;
-      const { status, body } = await host.call(id, request, new AbortController().signal);
-      return { status, body: JSON.parse(body) };
+      try {
+        const { status, body } = await host.call(id, request, new AbortController().signal);
+        return { status, body: JSON.parse(body) };
+      } catch (error) {
+        // A plugin that there is not, or a method that it does not allow: over HTTP that is an answer as well.
+        if (error instanceof AppError) return { status: error.status, body: failure(error) };
+        throw error;
+      }
     },
     sent: fakes.sent,
     values: fakes.values,

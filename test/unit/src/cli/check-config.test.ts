@@ -51,6 +51,9 @@ t.test('a signer that does not open and a plugin that does not compile are found
   const broken = await runTyped(workspace.dir, ['check-config'], workspace.env);
   t.equal(broken.code, 1);
   t.match(broken.complained, /plugin bad: [^]*bad\.ts:1/);
-  t.match(broken.complained, /plugin misspelt: Plugin must export a handler function; it exports handle; export it as `handler`/);
+  t.match(
+    broken.complained,
+    /plugin misspelt: Plugin must export a handler function; it exports handle; export it as `handler`/,
+  );
   t.match(broken.said, /plugin good: good\.ts compiles[^]*not ok$/);
 });

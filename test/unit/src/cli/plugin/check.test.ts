@@ -39,7 +39,7 @@ t.test('what a plugin is made of and would have to be granted', { timeout: 120_0
   await t.rejects(checkPlugins(context, given(['nobody'])), /There is no plugin "nobody" in/);
 });
 
-t.test('types of other plugins are not those of the one that is asked for', { timeout: 60_000 }, async (t) => {
+t.test('types of other plugins are not those of the one that is asked for', { timeout: 240_000 }, async (t) => {
   const wrong = 'export const handler = (): number => "x";';
   const files = {
     'tsconfig.json': '{ "compilerOptions": { "strict": true, "types": [] } }',

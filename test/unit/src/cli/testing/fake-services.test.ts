@@ -55,3 +55,20 @@ t.test('values and locks are kept in memory', async (t) => {
   t.ok(lock !== null && (await kv.unlock('p', lock)));
   t.equal(await kv.clear(caller, undefined, signal), 1);
 });
+
+t.test('what a relayer of a test throws is heard of', async (t) => {
+  const fail = () => {
+    throw new Error('out of money');
+  };
+  const fakes = new FakeServices({ r: { send: fail, rpc: fail, sign: fail, transaction: fail } });
+  const { transactions, rpc, signing } = fakes.services({ fetch: fail, close: async () => {} }) as unknown as Record<
+    string,
+    Record<string, (id: string, body: unknown) => Promise<unknown>>
+  >;
+  for (const ask of [transactions?.['send'], transactions?.['get'], rpc?.['call'], signing?.['signTransaction']]) {
+    await t.rejects(ask?.('r', { method: 'm' }) ?? Promise.resolve(), {
+      code: 'INVALID_REQUEST',
+      message: /out of money/,
+    });
+  }
+});

@@ -34,4 +34,6 @@ t.test('a plugin runs as it would in the service, before what a test gives it', 
   t.equal((await sandbox.call('all', { route: '/fetch' })).body.data, 'POST b');
   t.match(await sandbox.call('all', { route: '/fail' }), { status: 422, body: { data: { code: 'NO' } } });
   t.type(sandbox.log(), 'string');
+  t.match(await sandbox.call('nobody'), { status: 404, body: { success: false, error: /nobody/ } });
+  t.match(await sandbox.call('all', { method: 'GET' }), { status: 405, body: { success: false } });
 });

@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { newPlugin } from '../../../../../src/cli/plugin/new-plugin.ts';
+import { testPlugins } from '../../../../../src/cli/plugin/test-plugins.ts';
+import { commandBefore, given } from '../../../../support/cli-answers.ts';
+
+t.test('the tests of one plugin or of all run, wherever the folder lies', { timeout: 120_000 }, async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'isolayer-tests-'));
+  t.teardown(() => rm(dir, { recursive: true, force: true }));
+  const { context, said } = commandBefore(dir, () => ({ body: {} }));
+  await t.rejects(testPlugins(context, given([])), /No file \*\.test\.ts lies in .*plugins/);
+  await newPlugin(context, given(['hello']));
+  await t.rejects(testPlugins(context, given(['nobody'])), /Neither nobody\.test\.ts nor a test in nobody\/ lies/);
+  t.equal(await testPlugins(context, given(['hello'])), 0, said());
+  t.match(said(), /✔ who calls is greeted[^]*pass 2/);
+  const { context: other, said: otherSaid } = commandBefore(dir, () => ({ body: {} }));
+  writeFileSync(
+    join(dir, 'plugins', 'wrong.test.ts'),
+    "import { test } from 'node:test'; test('fails', () => { throw new Error('no'); });",
+  );
+  t.equal(await testPlugins(other, given([])), 1);
+  t.match(otherSaid(), /✖ fails[^]*pass 2[^]*fail 1/);
+});
+
+t.test('the types of the kit name what there is', (t) => {
+  const root = join(import.meta.dirname, '../../../../../src/cli');
+  const read = (file: string) => readFileSync(join(root, file), 'utf8');
+  const kit = read('plugin/kit.d.ts');
+  for (const [name, file] of [
+    ['SandboxOptions', 'testing/sandbox.ts'],
+    ['CallOptions', 'testing/sandbox.ts'],
+    ['Sandbox', 'testing/sandbox.ts'],
+    ['FakeRelayer', 'testing/fake-relayer.ts'],
+  ] as const) {
+    const members = membersOf(kit, name);
+    t.ok(members.length > 3, name);
+    t.strictSame(members, membersOf(read(file), name), name);
+  }
+  t.end();
+});
+
+function membersOf(text: string, name: string): string[] {
+  const body = new RegExp(`export interface ${name} \\{\\n([^]*?)\\n\\s*\\}\\n`).exec(text)?.[1] ?? '';
+  return [...body.matchAll(/^ {2,4}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member);
+}
