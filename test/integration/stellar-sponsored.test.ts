@@ -6,7 +6,12 @@ import { LUMEN } from '../support/stellar-scene.ts';
 import { stellarStage } from '../support/stellar-stage.ts';
 
 const stage = await stellarStage(t, { fee_payment_strategy: 'user' });
-const { net, relayer, ask, submit, post, tickUntil, funded, signed, land, balanceOf } = stage;
+const { net, relayer, ask, submit, post, tickUntil, funded, land, balanceOf } = stage;
+const signed: typeof stage.signed = async (source, operations, how = {}) => {
+  const { closeTime } = (await net.rpc('getLatestLedger')) as { closeTime: string };
+  const end = Number(closeTime) + 100;
+  return stage.signed(source, operations, { with: (builder) => builder.setTimebounds(0, end), ...how });
+};
 
 const market = await openMarket(stage, 'USD', '1000', '1000');
 const { asset, issuer, holders } = market;

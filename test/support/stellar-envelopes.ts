@@ -23,6 +23,7 @@ export interface EnvelopeHow {
   maxTime?: number;
   signers?: readonly Keypair[];
   passphrase?: string;
+  sequence?: string;
   resourceFee?: bigint;
   with?: (builder: TransactionBuilder) => unknown;
 }
@@ -30,7 +31,7 @@ export interface EnvelopeHow {
 /** An envelope as clients send it. */
 export function envelopeText(source: Keypair, operations: readonly xdr.Operation[], how: EnvelopeHow = {}): string {
   const networkPassphrase = how.passphrase ?? PASSPHRASE;
-  const account = new Account(source.publicKey(), '7');
+  const account = new Account(source.publicKey(), String(BigInt(how.sequence ?? 8) - 1n));
   const builder = new TransactionBuilder(account, { fee: how.fee ?? '100', networkPassphrase });
   for (const operation of operations) builder.addOperation(operation);
   builder.setTimebounds(0, how.maxTime ?? 2_000_000_000);

@@ -28,6 +28,8 @@ export interface StellarStage extends StellarScene {
   until(id: string, holds: (transaction: AnswerBody) => boolean): Promise<AnswerBody>;
   /** Closes ledgers until the transaction has the status. */
   tickUntil(id: string, status: string): Promise<AnswerBody>;
+  /** Closes ledgers until it has ended in any way. */
+  tickUntilEnd(id: string): Promise<AnswerBody>;
 }
 
 /**
@@ -69,6 +71,10 @@ export async function stellarStage(
       await between();
     }
   };
+  const tickOnce = async () => {
+    await scene.net.tick();
+    await sleep(POLL_MS);
+  };
   return {
     ...scene,
     service,
@@ -81,15 +87,8 @@ export async function stellarStage(
       return answer.data.id;
     },
     until: (id, holds) => within(id, holds, () => sleep(POLL_MS)),
-    tickUntil: (id, status) =>
-      within(
-        id,
-        (transaction) => transaction.status === status,
-        async () => {
-          await scene.net.tick();
-          await sleep(POLL_MS);
-        },
-      ),
+    tickUntil: (id, status) => within(id, (transaction) => transaction.status === status, tickOnce),
+    tickUntilEnd: (id) => within(id, ({ status }) => ENDS.has(status), tickOnce),
   };
 }
 

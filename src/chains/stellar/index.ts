@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
@@ -26,8 +27,9 @@ import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl, networkSchem
 import { nextSequence } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { spending } from './spending.ts';
+import { assertTimely } from './sponsor/bump.ts';
 import { assertForwardPaid, type ForwardMarket, withinPayment } from './sponsor/forward-price.ts';
-import { assertUnheld } from './sponsor/holding.ts';
+import { assertUnheld, heldFault } from './sponsor/holding.ts';
 import { assertPaid } from './sponsor/payment.ts';
 import { signUnsent } from './sponsor/sign-only.ts';
 import { sponsorshipOf } from './sponsor/sponsor.ts';
@@ -173,6 +175,9 @@ function createStellarClient(
         if ('swap' in asked) {
           return prepareSwap(side, exchanges, { transaction, asset: asked.swap.asset }, account, lane);
         }
+        // Several can have been asked for before the first was in a ledger.
+        const held = 'transaction' in asked ? await side.onOne((read) => heldFault(read, asked, account)) : undefined;
+        if (held !== undefined) return { kind: 'refused', reason: held };
         const prepared = await prepare(side, transaction, account, lane);
         if (!('forward' in asked)) return prepared;
         const market = forwardsOn(chainOfLane(transaction.lane));
@@ -198,10 +203,20 @@ function createStellarClient(
           const market = forwardsOn(await passphraseFor(account));
           return side.onOne((read) => assertForwardPaid(read, asked, account, market));
         }
-        if (policy.feePayer !== 'user') return;
-        if ('transaction' in asked) return side.onOne((read) => assertUnheld(read, asked, account.address, policy));
-        if (!('inner' in asked)) return;
-        await side.onOne((read) => assertPaid(read, asked, account.address, policy, books));
+        if ('inner' in asked) {
+          const isBound = policy.feePayer === 'user' || policy.longestSeconds !== null;
+          const passphrase = await passphraseFor(account);
+          const checked = side.onOne(async (read) => {
+            await assertTimely(read, asked, passphrase, policy);
+            if (policy.feePayer === 'user') await assertPaid(read, asked, account.address, policy, books);
+          });
+          return checked.catch((error: unknown) => {
+            const isFault = error instanceof AppError && error.code === 'INVALID_REQUEST';
+            // Where the relayer binds nobody, it waits for nodes that say nothing now.
+            if (isBound || isFault) throw error;
+          });
+        }
+        if ('transaction' in asked) await side.onOne((read) => assertUnheld(read, asked, account));
       }),
     sponsorship: sponsorshipOf({
       sideOf: ({ identity }) => sideAt(identity),

@@ -55,30 +55,66 @@ export interface LedgerAccount {
   sequence: bigint;
   /** What the ledger keeps for it: each is worth one base reserve. */
   reserves: bigint;
+  authority: Authority;
+}
+
+/** Whose signatures count for an account, and what they have to weigh together. */
+export interface Authority {
+  signers: readonly { key: xdr.SignerKey; weight: number }[];
+  thresholds: { low: number; medium: number; high: number };
 }
 
 /** Null where there is no such account. */
-export function accountAt(read: ReadOne, address: string): Promise<{ ledger: bigint; account: LedgerAccount | null }> {
-  const accountId = Keypair.fromPublicKey(address).xdrAccountId();
-  const key = xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId })).toXdr('base64');
-  return read('getLedgerEntries', { keys: [key] }, (answer) => {
-    const account = entryIn(answer, key, accountIn);
-    return { ledger: integer(object(answer)['latestLedger']), account };
+export async function accountAt(
+  read: ReadOne,
+  address: string,
+): Promise<{ ledger: bigint; account: LedgerAccount | null }> {
+  const { ledger, accounts } = await accountsAt(read, [address]);
+  return { ledger, account: accounts.get(address) ?? null };
+}
+
+/** Those of the accounts that there are. Nodes look up 200 entries at once, and no transaction names more accounts. */
+export function accountsAt(
+  read: ReadOne,
+  addresses: readonly string[],
+): Promise<{ ledger: bigint; accounts: Map<string, LedgerAccount> }> {
+  const keys = addresses.map((address) => {
+    const accountId = Keypair.fromPublicKey(address).xdrAccountId();
+    return xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId })).toXdr('base64');
+  });
+  return read('getLedgerEntries', { keys }, (answer) => {
+    const found = entriesIn(answer, keys, accountIn);
+    const accounts = addresses.flatMap((address, index): [string, LedgerAccount][] => {
+      const account = found.get(keys[index] ?? '');
+      return account === undefined ? [] : [[address, account]];
+    });
+    return { ledger: integer(object(answer)['latestLedger']), accounts: new Map(accounts) };
   });
 }
 
 /** The one entry that was asked for; null where it is not there. */
 function entryIn<T>(answer: Json, key: string, take: (entry: xdr.LedgerEntryData) => T): T | null {
+  return entriesIn(answer, [key], take).get(key) ?? null;
+}
+
+/** Those that are there of the entries that were asked for, by their keys. */
+function entriesIn<T>(answer: Json, keys: readonly string[], take: (entry: xdr.LedgerEntryData) => T): Map<string, T> {
   const { entries } = object(answer);
   const found = entries == null ? [] : array(entries).map(object);
-  if (found.some((entry) => entry['key'] !== key)) throw new TypeError('not the entry that was asked for');
-  const [entry] = found;
-  return entry === undefined ? null : take(xdr.LedgerEntryData.fromXdr(string(entry['xdr']), 'base64'));
+  return new Map(
+    found.map((entry): [string, T] => {
+      const key = string(entry['key']);
+      if (!keys.includes(key)) throw new TypeError('not the entry that was asked for');
+      return [key, take(xdr.LedgerEntryData.fromXdr(string(entry['xdr']), 'base64'))];
+    }),
+  );
 }
 
 function accountIn(data: xdr.LedgerEntryData): LedgerAccount {
   if (data.type !== 'account') throw new TypeError('not an account');
-  const { balance, seqNum: sequence, numSubEntries, ext } = data.account;
+  const { accountId, balance, seqNum: sequence, numSubEntries, signers, thresholds, ext } = data.account;
+  const [master = 0, low = 0, medium = 0, high = 0] = thresholds.toBytes();
+  const own = { key: xdr.SignerKey.signerKeyTypeEd25519(accountId.ed25519), weight: master };
   const v1 = ext.type === 'v1' ? ext.v1 : undefined;
   const v2 = v1?.ext.type === 'v2' ? v1.ext.v2 : undefined;
   return {
@@ -87,6 +123,7 @@ function accountIn(data: xdr.LedgerEntryData): LedgerAccount {
     promised: v1?.liabilities.selling ?? 0n,
     // Two for the account itself; what others sponsor they keep, and it keeps what it sponsors.
     reserves: BigInt(2 + numSubEntries + (v2?.numSponsoring ?? 0) - (v2?.numSponsored ?? 0)),
+    authority: { signers: master > 0 ? [own, ...signers] : signers, thresholds: { low, medium, high } },
   };
 }
 

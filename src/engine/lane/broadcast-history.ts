@@ -149,6 +149,12 @@ export class OfferBook {
     return (this.#entries.get(transactionId)?.told.size ?? 0) > 0;
   }
 
+  /** Whether a node has said of the latest version that it does not take it, not only nothing. */
+  wasTurnedAway(transactionId: string): boolean {
+    const told = this.#entries.get(transactionId)?.told ?? NEW.told;
+    return [...told].some((outcome) => outcome !== 'unknown');
+  }
+
   /** A further version was signed: what nodes said of the earlier one says nothing of it. */
   renewed(transactionId: string): void {
     this.#change(transactionId, ({ unprovedSince }) => ({ ...NEW, unprovedSince }));

@@ -191,7 +191,7 @@ export class Lane {
     const { inFlight, batch } = this.#timing;
     const pending: Transaction[] = [];
     for (const [kind, most] of Object.entries(this.#chain.pace.anchors)) {
-      const open = unmined(step).filter(({ transaction }) => transaction.anchorKind === kind && isCounted(transaction));
+      const open = unmined(step).filter((entry) => entry.transaction.anchorKind === kind && isCounted(step, entry));
       const room = Math.min(Math.min(most, inFlight) - open.length, batch - pending.length);
       if (room <= 0) continue;
       pending.push(...(await this.#deps.store.read.duePending(this.#key, kind as AnchorKind, now, room)));
@@ -257,9 +257,14 @@ async function bothDone<T>(first: Promise<T>, second: Promise<unknown>): Promise
   return first;
 }
 
-/** What can never die by itself would take the room of others for as long as it waits. */
-function isCounted({ onDeath }: Transaction): boolean {
-  return onDeath !== 'never';
+/**
+ * Whether it takes room of others for as long as it waits. What can never die by itself does not, nor what uses somebody
+ * else's sequence and nodes turn away: of one account they take one at a time.
+ */
+function isCounted(step: LaneStep, entry: OpenEntry): boolean {
+  const { id, onDeath, anchorKind } = entry.transaction;
+  if (onDeath === 'never') return false;
+  return anchorKind !== 'text' || isPlaced(entry) || !step.memory.offers.wasTurnedAway(id);
 }
 
 /** @throws when the service knows no such family */

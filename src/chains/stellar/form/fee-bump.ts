@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../../domain/amount.ts';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
@@ -7,7 +8,7 @@ import { requiredFee, USUAL_CAP } from '../fees.ts';
 import { reachesRelayer } from '../guard/accounts.ts';
 import { gaslessFault } from '../guard/gasless.ts';
 import { wrongSignature } from '../guard/signatures.ts';
-import { accountOf, boundsOf } from '../message/envelope.ts';
+import { accountOf, boundsOf, type Envelope, preconditionsOf } from '../message/envelope.ts';
 import { hashOf } from '../message/transaction.ts';
 import { readPolicy } from '../policy.ts';
 import type { FeeBumpRequest } from '../schema.ts';
@@ -51,13 +52,20 @@ export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp
     anchorKind: 'text',
     // Nobody else can sign it anew; without a bound it can always land, in this fee bump or in another.
     onDeath: boundsOf(transaction).maxTime === 0n ? 'never' : 'end',
-    contentKey: account.identity === undefined ? null : hashOf(transaction, account.identity).toString('hex'),
+    contentKey: account.identity === undefined ? null : keyOf(envelope, account.identity),
   };
+}
+
+/** Its signatures are part of it: who has posted it with too few of them posts it again with all. */
+function keyOf({ transaction, signatures }: Envelope, passphrase: string): string {
+  const signed = hash('sha256', Buffer.concat(signatures.map((one) => one.toXdr())));
+  return `${hashOf(transaction, passphrase).toString('hex')} ${signed}`;
 }
 
 /** What a user has the relayer pay for has one payment to it, and does nothing else with it. */
 function assertSponsored(transaction: xdr.Transaction, relayer: string): void {
   const fault = gaslessFault(transaction, relayer);
   if (fault !== undefined) throw inXdr(`Failed to validate gasless transaction: ${fault}`);
+  if (preconditionsOf(transaction) !== null) throw inXdr('it can ask for time bounds, and for nothing else');
   paymentIn(transaction, relayer);
 }

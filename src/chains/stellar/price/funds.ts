@@ -6,7 +6,7 @@ const SHORT_OF_FUNDS_MS = 10_000;
 
 /** What the account's money has to bear, in stroops. */
 export interface Bill {
-  account: LedgerAccount;
+  account: Pick<LedgerAccount, 'balance' | 'promised' | 'reserves'>;
   /** What other transactions of the lane may still take. */
   committed: bigint;
   cost: bigint;

@@ -1,26 +1,34 @@
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
 import { trustedBy } from '../guard/trust.ts';
 import { readEnvelope } from '../message/envelope.ts';
-import type { StellarPolicy } from '../policy.ts';
+import { readPolicy } from '../policy.ts';
 import { spendableOf } from '../provider.ts';
 import { nameOf } from './asset.ts';
 
 /**
- * That a relayer whose users pay comes to hold only what it does not hold yet: each time costs it a fee.
- * @throws AppError `INVALID_REQUEST`
+ * Why a relayer whose users pay does not pay for an envelope of its own: it comes to hold only what it does not hold yet, as
+ * each time costs it a fee. Undefined where it does.
  */
-export async function assertUnheld(
+export async function heldFault(
   read: ReadOne,
   { transaction: text }: { transaction: string },
-  relayer: string,
-  policy: StellarPolicy,
-): Promise<void> {
+  { address, policies }: Account,
+): Promise<string | undefined> {
+  const policy = readPolicy(policies);
+  if (policy.feePayer !== 'user') return undefined;
   const assets = trustedBy(readEnvelope(text).transaction, policy) ?? [];
   const names = assets.map(nameOf);
   const twice = names.find((name, place) => names.indexOf(name) < place);
-  if (twice !== undefined) throw invalidRequest(`The trust line for ${twice} is asked for twice`);
-  const held = await Promise.all(assets.map((asset) => spendableOf(read, relayer, asset)));
+  if (twice !== undefined) return `The trust line for ${twice} is asked for twice`;
+  const held = await Promise.all(assets.map((asset) => spendableOf(read, address, asset)));
   const known = held.findIndex((amount) => amount !== null);
-  if (known >= 0) throw invalidRequest(`The relayer has a trust line for ${names[known]} already`);
+  return known < 0 ? undefined : `The relayer has a trust line for ${names[known]} already`;
+}
+
+/** @throws AppError `INVALID_REQUEST` */
+export async function assertUnheld(read: ReadOne, asked: { transaction: string }, account: Account): Promise<void> {
+  const fault = await heldFault(read, asked, account);
+  if (fault !== undefined) throw invalidRequest(fault);
 }

@@ -63,7 +63,7 @@ function faultOf({ transaction, signatures, isFeeBump }: Envelope, relayer: stri
 async function chainFaultOf(
   rpc: RpcClient,
   { transaction }: Envelope,
-  { address }: Account,
+  { address, committed }: Account,
   policy: StellarPolicy,
 ): Promise<string | undefined> {
   const { feePayer, timeoutSeconds, longestSeconds, minBalance } = policy;
@@ -74,7 +74,13 @@ async function chainFaultOf(
   if (late !== undefined || account === null) return late;
   if (source === address) {
     const cost = BigInt(fee) + lumensTaken({ source: sourceAccount, operations }, address);
-    return shortage({ account, committed: 0n, cost, minBalance, baseReserve: latest.baseReserve });
+    return shortage({
+      account,
+      committed: (await committed?.()) ?? 0n,
+      cost,
+      minBalance,
+      baseReserve: latest.baseReserve,
+    });
   }
   if (account.sequence < seqNum) return undefined;
   return `Sequence ${seqNum} of ${source} is used: its last is ${account.sequence}`;

@@ -86,9 +86,9 @@ async function quoteBump(asked: Asked): Promise<WireObject> {
 }
 
 async function buildBump(asked: Asked): Promise<WireObject> {
-  const { read, account, draft } = asked;
+  const { read, account, draft, policy } = asked;
   const [{ token, price }, { closedAt }] = await Promise.all([priced(asked), latestLedger(read)]);
-  const until = Math.floor(closedAt / 1_000) + VALIDITY_SECONDS;
+  const until = Math.floor(closedAt / 1_000) + Math.min(VALIDITY_SECONDS, policy.timeoutSeconds);
   const terms = { fee: price.inner, maxTime: BigInt(until) };
   const built = withPayment(draft.transaction, paymentTo(account.address, token, price.tokens), terms);
   return {

@@ -32,6 +32,15 @@ t.test('what was offered and not taken is known until a further version is signe
   t.notOk(book.wasNotTaken('a'));
 });
 
+t.test('silence turns nothing away', async (t) => {
+  const book = new OfferBook();
+  t.notOk(book.wasTurnedAway('a'));
+  book.isNews('a', 'unknown');
+  t.notOk(book.wasTurnedAway('a'));
+  book.isNews('a', 'busy');
+  t.ok(book.wasTurnedAway('a'));
+});
+
 t.test('what is forgotten takes no room', async (t) => {
   const book = new OfferBook();
   book.failed('a');

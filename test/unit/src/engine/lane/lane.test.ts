@@ -367,3 +367,23 @@ t.test('a transaction whose relayer is gone does not hold up the others', async 
   t.match(await world.get(orphan), { status: 'pending', statusReason: 'Relayer gone is gone' });
   t.strictSame(faults, []);
 });
+
+t.test('what nodes turn away takes no room of others that use somebody else’s sequence', async (t) => {
+  const world = await EngineWorld.open(t);
+  Object.assign(world.family, { pace: { ...world.family.pace, anchors: { text: 2 } } });
+  world.client.onPrepare = ({ id }) => ({
+    ...{ kind: 'ready', fields: { price: '1' }, cost: 1n },
+    anchor: { kind: 'text', text: id },
+  });
+  world.client.broadcast = async (attempts) =>
+    attempts.map(({ raw }) => (raw.includes('gap') ? { kind: 'anchor-used', reason: 'a gap' } : { kind: 'accepted' }));
+  const text = { anchorKind: 'text' } as const;
+  for (let index = 0; index < 5; index += 1) await world.accept(`gap ${index}`, text);
+  const last = await world.accept('its turn', text);
+  const { lane } = await laneOf(world);
+  await world.until('the last is taken', async () => {
+    await lane.wake();
+    return (await world.get(last)).status === 'submitted';
+  });
+  t.equal((await world.get(last)).status, 'submitted');
+});

@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+import { Keypair, StrKey, xdr } from '@stellar/stellar-sdk/base';
+import { accountOf, type Envelope } from '../message/envelope.ts';
+import { givesPower } from '../message/taken.ts';
+import { hashOf } from '../message/transaction.ts';
+import type { Authority } from '../provider.ts';
+
+type Level = keyof Authority['thresholds'];
+
+/** Operations that not everybody may do whose key weighs what payments need (stellar-core, `getThresholdLevel`). */
+const LEVELS: Readonly<Record<string, Level>> = {
+  accountMerge: 'high',
+  allowTrust: 'low',
+  bumpSequence: 'low',
+  claimClaimableBalance: 'low',
+  extendFootprintTtl: 'low',
+  inflation: 'low',
+  restoreFootprint: 'low',
+  setTrustLineFlags: 'low',
+};
+
+/**
+ * Which account's signatures weigh too little for what is done in its name, so that no ledger takes the envelope;
+ * undefined where none does.
+ * @param authorities of the accounts that there are; of one that an operation makes its own key is enough
+ */
+export function lackingSignature(
+  envelope: Envelope,
+  passphrase: string,
+  authorities: ReadonlyMap<string, Authority>,
+): string | undefined {
+  const { transaction, signatures } = envelope;
+  const source = accountOf(transaction.sourceAccount);
+  const digest = hashOf(transaction, passphrase);
+  const needs: [string, Level][] = [[source, 'low']];
+  for (const { body, sourceAccount } of transaction.operations) {
+    needs.push([sourceAccount === null ? source : accountOf(sourceAccount), levelOf(body)]);
+  }
+  for (const [address, level] of needs) {
+    const { signers, thresholds } = authorities.get(address) ?? ownKeyOnly(address);
+    const signed = signers.filter(({ key }) => isSignedBy(key, digest, signatures));
+    const weight = signed.reduce((sum, one) => sum + one.weight, 0);
+    // One signature is needed also where it may weigh nothing.
+    const needed = Math.max(thresholds[level], 1);
+    if (weight < needed) return `The signatures of ${address} weigh ${weight}, and ${needed} is needed`;
+  }
+  return undefined;
+}
+
+function levelOf(body: xdr.OperationBody): Level {
+  if (body.type === 'setOptions' && givesPower(body.setOptionsOp)) return 'high';
+  return LEVELS[body.type] ?? 'medium';
+}
+
+function ownKeyOnly(address: string): Authority {
+  const key = xdr.SignerKey.signerKeyTypeEd25519(StrKey.decodeEd25519PublicKey(address));
+  return { signers: [{ key, weight: 1 }], thresholds: { low: 0, medium: 0, high: 0 } };
+}
+
+function isSignedBy(key: xdr.SignerKey, digest: Buffer, signatures: readonly xdr.DecoratedSignature[]): boolean {
+  switch (key.type) {
+    case 'signerKeyTypePreAuthTx':
+      return digest.equals(key.preAuthTx.toBytes());
+    case 'signerKeyTypeHashX': {
+      const wanted = key.hashX.toBytes();
+      return signatures.some(({ signature }) => hash('sha256', signature.toBytes(), 'buffer').equals(wanted));
+    }
+    case 'signerKeyTypeEd25519':
+      return isIn(signatures, key.ed25519.toBytes(), digest);
+    case 'signerKeyTypeEd25519SignedPayload': {
+      const { ed25519, payload } = key.ed25519SignedPayload;
+      return isIn(signatures, ed25519.toBytes(), Buffer.from(payload));
+    }
+  }
+}
+
+function isIn(signatures: readonly xdr.DecoratedSignature[], key: Uint8Array, message: Buffer): boolean {
+  const signer = Keypair.fromPublicKey(StrKey.encodeEd25519PublicKey(key));
+  return signatures.some(({ signature }) => signer.verify(message, signature.toBytes()));
+}
