@@ -4,6 +4,7 @@ import { backupCommand } from './backup.ts';
 import { checkConfigCommand } from './check-config.ts';
 import { closestName } from './closest-name.ts';
 import { type Command, type CommandContext, type Given, WrongUsage } from './command.ts';
+import { devCommand } from './dev/dev.ts';
 import { keystoreCommand } from './keystore.ts';
 import { pluginCommand } from './plugin/plugin.ts';
 import { keysCommand, pluginsCommand, relayersCommand, webhooksCommand } from './remote/lists.ts';
@@ -20,6 +21,7 @@ const WRONG_USAGE = 2;
 const COMMANDS: Readonly<Record<string, Command>> = {
   'check-config': checkConfigCommand,
   plugin: pluginCommand,
+  dev: devCommand,
   relayers: relayersCommand,
   tx: txCommand,
   plugins: pluginsCommand,

@@ -1,0 +1,19 @@
+import { JsonRpcProvider } from 'ethers';
+import t from 'tap';
+import { startAnvil } from '../../../../../src/cli/dev/anvil.ts';
+
+t.test('a node of its own, which funds whom it is told, and ends', async (t) => {
+  const node = await startAnvil('', fetch);
+  t.teardown(() => node.stop());
+  const account = '0x70997970c51812dc3a010c7d01b50e0d17dc79c9';
+  await node.fund(account);
+  const provider = new JsonRpcProvider(node.url, undefined, { staticNetwork: true });
+  t.equal(await provider.getBalance(account), 10n ** 18n);
+  provider.destroy();
+  node.stop();
+  await t.rejects(node.fund(account));
+});
+
+t.test('without one it says what to install', async (t) => {
+  await t.rejects(startAnvil('', fetch, 'no-such-anvil'), /There is no anvil, .*https:\/\/getfoundry\.sh/);
+});
