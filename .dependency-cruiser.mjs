@@ -205,11 +205,11 @@ export default {
       { path: '^sandbox/(process|guest)/', dependencyTypesNot: ['type-only'] },
     ),
 
-    owner('buffer', npm('buffer'), '^sandbox/guest/(globals/buffer|web-packages\\.d)\\.ts$'),
+    owner('buffer', npm('buffer'), '^sandbox/guest/(globals/buffer|types/web-packages\\.d)\\.ts$'),
     owner(
       'web-streams-polyfill',
       npm('web-streams-polyfill'),
-      '^sandbox/guest/(globals/streams|web-packages\\.d)\\.ts$',
+      '^sandbox/guest/(globals/streams|types/web-packages\\.d)\\.ts$',
     ),
     owner('pako', npm('pako'), '^sandbox/guest/globals/compression\\.ts$'),
     owner('node-packages', NODE_PACKAGES, '^sandbox/guest/parts/'),
