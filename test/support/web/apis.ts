@@ -49,7 +49,7 @@ export const ABSENT: Readonly<Record<string, string>> = {
   SharedWorker: 'as Worker',
   SharedArrayBuffer: 'its clock is too fine a measure of others',
   Atomics: 'as SharedArrayBuffer',
-  WebAssembly: 'its memory and its compiler are outside what is metered',
+  WebAssembly: 'its memory and its compiler are outside what is metered; no grant brings it',
   WeakRef: 'the collector would decide when code runs',
   FinalizationRegistry: 'as WeakRef',
   localStorage: '`kv` is what keeps values',
