@@ -95,10 +95,10 @@ function isSilence(outcome: BroadcastOutcome | undefined): boolean {
 }
 
 /**
- * The best truth of all endpoints comes first. That some node has the bytes needs no second word. What only makes the
- * lane look at the chain, or offer again, goes before what costs money or waits; a node that lags or lies is then
- * found out. `refused` ends a transaction, so every other word goes before it, though not the silence of the others:
- * an endpoint out of order must not keep alive what nobody takes.
+ * Which answer counts when endpoints answer differently: the first in this list. One node that has the bytes is enough.
+ * Then comes what only makes the lane look at the chain or offer again: if the node lags or lies, that shows. Then comes
+ * what costs money or waits. `refused` ends a transaction, so every other answer goes before it. Silence comes last: an
+ * endpoint that is out of order must not keep alive what nobody takes.
  */
 const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
   'accepted',

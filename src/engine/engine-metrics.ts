@@ -10,11 +10,11 @@ export interface EngineMetrics {
   accepted(transaction: { networkType: NetworkType; relayerId: string }): void;
   /** A transaction's change of status was committed. */
   moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
-  /** Something was decided about a transaction beside its status: a dearer version, an empty one, a filled gap. */
+  /** Something was decided about a transaction beside its status: a dearer attempt, a noop, a filled gap. */
   decided(decision: { networkType: NetworkType; relayerId: string; kind: DecisionKind }): void;
-  /** One more version of a transaction was signed and stored. */
-  signed(version: { networkType: NetworkType; relayerId: string; purpose: AttemptPurpose }): void;
-  /** A version was offered to the nodes. */
+  /** One more attempt of a transaction was signed and stored. */
+  signed(attempt: { networkType: NetworkType; relayerId: string; purpose: AttemptPurpose }): void;
+  /** An attempt was offered to the nodes. */
   offered(offer: { networkType: NetworkType; relayerId: string; outcome: BroadcastOutcome['kind'] }): void;
   /** A step of a lane ended with an unexpected error. */
   stepFailed(networkType: string): void;

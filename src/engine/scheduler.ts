@@ -110,7 +110,7 @@ class Scheduler implements Engine {
       log,
       elapsed,
       newId,
-      reach: onStep,
+      passes: onStep,
       recheck: (relayerId) => this.recheck(relayerId),
       onFault: (networkType) => metrics.stepFailed(networkType),
     };

@@ -21,8 +21,8 @@ export interface EngineTiming {
   asideMs: number;
   /** How long every node must refuse bytes for what they are before their sequence is taken by nothing. */
   refusalMs: number;
-  /** The pause before a further version is tried again that could not be made. */
-  renewMs: number;
+  /** The pause before a further attempt is tried again that could not be made. */
+  furtherMs: number;
   /** How long an intent that cannot be carried out is tried before it is refused. */
   intentMs: number;
   /** How long what the chain's clock told is kept, while an end by time hangs on it. */
@@ -66,7 +66,7 @@ export const defaultTiming: EngineTiming = {
   unprovedMs: 20_000,
   asideMs: 25_000,
   refusalMs: 5_000,
-  renewMs: 5_000,
+  furtherMs: 5_000,
   intentMs: 30_000,
   momentMs: 2_000,
   driftMs: 15_000,

@@ -18,9 +18,10 @@ interface Waiting {
 }
 
 /**
- * The effects of one run of a keyed plugin call. What an earlier run asked for is met by what it is, in whatever order
- * parallel effects come. What is not recorded has not happened: it is new, unless it stands in place of something that
- * is recorded and has not been met. So it waits until all of that is met, and the run ends when nothing more comes.
+ * The effects of one run of a keyed plugin call. An effect that an earlier run has recorded gets the recorded outcome, in
+ * whatever order parallel effects come. An effect that is not recorded is new, but it may stand in place of a recorded one
+ * that this run has not asked for. So it waits until the run has asked for all that is recorded. When nothing more comes
+ * before that, the run ends.
  */
 export class EffectRun {
   readonly #claim: Claim;

@@ -55,7 +55,7 @@ export interface TransactionsService {
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /**
    * Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. One that is in a block
-   * and failed there has the status `failed`, though that is not final yet; likewise one whose empty version is there.
+   * and failed there has the status `failed`, though that is not final yet; likewise one whose noop is there.
    */
   wait(
     relayerId: string,

@@ -103,7 +103,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
   /**
    * What becomes of a transaction by the block that it is in, unless a reorganisation takes that back: whoever waits for
-   * it to be mined must not take a revert, or the empty version of what was canceled, for its effect.
+   * it to be mined must not take a revert, or the noop of what was canceled, for its effect.
    */
   async function statusInBlock(chain: Chain, transaction: Transaction): Promise<TransactionStatus> {
     const { id, status, hash, noopEnd } = transaction;

@@ -60,7 +60,7 @@ t.test('of a dearer version', async (t) => {
   t.strictSame(effects(world), ['pay']);
 });
 
-t.test('of the empty version of a cancel', async (t) => {
+t.test('of the noop of a cancel', async (t) => {
   const { world, accept, ask, untilLost } = await losing(t, signs('noop'));
   const payment = await accept('pay');
   await world.untilStatus(payment, 'submitted');

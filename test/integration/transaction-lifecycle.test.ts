@@ -8,7 +8,7 @@ const REVERTS = '0x60006000fd';
 
 const nextStage = await lifecycleStages(t, 6);
 
-t.test('a canceled transaction stays followed until its empty version is final, and its nonce is used', async (t) => {
+t.test('a canceled transaction stays followed until its noop is final, and its nonce is used', async (t) => {
   const stage = await nextStage();
   const id = await stage.send();
   const before = await stage.untilPooled(id);

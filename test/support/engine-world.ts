@@ -16,7 +16,7 @@ import { LaneMemory } from '../../src/engine/lane/lane-memory.ts';
 import type { LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
 import { Ledger } from '../../src/engine/lane/ledger.ts';
 import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
-import { OpenBook } from '../../src/engine/lane/open-transactions.ts';
+import { OpenTransactions } from '../../src/engine/lane/open-transactions.ts';
 import { Senders } from '../../src/engine/lane/sender.ts';
 import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
@@ -51,7 +51,7 @@ export const fastTiming: EngineTiming = {
   unprovedMs: 20,
   asideMs: 25,
   refusalMs: 5,
-  renewMs: 5,
+  furtherMs: 5,
   intentMs: 300,
   momentMs: 5,
   driftMs: 30,
@@ -221,7 +221,7 @@ export class EngineWorld {
   /** What one step of the relayer's lane works with, as of now. */
   async step(timing: Partial<EngineTiming> = {}): Promise<LaneStep> {
     const { store, log, family, client, signer } = this;
-    const open = await OpenBook.read(store.read, LANE);
+    const open = await OpenTransactions.read(store.read, LANE);
     const chainClock = new ChainClock();
     const distrust = () => {
       this.distrusted += 1;

@@ -41,7 +41,7 @@ const PACE: EngineTiming = {
   unprovedMs: 300,
   asideMs: 200,
   refusalMs: 100,
-  renewMs: 40,
+  furtherMs: 40,
   driftMs: 200,
   sweepMs: 50,
   sweepFloorMs: 5,

@@ -44,13 +44,13 @@ const PATIENT_START_MS = 500;
  * Has a child that hogs the processor wait for everybody else, and gives it its turn back when it does so no longer:
  * on a machine with time to spare nothing changes for it.
  *
- * A child has to earn its place beside the service and the others: until a call has left its guest for the first time
- * it is behind them. Most of what attacks goes at it at once, in a process that is new, for each is killed. A new one is no
- * further behind than others who work as long: an honest call would not come to its end, and be killed as well.
+ * A new child is behind the service and the others until a call has left its guest for the first time. Attacks mostly
+ * begin at once, in a new process, because each attacker's process is killed. A new child is no further behind than others
+ * that work as long: else an honest call would not end in time, and be killed as well.
  *
- * Where the nice value of a process may not be raised again, that of a child is by as much behind for good, and goes
- * down further only on the account of what the process really took. What it takes to load its plugin, before the first
- * call, is not held against it: that happens once, and has a limit of its own, by the clock on the wall as that of calls.
+ * Where the system does not let a process have its priority back, a child stays that much behind for good. It goes further
+ * behind only for what it really took. The loading of its plugin, before the first call, does not count: that happens
+ * once, and has a time limit of its own.
  */
 export class Priority {
   readonly #niceness: ChildNiceness;

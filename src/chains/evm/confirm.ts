@@ -250,8 +250,8 @@ async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): P
   const reverts = await Promise.all(
     asked.slice(0, REVERTS_AT_ONCE).map(async ([one, receipt]) => {
       const { transactionHash: hash, blockNumber: block, gasUsed } = receipt;
-      const version = { request: requestOf(one, receipt), fields: fieldsOf(one, receipt) };
-      return [one, await revertReason(read, { ...version, hash, block, gasUsed })] as const;
+      const attempt = { request: requestOf(one, receipt), fields: fieldsOf(one, receipt) };
+      return [one, await revertReason(read, { ...attempt, hash, block, gasUsed })] as const;
     }),
   );
   return new Map(reverts);
@@ -262,7 +262,7 @@ function isCauseAsked({ entry }: Wanted, request: JsonObject): boolean {
   return readPolicy(entry.account.policies).includesRevertData || request['abi'] !== undefined;
 }
 
-/** What the version in the block asks for. */
+/** What the attempt in the block asks for. */
 function requestOf(one: Wanted, receipt: Receipt): JsonObject {
   return attemptOf(one, receipt)?.request ?? one.entry.transaction.request;
 }
@@ -276,7 +276,7 @@ function attemptOf({ entry }: Wanted, { transactionHash }: Receipt): ObservedEnt
   return entry.attempts.find(({ hash }) => hash.toLowerCase() === transactionHash);
 }
 
-/** What the chain decided for the version that is in the block. */
+/** What the chain decided for the attempt that is in the block. */
 function fieldsOf(one: Wanted, receipt: Receipt): EvmFields | undefined {
   return readFields(attemptOf(one, receipt)?.fields ?? {}) ?? readFields(one.entry.transaction.fields);
 }

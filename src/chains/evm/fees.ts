@@ -33,7 +33,7 @@ export function priceOf(
 }
 
 /**
- * What the market asks of a further version: for the speed that was asked for, or `fast` where a price was given, which
+ * What the market asks of a further attempt: for the speed that was asked for, or `fast` where a price was given, which
  * did not lead into a block. The kind stays that of the request.
  */
 export function laterPriceOf(
@@ -100,9 +100,9 @@ export function capsOf(price: Price): Caps {
     : { fee: price.maxFeePerGas, tip: price.maxPriorityFeePerGas };
 }
 
-/** The highest of the caps of signed versions, each cap by itself; undefined of none. */
-export function highestOf(versions: readonly EvmFields[]): Caps | undefined {
-  return versions
+/** The highest of the caps of signed attempts, each cap by itself; undefined of none. */
+export function highestOf(attempts: readonly EvmFields[]): Caps | undefined {
+  return attempts
     .map(pricedAt)
     .reduce<Caps | undefined>(
       (highest, { fee, tip }) => ({ fee: most(fee, highest?.fee ?? 0n), tip: most(tip, highest?.tip ?? 0n) }),
@@ -116,7 +116,7 @@ function pricedAt(fields: EvmFields): Caps {
 }
 
 /**
- * The least that a pool takes in the place of a version with these caps: a tenth more of each (geth
+ * The least that a pool takes in the place of an attempt with these caps: a tenth more of each (geth
  * core/txpool/legacypool/list.go Add, rounded down as there), and more in any case.
  */
 export function minimumBump({ fee, tip }: Caps): Caps {

@@ -137,19 +137,19 @@ async function prepareOnce(
   return shortOfFunds(funds, ready.cost, policy, lane) ?? ready;
 }
 
-/** What a version is signed with and what it can cost, the fee of its data included. */
+/** What an attempt is signed with and what it can cost, the fee of its data included. */
 export async function costed(
   parts: PrepareParts,
-  version: Pick<Transaction, 'request' | 'sequence'>,
+  attempt: Pick<Transaction, 'request' | 'sequence'>,
   account: Account,
   gasLimit: bigint,
   price: Price,
 ): Promise<ReadyPreparation> {
-  const request = readRequest(version.request);
+  const request = readRequest(attempt.request);
   const gas = { chain_id: jsonAmount(parts.chainId), from: account.address, gas_limit: jsonAmount(gasLimit) };
   const fields: EvmFields = { ...gas, ...priceFields(price) };
   const call = estimateCall(request, account.address);
-  const extra = await parts.figure((read) => dataFee(read, parts.settings, { ...version, fields, call }));
+  const extra = await parts.figure((read) => dataFee(read, parts.settings, { ...attempt, fields, call }));
   return {
     kind: 'ready',
     fields: { ...fields, ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }) } satisfies EvmFields as JsonObject,

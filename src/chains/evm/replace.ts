@@ -24,37 +24,37 @@ import { type PricePlan, payable, pricedFor, replacementFault } from './price/at
 import { noopGas, noopRequest, withinLimit } from './price/noop.ts';
 import { type EvmFields, type EvmSettings, readFields, readRequest, type Speed } from './schema.ts';
 
-/** What is known of an earlier version. */
-export type EarlierVersion = Pick<Attempt, 'purpose' | 'request' | 'fields'>;
+/** What is known of an earlier attempt. */
+export type EarlierAttempt = Pick<Attempt, 'purpose' | 'request' | 'fields'>;
 
-/** A transaction and its signed versions, by ordinal. */
-export interface VersionEntry {
+/** A transaction and its signed attempts, by ordinal. */
+export interface AttemptsEntry {
   transaction: Transaction;
-  attempts: readonly EarlierVersion[];
+  attempts: readonly EarlierAttempt[];
 }
 
-/** One more version, as far as it is decided before the network is asked. */
+/** One more attempt, as far as it is decided before the network is asked. */
 interface Plan extends PricePlan {
   stored: JsonObject;
-  /** What the signed versions may take by now: the cost of the dearest. */
+  /** What the signed attempts may take by now: the cost of the dearest. */
   own: bigint;
   account: Account;
   transaction: Transaction;
 }
 
 /**
- * Prices one more version of a transaction under the nonce it has: dearer than each earlier one by what pools ask for,
- * unless the network has no pool. `lane.committed` counts what the dearest of its versions may take, by {@link costOf}. A
- * bump is of the latest version; where it is refused, what is asked can never be mined.
+ * Prices one more attempt of a transaction under the nonce it has: dearer than each earlier one by what pools ask for,
+ * unless the network has no pool. `lane.committed` counts what the dearest of its attempts may take, by {@link costOf}. A
+ * bump is of the latest attempt; where it is refused, what is asked can never be mined.
  */
 export async function prepareReplacement(
   parts: PrepareParts,
-  entry: VersionEntry,
-  version: NewAttempt,
+  entry: AttemptsEntry,
+  attempt: NewAttempt,
   account: Account,
   lane: LaneFigures,
 ): Promise<AttemptPreparation> {
-  const plan = planOf(entry, version, account);
+  const plan = planOf(entry, attempt, account);
   // What a bump repeats is on offer already, and policies have no say in whether it takes effect.
   const fault =
     plan.purpose === 'replace'
@@ -64,13 +64,13 @@ export async function prepareReplacement(
   return unlessSaidTwice(parts, (from) => prepareOnce(from, plan, lane));
 }
 
-function planOf({ transaction, attempts }: VersionEntry, version: NewAttempt, account: Account): Plan {
+function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, account: Account): Plan {
   const last = attempts.at(-1);
   const isSigned = last !== undefined;
-  const { purpose } = version;
+  const { purpose } = attempt;
   const stored = {
     bump: () => last?.request ?? transaction.request,
-    replace: () => (version.purpose === 'replace' ? version.request : transaction.request),
+    replace: () => (attempt.purpose === 'replace' ? attempt.request : transaction.request),
     noop: () => noopRequest(account),
   }[purpose]();
   return {
@@ -78,7 +78,7 @@ function planOf({ transaction, attempts }: VersionEntry, version: NewAttempt, ac
     stored,
     request: readRequest(stored),
     latest: isSigned ? (readFields(last.fields) ?? readFields(transaction.fields)) : undefined,
-    // Versions that were stored without their prices have at most the transaction's own.
+    // Attempts that were stored without their prices have at most the transaction's own.
     highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
     firstFee: highestOf(fieldsOf(attempts.slice(0, 1)))?.fee,
     own: attempts.map(costOf).reduce(most, 0n),
@@ -110,14 +110,14 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
   const unfit = misfit(request, priced.price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
 
-  const version = { request: plan.stored, sequence: plan.transaction.sequence };
-  const wanted = await costed(parts, version, account, gasLimit, priced.price);
+  const attempt = { request: plan.stored, sequence: plan.transaction.sequence };
+  const wanted = await costed(parts, attempt, account, gasLimit, priced.price);
   const price = isForced ? payable(plan, priced.price, market, { funds, gasLimit, cost: wanted.cost }) : priced.price;
-  const ready = price === priced.price ? wanted : await costed(parts, version, account, gasLimit, price);
+  const ready = price === priced.price ? wanted : await costed(parts, attempt, account, gasLimit, price);
   return unpayable(plan, funds, ready.cost, lane) ?? { ...ready, request: plan.stored };
 }
 
-/** A version that a node keeps dropping for its gas limit would hold the account up, so rollups' moving share counts. */
+/** An attempt that a node keeps dropping for its gas limit would hold the account up, so rollups' moving share counts. */
 async function gasOf(parts: PrepareParts, plan: Plan): Promise<{ used: bigint; limit: bigint }> {
   const { purpose, request, latest, policy, account } = plan;
   if (purpose === 'noop') return exactly(await noopGas(parts, account));
@@ -132,7 +132,7 @@ function exactly(limit: bigint): { used: bigint; limit: bigint } {
   return { used: limit, limit };
 }
 
-/** Only one version of a transaction takes effect, so what the earlier ones may take is not needed twice. */
+/** Only one attempt of a transaction takes effect, so what the earlier ones may take is not needed twice. */
 function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): AttemptPreparation | undefined {
   if (plan.purpose === 'noop') {
     if (funds >= cost) return undefined;
@@ -143,7 +143,7 @@ function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): 
 }
 
 /**
- * Checks what can be told without asking the network of a request that is to take the place of signed versions.
+ * Checks what can be told without asking the network of a request that is to take the place of signed attempts.
  * @param request in the stored form
  * @throws AppError `INVALID_REQUEST`
  */
@@ -175,8 +175,8 @@ const LONGEST_PATIENCE_MS = 60 * MINUTE_MS;
 const POOLLESS_PATIENCE_MS = 20_000;
 
 /**
- * How long a version that a node took may be silent before the next, dearer one, in milliseconds: by speed, twice as
- * long after each of the signed versions so far.
+ * How long an attempt that a node took may be silent before the next, dearer one, in milliseconds: by speed, twice as
+ * long after each of the signed attempts so far.
  */
 export function patienceMs(settings: EvmSettings, transaction: Transaction, attempts: number): number {
   if (settings.lacksMempool) return POOLLESS_PATIENCE_MS;

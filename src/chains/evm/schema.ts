@@ -64,7 +64,7 @@ export interface EvmSettings {
   /** Null when only a block can tell. */
   hasEip1559: boolean | null;
   averageBlocktimeMs: number;
-  /** No pool in which a dearer version could replace another: what is too cheap is dropped, what is in goes first. */
+  /** No pool in which a dearer attempt could replace another: what is too cheap is dropped, what is in goes first. */
   lacksMempool: boolean;
   isArbitrum: boolean;
   /** The chain takes a fee for its data on the chain below, beside gas. */

@@ -14,9 +14,9 @@ export interface NonceQuestion {
 }
 
 /**
- * The next nonce of an account by the view of a node that serves the chain. Where that is less than expected or far
- * beyond it, or nothing is known of the account, all are asked. Of two the higher counts, as the other is behind, unless
- * it is far beyond what is known.
+ * The next nonce of an account, by one node that serves the chain. All nodes are asked where its answer is less than
+ * expected or far beyond, or where nothing is known of the account. Of two answers the higher counts: the other node is
+ * behind. Where the higher one is far beyond what is known, the lower counts.
  */
 export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
   const own = onlyOn(chain, rpc);

@@ -31,7 +31,7 @@ function spendOf(request: JsonObject): Spend {
 }
 
 /**
- * What a final transaction took: nothing where no version of it got into a block, and no value where that one reverted
+ * What a final transaction took: nothing where no attempt of it got into a block, and no value where that one reverted
  * or was the empty one. A rollup's data fee counts as what was reckoned with, since receipts do not say it everywhere.
  */
 function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {

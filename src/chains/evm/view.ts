@@ -55,7 +55,7 @@ function createdContract(transaction: Transaction, { address: from }: Account): 
   return receipt?.contract_address ?? getCreateAddress({ from, nonce }).toLowerCase();
 }
 
-/** What one signed version does and offers; its data is left out, for there may be many versions. */
+/** What one signed attempt does and offers; its data is left out, for there may be many attempts. */
 export function attemptView({ request, fields }: Attempt): WireObject {
   const { stored } = readRequest(request);
   const known = readFields(fields);

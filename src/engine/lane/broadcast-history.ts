@@ -24,7 +24,7 @@ interface Entry {
   parked: Parked | null;
   /** Since when the chain shows that its sequence is used, and not by what; null while it does not. */
   unprovedSince: number | null;
-  /** What nodes have said of the latest version, each once. */
+  /** What nodes have said of the latest attempt, each once. */
   told: ReadonlySet<BroadcastOutcome['kind']>;
 }
 
@@ -43,10 +43,10 @@ const NEW: Entry = {
 
 /**
  * What a lane remembers of its offers to nodes and of its failures. It only decides about pauses and when a dearer
- * version is due: losing it in a restart costs nothing but offers of the same bytes. Times are of a clock that never
+ * attempt is due: losing it in a restart costs nothing but offers of the same bytes. Times are of a clock that never
  * goes back.
  */
-export class OfferBook {
+export class BroadcastHistory {
   readonly #entries = new Map<string, Entry>();
 
   /** Counts a failure and returns how many there were in a row. */
@@ -89,14 +89,14 @@ export class OfferBook {
     this.#change(transactionId, () => ({ wantsDearer: true }));
   }
 
-  /** A further version cannot be made before the given time. */
+  /** A further attempt cannot be made before the given time. */
   restUntil(transactionId: string, elapsed: number): void {
     this.#change(transactionId, () => ({ restsUntil: elapsed }));
   }
 
   /**
    * The same, as the price or the balance does not allow one now.
-   * @returns false when that has been so, for the same cause, since the last version
+   * @returns false when that has been so, for the same cause, since the last attempt
    */
   park({ id, relayerId, networkType }: Transaction, cause: ParkCause, elapsed: number): boolean {
     const before = this.#entries.get(id)?.parked?.cause;
@@ -131,7 +131,7 @@ export class OfferBook {
     return [...this.#entries.values()].flatMap(({ parked }) => parked ?? []);
   }
 
-  /** Whether this is the first time that nodes say so of the latest version. */
+  /** Whether this is the first time that nodes say so of the latest attempt. */
   isNews(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
     const told = this.#entries.get(transactionId)?.told;
     if (told?.has(outcome) === true) return false;
@@ -139,24 +139,24 @@ export class OfferBook {
     return true;
   }
 
-  /** Whether nodes have said so of the latest version. */
+  /** Whether nodes have said so of the latest attempt. */
   hasHeard(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
     return this.#entries.get(transactionId)?.told.has(outcome) ?? false;
   }
 
-  /** Whether the latest version was offered and a node would not have it. */
+  /** Whether the latest attempt was offered and a node would not have it. */
   wasNotTaken(transactionId: string): boolean {
     return (this.#entries.get(transactionId)?.told.size ?? 0) > 0;
   }
 
-  /** Whether a node has said of the latest version that it does not take it, not only nothing. */
+  /** Whether a node has said of the latest attempt that it does not take it, not only nothing. */
   wasTurnedAway(transactionId: string): boolean {
     const told = this.#entries.get(transactionId)?.told ?? NEW.told;
     return [...told].some((outcome) => outcome !== 'unknown');
   }
 
-  /** A further version was signed: what nodes said of the earlier one says nothing of it. */
-  renewed(transactionId: string): void {
+  /** A further attempt was signed: what nodes said of the earlier one says nothing of it. */
+  signedAnew(transactionId: string): void {
     this.#change(transactionId, ({ unprovedSince }) => ({ ...NEW, unprovedSince }));
   }
 

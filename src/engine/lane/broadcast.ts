@@ -8,7 +8,7 @@ import type { Change, OpenEntry } from './ledger.ts';
 /** What came of a round of offers. */
 export interface Offers {
   offered: number;
-  /** Those that no node took, to be looked for on the chain: one of their versions may be there. */
+  /** Those that no node took, to be looked for on the chain: one of their attempts may be there. */
   notTaken: OpenEntry[];
 }
 
@@ -28,9 +28,8 @@ export async function offer(step: LaneStep): Promise<Offers> {
 }
 
 /**
- * Looking leaves a transaction due when a node has been silent about it for too long; what the pool is known not to have
- * need not be due. What is to have no effect any more is offered only as an attempt that does nothing, where one is to be
- * had; otherwise no more.
+ * Whether the latest attempt goes to a node now: it is due, or the pool is known not to have it, and no node took it
+ * lately. Of a transaction that is to have no effect, only a noop is offered.
  */
 function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   const latest = latestOf(entry);
@@ -47,7 +46,7 @@ function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
 
 type Outcomes = Map<OpenEntry, BroadcastOutcome>;
 
-/** The latest version of each, all that share endpoints in one go. */
+/** The latest attempt of each, all that share endpoints in one go. */
 async function broadcast(step: LaneStep, entries: readonly OpenEntry[]): Promise<Outcomes> {
   const outcomes: Outcomes = new Map();
   const groups = new Map<ChainClient, { entry: OpenEntry; attempt: Attempt }[]>();
@@ -139,7 +138,7 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
   if (kind === 'refused') offers.refused(transaction.id, step.clock.elapsed());
   if (kind === 'fee-too-low' || kind === 'underpriced') offers.tooCheap(transaction.id);
   const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);
-  const text = `Version ${ordinal} not taken${by === undefined ? '' : ` by ${by}`} (${kind}): ${reason}`;
+  const text = `Attempt ${ordinal} not taken${by === undefined ? '' : ` by ${by}`} (${kind}): ${reason}`;
   return {
     transaction,
     set: { ...reasonUnlessWithdrawn(transaction.noopEnd, reason), nextActionAt },
@@ -147,7 +146,7 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
   };
 }
 
-/** Why a transaction is to have no effect stays its reason, whatever nodes say of the empty version. */
+/** Why a transaction is to have no effect stays its reason, whatever nodes say of the noop. */
 function reasonUnlessWithdrawn(noopEnd: string | null, statusReason: string | null): { statusReason?: string | null } {
   return noopEnd === null ? { statusReason } : {};
 }

@@ -1,10 +1,10 @@
 import type { Intent, IntentAction } from '../../domain/transaction/intent.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { isFinal, type NoopEnd } from '../../domain/transaction/transaction-state.ts';
-import { type Renewal, signVersions, type Wanted } from './attempts/further-attempts.ts';
+import { type AttemptOutcome, signAttempts, type Wanted } from './attempts/further-attempts.ts';
+import { canReplace, withdraw } from './due-attempts.ts';
 import { applyToOpen, isAside, type LaneStep, renewedOf } from './lane-step.ts';
 import type { Change } from './ledger.ts';
-import { canReplace, withdraw } from './renewal.ts';
 
 /** `Sent` and the like, as the reference names statuses in its messages. */
 export function stateRefusal(kind: IntentAction['kind'], { status }: Transaction): string {
@@ -51,15 +51,15 @@ async function carryOutRound(step: LaneStep, round: readonly Intent[]): Promise<
   const applied = await applyToOpen(step, changes);
   const all = plans.flatMap((plan) => (plan !== 'later' && 'replacement' in plan ? [plan.replacement] : []));
   const batch = all.slice(0, step.timing.batch);
-  const renewals = await signVersions(step, batch);
+  const outcomes = await signAttempts(step, batch);
 
   const refused: { position: number; transactionId: string; refusal: string }[] = [];
   let settled = 0;
   for (const [index, intent] of round.entries()) {
     const plan = plans[index] ?? 'later';
     const isApplied = applied.has(intent.transactionId);
-    const renewal = plan !== 'later' && 'replacement' in plan ? renewals[batch.indexOf(plan.replacement)] : undefined;
-    const outcome = outcomeOf(step, intent, { plan, isApplied, renewal });
+    const attempted = plan !== 'later' && 'replacement' in plan ? outcomes[batch.indexOf(plan.replacement)] : undefined;
+    const outcome = outcomeOf(step, intent, { plan, isApplied, attempted });
     if (outcome === 'later') continue;
     if (outcome !== 'done') refused.push({ ...intent, ...outcome });
     step.memory.ages.forget(String(intent.position));
@@ -99,7 +99,7 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   if (step.memory.offers.isResting(transaction.id, step.clock.elapsed())) return 'later';
   const { request, validUntil } = action;
   const set = validUntil === null ? {} : { validUntil };
-  return { replacement: { entry, version: { purpose: 'replace', request }, kind: 'replaced', settles, set } };
+  return { replacement: { entry, attempt: { purpose: 'replace', request }, kind: 'replaced', settles, set } };
 }
 
 /** No attempt of it can execute, so it just ends, or is another one from now on. */
@@ -125,14 +125,14 @@ async function changePending(
 function outcomeOf(
   step: LaneStep,
   { transactionId, position }: Intent,
-  { plan, isApplied, renewal }: { plan: Plan; isApplied: boolean; renewal: Renewal | undefined },
+  { plan, isApplied, attempted }: { plan: Plan; isApplied: boolean; attempted: AttemptOutcome | undefined },
 ): Outcome {
   if (plan === 'later' || 'refusal' in plan) return plan;
   if ('change' in plan) return isApplied ? 'done' : 'later';
-  if (renewal === undefined || renewal.kind === 'later') return 'later';
-  if (renewal.kind === 'signed') return 'done';
+  if (attempted === undefined || attempted.kind === 'later') return 'later';
+  if (attempted.kind === 'signed') return 'done';
   const isTooOld = step.memory.ages.watched(String(position), step.clock.elapsed()) > step.timing.intentMs;
-  if (renewal.kind === 'refused' || isTooOld) return { refusal: renewal.reason };
-  step.memory.offers.restUntil(transactionId, step.clock.elapsed() + step.timing.renewMs);
+  if (attempted.kind === 'refused' || isTooOld) return { refusal: attempted.reason };
+  step.memory.offers.restUntil(transactionId, step.clock.elapsed() + step.timing.furtherMs);
   return 'later';
 }

@@ -1,12 +1,12 @@
 import { PoolWatch } from '../sequencing/pool-watch.ts';
 import { SequencePlanner } from '../sequencing/sequence-planner.ts';
 import { Ages } from './ages.ts';
-import { OfferBook } from './broadcast-history.ts';
+import { BroadcastHistory } from './broadcast-history.ts';
 
 /** What a lane remembers from step to step and the store does not hold. Losing it costs time and repeated offers only. */
 export class LaneMemory {
   readonly planner: SequencePlanner;
-  readonly offers = new OfferBook();
+  readonly offers = new BroadcastHistory();
   readonly pool = new PoolWatch();
   /** How old transactions are, by id, and intents, by their position. */
   readonly ages = new Ages();

@@ -10,7 +10,7 @@ import type { EngineTiming } from '../timing.ts';
 import type { LaneMemory } from './lane-memory.ts';
 import type { Change, Ledger, OpenEntry } from './ledger.ts';
 import type { LifeStep } from './life-steps.ts';
-import type { OpenBook } from './open-transactions.ts';
+import type { OpenTransactions } from './open-transactions.ts';
 import type { Sender, Senders } from './sender.ts';
 
 /** What one step of a lane works with. */
@@ -21,7 +21,7 @@ export interface LaneStep {
   readonly read: LaneReads;
   readonly senders: Senders;
   /** What is under way; kept current by the parts of the step. */
-  readonly open: OpenBook;
+  readonly open: OpenTransactions;
   readonly memory: LaneMemory;
   readonly clock: StepClock;
   readonly life: StepLife;
@@ -68,8 +68,8 @@ export function unmined(step: LaneStep): OpenEntry[] {
 }
 
 /**
- * Whether its sequence has been used for a while and nobody can prove by what. One of its versions may have done it, so it
- * stays open; but no offer and no further version can change anything, and nothing else waits for it.
+ * Whether its sequence has been used for a while and nobody can prove by what. One of its attempts may have done it, so it
+ * stays open; but no offer and no further attempt can change anything, and nothing else waits for it.
  */
 export function isAside({ memory, clock, timing }: LaneStep, { transaction }: OpenEntry): boolean {
   return memory.offers.isUnproved(transaction.id, clock.elapsed(), timing.unprovedMs);

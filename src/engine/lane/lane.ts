@@ -13,14 +13,14 @@ import { takeUp } from './attempts/sign-pending.ts';
 import { isWanted, offer } from './broadcast.ts';
 import type { Parked } from './broadcast-history.ts';
 import { ChainClock } from './chain-clock.ts';
+import { signDue } from './due-attempts.ts';
 import { carryOut } from './intents.ts';
 import { LaneMemory } from './lane-memory.ts';
 import { isAside, isDue, type LaneStep, unmined } from './lane-step.ts';
 import type { Ledger, OpenEntry } from './ledger.ts';
 import type { LifeStep } from './life-steps.ts';
 import { look } from './observe.ts';
-import { OpenBook } from './open-transactions.ts';
-import { renew } from './renewal.ts';
+import { OpenTransactions } from './open-transactions.ts';
 import { leaveRestartedChain } from './restarted-chain.ts';
 import { type SenderSources, Senders } from './sender.ts';
 
@@ -28,7 +28,7 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | '
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** Called at each moment of a transaction's life. */
-  reach(step: LifeStep): void;
+  passes(moment: LifeStep): void;
   store: Store;
   leases: Pick<LeaseKeeper, 'hold'>;
   /** A ledger whose commits are under the lane's lease; `onDoubt` is {@link StepLife.distrust}. */
@@ -53,7 +53,7 @@ export class Lane {
   #memory: LaneMemory;
   readonly #chainClock = new ChainClock();
   /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
-  #open: OpenBook | null = null;
+  #open: OpenTransactions | null = null;
   #running: Promise<LaneWake> | null = null;
   #lease: HeldLease | null = null;
   #again = false;
@@ -171,13 +171,13 @@ export class Lane {
     if (pending.length > 0) step.life.passes('found');
     const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
     const mayHaveGaps = waits && (pending.length === 0 || this.#memory.planner.isContradicted);
-    const renewed = (await renew(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
+    const further = (await signDue(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
     await markMissing(step);
     // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
     const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
     await look(step, notTaken);
 
-    const moved = placed.length + settled + pending.length + renewed + offered > 0;
+    const moved = placed.length + settled + pending.length + further + offered > 0;
     const lookMs = step.senders.lookMs ?? timing.lookMs;
     this.#timing = { ...timing, lookMs };
     if (!moved) {
@@ -200,9 +200,9 @@ export class Lane {
   }
 
   async #begin(now: number, lease: HeldLease): Promise<LaneStep> {
-    const { store, sources, random, log, ledgerUnder, elapsed, newId, reach } = this.#deps;
+    const { store, sources, random, log, ledgerUnder, elapsed, newId, passes } = this.#deps;
     const began = elapsed();
-    this.#open ??= await OpenBook.read(store.read, this.#key);
+    this.#open ??= await OpenTransactions.read(store.read, this.#key);
     const timing = this.#timing;
     let isDoubted = false;
     const distrust = () => {
@@ -222,7 +222,7 @@ export class Lane {
         elapsed,
         chainTime: (ask) => this.#chainClock.at(ask, { elapsed, keepMs: timing.momentMs, log }),
       },
-      life: { isEnding: () => isDoubted || !this.#mayGoOn(lease), distrust, passes: reach },
+      life: { isEnding: () => isDoubted || !this.#mayGoOn(lease), distrust, passes },
       recheck: this.#deps.recheck,
       newId,
       timing,
@@ -233,8 +233,8 @@ export class Lane {
 }
 
 /**
- * Whether it is looked for on the chain, also when it is not to be offered now. What is offered no more has no other way
- * to its end, although no node is known to have it.
+ * Whether the chain is asked for it. Some node has it, its sequence is used, or it is offered no more: then only the chain
+ * can show its end, although no node is known to have it.
  */
 function isLookedAt(step: LaneStep, entry: OpenEntry): boolean {
   return isPlaced(entry) || isAside(step, entry) || !isWanted(entry);
@@ -245,7 +245,7 @@ function isMissing(step: LaneStep, entry: OpenEntry): boolean {
   return !isPlaced(entry) && isDue(step, entry) && step.memory.offers.wasNotTaken(entry.transaction.id);
 }
 
-/** Whether a node has had a version of it that still can be in a block. */
+/** Whether a node has had an attempt of it that still can be in a block. */
 function isPlaced({ transaction, attempts }: OpenEntry): boolean {
   return transaction.status !== 'sent' || livingOf(attempts).some(({ acceptedAt }) => acceptedAt !== null);
 }

@@ -35,8 +35,8 @@ export interface Change {
   settles?: number;
 }
 
-/** A signed version and what its transaction becomes with it. */
-export interface Version extends Omit<Change, 'accepted'> {
+/** A signed attempt and what its transaction becomes with it. */
+export interface SignedAttempt extends Omit<Change, 'accepted'> {
   attempt: Attempt;
   /** Whether the transaction is the engine's own and not stored yet. */
   isNew?: boolean;
@@ -116,35 +116,35 @@ export class Ledger {
    * of its transaction, whatever its family asked for.
    * @returns false when one of the transactions has another status by now: nothing was changed
    */
-  async record(versions: readonly Version[]): Promise<boolean> {
+  async record(signed: readonly SignedAttempt[]): Promise<boolean> {
     try {
       await this.#write(async (writer) => {
-        for (const version of versions) {
-          const { transaction, set, attempt, isNew = false } = version;
+        for (const one of signed) {
+          const { transaction, set, attempt, isNew = false } = one;
           if (isNew) await writer.insertTransaction(transaction);
           if (!(await writer.updateTransaction(transaction.id, transaction.status, set))) {
-            throw new StaleVersion();
+            throw new StaleTransaction();
           }
           await writer.insertAttempt(attempt);
-          await note(writer, version);
+          await note(writer, one);
         }
-        await this.#deps.outbox.transactionsMoved(writer, toldBy(versions));
+        await this.#deps.outbox.transactionsMoved(writer, toldBy(signed));
       });
     } catch (error) {
-      if (error instanceof StaleVersion) {
+      if (error instanceof StaleTransaction) {
         return false;
       }
       throw error;
     }
-    this.#tell(versions);
-    for (const { transaction, attempt } of versions) {
+    this.#tell(signed);
+    for (const { transaction, attempt } of signed) {
       const { networkType, relayerId } = transaction;
       this.#deps.metrics.signed({ networkType, relayerId, purpose: attempt.purpose });
     }
     return true;
   }
 
-  /** Reserves what versions can take of plugins' budgets, before they are signed; names those that must not be. */
+  /** Reserves what attempts can take of plugins' budgets, before they are signed; names those that must not be. */
   async raise(asks: readonly SpendingRaise[]): Promise<FeeRefusal[]> {
     return await this.#write((writer) => this.#deps.spending.raise(writer, asks));
   }
@@ -158,7 +158,7 @@ export class Ledger {
     for (const { transactionId } of intents) this.#deps.feed.tell(transactionId);
   }
 
-  /** Counts what nodes said of a version. */
+  /** Counts what nodes said of an attempt. */
   offered({ networkType, relayerId }: Transaction, outcome: BroadcastOutcome['kind']): void {
     this.#deps.metrics.offered({ networkType, relayerId, outcome });
   }
@@ -251,4 +251,4 @@ function toldBy(changes: readonly Pick<Change, 'transaction' | 'set' | 'decision
 }
 
 /** Undoes a commit whose transactions are no longer what they were. */
-class StaleVersion extends Error {}
+class StaleTransaction extends Error {}

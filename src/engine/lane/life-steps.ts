@@ -19,9 +19,9 @@ export const LIFE_STEPS = [
   'noted',
   /** An intent of the client was read and is not yet carried out. */
   'intent-read',
-  /** A further version is signed, in memory only. */
+  /** A further attempt is signed, in memory only. */
   'renewed',
-  /** A further version is on disk; nobody has it. */
+  /** A further attempt is on disk; nobody has it. */
   'rewritten',
   /** The chain was asked; what it showed is not on disk. */
   'observed',

@@ -13,7 +13,7 @@ import type { Change, OpenEntry } from './ledger.ts';
 type Included = Extract<Observation, { kind: 'included' }>;
 
 /**
- * Looks on the chain for every version of the given transactions, with one question for each network client, and
+ * Looks on the chain for every attempt of the given transactions, with one question for each network client, and
  * brings the transactions to the state that the chain shows.
  */
 export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
@@ -101,9 +101,9 @@ function waitOn(step: LaneStep, transaction: Transaction): Change {
 }
 
 /**
- * Its sequence is used, and the endpoints cannot prove by what. That is soon over where one of them is only behind. Where
- * it lasts, the transaction keeps its state, says why, and is looked for at leisure: one of its versions may have taken
- * effect, so it neither ends nor goes out under another sequence.
+ * Its sequence is used, and the endpoints cannot prove by what. One of its attempts may have taken effect, so the
+ * transaction neither ends nor goes out under another sequence. Mostly an endpoint is only behind, and this is soon over.
+ * Where it lasts, the transaction says why and is looked for less often.
  */
 function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
   const { transaction } = entry;
@@ -121,7 +121,7 @@ function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
   };
 }
 
-/** A reorganisation took the block: the bytes are offered again, at once, and the latest version stands again. */
+/** A reorganisation took the block: the bytes are offered again, at once, and the latest attempt stands again. */
 function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
   const { transaction } = entry;
   step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
@@ -201,10 +201,10 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
     const status = transaction.status === 'mined' ? {} : ({ status: 'mined' } as const);
     const set = { ...seen, ...status, nextActionAt };
     const place = chain.placeOf?.({ ...transaction, ...set });
-    // What nodes said of its versions says nothing of them after a reorganisation.
+    // What nodes said of its attempts says nothing of them after a reorganisation.
     step.memory.offers.forget(transaction.id);
     const isNews = place !== undefined && place !== chain.placeOf?.(transaction);
-    const text = `Version ${attempt.ordinal}, ${attempt.hash}, is in ${place}`;
+    const text = `Attempt ${attempt.ordinal}, ${attempt.hash}, is in ${place}`;
     return { transaction, set, ...accepted, ...(isNews && { decision: { kind: 'mined', text } as const }) };
   }
   return {
@@ -215,7 +215,7 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   };
 }
 
-/** What the API shows of a transaction is what the version does that counts. Most were never replaced. */
+/** What the API shows of a transaction is what the attempt does that counts. Most were never replaced. */
 function contentOf({ request }: Transaction, attempt: Attempt): Pick<TransactionChange, 'hash' | 'request'> {
   return { hash: attempt.hash, ...(isDeepStrictEqual(attempt.request, request) ? {} : { request: attempt.request }) };
 }
@@ -230,7 +230,7 @@ function reasonFor(
   return final ? reason : `Failed in its block, not final yet: ${reason}`;
 }
 
-/** A version that does nothing has done so also when it reverts: its sequence is used. */
+/** An attempt that does nothing has done so also when it reverts: its sequence is used. */
 function endOf(
   { noopEnd }: Transaction,
   { purpose }: Attempt,

@@ -4,7 +4,7 @@ import type { Reader } from '../../store/store.ts';
 import type { OpenEntry } from './ledger.ts';
 
 /** What a lane has under way, and how far its account has come. */
-export class OpenBook {
+export class OpenTransactions {
   readonly #entries: Map<string, OpenEntry>;
   /** Known until one comes, changes or goes: several parts of a step need it. */
   #bySequence: readonly OpenEntry[] | undefined;
@@ -18,8 +18,11 @@ export class OpenBook {
     this.#readSettled = readSettled;
   }
 
-  static async read(read: Pick<Reader, 'openTransactions' | 'settledSequence'>, lane: string): Promise<OpenBook> {
-    return new OpenBook(await read.openTransactions(lane), () => read.settledSequence(lane));
+  static async read(
+    read: Pick<Reader, 'openTransactions' | 'settledSequence'>,
+    lane: string,
+  ): Promise<OpenTransactions> {
+    return new OpenTransactions(await read.openTransactions(lane), () => read.settledSequence(lane));
   }
 
   /** The lane's open transactions by id. */

@@ -52,9 +52,10 @@ interface Round {
 }
 
 /**
- * Checks each relayer at the start, now and then while it is fit, and again and again while it is disabled. Of several
- * instances one does that for a relayer; the others look at what it found, and take its place when it is gone. One that
- * does not reach the chain leaves the relayer and its lane to the others: only when none reaches it, it is disabled.
+ * Checks each relayer at the start, now and then while it is fit, and more often while it is disabled. Of several
+ * instances one checks a relayer. The others read what it found, and one takes its place when it is gone. An instance
+ * that does not reach the chain leaves the relayer and its lane to the others. When no instance reaches the chain, the
+ * relayer is disabled.
  */
 export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;

@@ -9,9 +9,9 @@ import type { Sender } from '../lane/sender.ts';
 import { sequenceFigures } from './sequence-figures.ts';
 
 /**
- * Fills the sequences below the lane's open transactions that the chain waits for and that nobody holds any more (a
- * reorganisation took somebody else's use of the key back): with transactions that do nothing, in the name of the relayer
- * that waits above. Without them everything above would wait for ever.
+ * Fills gaps: sequences below the lane's open transactions that the chain waits for and nobody holds. A gap appears when
+ * a reorganisation takes back what somebody else did with the key. Everything above would wait for ever. Each gap gets a
+ * noop, in the name of the relayer that waits above it.
  * @returns how many were made
  */
 export async function fillGaps(step: LaneStep): Promise<number> {

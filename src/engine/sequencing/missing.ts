@@ -4,9 +4,9 @@ import { askAny, type LaneStep, latestOf, unmined } from '../lane/lane-step.ts';
 import type { OpenEntry } from '../lane/ledger.ts';
 
 /**
- * Marks what a node took and does not have, to be offered again: pools keep few transactions of one account (geth 16),
- * some drop the others without a word, and some lose one. Room appears with each block, so then, and now and then
- * besides, the node is asked how far it counts. The lowest sequences first, and a batch at most.
+ * Marks what a node took and has no more, to be offered again. Pools keep few transactions of one account (geth 16): some
+ * drop the others without a word, and some lose one. How far the node counts shows what is missing. It is asked after each
+ * block, which makes room, and now and then. The lowest sequences are marked first, a batch at most.
  */
 export async function markMissing(step: LaneStep): Promise<void> {
   const { timing } = step;

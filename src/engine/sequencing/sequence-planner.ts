@@ -24,11 +24,13 @@ export const WIDEST_GAP = 64;
 /**
  * Decides which sequences a lane signs next: from the chain's count upwards, those that no open transaction holds.
  *
- * Mostly this is the one after the highest that is known here. A higher count means that somebody else used the key: it
- * is believed when it is heard twice in a row. A lower count means that a node lags behind, or that the chain lost what
- * is known here. A payment under a sequence of the past would fail once the node has caught up, so it waits. Where a
- * reorganisation took somebody else's use of the key back, below our open transactions, the chain is believed after it
- * has told so for a while; {@link SequencePlanner.gaps} are filled then. Below what is settled nothing is ever signed, unless
+ * Mostly this is the one after the highest that is known here.
+ *
+ * A higher count means that somebody else used the key. It is believed when it is heard twice in a row.
+ *
+ * A lower count means that a node lags behind, or that a reorganisation took sequences back. Payments wait, for they would
+ * fail if the node only lags. When the chain has told the lower count for a while, it is believed, and the gaps below our
+ * open transactions are filled ({@link SequencePlanner.gaps}). Below what is settled nothing is ever signed, unless
  * sequences may begin anew.
  *
  * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or

@@ -91,7 +91,7 @@ t.test('what is canceled while the market is above the cap goes beyond it by the
   await stage.untilStatus([canceled, waiting], 'submitted');
   await setBaseFee(stage, 50n);
   await stage.cancel(canceled);
-  await stage.until('the empty version is signed', async () => (await stage.attempts(canceled)).length === 2);
+  await stage.until('the noop is signed', async () => (await stage.attempts(canceled)).length === 2);
   t.equal((await stage.attempts(canceled))[1]?.fields['max_fee_per_gas'], Number((33n * GWEI) / 10n));
   await setBaseFee(stage, 1n);
   await stage.untilStatus(canceled, 'canceled', { mining: true });
@@ -138,7 +138,7 @@ t.test('lowered to the cap, the tip is never more than the whole, in no version'
   const signed = await onNode(stage, id);
   t.strictSame(signed, { maxFeePerGas: 3n * GWEI, maxPriorityFeePerGas: 3n * GWEI });
   await stage.cancel(id);
-  await stage.until('the empty version is in the pool', async () => {
+  await stage.until('the noop is in the pool', async () => {
     const { hash } = (await stage.attempts(id))[1] ?? {};
     return hash !== undefined && (await stage.anvil.rpc('eth_getTransactionByHash', [hash])) !== null;
   });

@@ -6,7 +6,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'cancel is final before its NOOP is out',
     shown: {
       'integration/transaction-lifecycle': [
-        'a canceled transaction stays followed until its empty version is final, and its nonce is used',
+        'a canceled transaction stays followed until its noop is final, and its nonce is used',
         'a canceled transaction whose original is in a block ends as that did',
       ],
     },

@@ -4,7 +4,7 @@ import { blockTime, wholeBlock } from '../provider.ts';
 import { type LostNonce, type NonceUse, useOf } from './nonce-use.ts';
 import { unsupported } from './receipts.ts';
 
-/** A used nonce, and since when it can have been used by a version of ours. */
+/** A used nonce, and since when it can have been used by an attempt of ours. */
 export interface SearchedNonce extends LostNonce {
   signedAt: Timestamp;
 }
@@ -37,9 +37,9 @@ const CALLS_AT_ONCE = 16;
 const SLACK_MS = 300_000;
 
 /**
- * Keeps where each account's search stands. It begins where the first of the transactions was signed, as most are in a
- * block soon after, and goes up. When it has come to the end it goes on below, for the clock may have been wrong then, in
- * stretches that double; after the first block of the chain it begins anew.
+ * Keeps where each account's search stands. A search begins at the block of when the first of the transactions was signed,
+ * and goes up: most are in a block soon after. At the end of the chain it goes on below where it began, in stretches that
+ * double, for the clock may have been wrong. After the first block of the chain it begins anew.
  */
 export function createBodySearch(): BodySearch {
   const places = new Map<string, Place>();

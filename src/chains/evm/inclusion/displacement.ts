@@ -15,7 +15,7 @@ export interface Lost extends SearchedNonce {
 export type Finding =
   /** It is in a block after all. */
   | { kind: 'receipt'; receipt: Receipt }
-  /** Something else used its nonce, so that none of its versions can be in a block any more. */
+  /** Something else used its nonce, so that none of its attempts can be in a block any more. */
   | { kind: 'displaced'; reason: string }
   /** Its nonce is used, and it is not proved by what, or whether that succeeded. */
   | { kind: 'unproved'; reason: string }

@@ -109,7 +109,7 @@ export function useOf(
 ): NonceUse | undefined {
   const ours = transactions.find(({ hash }) => hashes.includes(hash));
   if (ours !== undefined) {
-    const text = `It was used by version ${ours.hash} in block ${block}.`;
+    const text = `It was used by attempt ${ours.hash} in block ${block}.`;
     return { block, blockHash, hash: ours.hash, isOurs: true, text };
   }
   const sent = transactions.find(({ from, nonce }) => from === account && nonce === sequence);

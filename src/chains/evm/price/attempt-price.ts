@@ -17,15 +17,15 @@ import { aboveCap, parked } from '../prepare.ts';
 import type { EvmFields, EvmRequest, EvmSettings } from '../schema.ts';
 import type { Market } from './market.ts';
 
-/** What the price of one more version depends on, beside the market. */
+/** What the price of one more attempt depends on, beside the market. */
 export interface PricePlan {
   purpose: NewAttempt['purpose'];
   request: EvmRequest;
-  /** Of the latest version; undefined when there is none. */
+  /** Of the latest attempt; undefined when there is none. */
   latest: EvmFields | undefined;
   /** Undefined when there is nothing to beat. */
   highest: Caps | undefined;
-  /** The most that the first version pays for a unit of gas; undefined when there is none. */
+  /** The most that the first attempt pays for a unit of gas; undefined when there is none. */
   firstFee: bigint | undefined;
   policy: EvmPolicy;
 }
@@ -34,8 +34,8 @@ export interface PricePlan {
 export type Priced = { kind: 'price'; price: Price } | Exclude<AttemptPreparation, { kind: 'ready' }>;
 
 /**
- * How far above the first version's price the market may take bumps and voids where the policy has no cap: no market
- * rises so far while a transaction waits. Cheap first versions count as one gwei, so that these can be outbid.
+ * How far above the first attempt's price the market may take bumps and noops where the policy has no cap: no market
+ * rises so far while a transaction waits. Cheap first attempts count as one gwei, so that these can be outbid.
  */
 const MOST_TIMES_FIRST = 100n;
 const CHEAP = 1_000_000_000n;
@@ -45,14 +45,14 @@ function capOf({ policy, firstFee }: PricePlan): bigint | null {
   return MOST_TIMES_FIRST * most(firstFee, CHEAP);
 }
 
-/** The price of one more version: dearer than each earlier one by what pools ask for, unless the network has none. */
+/** The price of one more attempt: dearer than each earlier one by what pools ask for, unless the network has none. */
 export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, settings: EvmSettings): Priced {
   const { request, policy, highest } = plan;
   const { averageBlocktimeMs, lacksMempool } = settings;
   const outbid = highest === undefined ? undefined : minimumBump(highest);
   switch (plan.purpose) {
     case 'noop':
-      return voidPrice(plan, market, averageBlocktimeMs);
+      return noopPrice(plan, market, averageBlocktimeMs);
     case 'replace': {
       if (request.price.kind !== 'speed') return priced(request.price);
       if (market.doubt !== undefined) return parked(market.doubt);
@@ -73,11 +73,11 @@ export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, set
 }
 
 /**
- * The market's price, lowered to the cap, or the least that takes the place of the earlier versions where that is more:
- * so a void goes beyond the cap step by step, each only after the cheaper one was not enough. The least it is as well
- * while the market is in doubt.
+ * What a noop pays: the market's price within the cap. Where that is too little to replace the earlier attempts, it pays
+ * the least that replaces them. So it goes beyond the cap step by step, each only after the cheaper one was not enough.
+ * While the market is in doubt, it pays that least, too.
  */
-function voidPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): Priced {
+function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): Priced {
   const { request, policy, highest } = plan;
   const cap = capOf(plan);
   const asked = capPrice(priceOf(request.price, market, policy, averageBlocktimeMs), cap);
@@ -89,7 +89,7 @@ function voidPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number):
   return priced(capPrice(raiseTo(asked, outbid), limit));
 }
 
-/** Without a pool nothing has to be outbid: another version is worth it when the network asks for more by now. */
+/** Without a pool nothing has to be outbid: another attempt is worth it when the network asks for more by now. */
 function followed({ highest, latest }: PricePlan, price: Price, gasLimit: bigint): Priced {
   if (highest === undefined || latest === undefined) return priced(price);
   const isBetter = mostPerGas(price) > highest.fee || gasLimit > amountOf(latest.gas_limit);
@@ -106,9 +106,9 @@ function priced(price: Price): Priced {
 }
 
 /**
- * A void's price, lowered to what the balance pays: as far as the reserve allows while that can be mined and beats the
- * earlier versions, else as far as there is money. A void that is silently put off would leave in effect what nobody
- * wants.
+ * A noop's price, lowered to what the balance pays. The reserve is kept where the price that is left can be mined and
+ * replaces the earlier attempts; else the reserve is spent as well. A noop that is put off would leave in effect what
+ * nobody wants.
  */
 export function payable(
   { highest, policy }: PricePlan,
@@ -128,7 +128,7 @@ export function payable(
   return capPrice(kept, most(perGas(funds), floor));
 }
 
-/** Why a price that was asked for cannot take the place of the earlier versions; undefined when it can. */
+/** Why a price that was asked for cannot take the place of the earlier attempts; undefined when it can. */
 export function replacementFault(
   { request, policy, highest }: Pick<PricePlan, 'request' | 'policy' | 'highest'>,
   settings: EvmSettings,
@@ -152,10 +152,10 @@ export function replacementFault(
 
 function capReason({ gasPriceCap }: EvmPolicy, { fee, tip }: Caps): string {
   const needed = most(fee, tip);
-  return `a version in the place of the earlier ones has to offer ${needed} wei per gas, and the gas_price_cap is ${gasPriceCap}`;
+  return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, and the gas_price_cap is ${gasPriceCap}`;
 }
 
 function ceilingReason({ fee, tip }: Caps): string {
   const needed = most(fee, tip);
-  return `a version in the place of the earlier ones has to offer ${needed} wei per gas, more than ${MOST_TIMES_FIRST} times the first`;
+  return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, more than ${MOST_TIMES_FIRST} times the first`;
 }

@@ -6,8 +6,8 @@ import type { EvmFields, EvmSettings } from '../schema.ts';
 import { unsignedBytes } from '../signing.ts';
 import { calldataGas } from './gas.ts';
 
-/** A version whose fee beside gas is asked for: priced, not yet signed. */
-export interface UnsignedVersion {
+/** An attempt whose fee beside gas is asked for: priced, not yet signed. */
+export interface UnsignedAttempt {
   request: JsonObject;
   fields: EvmFields;
   /** Null before it has a nonce. */
@@ -20,9 +20,9 @@ export interface UnsignedVersion {
  * The most that a rollup takes beside gas limit times price, in wei; zero elsewhere, and where the chain cannot say. It
  * feeds the balance check only, so a chain without an answer must not hold a transaction up.
  */
-export async function dataFee(read: ReadOne, settings: EvmSettings, version: UnsignedVersion): Promise<bigint> {
-  if (settings.isOptimism) return optimismFees(read, version);
-  return settings.isZkEvm ? zkEvmSurcharge(read, version) : 0n;
+export async function dataFee(read: ReadOne, settings: EvmSettings, attempt: UnsignedAttempt): Promise<bigint> {
+  if (settings.isOptimism) return optimismFees(read, attempt);
+  return settings.isZkEvm ? zkEvmSurcharge(read, attempt) : 0n;
 }
 
 /** The predeployed GasPriceOracle of the OP Stack (ethereum-optimism/specs, protocol/predeploys.md). */
@@ -41,8 +41,8 @@ const ORACLE = {
 /** A nonce as long as nonces get: what is counted before there is one must not come out too short. */
 const LONG_NONCE = 0xffff_ffffn;
 
-async function optimismFees(read: ReadOne, version: UnsignedVersion): Promise<bigint> {
-  const [data, operator] = await Promise.all([optimismDataFee(read, version), operatorFee(read, version)]);
+async function optimismFees(read: ReadOne, attempt: UnsignedAttempt): Promise<bigint> {
+  const [data, operator] = await Promise.all([optimismDataFee(read, attempt), operatorFee(read, attempt)]);
   return data + operator;
 }
 
@@ -51,11 +51,11 @@ async function optimismFees(read: ReadOne, version: UnsignedVersion): Promise<bi
  * whole gas limit before the first instruction (ethereum-optimism/specs, protocol/isthmus/exec-engine.md, Operator Fee).
  * Chains before that upgrade do not know the function.
  */
-async function operatorFee(read: ReadOne, { fields }: UnsignedVersion): Promise<bigint> {
+async function operatorFee(read: ReadOne, { fields }: UnsignedAttempt): Promise<bigint> {
   return (await wordFrom(read, `${ORACLE.getOperatorFee}${word(amountOf(fields.gas_limit))}`)) ?? 0n;
 }
 
-async function optimismDataFee(read: ReadOne, { request, fields, sequence }: UnsignedVersion): Promise<bigint> {
+async function optimismDataFee(read: ReadOne, { request, fields, sequence }: UnsignedAttempt): Promise<bigint> {
   const unsigned = unsignedBytes({ request }, fields, sequence ?? LONG_NONCE).slice(2);
   return (await wordFrom(read, `${ORACLE.getL1Fee}${bytesArgument(unsigned)}`)) ?? (await ecotoneFee(read, unsigned));
 }
@@ -120,7 +120,7 @@ function priceIfAny(answer: Json): bigint | null {
 }
 
 /** By how much a Polygon zkEVM node's figure for the whole fee exceeds gas limit times price. */
-async function zkEvmSurcharge(read: ReadOne, { fields, call }: UnsignedVersion): Promise<bigint> {
+async function zkEvmSurcharge(read: ReadOne, { fields, call }: UnsignedAttempt): Promise<bigint> {
   const perGas = amountOf(fields.max_fee_per_gas ?? fields.gas_price ?? 0);
   const paid = perGas * amountOf(fields.gas_limit);
   try {

@@ -6,8 +6,8 @@ import type { LaneStep } from '../lane-step.ts';
 import { parked } from './parking.ts';
 import type { Priced } from './prepare.ts';
 
-/** A version whose price is known and that is not signed yet. */
-export interface PricedVersion extends Pick<ReadyPreparation, 'cost'>, Pick<Transaction, 'request'> {
+/** An attempt whose price is known and that is not signed yet. */
+export interface PricedAttempt extends Pick<ReadyPreparation, 'cost'>, Pick<Transaction, 'request'> {
   transactionId: string;
   chain: Chain;
   /** It is never refused, and counts all the same. */
@@ -30,26 +30,28 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
   const tooDear = priced.flatMap(({ transaction }) => {
     const reason = reasons.get(transaction.id);
     // Amounts come free as others end or age.
-    return reason === undefined ? [] : [parked(step, transaction, 'budget', { reason, pauseMs: step.timing.renewMs })];
+    return reason === undefined
+      ? []
+      : [parked(step, transaction, 'budget', { reason, pauseMs: step.timing.furtherMs })];
   });
   await step.ledger.apply(tooDear);
   return priced.filter(({ transaction }) => !reasons.has(transaction.id));
 }
 
 /**
- * Reserves what versions can cost where they count against a plugin's budget.
+ * Reserves what attempts can cost where they count against a plugin's budget.
  * @returns why those must not be signed now that their budget does not bear, by the transaction's id
  */
-export async function shortages(step: LaneStep, versions: readonly PricedVersion[]): Promise<Map<string, string>> {
-  const budgeted = await step.read.budgeted(versions.map(({ transactionId }) => transactionId));
-  const asks = versions
+export async function shortages(step: LaneStep, attempts: readonly PricedAttempt[]): Promise<Map<string, string>> {
+  const budgeted = await step.read.budgeted(attempts.map(({ transactionId }) => transactionId));
+  const asks = attempts
     .filter(({ transactionId }) => budgeted.has(transactionId))
     .flatMap((one) => raiseFor(one) ?? []);
   const refusals = asks.length === 0 ? [] : await step.ledger.raise(asks);
   return new Map(refusals.map(({ transactionId, reason }) => [transactionId, reason]));
 }
 
-function raiseFor({ chain, transactionId, request, cost, mayExceed }: PricedVersion): SpendingRaise | undefined {
+function raiseFor({ chain, transactionId, request, cost, mayExceed }: PricedAttempt): SpendingRaise | undefined {
   if (chain.spending === undefined) return undefined;
   const { value } = chain.spending.spendOf(request);
   return { transactionId, value, fee: cost - value, mayExceed };

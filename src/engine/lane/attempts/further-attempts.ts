@@ -15,7 +15,7 @@ import { LeaseLost } from '../../../store/lease.ts';
 import type { TransactionChange } from '../../../store/store.ts';
 import type { ParkCause } from '../broadcast-history.ts';
 import { askAny, type LaneStep, latestOf, observedOf } from '../lane-step.ts';
-import type { OpenEntry, Version } from '../ledger.ts';
+import type { OpenEntry, SignedAttempt } from '../ledger.ts';
 import type { Sender } from '../sender.ts';
 import { askTogether } from './ask-together.ts';
 import { shortages } from './budgets.ts';
@@ -23,26 +23,26 @@ import { committedCost } from './prepare.ts';
 import { SIGNATURES_PER_TURN, startInTurns } from './start-in-batches.ts';
 import { storeVaried } from './vary.ts';
 
-/** One more version that is wanted of a transaction, and what is committed together with it. */
+/** One more attempt that is wanted of a transaction, and what is committed together with it. */
 export interface Wanted {
   entry: OpenEntry;
-  version: NewAttempt;
+  attempt: NewAttempt;
   kind: DecisionKind;
   /** The intent that is carried out with it. */
   settles?: number;
   set?: Pick<TransactionChange, 'validUntil'>;
 }
 
-/** What came of a version that was wanted: it is signed and stored, or why not. */
-export type Renewal =
+/** What came of an attempt that was wanted: it is signed and stored, or why not. */
+export type AttemptOutcome =
   | { kind: 'signed' }
   | { kind: 'refused'; reason: string }
   | { kind: 'not now'; reason: string; cause: ParkCause }
   /** Nothing speaks against it: the next step tries again. */
   | { kind: 'later' };
 
-/** Versions that are signed at once when nodes ask for more; beyond them each waits, for a node may ask for ever. */
-const QUICK_VERSIONS = 8;
+/** Attempts that are signed at once when nodes ask for more; beyond them each waits, for a node may ask for ever. */
+const QUICK_ATTEMPTS = 8;
 
 type Prepared = ReadyPreparation & { request: JsonObject };
 type Priced = { sender: Sender; preparation: AttemptPreparation } | { error: unknown };
@@ -59,29 +59,33 @@ interface Signed extends Ready {
 }
 
 /**
- * Prices, signs and stores one more version of each of several transactions. A node is asked for all at once, and one
- * commit holds all. Nothing leaves the process here. Each version keeps its transaction's sequence, so at most one takes
+ * Prices, signs and stores one more attempt of each of several transactions. A node is asked for all at once, and one
+ * commit holds all. Nothing leaves the process here. Each attempt keeps its transaction's sequence, so at most one takes
  * effect.
  * @param wanted at most one of each transaction
  * @returns what came of each, in order
  */
-export async function signVersions(step: LaneStep, wanted: readonly Wanted[]): Promise<Renewal[]> {
+export async function signAttempts(step: LaneStep, wanted: readonly Wanted[]): Promise<AttemptOutcome[]> {
   if (wanted.length === 0) return [];
-  const renewals = new Map<Wanted, Renewal>();
-  const ready = await afford(step, await price(step, wanted, renewals), renewals);
-  const signed = await sign(step, ready, renewals);
+  const outcomes = new Map<Wanted, AttemptOutcome>();
+  const ready = await afford(step, await price(step, wanted, outcomes), outcomes);
+  const signed = await sign(step, ready, outcomes);
   step.life.passes('renewed');
-  await store(step, signed, renewals);
-  return wanted.map((one) => renewals.get(one) ?? { kind: 'later' });
+  await store(step, signed, outcomes);
+  return wanted.map((one) => outcomes.get(one) ?? { kind: 'later' });
 }
 
-async function price(step: LaneStep, wanted: readonly Wanted[], renewals: Map<Wanted, Renewal>): Promise<Ready[]> {
+async function price(
+  step: LaneStep,
+  wanted: readonly Wanted[],
+  outcomes: Map<Wanted, AttemptOutcome>,
+): Promise<Ready[]> {
   const priced = await askTogether<Wanted, Priced>(wanted, committedCost(step), {
     ask: (one, committed) => ask(step, one, committed),
-    takes: (answer, { entry, version }) => {
+    takes: (answer, { entry, attempt }) => {
       // One that does nothing is signed whatever others need.
-      if ('error' in answer || answer.preparation.kind !== 'ready' || version.purpose === 'noop') return undefined;
-      // Only one version takes effect, and what the dearest may take is counted already.
+      if ('error' in answer || answer.preparation.kind !== 'ready' || attempt.purpose === 'noop') return undefined;
+      // Only one attempt takes effect, and what the dearest may take is counted already.
       const more = answer.preparation.cost - step.open.dearestCost(step.chain, entry.attempts);
       return more > 0n ? more : 0n;
     },
@@ -91,13 +95,13 @@ async function price(step: LaneStep, wanted: readonly Wanted[], renewals: Map<Wa
     const anchor = latestOf(one.entry)?.anchor;
     if (answer === undefined || anchor === undefined) return [];
     if ('error' in answer) {
-      renewals.set(one, failed(step, one, answer.error));
+      outcomes.set(one, failed(step, one, answer.error));
       return [];
     }
     const { sender, preparation } = answer;
     if (preparation.kind === 'ready') return [{ wanted: one, sender, anchor, prepared: preparation }];
     const { reason } = preparation;
-    renewals.set(
+    outcomes.set(
       one,
       preparation.kind === 'refused' ? preparation : { kind: 'not now', reason, cause: preparation.cause ?? 'other' },
     );
@@ -105,11 +109,11 @@ async function price(step: LaneStep, wanted: readonly Wanted[], renewals: Map<Wa
   });
 }
 
-async function ask(step: LaneStep, { entry, version }: Wanted, committed: bigint): Promise<Priced> {
+async function ask(step: LaneStep, { entry, attempt }: Wanted, committed: bigint): Promise<Priced> {
   try {
     const { sender, ...observed } = await observedOf(step, entry);
     const preparation = await askAny(step, sender.client, (one) =>
-      replacementOf(one).prepare(observed, version, { committed }),
+      replacementOf(one).prepare(observed, attempt, { committed }),
     );
     return { sender, preparation };
   } catch (error) {
@@ -123,31 +127,35 @@ function replacementOf({ replacement }: ChainClient): Replacement {
   return replacement;
 }
 
-async function afford(step: LaneStep, ready: readonly Ready[], renewals: Map<Wanted, Renewal>): Promise<Ready[]> {
+async function afford(
+  step: LaneStep,
+  ready: readonly Ready[],
+  outcomes: Map<Wanted, AttemptOutcome>,
+): Promise<Ready[]> {
   const reasons = await shortages(
     step,
-    ready.map(({ wanted: { entry, version }, sender: { chain }, prepared: { request, cost } }) => {
+    ready.map(({ wanted: { entry, attempt }, sender: { chain }, prepared: { request, cost } }) => {
       // Without one that does nothing the sequence would hold up everything behind.
-      const mayExceed = version.purpose === 'noop';
+      const mayExceed = attempt.purpose === 'noop';
       return { transactionId: entry.transaction.id, chain, request, cost, mayExceed };
     }),
   );
   return ready.filter(({ wanted }) => {
     const reason = reasons.get(wanted.entry.transaction.id);
-    if (reason !== undefined) renewals.set(wanted, { kind: 'not now', reason, cause: 'budget' });
+    if (reason !== undefined) outcomes.set(wanted, { kind: 'not now', reason, cause: 'budget' });
     return reason === undefined;
   });
 }
 
-async function sign(step: LaneStep, ready: readonly Ready[], renewals: Map<Wanted, Renewal>): Promise<Signed[]> {
-  const outcomes = await startInTurns(ready, SIGNATURES_PER_TURN, async (one) => ({
+async function sign(step: LaneStep, ready: readonly Ready[], outcomes: Map<Wanted, AttemptOutcome>): Promise<Signed[]> {
+  const results = await startInTurns(ready, SIGNATURES_PER_TURN, async (one) => ({
     ...one,
     signed: await signOne(one, one.prepared.fields),
   }));
-  return outcomes.flatMap((outcome, index) => {
-    if (outcome.status === 'fulfilled') return [outcome.value];
+  return results.flatMap((result, index) => {
+    if (result.status === 'fulfilled') return [result.value];
     const wanted = ready[index]?.wanted;
-    if (wanted !== undefined) renewals.set(wanted, failed(step, wanted, outcome.reason));
+    if (wanted !== undefined) outcomes.set(wanted, failed(step, wanted, result.reason));
     return [];
   });
 }
@@ -158,46 +166,50 @@ async function signOne({ wanted, sender, anchor, prepared }: Ready, fields: Json
 }
 
 /**
- * The write-ahead of further versions: the earlier ones stay stored, for one of them may be the one that counts. When the
+ * The write-ahead of further attempts: the earlier ones stay stored, for one of them may be the one that counts. When the
  * store refuses the whole, the first alone is tried, so that one bad row holds up none but itself. When nobody knows
  * whether it was kept, nothing is tried before the store was read.
  */
-async function store(step: LaneStep, signed: readonly Signed[], renewals: Map<Wanted, Renewal>): Promise<void> {
+async function store(step: LaneStep, signed: readonly Signed[], outcomes: Map<Wanted, AttemptOutcome>): Promise<void> {
   const [first] = signed;
   if (first === undefined) return;
   try {
-    await storeTogether(step, signed, renewals);
+    await storeTogether(step, signed, outcomes);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     if (error instanceof AppError && error.code === 'UNAVAILABLE') {
-      for (const { wanted } of signed) renewals.set(wanted, failed(step, wanted, error));
+      for (const { wanted } of signed) outcomes.set(wanted, failed(step, wanted, error));
     } else if (signed.length > 1) {
-      await store(step, [first], renewals);
+      await store(step, [first], outcomes);
     } else {
-      await storeAlone(step, first, renewals);
+      await storeAlone(step, first, outcomes);
     }
   }
 }
 
 /** The one that is left, perhaps with other bytes that mean the same. */
-async function storeAlone(step: LaneStep, one: Signed, renewals: Map<Wanted, Renewal>): Promise<void> {
+async function storeAlone(step: LaneStep, one: Signed, outcomes: Map<Wanted, AttemptOutcome>): Promise<void> {
   try {
     await storeVaried(one.sender.chain, one.prepared.fields, async (fields) =>
-      storeTogether(step, [{ ...one, signed: await signOne(one, fields) }], renewals),
+      storeTogether(step, [{ ...one, signed: await signOne(one, fields) }], outcomes),
     );
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    renewals.set(one.wanted, failed(step, one.wanted, error));
+    outcomes.set(one.wanted, failed(step, one.wanted, error));
   }
 }
 
-async function storeTogether(step: LaneStep, signed: readonly Signed[], renewals: Map<Wanted, Renewal>): Promise<void> {
-  const versions = signed.map((one) => versionOf(step, one));
-  if (!(await step.ledger.record(versions))) return;
-  for (const [index, { transaction, set, attempt }] of versions.entries()) {
+async function storeTogether(
+  step: LaneStep,
+  signed: readonly Signed[],
+  outcomes: Map<Wanted, AttemptOutcome>,
+): Promise<void> {
+  const made = signed.map((one) => attemptFor(step, one));
+  if (!(await step.ledger.record(made))) return;
+  for (const [index, { transaction, set, attempt }] of made.entries()) {
     const { id } = transaction;
-    step.memory.offers.renewed(id);
-    if (attempt.ordinal >= QUICK_VERSIONS)
+    step.memory.offers.signedAnew(id);
+    if (attempt.ordinal >= QUICK_ATTEMPTS)
       step.memory.offers.restUntil(id, step.clock.elapsed() + step.timing.reofferMs);
     const { wanted } = signed[index] ?? {};
     if (wanted === undefined) continue;
@@ -205,29 +217,29 @@ async function storeTogether(step: LaneStep, signed: readonly Signed[], renewals
       transaction: { ...transaction, ...set },
       attempts: [...wanted.entry.attempts, attempt],
     });
-    renewals.set(wanted, { kind: 'signed' });
+    outcomes.set(wanted, { kind: 'signed' });
   }
   step.life.passes('rewritten');
 }
 
-function versionOf(step: LaneStep, { wanted, anchor, prepared, signed }: Signed): Version {
-  const { entry, version, kind, settles } = wanted;
+function attemptFor(step: LaneStep, { wanted, anchor, prepared, signed }: Signed): SignedAttempt {
+  const { entry, attempt: asked, kind, settles } = wanted;
   const { transaction, attempts } = entry;
   const { request } = prepared;
   const { raw, hash, fields } = signed;
   const now = step.clock.now();
   const attempt = {
     ...{ transactionId: transaction.id, ordinal: (attempts.at(-1)?.ordinal ?? 0) + 1, lane: step.key, anchor },
-    ...{ purpose: version.purpose, request, fields, raw, hash, createdAt: now, ...NEW_ATTEMPT },
+    ...{ purpose: asked.purpose, request, fields, raw, hash, createdAt: now, ...NEW_ATTEMPT },
   };
   const reason = transaction.noopEnd === null ? { statusReason: null } : {};
   const set = { hash, request, fields, ...reason, ...wanted.set, nextActionAt: now };
-  const decision = { kind, text: `Version ${attempt.ordinal} signed: ${hash}` };
+  const decision = { kind, text: `Attempt ${attempt.ordinal} signed: ${hash}` };
   return { transaction, set, attempt, decision, ...(settles === undefined ? {} : { settles }) };
 }
 
-function failed(step: LaneStep, { entry: { transaction, attempts } }: Wanted, error: unknown): Renewal {
+function failed(step: LaneStep, { entry: { transaction, attempts } }: Wanted, error: unknown): AttemptOutcome {
   const about = { transaction: transaction.id, lane: step.key, attempts: attempts.length };
-  step.log.warn({ err: error, ...about }, 'no new version');
+  step.log.warn({ err: error, ...about }, 'no further attempt');
   return { kind: 'not now', reason: messageOf(error), cause: 'error' };
 }

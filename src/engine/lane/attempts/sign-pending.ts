@@ -9,7 +9,7 @@ import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../../store/lease.ts';
 import { sequenceFigures } from '../../sequencing/sequence-figures.ts';
 import { forget, type LaneStep, renewedOf } from '../lane-step.ts';
-import type { Version } from '../ledger.ts';
+import type { SignedAttempt } from '../ledger.ts';
 import { hasExpired, lifetimeOf } from '../lifetime.ts';
 import { affordable } from './budgets.ts';
 import { retryLater } from './parking.ts';
@@ -21,7 +21,7 @@ import { storeVaried } from './vary.ts';
 interface Signed {
   priced: Priced;
   anchor: Anchor;
-  version: SignedBytes;
+  bytes: SignedBytes;
 }
 
 /**
@@ -158,8 +158,8 @@ async function signOne(priced: Priced, anchor: Anchor | undefined, kept: Signed 
       `it was accepted with an anchor of kind ${transaction.anchorKind} and prepared with ${anchor.kind}`,
     );
   }
-  const version = await sender.client.sign(transaction, preparation.fields, anchor, await sender.signer());
-  return { priced, anchor, version };
+  const bytes = await sender.client.sign(transaction, preparation.fields, anchor, await sender.signer());
+  return { priced, anchor, bytes };
 }
 
 /**
@@ -192,8 +192,8 @@ async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> 
 async function commitVaried(step: LaneStep, { priced, anchor }: Signed): Promise<boolean> {
   const { transaction, sender, preparation } = priced;
   const signAndStore = async (fields: JsonObject) => {
-    const version = await sender.client.sign(transaction, fields, anchor, await sender.signer());
-    await commitTogether(step, [{ priced, anchor, version }]);
+    const bytes = await sender.client.sign(transaction, fields, anchor, await sender.signer());
+    await commitTogether(step, [{ priced, anchor, bytes }]);
   };
   try {
     await storeVaried(sender.chain, preparation.fields, signAndStore);
@@ -212,8 +212,8 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
     ids.length === 0 ? [] : await step.read.attempts(...ids),
     ({ transactionId }) => transactionId,
   );
-  const versions = signed.map(({ priced: { transaction }, anchor, version }): Version => {
-    const { raw, hash, fields } = version;
+  const attempts = signed.map(({ priced: { transaction }, anchor, bytes }): SignedAttempt => {
+    const { raw, hash, fields } = bytes;
     const cause = step.memory.offers.causeOf(transaction.id);
     const text = `Nothing stands in its way any more (${cause})`;
     return {
@@ -235,9 +235,9 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
       },
     };
   });
-  if (!(await step.ledger.record(versions))) return;
-  for (const { transaction, set, attempt } of versions) {
-    if (step.memory.offers.causeOf(transaction.id) !== undefined) step.memory.offers.renewed(transaction.id);
+  if (!(await step.ledger.record(attempts))) return;
+  for (const { transaction, set, attempt } of attempts) {
+    if (step.memory.offers.causeOf(transaction.id) !== undefined) step.memory.offers.signedAnew(transaction.id);
     step.open.set(transaction.id, {
       transaction: { ...transaction, ...set },
       attempts: [...(earlier.get(transaction.id) ?? []), attempt],

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { isFinal } from '../../../domain/transaction/transaction-state.ts';
 import type { SpendingRaise, Writer } from '../../../store/store.ts';
 
-/** Why a version is not signed now. */
+/** Why an attempt is not signed now. */
 export interface FeeRefusal {
   transactionId: string;
   reason: string;

@@ -97,7 +97,7 @@ t.test('a wait tells of a revert as a failure, while the status says that it is 
   t.match(await transactions.get('r1', String(id)), { status_reason: 'Transaction reverted on-chain' });
 });
 
-t.test('a wait does not take the empty version of what was canceled for its effect', async (t) => {
+t.test('a wait does not take the noop of what was canceled for its effect', async (t) => {
   const world = await EngineWorld.open(t);
   const engine = world.engine();
   t.teardown(() => engine.close());
@@ -108,7 +108,7 @@ t.test('a wait does not take the empty version of what was canceled for its effe
   const waiting = transactions.wait('r1', id, timing, new AbortController().signal);
   await world.until('submitted', async () => (await transactions.get('r1', id))['status'] === 'submitted');
   await lifecycle.cancel('r1', id);
-  await world.until('its empty version is in the pool', async () => new Set(world.chain.received).size > 1);
+  await world.until('its noop is in the pool', async () => new Set(world.chain.received).size > 1);
   world.chain.mine();
   t.match(await waiting, { id, status: 'canceled' });
 });

@@ -6,7 +6,7 @@ import type { Market } from '../../../../../src/chains/evm/price/market.ts';
 import { noopRequest } from '../../../../../src/chains/evm/price/noop.ts';
 import {
   checkReplacement,
-  type EarlierVersion,
+  type EarlierAttempt,
   patienceMs,
   prepareReplacement,
 } from '../../../../../src/chains/evm/replace.ts';
@@ -81,14 +81,14 @@ const account = (policies: JsonObject = {}) => ({ address: FROM, policies });
 interface History {
   body?: JsonObject;
   prices?: readonly Price[];
-  purpose?: EarlierVersion['purpose'];
+  purpose?: EarlierAttempt['purpose'];
   gasLimit?: number;
 }
 
 /** A transaction with signed versions at these prices, the last for the given purpose. */
 function signed({ body = TRANSFER, prices = [dynamic(GWEI, 10n)], purpose = 'send', gasLimit = 21_000 }: History = {}) {
   const pending = storedTransaction(account(), body);
-  const attempts = prices.map((price, index): EarlierVersion => {
+  const attempts = prices.map((price, index): EarlierAttempt => {
     const isLast = index === prices.length - 1;
     const request = isLast && purpose === 'noop' ? noopRequest(account()) : pending.request;
     const fields = { chain_id: 31_337, from: FROM, gas_limit: gasLimit, ...feesOf(price) };
@@ -142,7 +142,7 @@ t.test('a bump that the cap does not allow waits', async (t) => {
   t.match(parked, {
     kind: 'parked',
     reason:
-      'a version in the place of the earlier ones has to offer 11000000000 wei per gas, and the gas_price_cap is 10999999999',
+      'an attempt in the place of the earlier ones has to offer 11000000000 wei per gas, and the gas_price_cap is 10999999999',
     retryInMs: 10_000,
   });
   const allowed = await version({ baseFee: 10n * GWEI, tip: 3n * GWEI }, { prices }, BUMP, {
@@ -535,7 +535,7 @@ t.test(
   },
 );
 
-t.test('a real node takes each version in the place of the one before', async (t) => {
+t.test('a real node takes each attempt in the place of the one before', async (t) => {
   const anvil = await startAnvil({ args: ['--no-mining'] });
   const rpc = openRpc([anvil.url]);
   t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
@@ -549,9 +549,9 @@ t.test('a real node takes each version in the place of the one before', async (t
   const prepared = await prepare(parts, first, sender, { committed: 0n });
   if (prepared.kind !== 'ready') throw new Error(prepared.reason);
   let transaction = { ...first, fields: prepared.fields, sequence: 0n };
-  const attempts: EarlierVersion[] = [];
+  const attempts: EarlierAttempt[] = [];
   const hashes: string[] = [];
-  const send = async (purpose: EarlierVersion['purpose'], request: JsonObject, fields: JsonObject) => {
+  const send = async (purpose: EarlierAttempt['purpose'], request: JsonObject, fields: JsonObject) => {
     const done = await signTransaction({ ...transaction, request }, fields, 0n, signer);
     t.equal(await anvil.rpc('eth_sendRawTransaction', [done.raw]), done.hash, `${purpose} is taken`);
     attempts.push({ purpose, request, fields: done.fields });

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { OfferBook } from '../../../../../src/engine/lane/broadcast-history.ts';
+import { BroadcastHistory } from '../../../../../src/engine/lane/broadcast-history.ts';
 import { pendingTransaction } from '../../../../support/engine-world.ts';
 
 t.test('failures are counted in a row; an acceptance ends the row', async (t) => {
-  const book = new OfferBook();
+  const book = new BroadcastHistory();
   t.equal(book.failed('a'), 1);
   t.equal(book.failed('a'), 2);
   t.equal(book.failed('b'), 1);
@@ -12,7 +12,7 @@ t.test('failures are counted in a row; an acceptance ends the row', async (t) =>
 });
 
 t.test('an offer is stale when no node took it, or the last one long ago', async (t) => {
-  const book = new OfferBook();
+  const book = new BroadcastHistory();
   t.ok(book.isStale('a', 0, 100));
   book.accepted('a', 50);
   t.notOk(book.isStale('a', 149, 100));
@@ -23,17 +23,17 @@ t.test('an offer is stale when no node took it, or the last one long ago', async
 });
 
 t.test('what was offered and not taken is known until a further version is signed', async (t) => {
-  const book = new OfferBook();
+  const book = new BroadcastHistory();
   book.failed('a');
   t.notOk(book.wasNotTaken('a'), 'it was not even offered');
   book.isNews('a', 'anchor-ahead');
   t.ok(book.wasNotTaken('a'));
-  book.renewed('a');
+  book.signedAnew('a');
   t.notOk(book.wasNotTaken('a'));
 });
 
 t.test('silence turns nothing away', async (t) => {
-  const book = new OfferBook();
+  const book = new BroadcastHistory();
   t.notOk(book.wasTurnedAway('a'));
   book.isNews('a', 'unknown');
   t.notOk(book.wasTurnedAway('a'));
@@ -42,7 +42,7 @@ t.test('silence turns nothing away', async (t) => {
 });
 
 t.test('what is forgotten takes no room', async (t) => {
-  const book = new OfferBook();
+  const book = new BroadcastHistory();
   book.failed('a');
   book.accepted('b', 1);
   book.forget('a');
@@ -53,7 +53,7 @@ t.test('what is forgotten takes no room', async (t) => {
 const waiting = (id: string) => ({ ...pendingTransaction('pay'), id, relayerId: 'r1' });
 
 t.test('why a transaction waits is known until it goes on, and told anew when it is another reason', (t) => {
-  const book = new OfferBook();
+  const book = new BroadcastHistory();
   t.equal(book.causeOf('a'), undefined);
   t.ok(book.park(waiting('a'), 'price', 0));
   t.notOk(book.park(waiting('a'), 'price', 5));
@@ -62,20 +62,20 @@ t.test('why a transaction waits is known until it goes on, and told anew when it
   t.equal(book.causeOf('a'), 'balance', 'an offer of the same bytes changes nothing');
   book.park(waiting('b'), 'budget', 0);
   t.match(book.parked(), [{ relayerId: 'r1', networkType: 'evm', cause: 'balance' }, { cause: 'budget' }]);
-  book.renewed('a');
+  book.signedAnew('a');
   book.forget('b');
   t.strictSame(book.parked(), []);
   t.end();
 });
 
 t.test('what nodes say is news once for each version', (t) => {
-  const book = new OfferBook();
+  const book = new BroadcastHistory();
   t.ok(book.isNews('a', 'busy'));
   t.notOk(book.isNews('a', 'busy'));
   t.ok(book.isNews('a', 'refused'));
   book.accepted('a', 1);
   t.notOk(book.isNews('a', 'busy'));
-  book.renewed('a');
+  book.signedAnew('a');
   t.ok(book.isNews('a', 'busy'));
   t.end();
 });

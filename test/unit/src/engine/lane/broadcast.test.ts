@@ -76,7 +76,7 @@ for (const kind of ['underpriced', 'fee-too-low'] as const) {
   });
 }
 
-t.test('what is to have no effect is not offered before its empty version is signed', async (t) => {
+t.test('what is to have no effect is not offered before its noop is signed', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 2);
   const [first] = transactions;
@@ -172,7 +172,7 @@ t.test('who took a version is kept, and who did not is told once with the reason
   await offer(step);
   await due();
   await offer({ ...step, open: (await world.step()).open });
-  const told = { kind: 'not-taken', text: 'Version 1 not taken by https://a.test (busy): txpool is full' };
+  const told = { kind: 'not-taken', text: 'Attempt 1 not taken by https://a.test (busy): txpool is full' };
   t.match(await world.store.read.decisions(id, 10), [told]);
   t.equal((await world.store.read.decisions(id, 10)).length, 1);
   t.equal(world.logLines.filter((line) => line.includes('bytes not taken')).length, 1);

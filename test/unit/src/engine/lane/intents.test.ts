@@ -161,7 +161,7 @@ t.test('one that cannot be carried out now waits, for a while', async (t) => {
   world.client.cap = 1n;
   t.equal(await settle(world), 0);
   t.equal(await world.store.read.intentOutcome(position), 'waiting');
-  const step = await world.step({ renewMs: 60_000 });
+  const step = await world.step({ furtherMs: 60_000 });
   const intents = await world.store.read.intents(LANE, 10);
   await carryOut(step, intents);
   world.client.cap = null;

@@ -21,7 +21,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
     log: world.log,
     elapsed: () => performance.now(),
     newId: randomUUID,
-    reach: () => {},
+    passes: () => {},
     recheck: () => {},
     onFault: (networkType) => faults.push(networkType),
     ...more,

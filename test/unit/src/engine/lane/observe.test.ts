@@ -4,10 +4,10 @@ import type { Transaction } from '../../../../../src/domain/transaction/transact
 import { committedCost } from '../../../../../src/engine/lane/attempts/prepare.ts';
 import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
+import { signDue, withdraw } from '../../../../../src/engine/lane/due-attempts.ts';
 import { carryOut } from '../../../../../src/engine/lane/intents.ts';
 import { applyToOpen, type LaneStep, unmined } from '../../../../../src/engine/lane/lane-step.ts';
 import { look } from '../../../../../src/engine/lane/observe.ts';
-import { renew, withdraw } from '../../../../../src/engine/lane/renewal.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
@@ -191,7 +191,7 @@ t.test('an attempt that died is no longer looked for, and with the last one its 
   const world = await EngineWorld.open(t);
   const { step, transaction } = await submitted(world, { onDeath: 'renew' });
   world.client.patience = 0;
-  await renew(step);
+  await signDue(step);
   const deaths = async () => (await world.store.read.attempts(transaction.id)).map(({ deadAt }) => deadAt !== null);
   sees(world, { kind: 'open', dead: [1] });
   await lookAtAll(step);
@@ -284,10 +284,10 @@ t.test('each block that it was in is told, and which one a reorganisation took',
   }
   const told = (await world.store.read.decisions(transaction.id, 10)).map(({ kind, text }) => `${kind}: ${text}`);
   t.strictSame(told, [
-    `mined: Version 1, ${hash}, is in block 7`,
-    `mined: Version 1, ${hash}, is in block 8`,
+    `mined: Attempt 1, ${hash}, is in block 7`,
+    `mined: Attempt 1, ${hash}, is in block 8`,
     `reorganised: ${hash} is no longer in block 8`,
-    `mined: Version 1, ${hash}, is in block 9`,
+    `mined: Attempt 1, ${hash}, is in block 9`,
   ]);
 });
 
@@ -349,15 +349,15 @@ t.test(
 t.test('nobody waits for one that is set aside, and it is not replaced', async (t) => {
   const world = await EngineWorld.open(t);
   const pending = [await world.accept('lost'), await world.accept('next')];
-  const step = await world.step({ renewMs: 60_000 });
+  const step = await world.step({ furtherMs: 60_000 });
   await takeUp(step, pending);
   world.chain.unacceptable.add('lost');
   await offer(step);
   world.client.patience = 0;
-  t.equal(await renew(step), 0, 'its turn comes first');
+  t.equal(await signDue(step), 0, 'its turn comes first');
   step.memory.offers.unproved(pending[0]?.id ?? '', step.clock.elapsed());
   const aside = stepAt(step, { elapsed: () => step.clock.elapsed() + step.timing.unprovedMs });
-  t.equal(await renew(aside), 1);
+  t.equal(await signDue(aside), 1);
   t.equal(await committedCost(aside), 1n);
 
   const action = { kind: 'replace', request: { effect: 'else' }, validUntil: null } as const;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import { OpenBook } from '../../../../../src/engine/lane/open-transactions.ts';
+import { OpenTransactions } from '../../../../../src/engine/lane/open-transactions.ts';
 import { pendingTransaction } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 
@@ -17,7 +17,7 @@ function storeOf(settled: bigint | null) {
 
 t.test('what is open is read at once, what is settled when it is asked for, each once', async (t) => {
   const store = storeOf(5n);
-  const book = await OpenBook.read(store, 'lane');
+  const book = await OpenTransactions.read(store, 'lane');
   t.strictSame([...book.entries.keys()], ['one']);
   t.strictSame(store.asked, ['open of lane']);
   t.equal(await book.settled(), 5n);
@@ -26,7 +26,7 @@ t.test('what is open is read at once, what is settled when it is asked for, each
 });
 
 t.test('what is settled goes up with what ends', async (t) => {
-  const book = await OpenBook.read(storeOf(5n), 'lane');
+  const book = await OpenTransactions.read(storeOf(5n), 'lane');
   book.ended(9n);
   t.equal(await book.settled(), 5n, 'what ended before it was read is in the store');
   book.ended(4n);
@@ -37,14 +37,14 @@ t.test('what is settled goes up with what ends', async (t) => {
 });
 
 t.test('an account without history begins with what ends first', async (t) => {
-  const book = await OpenBook.read(storeOf(null), 'lane');
+  const book = await OpenTransactions.read(storeOf(null), 'lane');
   t.equal(await book.settled(), null);
   book.ended(0n);
   t.equal(await book.settled(), 1n);
 });
 
 t.test('the order by sequence follows what comes, changes and goes', async (t) => {
-  const book = await OpenBook.read(storeOf(null), 'lane');
+  const book = await OpenTransactions.read(storeOf(null), 'lane');
   const put = (id: string, sequence: bigint) =>
     book.set(id, { transaction: pendingTransaction('pay', { id, sequence }), attempts: [] });
   const order = () => book.bySequence.map(({ transaction }) => transaction.id);
@@ -62,7 +62,7 @@ t.test('the order by sequence follows what comes, changes and goes', async (t) =
 });
 
 t.test('what an attempt can cost is asked of its family once, also after a node took it', async (t) => {
-  const book = await OpenBook.read(storeOf(null), 'lane');
+  const book = await OpenTransactions.read(storeOf(null), 'lane');
   const attempts = ['7', '9', '2'].map((cost) => attemptOf(pendingTransaction('pay'), { fields: { cost } }));
   let asked = 0;
   const chain = { costOf: ({ fields }: { fields: JsonObject }) => ((asked += 1), BigInt(String(fields['cost']))) };

@@ -1,6 +1,6 @@
 import { Transaction as EthersTransaction } from 'ethers';
 import t from 'tap';
-import { dataFee, type UnsignedVersion, zkEvmGasPrice } from '../../../../../../src/chains/evm/price/rollup.ts';
+import { dataFee, type UnsignedAttempt, zkEvmGasPrice } from '../../../../../../src/chains/evm/price/rollup.ts';
 import { type EvmSettings, readSettings } from '../../../../../../src/chains/evm/schema.ts';
 import type { Json, JsonObject } from '../../../../../../src/domain/json/json.ts';
 import type { ReadOne } from '../../../../../../src/egress/rpc/rpc-client.ts';
@@ -28,7 +28,7 @@ const request: JsonObject = {
   speed: 'fast',
 };
 const fields = { chain_id: 31_337, from: FROM, gas_limit: 50_000, max_fee_per_gas: 7_000, max_priority_fee_per_gas: 9 };
-const version: UnsignedVersion = { request, fields, sequence: null, call: { from: FROM, to: TO, value: '0x5' } };
+const version: UnsignedAttempt = { request, fields, sequence: null, call: { from: FROM, to: TO, value: '0x5' } };
 
 /** What ethers would sign, with the longest nonce. */
 const unsigned = EthersTransaction.from({

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { takeUp } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { renew } from '../../../../../../src/engine/lane/renewal.ts';
+import { signDue } from '../../../../../../src/engine/lane/due-attempts.ts';
 import { EngineWorld, pendingTransaction, present } from '../../../../../support/engine-world.ts';
 
 /** Transactions of the fake chain cost 10: their value of 3, and a fee of at most 7. */
@@ -62,7 +62,7 @@ t.test('a dearer version waits for the budget; the bytes that there are stay on 
   const step = await world.step();
   step.memory.offers.tooCheap(transaction.id);
   world.client.onPrepareVersion = (prepared) => ({ ...prepared, cost: 11n });
-  t.equal(await renew(step), 1);
+  t.equal(await signDue(step), 1);
   t.match(await world.get(transaction), { status: 'sent', statusReason: /^Plugin p has 0 left of fee_per_hour 7/ });
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   t.strictSame(await spent(), { value: 3n, fee: 7n });
@@ -75,6 +75,6 @@ t.test('what takes a sequence back is paid in any case, and counts', async (t) =
   const sent = await world.get(transaction);
   await (await world.step()).ledger.apply([{ transaction: sent, set: { noopEnd: 'canceled' } }]);
   world.client.onPrepareVersion = (prepared) => ({ ...prepared, cost: 50n });
-  t.equal(await renew(await world.step()), 1);
+  t.equal(await signDue(await world.step()), 1);
   t.strictSame(await spent(), { value: 3n, fee: 50n });
 });

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
-import { type Renewal, signVersions } from '../../../../../../src/engine/lane/attempts/further-attempts.ts';
+import { type AttemptOutcome, signAttempts } from '../../../../../../src/engine/lane/attempts/further-attempts.ts';
 import { takeUp } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../../src/engine/lane/lane-step.ts';
@@ -16,18 +16,18 @@ async function scene(t: Test, count: number) {
   await takeUp(step, pending);
   await offer(step);
   const bumpAll = () =>
-    signVersions(
+    signAttempts(
       step,
       pending.map(({ id }) => ({
         entry: present(step.open.entries.get(id)),
-        version: { purpose: 'bump' },
+        attempt: { purpose: 'bump' },
         kind: 'bumped',
       })),
     );
   return { world, step, pending, bumpAll };
 }
 
-const kinds = (renewals: readonly Renewal[]) => renewals.map(({ kind }) => kind);
+const kinds = (outcomes: readonly AttemptOutcome[]) => outcomes.map(({ kind }) => kind);
 
 /** Refuses to record what has this in it. */
 function refuse(step: LaneStep, { id }: Transaction, error: Error): { tries: number } {
@@ -119,6 +119,6 @@ t.test('nothing wanted asks nobody anything', async (t) => {
   const { step } = await scene(t, 1);
   const ledger = Object.create(step.ledger, { raise: { value: () => t.fail('asked') } }) as LaneStep['ledger'];
   const reached = t.capture(step.life, 'passes');
-  t.strictSame(await signVersions({ ...step, ledger }, []), []);
+  t.strictSame(await signAttempts({ ...step, ledger }, []), []);
   t.strictSame(reached(), []);
 });

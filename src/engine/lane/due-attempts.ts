@@ -2,55 +2,54 @@ import type { NewAttempt } from '../../chains/client.ts';
 import type { DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { NoopEnd } from '../../domain/transaction/transaction-state.ts';
-import { type Renewal, signVersions, type Wanted } from './attempts/further-attempts.ts';
+import { type AttemptOutcome, signAttempts, type Wanted } from './attempts/further-attempts.ts';
 import { ageOf, applyToOpen, isAside, type LaneStep, latestOf, observedOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 
 /**
- * Decides for each transaction that is signed and in no block whether its latest version still stands, and signs the
- * next one where it does not: an empty one for what has expired, was canceled or is refused by every node; a dearer one
- * for what the network is silent about. A batch at most, so that what clients want is looked at before the next; what
- * nobody wants any more comes first.
+ * Signs the next attempt of each transaction that is in no block and needs one. What has expired, was canceled or is
+ * refused by every node gets a noop. What the network is silent about gets a dearer attempt. Noops come first, and a call
+ * signs a batch at most: requests of clients are looked at before the next.
  * @returns how many were tried
  */
-export async function renew(step: LaneStep): Promise<number> {
+export async function signDue(step: LaneStep): Promise<number> {
   await applyToOpen(step, await withdrawals(step));
-  const due = await dueVersions(step);
-  const isBump = ({ version }: Wanted) => Number(version.purpose === 'bump');
+  const due = await allDue(step);
+  const isBump = ({ attempt }: Wanted) => Number(attempt.purpose === 'bump');
   const batch = due.toSorted((one, other) => isBump(one) - isBump(other)).slice(0, step.timing.batch);
   if (batch.length === 0 || step.life.isEnding()) return 0;
-  const renewals = await signVersions(step, batch);
-  const changes = batch.flatMap((wanted, index) => unsigned(step, wanted, renewals[index] ?? { kind: 'later' }) ?? []);
+  const outcomes = await signAttempts(step, batch);
+  const changes = batch.flatMap((wanted, index) => unsigned(step, wanted, outcomes[index] ?? { kind: 'later' }) ?? []);
   await applyToOpen(step, changes);
   return batch.length;
 }
 
 /** What becomes of one that was not signed, if anything. */
-function unsigned(step: LaneStep, { entry, version }: Wanted, renewal: Renewal): Change | undefined {
+function unsigned(step: LaneStep, { entry, attempt }: Wanted, outcome: AttemptOutcome): Change | undefined {
   const { transaction } = entry;
-  if (renewal.kind === 'signed' || renewal.kind === 'later') return undefined;
+  if (outcome.kind === 'signed' || outcome.kind === 'later') return undefined;
   // No price would bring it into a block.
-  if (renewal.kind === 'refused' && version.purpose === 'bump') {
-    return withdraw(step, transaction, 'failed', 'refused', renewal.reason);
+  if (outcome.kind === 'refused' && attempt.purpose === 'bump') {
+    return withdraw(step, transaction, 'failed', 'refused', outcome.reason);
   }
   // The bytes that there are stay on offer.
-  const cause = renewal.kind === 'refused' ? 'other' : renewal.cause;
-  const isNew = step.memory.offers.park(transaction, cause, step.clock.elapsed() + step.timing.renewMs);
+  const cause = outcome.kind === 'refused' ? 'other' : outcome.cause;
+  const isNew = step.memory.offers.park(transaction, cause, step.clock.elapsed() + step.timing.furtherMs);
   if (transaction.noopEnd !== null) return undefined;
-  const decision = { kind: 'parked', text: renewal.reason } as const;
-  return { transaction, set: { statusReason: renewal.reason }, ...(isNew ? { decision } : {}) };
+  const decision = { kind: 'parked', text: outcome.reason } as const;
+  return { transaction, set: { statusReason: outcome.reason }, ...(isNew ? { decision } : {}) };
 }
 
-async function dueVersions(step: LaneStep): Promise<Wanted[]> {
+async function allDue(step: LaneStep): Promise<Wanted[]> {
   const waiting = waitingForLower(step);
   const due: Wanted[] = [];
   for (const entry of unmined(step)) {
-    const version = await dueVersion(step, entry);
-    if (version === undefined || step.memory.offers.isResting(entry.transaction.id, step.clock.elapsed())) continue;
-    if (version.purpose === 'bump' && waiting.has(entry)) continue;
-    if (!(await canReplace(step, entry, version.purpose))) continue;
-    due.push({ entry, version, kind: version.purpose === 'noop' ? 'noop-signed' : 'bumped' });
+    const attempt = await dueOf(step, entry);
+    if (attempt === undefined || step.memory.offers.isResting(entry.transaction.id, step.clock.elapsed())) continue;
+    if (attempt.purpose === 'bump' && waiting.has(entry)) continue;
+    if (!(await canReplace(step, entry, attempt.purpose))) continue;
+    due.push({ entry, attempt, kind: attempt.purpose === 'noop' ? 'noop-signed' : 'bumped' });
   }
   return due;
 }
@@ -73,7 +72,7 @@ function waitingForLower(step: LaneStep): Set<OpenEntry> {
   return waiting;
 }
 
-/** Those whose effect nobody wants any more, or nobody will take: from here on only an empty version is offered. */
+/** Those whose effect nobody wants any more, or nobody will take: from here on only a noop is offered. */
 async function withdrawals(step: LaneStep): Promise<Change[]> {
   const changes: Change[] = [];
   for (const { transaction } of unmined(step)) {
@@ -104,7 +103,7 @@ export function withdraw(
   };
 }
 
-async function dueVersion(step: LaneStep, entry: OpenEntry): Promise<NewAttempt | undefined> {
+async function dueOf(step: LaneStep, entry: OpenEntry): Promise<NewAttempt | undefined> {
   const latest = latestOf(entry);
   const { id, noopEnd } = entry.transaction;
   if (latest === undefined) return undefined;
@@ -129,7 +128,7 @@ export async function canReplace(step: LaneStep, entry: OpenEntry, purpose: NewA
   }
 }
 
-/** Whether the network has been silent about the latest version for longer than it is usually. */
+/** Whether the network has been silent about the latest attempt for longer than it is usually. */
 async function isOverdue(step: LaneStep, entry: OpenEntry): Promise<boolean> {
   const latest = latestOf(entry);
   if (latest === undefined || latest.acceptedAt === null) return false;

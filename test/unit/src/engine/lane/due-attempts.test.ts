@@ -2,9 +2,9 @@ import t from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
+import { signDue, withdraw } from '../../../../../src/engine/lane/due-attempts.ts';
 import { applyToOpen, type LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenEntry } from '../../../../../src/engine/lane/ledger.ts';
-import { renew, withdraw } from '../../../../../src/engine/lane/renewal.ts';
 import { EngineWorld, present, stepAt } from '../../../../support/engine-world.ts';
 import { VOID } from '../../../../support/fake-chain-client.ts';
 
@@ -21,7 +21,7 @@ async function scene(
 ): Promise<Scene> {
   const world = await EngineWorld.open(t);
   const pending = await world.accept('pay', more);
-  const step = await world.step({ renewMs: 60_000 });
+  const step = await world.step({ furtherMs: 60_000 });
   await takeUp(step, [pending]);
   if (offered) await offer(step);
   return { world, step, transaction: await world.get(pending) };
@@ -36,14 +36,14 @@ const effects = (world: EngineWorld) =>
 
 t.test('what stands is left alone', async (t) => {
   const { world, step, transaction } = await scene(t);
-  t.equal(await renew(step), 0);
+  t.equal(await signDue(step), 0);
   t.strictSame(await world.get(transaction), transaction);
 });
 
 t.test('a network that is silent for too long is offered a dearer version with the same sequence', async (t) => {
   const { world, step, transaction } = await scene(t);
   world.client.patience = 0;
-  t.equal(await renew(step), 1);
+  t.equal(await signDue(step), 1);
   const [first, second, ...others] = await world.store.read.attempts(transaction.id);
   t.strictSame(others, []);
   t.equal(second?.purpose, 'bump');
@@ -63,31 +63,31 @@ t.test(
   async (t) => {
     const { world, step } = await scene(t);
     world.client.patience = 60_000;
-    t.equal(await renew(step), 0);
-    t.equal(await renew(stepAt(step, { now: () => Date.now() + 3_600_000 })), 0, 'no time has passed');
+    t.equal(await signDue(step), 0);
+    t.equal(await signDue(stepAt(step, { now: () => Date.now() + 3_600_000 })), 0, 'no time has passed');
     const back = stepAt(step, { now: () => Date.now() - 3_600_000 });
-    t.equal(await renew(back), 0);
-    t.equal(await renew(stepAt(back, { elapsed: () => performance.now() + 60_000 })), 1);
+    t.equal(await signDue(back), 0);
+    t.equal(await signDue(stepAt(back, { elapsed: () => performance.now() + 60_000 })), 1);
   },
 );
 
 t.test('a version that nobody was offered yet is not outbid', async (t) => {
   const { world, step } = await scene(t, { offered: false });
   world.client.patience = 0;
-  t.equal(await renew(step), 0);
+  t.equal(await signDue(step), 0);
 });
 
 t.test('a cap that forbids a dearer version parks it, says so once, and the old bytes stay', async (t) => {
   const { world, step, transaction } = await scene(t);
   Object.assign(world.client, { patience: 0, cap: 1n });
-  t.equal(await renew(step), 1);
-  t.equal(await renew(step), 0, 'it is not tried again at once');
+  t.equal(await signDue(step), 1);
+  t.equal(await signDue(step), 0, 'it is not tried again at once');
   t.match(await world.get(transaction), { status: 'submitted', statusReason: 'the price is above the cap' });
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'parked' }]);
 
   world.client.cap = null;
-  t.equal(await renew(stepAt(step, { elapsed: () => performance.now() + step.timing.renewMs })), 1, 'resumed');
+  t.equal(await signDue(stepAt(step, { elapsed: () => performance.now() + step.timing.furtherMs })), 1, 'resumed');
 });
 
 t.test(
@@ -96,7 +96,7 @@ t.test(
     const { world, step, transaction } = await scene(t);
     const ask = async (elapsed: number) => {
       step.memory.offers.tooCheap(transaction.id);
-      await renew(stepAt(step, { elapsed: () => elapsed }));
+      await signDue(stepAt(step, { elapsed: () => elapsed }));
       return (await world.store.read.attempts(transaction.id)).length;
     };
     const began = performance.now();
@@ -107,12 +107,12 @@ t.test(
   },
 );
 
-t.test('an empty version that every node refuses is made anew', async (t) => {
+t.test('a noop that every node refuses is made anew', async (t) => {
   const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
   const late = afterMs(step, 60_001);
-  await renew(late);
+  await signDue(late);
   for (let refusal = 0; refusal < 3; refusal += 1) step.memory.offers.refused(transaction.id, 0);
-  t.equal(await renew(late), 1);
+  t.equal(await signDue(late), 1);
   const attempts = await world.store.read.attempts(transaction.id);
   t.strictSame(
     attempts.map(({ purpose }) => purpose),
@@ -123,28 +123,28 @@ t.test('an empty version that every node refuses is made anew', async (t) => {
 t.test('what waits for a lower sequence is not made dearer: its turn is what it waits for', async (t) => {
   const world = await EngineWorld.open(t);
   const pending = [await world.accept('head'), await world.accept('follower')];
-  const step = await world.step({ renewMs: 60_000 });
+  const step = await world.step({ furtherMs: 60_000 });
   await takeUp(step, pending);
   world.chain.unacceptable.add('head');
   await offer(step);
   world.client.patience = 0;
-  t.equal(await renew(step), 0);
+  t.equal(await signDue(step), 0);
   world.chain.unacceptable.clear();
   const later = stepAt(step, { now: () => Date.now() + 60_000 });
   await offer(later);
-  t.equal(await renew(later), 2);
+  t.equal(await signDue(later), 2);
 });
 
 t.test('what waits above a sequence that nobody holds is not made dearer either', async (t) => {
   const world = await EngineWorld.open(t);
   const pending = [await world.accept('below'), await world.accept('gone'), await world.accept('above')];
-  const step = await world.step({ renewMs: 60_000 });
+  const step = await world.step({ furtherMs: 60_000 });
   await takeUp(step, pending);
   await offer(step);
   const [below, gone, above] = pending.map(({ id }) => present(step.open.entries.get(id)));
   step.open.delete(present(gone).transaction.id);
   world.client.patience = 0;
-  t.equal(await renew(step), 1);
+  t.equal(await signDue(step), 1);
   const versionsOf = async ({ transaction: { id } }: OpenEntry) => (await world.store.read.attempts(id)).length;
   t.strictSame([await versionsOf(present(below)), await versionsOf(present(above))], [2, 1]);
 });
@@ -153,7 +153,7 @@ t.test('what nobody wants any more comes before what is made dearer, a batch at 
   const world = await EngineWorld.open(t);
   const pending: Transaction[] = [];
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
-  const step = await world.step({ renewMs: 60_000, batch: 2, reofferMs: 3_600_000 });
+  const step = await world.step({ furtherMs: 60_000, batch: 2, reofferMs: 3_600_000 });
   await takeUp(step, pending);
   await offer(step);
   for (const { id } of pending) step.memory.offers.tooCheap(id);
@@ -168,24 +168,24 @@ t.test('what nobody wants any more comes before what is made dearer, a batch at 
         .join(),
     );
   };
-  t.equal(await renew(step), 2);
+  t.equal(await signDue(step), 2);
   t.strictSame(await signed(), ['bump', '', '', '', 'noop']);
   await offer(step);
-  t.equal(await renew(step), 2);
+  t.equal(await signDue(step), 2);
   t.strictSame(await signed(), ['bump', 'bump', 'bump', '', 'noop']);
   await offer(step);
-  t.equal(await renew(step), 1);
-  t.equal(await renew(step), 0);
+  t.equal(await signDue(step), 1);
+  t.equal(await signDue(step), 0);
 });
 
 for (const [offered, what] of [
   [true, 'on offer'],
   [false, 'signed and never offered'],
 ] as const) {
-  t.test(`what expires while it is ${what} gives its sequence to an empty version`, async (t) => {
+  t.test(`what expires while it is ${what} gives its sequence to a noop`, async (t) => {
     const { world, step, transaction } = await scene(t, { offered, validUntil: Date.now() + 60_000 });
     const late = afterMs(step, 60_001);
-    t.equal(await renew(late), 1);
+    t.equal(await signDue(late), 1);
     t.match(await world.get(transaction), {
       noopEnd: 'expired',
       statusReason: 'valid_until passed before it was in a block',
@@ -204,11 +204,11 @@ for (const [what, replacement] of [
     const known = { ...world.client.replacement, patienceMs: () => 0 };
     Object.assign(world.client, { replacement: replacement && { ...known, ...replacement } });
     step.memory.offers.tooCheap(transaction.id);
-    t.equal(await renew(step), 0);
+    t.equal(await signDue(step), 0);
     t.equal((await world.get(transaction)).noopEnd, null);
 
     const late = afterMs(step, 60_001);
-    t.equal(await renew(late), 0);
+    t.equal(await signDue(late), 0);
     t.match(await world.get(transaction), { status: 'submitted', noopEnd: 'expired' });
     t.match(await offer(late), { offered: 0 });
     t.strictSame(effects(world), ['pay']);
@@ -218,8 +218,8 @@ for (const [what, replacement] of [
 
 t.test('without an end of its own a transaction lives as long as its chain says', async (t) => {
   const { world, step, transaction } = await scene(t);
-  t.equal(await renew(step), 0);
-  t.equal(await renew(afterMs(step, world.family.pace.lifetimeMs)), 1);
+  t.equal(await signDue(step), 0);
+  t.equal(await signDue(afterMs(step, world.family.pace.lifetimeMs)), 1);
   t.match(await world.get(transaction), { noopEnd: 'expired' });
 });
 
@@ -229,22 +229,22 @@ t.test('what every node refuses again and again fails, and its sequence is taken
   for (let round = 0; round < 3; round += 1) {
     const entry = present(step.open.entries.get(transaction.id));
     step.open.set(transaction.id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
-    t.equal(await renew(step), 0);
+    t.equal(await signDue(step), 0);
     await offer(step);
   }
   const later = stepAt(step, { elapsed: () => performance.now() + step.timing.refusalMs });
-  t.equal(await renew(later), 1);
+  t.equal(await signDue(later), 1);
   t.match(await world.get(transaction), { noopEnd: 'failed', statusReason: /^No node takes it: transaction type/ });
 });
 
-t.test('an empty version is outbid by an empty version', async (t) => {
+t.test('a noop is outbid by a noop', async (t) => {
   const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
   const late = afterMs(step, 60_001);
-  await renew(late);
+  await signDue(late);
   await offer(late);
   world.client.patience = 0;
   world.client.cap = 1n;
-  t.equal(await renew(afterMs(step, 120_000)), 1);
+  t.equal(await signDue(afterMs(step, 120_000)), 1);
   const attempts = await world.store.read.attempts(transaction.id);
   t.strictSame(
     attempts.map(({ purpose }) => purpose),
@@ -259,16 +259,16 @@ t.test('what a dearer version is refused for fails it', async (t) => {
     purpose === 'bump'
       ? { kind: 'refused', reason: 'beyond the block' }
       : { kind: 'ready', request: { effect: VOID, cost: '0' }, fields: { price: '9' }, cost: 0n };
-  t.equal(await renew(step), 1);
+  t.equal(await signDue(step), 1);
   t.match(await world.get(transaction), { noopEnd: 'failed', statusReason: 'beyond the block' });
-  t.equal(await renew(step), 1);
+  t.equal(await signDue(step), 1);
 });
 
 t.test('a signer that fails leaves everything as it was', async (t) => {
   const { world, step, transaction } = await scene(t);
   world.client.patience = 0;
   world.signer.failsAt = () => true;
-  t.equal(await renew(step), 1);
+  t.equal(await signDue(step), 1);
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   t.ok(step.memory.offers.isResting(transaction.id, step.clock.elapsed()));
 });
