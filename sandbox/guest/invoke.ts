@@ -40,9 +40,7 @@ export function findHandler(moduleExports: unknown): Handler {
   const handler = isModule ? (moduleExports as { handler?: unknown }).handler : undefined;
   if (typeof handler === 'function') return handler as Handler;
   const told =
-    handler === undefined
-      ? exportsOf(isModule ? moduleExports : {})
-      : `its handler is of type ${typeof handler}`;
+    handler === undefined ? exportsOf(isModule ? moduleExports : {}) : `its handler is of type ${typeof handler}`;
   throw new NativeError(`Plugin must export a handler function; ${told}`);
 }
 
