@@ -18,8 +18,16 @@ t.teardown(() => anvil.stop());
 const workspace = await createWorkspace({
   rpcUrl: anvil.url,
   accounts: 2,
-  plugins: ['one', 'two'].map((id) => ({ id, path: `${id}.ts` })),
-  pluginFiles: { 'one.ts': PLUGIN, 'two.ts': PLUGIN },
+  plugins: [
+    ...['one', 'two'].map((id) => ({ id, path: `${id}.ts` })),
+    {
+      ...{ id: 'three', path: 'three.ts' },
+      permissions: {
+        relayers: { 'local-1': { methods: ['send'], value_per_hour: 5 }, 'local-2': { methods: ['send'] } },
+      },
+    },
+  ],
+  pluginFiles: { 'one.ts': PLUGIN, 'two.ts': PLUGIN, 'three.ts': PLUGIN },
   env: { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' },
 });
 t.teardown(() => workspace.remove());
@@ -111,6 +119,17 @@ t.test('nobody signs with a key or tells a webhook through a relayer of their ow
     t.match(answer, { status: 404, json: { code: 'NOTIFICATION_NOT_FOUND' } }, id);
   }
   t.equal((await service.request('GET', '/api/v1/relayers/local-2')).body.data.notification_id, undefined);
+});
+
+t.test('a plugin shows a key none of the relayers that do not exist for it', async (t) => {
+  const permissions = ['plugins:three:call', 'relayers:local-2:read'];
+  const { key } = (await service.request('POST', '/api/v1/api-keys', { name: 'three', permissions })).body.data;
+  const seen = async (path: string) => (await ask(key, 'GET', path)).json.data;
+  const only = { permissions: { relayers: { 'local-2': { methods: ['send'] } } } };
+  t.match(await seen('/api/v1/plugins/three'), only);
+  t.match(await seen('/api/v1/plugins'), [only]);
+  t.notMatch(JSON.stringify([await seen('/api/v1/plugins/three'), await seen('/api/v1/plugins')]), 'local-1');
+  t.match((await service.request('GET', '/api/v1/plugins/three')).body.data.permissions.relayers, { 'local-1': {} });
 });
 
 t.test('a key that makes keys does not end those that may do more', async (t) => {

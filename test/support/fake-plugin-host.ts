@@ -1,4 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
+import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
 import { droppedInEntry, type PluginEntry } from '../../src/domain/plugin.ts';
 import { CallFeed } from '../../src/plugin-host/call-feed.ts';
@@ -33,13 +34,13 @@ export class FakePluginHost implements PluginHost {
     return this.onCall(request, signal);
   }
 
-  async list({ page, perPage }: PageRequest, among?: readonly string[]): Promise<Page<{ id: string }>> {
-    const all = this.#ids.filter((id) => among?.includes(id) !== false).map((id) => ({ id }));
+  async list({ page, perPage }: PageRequest, among?: readonly string[]): Promise<Page<WireObject>> {
+    const all = this.#ids.filter((id) => among?.includes(id) !== false).map((id) => viewOf(id));
     return { items: all.slice((page - 1) * perPage, page * perPage), total: all.length };
   }
 
-  async get(id: string): Promise<{ id: string }> {
-    return { id: this.#known(id) };
+  async get(id: string): Promise<WireObject> {
+    return viewOf(this.#known(id));
   }
 
   declared(id: string): PluginEntry {
@@ -78,4 +79,8 @@ export class FakePluginHost implements PluginHost {
     if (!this.#ids.includes(id)) throw new AppError('PLUGIN_NOT_FOUND', { id });
     return id;
   }
+}
+
+function viewOf(id: string): WireObject {
+  return { id, permissions: { relayers: {} } };
 }

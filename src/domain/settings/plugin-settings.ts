@@ -55,6 +55,9 @@ export function withSettings(entry: PluginEntry, { config, ...settings }: Plugin
   return config === null ? others : { ...others, config };
 }
 
+/** What stands for each value of a configuration where it is shown. */
+export const HIDDEN_VALUE = '[hidden]';
+
 /** What answers and records show of the settings: of a configuration only its keys, as operators put secrets into it. */
 export function settingsView(entry: PluginEntry): JsonObject {
   return {
@@ -66,6 +69,8 @@ export function settingsView(entry: PluginEntry): JsonObject {
     allow_get_invocation: entry.allow_get_invocation,
     forward_logs: entry.forward_logs,
     config:
-      entry.config === undefined ? null : Object.fromEntries(Object.keys(entry.config).map((key) => [key, '[hidden]'])),
+      entry.config === undefined
+        ? null
+        : Object.fromEntries(Object.keys(entry.config).map((key) => [key, HIDDEN_VALUE])),
   };
 }

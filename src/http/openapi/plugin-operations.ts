@@ -35,7 +35,9 @@ export const pluginSchema = z.strictObject({
   raw_response: z.boolean(),
   allow_get_invocation: z.boolean(),
   forward_logs: z.boolean(),
-  config: z.record(z.string(), z.string()).nullable().meta({ description: 'Its keys; the values are hidden' }),
+  config: z.record(z.string(), z.string()).nullable().meta({
+    description: 'Its keys; the values are hidden',
+  }),
   isolation: z.enum(['plugin', 'call']),
   enabled: z.boolean().meta({ description: 'Whether calls are let in' }),
   state: z.enum(['serving', 'broken', 'compiling', 'backing-off']),
@@ -65,7 +67,9 @@ export const pluginSchema = z.strictObject({
     .nullable()
     .meta({ description: 'What its code shows that it wants' }),
   permissions: z.strictObject({
-    relayers: z.record(z.string(), permissionSchema).meta({ description: 'By id; * stands for every relayer' }),
+    relayers: z.record(z.string(), permissionSchema).meta({
+      description: 'By id, those that exist for the key; * stands for every relayer',
+    }),
     hosts: z.array(
       z.strictObject({
         host: z.string(),

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { PluginsService } from '../../services/settings/plugins.ts';
+import { seenPlugin } from '../access/seen-plugin.ts';
 import { accessOf, callerOf } from '../caller.ts';
 import { disconnectSignal } from '../disconnect.ts';
 import { success, successPage } from '../envelope.ts';
@@ -50,20 +51,22 @@ export function pluginRoutes(app: FastifyInstance, { pluginHost, metrics, limits
 /** What plugins there are, how each one stands, and what of it clients may change. */
 export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, plugins: PluginsService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
+  const shown = async (id: string, request: FastifyRequest) =>
+    success(seenPlugin(await pluginHost.get(id), accessOf(request)));
 
   routes.get('/plugins', { schema: { querystring: pageQuerySchema } }, async (request) => {
     const page = pageRequest(request.query);
-    return successPage(await pluginHost.list(page, accessOf(request).idsOf('plugins')), page);
+    const access = accessOf(request);
+    const { items, total } = await pluginHost.list(page, access.idsOf('plugins'));
+    return successPage({ items: items.map((view) => seenPlugin(view, access)), total }, page);
   });
 
-  routes.get('/plugins/:id', { schema: { params } }, async (request) =>
-    success(await pluginHost.get(request.params.id)),
-  );
+  routes.get('/plugins/:id', { schema: { params } }, async (request) => shown(request.params.id, request));
 
   routes.patch('/plugins/:id', { schema: { params } }, async (request) => {
     const { id } = request.params;
     await plugins.update(pluginHost.declared(id), bodyOf(request), callerOf(request));
-    return success(await pluginHost.get(id));
+    return shown(id, request);
   });
 
   for (const [deed, isEnabled] of [
@@ -74,14 +77,14 @@ export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, p
       assertNoBody(request);
       const { id } = request.params;
       await plugins.enable(pluginHost.declared(id), isEnabled, callerOf(request));
-      return success(await pluginHost.get(id));
+      return shown(id, request);
     });
   }
 
   routes.post('/plugins/:id/reload', { schema: { params } }, async (request) => {
     assertNoBody(request);
     await pluginHost.reload(request.params.id);
-    return success(await pluginHost.get(request.params.id));
+    return shown(request.params.id, request);
   });
 
   routes.get('/plugins/:id/logs', { schema: { params, querystring: pageQuerySchema } }, async (request) => {

@@ -1,7 +1,10 @@
+import { invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import {
+  HIDDEN_VALUE,
   PLUGIN_SETTINGS,
   type PluginSettings,
   pluginUpdateSchema,
@@ -62,7 +65,7 @@ export function createPluginsService({ store, feed }: PluginsDeps): PluginsServi
         by,
         (before) => ({
           ...before,
-          settings: { ...before.settings, ...changed },
+          settings: { ...before.settings, ...changed, ...keptConfig(changed, withSettings(entry, before.settings)) },
           declared: { ...before.declared, ...digests },
         }),
         given.includes('config') ? ['config'] : [],
@@ -78,6 +81,19 @@ export function createPluginsService({ store, feed }: PluginsDeps): PluginsServi
 /** Of what an entry declares of one field, to be compared with what it declares later. */
 export function declaredDigest(entry: PluginEntry, field: keyof PluginSettings): string {
   return valueDigest(entry[field] ?? null);
+}
+
+/** Values that come back as answers hide them stay as they are. @throws AppError `INVALID_REQUEST` where there is none */
+function keptConfig({ config }: PluginSettings, { config: before = {} }: PluginEntry): Pick<PluginSettings, 'config'> {
+  if (config == null) return {};
+  const values = Object.entries(config).map(([key, value]) => {
+    if (value !== HIDDEN_VALUE) return [key, value] as const;
+    if (Object.hasOwn(before, key)) return [key, before[key]] as const;
+    throw invalidRequest(
+      `config.${key}: ${HIDDEN_VALUE} stands for a value that is there, and none is; give the value`,
+    );
+  });
+  return { config: Object.fromEntries(values) as JsonObject };
 }
 
 function untouched(pluginId: string): StoredPlugin {

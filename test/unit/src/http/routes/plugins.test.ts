@@ -134,7 +134,7 @@ t.test('plugins are listed by pages and shown one by one, with a key', async (t)
   const { call, url } = await startHttp(t);
   t.strictSame((await call('/api/v1/plugins')).json, {
     success: true,
-    data: [{ id: 'echo' }],
+    data: [{ id: 'echo', permissions: { relayers: {} } }],
     error: null,
     pagination: { current_page: 1, per_page: 10, total_items: 1 },
   });

@@ -33,6 +33,17 @@ t.test('what is given is kept, with what was declared; what is absent or null st
   t.strictSame(told, ['plugin', 'plugin', 'plugin']);
 });
 
+t.test('a value that comes back as it was hidden stays', async (t) => {
+  const { update, stored } = await stage(t);
+  const hidden = '[hidden]';
+  await update({ config: { token: hidden, mode: 'quick' } });
+  t.match(await stored(), { settings: { config: { token: 'canary', mode: 'quick' } } }, 'as it was declared');
+  await update({ config: { token: 'new', mode: hidden } });
+  await update({ config: { token: hidden } });
+  t.strictSame((await stored())?.settings, { config: { token: 'new' } }, 'as a client gave it');
+  await t.rejects(update({ config: { mode: hidden } }), { code: 'INVALID_REQUEST', message: /^config\.mode: / });
+});
+
 t.test('a faulty body changes nothing', async (t) => {
   const { update, stored } = await stage(t);
   for (const [body, message] of [
