@@ -13,7 +13,10 @@ export interface ServiceClient {
   /** For instance `http://127.0.0.1:41234`. */
   url: string;
   apiKey: string;
-  /** An authenticated request; the answer's status and its parsed JSON. */
+  /**
+   * An authenticated request; the answer's status and its parsed JSON.
+   * @throws Error where the description of the API does not have such an answer
+   */
   request(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
   call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
 }
@@ -107,8 +110,13 @@ export async function clientOf(url: string, env: Record<string, string>): Promis
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    const { status } = response;
     const text = await response.text();
-    return { status: response.status, body: JSON.parse(text) };
+    // In a test that never asks, what the description is made of is not loaded.
+    const { faultOf } = await import('./described-answer.ts');
+    const fault = faultOf({ method, path: path.split('?', 1)[0] ?? '', status, text });
+    if (fault !== undefined) throw new Error(`not as described: ${method} ${path} ${status} ${text}: ${fault}`);
+    return { status, body: JSON.parse(text) };
   };
   const call = (plugin: string, params: unknown = {}) => request('POST', `/api/v1/plugins/${plugin}/call`, { params });
   return { url, apiKey, request, call };

@@ -9,6 +9,7 @@ import type { RouteTable } from '../route-table.ts';
 import { exampleOf, textOf } from './error-example.ts';
 import { type ChainBodies, type Operation, type OtherFailure, TAGS } from './operation.ts';
 import { NAMED_ANSWERS, operations } from './operations.ts';
+import { possibleErrors } from './possible-errors.ts';
 import { describeWebhooks, webhookEventSchema } from './webhooks.ts';
 
 /** What the description is made of, beside the routes. */
@@ -16,12 +17,6 @@ export interface DocumentParts extends ChainBodies {
   /** Schemas of bodies that are shown under a name of their own. */
   named: Readonly<Record<string, z.ZodType>>;
 }
-
-/** Failures of a key that any operation which needs one may end with. */
-const OF_KEY: readonly ErrorCode[] = ['UNAUTHORIZED', 'NOT_PERMITTED', 'ORIGIN_NOT_ALLOWED'];
-
-/** Failures of the service itself that any operation may end with; the public ones need no key. */
-const ANY: readonly ErrorCode[] = ['TOO_MANY_REQUESTS', 'INTERNAL', 'UNAVAILABLE', 'HANDLER_TIMEOUT'];
 
 const DESCRIPTION = [
   'Every call but the probes carries `Authorization: Bearer <API key>`; `x-permission` says what the key has to be permitted.',
@@ -47,7 +42,7 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
       if (operation === undefined) throw new Error(`openapi/operations.ts says nothing of ${method} ${url}`);
       known.delete(`${method} ${url}`);
       const path = url.replace(/:(\w+)/g, '{$1}').replace('*', '{route}');
-      const described = describe(operation, schema, url, isPublic, components);
+      const described = describe(operation, schema, { method, url, isPublic }, components);
       const permission = permissionOf(method, url);
       paths[path] = { ...paths[path], [method.toLowerCase()]: { ...described, ...permission } };
     }
@@ -144,8 +139,7 @@ function schemaReference(name: string): JsonObject {
 function describe(
   operation: Operation,
   schema: FastifySchema,
-  url: string,
-  isPublic: boolean,
+  { method, url, isPublic }: { method: string; url: string; isPublic: boolean },
   components: Components,
 ): JsonObject {
   const { id, tag, summary, description, body, answer } = operation;
@@ -174,7 +168,7 @@ function describe(
           [content]: { schema: components.output(`${name}Answer`, answer.schema), ...eventsOf(answer, components) },
         },
       },
-      ...failures(operation, isPublic, components),
+      ...failures(operation, possibleErrors(operation, method, url), components),
     },
   };
 }
@@ -254,8 +248,11 @@ function headerParameters(read: Operation['headers'] = {}): JsonObject[] {
 }
 
 /** Every failure by its status, with the body of each row of the error table as an example. */
-function failures(operation: Operation, isPublic: boolean, components: Components): Record<string, JsonObject> {
-  const codes: ErrorCode[] = [...operation.errors, ...(isPublic ? [] : OF_KEY), ...ANY];
+function failures(
+  operation: Operation,
+  codes: readonly ErrorCode[],
+  components: Components,
+): Record<string, JsonObject> {
   const answers: Record<string, JsonObject> = {};
   for (const status of [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b)) {
     const rows = codes.filter((code) => ERRORS[code].status === status);

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ERRORS } from '../../src/domain/errors.ts';
+import { failureSchema, pluginFailureSchema } from '../../src/http/openapi/answers.ts';
+import type { Operation } from '../../src/http/openapi/operation.ts';
+import { operations } from '../../src/http/openapi/operations.ts';
+import { possibleErrors } from '../../src/http/openapi/possible-errors.ts';
+import { describedBodies } from './described.ts';
+
+/** What a service answered, and what it was asked. */
+export interface Answered {
+  method: string;
+  /** Without the query. */
+  path: string;
+  status: number;
+  text: string;
+}
+
+interface Described {
+  method: string;
+  url: string;
+  pattern: RegExp;
+  operation: Operation;
+}
+
+let known: readonly Described[] | undefined;
+
+function all(): readonly Described[] {
+  known ??= Object.entries(operations(describedBodies())).map(([route, operation]) => {
+    const [method = '', url = ''] = route.split(' ');
+    const pattern = new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);
+    return { method, url, pattern, operation };
+  });
+  return known;
+}
+
+/** What is wrong with an answer by the description of the API; undefined where it is as described. */
+export function faultOf({ method, path, status, text }: Answered): string | undefined {
+  const place = path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
+  const here = all().filter(({ pattern }) => pattern.test(place));
+  // A path that is spelt out is another one than that of any id.
+  const [literal] = here.toSorted((one, other) => one.url.split(':').length - other.url.split(':').length);
+  const described = here.find((one) => one.method === method && one.url === literal?.url);
+  const value = parsed(text);
+  if (described === undefined) return isRefusal(value, here.length === 0 ? 404 : 405, status);
+  if (described.url.includes('/call')) return callFault(value, described, status);
+  const { answer, otherFailures = {} } = described.operation;
+  const other = otherFailures[status]?.schema;
+  if (status === answer.status) {
+    const isText = (answer.contentType ?? 'application/json').startsWith('text/');
+    return misfit(answer.schema, isText ? text : value);
+  }
+  if (other !== undefined && misfit(other, value) === undefined) return undefined;
+  return failureFault(value, described, status);
+}
+
+function failureFault(value: unknown, { operation, method, url }: Described, status: number): string | undefined {
+  const fault = misfit(failureSchema, value);
+  if (fault !== undefined) return `no envelope: ${fault}`;
+  const { code } = failureSchema.parse(value);
+  if (ERRORS[code].status !== status) return `${code} is no ${status}`;
+  return possibleErrors(operation, method, url).includes(code) ? undefined : `${code} is not among its errors`;
+}
+
+/** A plugin may answer with anything, and its failures with any status. */
+function callFault(value: unknown, described: Described, status: number): string | undefined {
+  if (typeof value !== 'object' || value === null || !('success' in value)) return undefined;
+  if (status === 200) return misfit(described.operation.answer.schema, value);
+  return 'code' in value ? failureFault(value, described, status) : misfit(pluginFailureSchema, value);
+}
+
+/** What no operation answers. */
+function isRefusal(value: unknown, due: 404 | 405, status: number): string | undefined {
+  const fault = misfit(failureSchema, value);
+  if (fault !== undefined) return `no envelope: ${fault}`;
+  const { code } = failureSchema.parse(value);
+  const expected = due === 404 ? 'ROUTE_NOT_FOUND' : 'METHOD_NOT_ALLOWED';
+  const ofService = ['UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE', 'INVALID_REQUEST', 'ORIGIN_NOT_ALLOWED'];
+  return [expected, ...ofService].includes(code) ? undefined : `${status} ${code}, where ${expected} is due`;
+}
+
+/** Also for a key more than there should be. */
+function misfit(schema: Operation['answer']['schema'], value: unknown): string | undefined {
+  const result = schema.safeParse(value);
+  if (!result.success) return result.error.message;
+  return isDeepStrictEqual(result.data, value) ? undefined : 'it has a key that is not described';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
