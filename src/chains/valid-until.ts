@@ -1,4 +1,4 @@
-import { invalidRequest } from '../domain/errors.ts';
+import { type AppError, invalidRequest } from '../domain/errors.ts';
 import type { Timestamp } from '../domain/transaction/transaction.ts';
 
 const RFC_3339 =
@@ -13,9 +13,16 @@ export function readValidUntil(text: string, now: Timestamp): Timestamp {
   const [, year, month, day] = RFC_3339.exec(text) ?? [];
   const isDate = day !== undefined && isCalendarDay(Number(year), Number(month), Number(day));
   const at = isDate ? Date.parse(text.toUpperCase().replace(' ', 'T')) : Number.NaN;
-  if (Number.isNaN(at)) throw invalidRequest('Invalid validUntil datetime format');
-  if (at <= now) throw invalidRequest('The validUntil time cannot be in the past');
+  if (Number.isNaN(at)) {
+    throw invalidRequest('Invalid validUntil datetime format: valid_until must be as 2027-01-31T00:00:00Z');
+  }
+  if (at <= now) throw validUntilPast(at, now);
   return at;
+}
+
+export function validUntilPast(at: Timestamp, now: Timestamp): AppError {
+  const [said, current] = [at, now].map((time) => new Date(time).toISOString());
+  return invalidRequest(`The validUntil time cannot be in the past: valid_until is ${said}, and it is ${current}`);
 }
 
 function isCalendarDay(year: number, month: number, day: number): boolean {

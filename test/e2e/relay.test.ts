@@ -173,7 +173,7 @@ t.test('the policy holds from the first send', async (t) => {
     speed: undefined,
     gas_price: 5 * cap,
   });
-  t.same([dear.status, dear.body.error], [400, 'Gas price is too high']);
+  t.same([dear.status, dear.body.error], [400, `Gas price is too high: gas_price is ${5 * cap}, gas_price_cap ${cap}`]);
   const cheap = await capped.service.request('POST', transactions, TRANSFER);
   const mined = await until(capped.service, cheap.body.data.id, ['mined', 'confirmed']);
   t.ok(BigInt(mined.max_fee_per_gas) <= BigInt(cap), 'the fee stays below the cap');

@@ -165,21 +165,31 @@ function oneOf<T>(name: string, value: T | null | undefined, other: string, also
   return value ?? also ?? undefined;
 }
 
+const PRICES = 'give gas_price, or speed, or max_fee_per_gas and max_priority_fee_per_gas';
+
+/** The reference's words first, which its clients may look for; then our fields, and the figures. */
 function checkPrice(body: Body, policy: EvmPolicy): void {
   const { gas_price: gasPrice, max_fee_per_gas: maxFee, max_priority_fee_per_gas: priorityFee, speed } = body;
   const kinds = [gasPrice !== null, maxFee !== null || priorityFee !== null, speed !== null].filter(Boolean).length;
-  if (kinds === 0) throw invalidRequest('Transaction must specify either gasPrice, speed, or EIP1559 parameters');
+  if (kinds === 0) {
+    throw invalidRequest(`Transaction must specify either gasPrice, speed, or EIP1559 parameters: ${PRICES}`);
+  }
   if (kinds > 1) {
-    throw invalidRequest('Cannot mix different transaction types. Use either gasPrice, speed, or EIP1559 parameters');
+    const mixed = 'Cannot mix different transaction types. Use either gasPrice, speed, or EIP1559 parameters';
+    throw invalidRequest(`${mixed}: ${PRICES}`);
   }
   if ((maxFee === null) !== (priorityFee === null)) {
-    throw invalidRequest('EIP1559 transactions require both maxFeePerGas and maxPriorityFeePerGas');
+    const missing = maxFee === null ? 'max_fee_per_gas' : 'max_priority_fee_per_gas';
+    throw invalidRequest(
+      `EIP1559 transactions require both maxFeePerGas and maxPriorityFeePerGas: ${missing} is missing`,
+    );
   }
   if (maxFee !== null && priorityFee !== null && BigInt(maxFee) < BigInt(priorityFee)) {
-    throw invalidRequest('maxFeePerGas must be greater than or equal to maxPriorityFeePerGas');
+    const figures = `max_fee_per_gas is ${maxFee}, max_priority_fee_per_gas ${priorityFee}`;
+    throw invalidRequest(`maxFeePerGas must be greater than or equal to maxPriorityFeePerGas: ${figures}`);
   }
   if (gasPrice !== null && policy.gasPriceCap !== null && BigInt(gasPrice) > policy.gasPriceCap) {
-    throw invalidRequest('Gas price is too high');
+    throw invalidRequest(`Gas price is too high: gas_price is ${gasPrice}, gas_price_cap ${policy.gasPriceCap}`);
   }
 }
 

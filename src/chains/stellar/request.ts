@@ -5,7 +5,7 @@ import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Account } from '../account.ts';
 import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
-import { readValidUntil } from '../valid-until.ts';
+import { readValidUntil, validUntilPast } from '../valid-until.ts';
 import { BASE_FEE, MOST_FEE, USUAL_CAP } from './fees.ts';
 import { parseFeeBump } from './form/fee-bump.ts';
 import { parseForward } from './form/forward.ts';
@@ -118,6 +118,6 @@ function endOf(text: string, now: Timestamp): Timestamp | null {
   if (!/^\d{1,12}$/.test(text)) return readValidUntil(text, now);
   const at = Number(text) * 1_000;
   if (at === 0) return null;
-  if (at <= now) throw invalidRequest('The validUntil time cannot be in the past');
+  if (at <= now) throw validUntilPast(at, now);
   return at;
 }

@@ -144,7 +144,7 @@ t.test('the rules of the reference, in its order and its words', async (t) => {
   const listed = { whitelist_receivers: [OTHER] };
   const notListed = 'Transaction target address is not whitelisted';
   const third = `0x${'c'.repeat(40)}`;
-  const cases: [JsonObject, JsonObject, string][] = [
+  const cases: [JsonObject, JsonObject, string | RegExp][] = [
     [{ value: 0 }, listed, notListed],
     [{ ...VALID, to: third }, listed, notListed],
     [{ value: 0 }, {}, 'Both txs `to` and `data` fields are missing. At least one of them has to be set.'],
@@ -160,33 +160,49 @@ t.test('the rules of the reference, in its order and its words', async (t) => {
       {},
       'gas_limit is too low, intrinsic gas is 53022 and gas_limit is 53021',
     ],
-    [{ to: OTHER, value: 0, valid_until: '2026-01-01' }, {}, 'Invalid validUntil datetime format'],
-    [{ ...VALID, valid_until: '2025-12-31T23:59:59Z' }, {}, 'The validUntil time cannot be in the past'],
-    [without('speed'), {}, 'Transaction must specify either gasPrice, speed, or EIP1559 parameters'],
+    [
+      { to: OTHER, value: 0, valid_until: '2026-01-01' },
+      {},
+      'Invalid validUntil datetime format: valid_until must be as 2027-01-31T00:00:00Z',
+    ],
+    [
+      { ...VALID, valid_until: '2025-12-31T23:59:59Z' },
+      {},
+      /^The validUntil time cannot be in the past: valid_until is 2025-12-31T23:59:59.000Z, and it is /,
+    ],
+    [
+      without('speed'),
+      {},
+      'Transaction must specify either gasPrice, speed, or EIP1559 parameters: give gas_price, or speed, or max_fee_per_gas and max_priority_fee_per_gas',
+    ],
     [
       { ...VALID, gas_price: 1 },
       {},
-      'Cannot mix different transaction types. Use either gasPrice, speed, or EIP1559 parameters',
+      'Cannot mix different transaction types. Use either gasPrice, speed, or EIP1559 parameters: give gas_price, or speed, or max_fee_per_gas and max_priority_fee_per_gas',
     ],
     [
       { ...VALID, max_fee_per_gas: 1 },
       {},
-      'Cannot mix different transaction types. Use either gasPrice, speed, or EIP1559 parameters',
+      'Cannot mix different transaction types. Use either gasPrice, speed, or EIP1559 parameters: give gas_price, or speed, or max_fee_per_gas and max_priority_fee_per_gas',
     ],
     [
       { to: OTHER, value: 0, max_fee_per_gas: 1 },
       {},
-      'EIP1559 transactions require both maxFeePerGas and maxPriorityFeePerGas',
+      /^EIP1559 transactions require both maxFeePerGas and maxPriorityFeePerGas: max_\w+ is missing$/,
     ],
     [
       { to: OTHER, value: 0, max_fee_per_gas: 1, max_priority_fee_per_gas: 2 },
       {},
-      'maxFeePerGas must be greater than or equal to maxPriorityFeePerGas',
+      /^maxFeePerGas must be greater than or equal to maxPriorityFeePerGas: max_fee_per_gas is \d+, max_priority_fee_per_gas \d+$/,
     ],
-    [{ to: OTHER, value: 0, gas_price: 11 }, { gas_price_cap: 10 }, 'Gas price is too high'],
+    [
+      { to: OTHER, value: 0, gas_price: 11 },
+      { gas_price_cap: 10 },
+      'Gas price is too high: gas_price is 11, gas_price_cap 10',
+    ],
   ];
   for (const [body, policies, said] of cases) {
-    t.throws(() => parse(body, policies), { code: 'INVALID_REQUEST', message: said }, said);
+    t.throws(() => parse(body, policies), { code: 'INVALID_REQUEST', message: said }, String(said));
   }
 });
 

@@ -103,8 +103,14 @@ t.test('what is no request', async (t) => {
     [{ signers: [] }, 'unknown field `signers`: the others sign before, in `transaction`'],
     [{ recent_blockhash: 'x' }, 'unknown field `recent_blockhash`: a relayer takes the latest one'],
     [{ fee_payer: 'x' }, 'unknown field `fee_payer`: the relayer pays'],
-    [{ instructions: [hello], valid_until: 'soon' }, 'Invalid validUntil datetime format'],
-    [{ instructions: [hello], valid_until: '2026-01-01T00:00:00Z' }, 'The validUntil time cannot be in the past'],
+    [
+      { instructions: [hello], valid_until: 'soon' },
+      'Invalid validUntil datetime format: valid_until must be as 2027-01-31T00:00:00Z',
+    ],
+    [
+      { instructions: [hello], valid_until: '2026-01-01T00:00:00Z' },
+      'The validUntil time cannot be in the past: valid_until is 2026-01-01T00:00:00.000Z, and it is 2026-01-01T00:00:00.000Z',
+    ],
     [{ instructions: Array.from({ length: 65 }, () => hello) }, 'invalid `instructions`: expected at most 64 entries'],
     [broken({ program_id: '' }), 'invalid `instructions.0.program_id`: expected 32 bytes in base58'],
     [broken({ program_id: ` ${relayer}` }), /^invalid `instructions.0.program_id`/],
