@@ -57,6 +57,9 @@ t.test('what is enabled, and which tokens fees can be paid in', async (t) => {
     ...{ jsonrpc: '2.0', id: 7 },
     result: { method: 'getFeaturesEnabled', features: ['gasless'] },
   });
+  t.match(await rpc('getSupportedFeatures', {}), {
+    result: { method: 'getSupportedFeatures', features: ['gasless'] },
+  });
   const { result } = await rpc('getSupportedTokens', {});
   t.equal(result.method, 'getSupportedTokens');
   t.match(result.tokens, [

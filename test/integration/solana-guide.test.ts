@@ -6,10 +6,13 @@ import { createChains } from '../../src/chains/registry.ts';
 import { feePayerLoss } from '../../src/chains/solana/guard/fee-payer.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { compileLegacy } from '../../src/chains/solana/message/compile.ts';
-import { policySchema } from '../../src/chains/solana/policy.ts';
+import { policySchema, readPolicy } from '../../src/chains/solana/policy.ts';
 import { MEMO_PROGRAMS } from '../../src/chains/solana/programs.ts';
+import { FEW_UNITS } from '../../src/chains/solana/sponsor/jupiter.ts';
+import { MOST_PRIORITY } from '../../src/chains/solana/swap/plan.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { defaultTiming } from '../../src/engine/timing.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { familyInstructions } from '../support/solana-instructions.ts';
 
@@ -42,6 +45,26 @@ t.test('its figures are those of the family', async (t) => {
   const { pace, minimumBalance } = createSolanaChain();
   t.match(guide, `offered again every ${(pace.reofferMs ?? 0) / 1_000} s`);
   t.match(guide, `(${Number(minimumBalance({})) / 1e9} SOL where the policy is not set)`);
+  const said = (amount: bigint) => amount.toLocaleString('en');
+  t.match(guide, `may cost up to ${said(readPolicy({}).mostFee)} lamports (0.01 SOL)`);
+  t.match(guide, `priority costs\n  at most ${said(MOST_PRIORITY)} lamports`);
+  t.match(guide, `less than ${said(FEW_UNITS)} units of a token`);
+  t.match(guide, `by a look every ${defaultTiming.swapBalanceMs / 1_000} s`);
+});
+
+t.test('so many instructions of so many accounts are taken, and no more', async (t) => {
+  const account = { address: ADDRESS, policies: { fee_payment_strategy: 'relayer' } };
+  const [, count = '', accounts = ''] = /At most (\d+) instructions of\n {2}(\d+) accounts each/.exec(guide) ?? [];
+  const meta = { pubkey: MEMO_PROGRAMS[0] ?? '', is_signer: false, is_writable: false };
+  const taken = (instructions: number, each: number) => {
+    const one = { program_id: MEMO_PROGRAMS[0], accounts: Array.from({ length: each }, () => meta), data: '' };
+    const body = { instructions: Array.from({ length: instructions }, () => one) };
+    return createSolanaChain().parseRequest(body, account, 0);
+  };
+  t.ok(taken(Number(count), 0));
+  t.ok(taken(1, Number(accounts)));
+  t.throws(() => taken(Number(count) + 1, 0), { code: 'INVALID_REQUEST' });
+  t.throws(() => taken(1, Number(accounts) + 1), { code: 'INVALID_REQUEST' });
 });
 
 t.test('its table of policies names policies', async (t) => {

@@ -4,6 +4,7 @@ import t from 'tap';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import { writeJson } from '../../src/domain/json/json-text.ts';
 import { SolanaScenario } from '../support/solana-scenario.ts';
+import { memo, solanaStage } from '../support/solana-stage.ts';
 import { DOUBLE_MARKET } from '../support/sponsor-scene.ts';
 import { notificationOf } from '../support/store.ts';
 import { startSvmScene } from '../support/svm-scene.ts';
@@ -77,3 +78,40 @@ t.test(
     t.equal(await disabled(), null);
   },
 );
+
+t.test('a relayer that is drained is disabled with the reason, and goes on when it is funded', async (t) => {
+  const scenario = await SolanaScenario.open(t, scene, { timing: { healthMs: 300, confirmMs: 50 } });
+  const reason = async () => (await scenario.store.read.relayer('r1'))?.disabledReason ?? null;
+  await scenario.start();
+  await scenario.untilStatus(await scenario.send(), 'confirmed', { mining: true });
+  t.equal(await reason(), null);
+  await scene.svm.setAccount(scenario.address, { lamports: 2_000_000n, data: Buffer.alloc(0), owner: '1'.repeat(32) });
+  const id = await scenario.send();
+  await scenario.until('disabled', async () => (await reason()) !== null);
+  t.match(await reason(), { type: 'BalanceCheckFailed', details: /2000000/ });
+  t.match(await scenario.get(id), { status: 'pending', statusReason: /Insufficient relayer balance/ });
+  t.match(await scenario.send().catch(({ code }) => code), 'RELAYER_DISABLED');
+  await scene.svm.airdrop(scenario.address, 1_000_000_000n);
+  await scenario.until('enabled', async () => (await reason()) === null);
+  scenario.pass(60_000);
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
+  t.equal(await scenario.executions(id), 1);
+});
+
+t.test('a relayer that is made while no node answers is there whole, and disabled with the reason', async (t) => {
+  const { service, svm, send, tickUntil } = await solanaStage(t, {}, { accounts: 2 });
+  t.equal((await service.request('DELETE', '/api/v1/relayers/local-2')).status, 200);
+  await svm.fault({ act: { kind: 'error', code: -32_603, message: 'Internal error' } });
+  const body = {
+    ...{ id: 'made', name: 'Made', network: 'local', network_type: 'solana', paused: false },
+    ...{ signer_id: 'local-key-2', policies: { fee_payment_strategy: 'relayer' } },
+  };
+  const { status, body: answer } = await service.request('POST', '/api/v1/relayers', body);
+  t.match([status, answer.error, answer.data], [201, null, { id: 'made', network_type: 'solana' }]);
+  const made = async () => (await service.request('GET', '/api/v1/relayers/made')).body.data;
+  while ((await made()).disabled_reason === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+  t.match(await made(), { system_disabled: true, disabled_reason: { details: [{ details: /Internal error/ }, {}] } });
+  await svm.clearFaults();
+  t.equal((await service.request('DELETE', '/api/v1/relayers/made')).status, 200);
+  await tickUntil(await send({ instructions: [memo('the other goes on')] }), 'confirmed');
+});

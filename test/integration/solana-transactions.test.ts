@@ -90,3 +90,9 @@ t.test('what would fail on the chain is refused with the program’s own words',
   const { status_reason: reason } = await tickUntil(id, 'failed');
   t.match(reason, /Solana transaction validation error: Simulation failed: Instruction 1 \(program 1{32}\) failed: /);
 });
+
+t.test('an instruction of a program that is not there is refused with the reason', async (t) => {
+  const gone = { ...memo('nobody'), program_id: anyone().toBase58() };
+  const { status_reason: reason } = await tickUntil(await send({ instructions: [gone] }), 'failed');
+  t.match(reason, /Simulation failed: (ProgramAccountNotFound|InvalidProgramForExecution): a program that it calls /);
+});

@@ -4,6 +4,7 @@ import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import type { Json, JsonObject, WireObject } from '../../src/domain/json/json.ts';
 import type { MarketClient } from '../../src/egress/market-client.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
+import type { EngineTiming } from '../../src/engine/timing.ts';
 import { createKeySigner } from '../../src/signers/key-signer.ts';
 import { Scenario, type ScenarioGrounds } from './scenario.ts';
 import { memo } from './solana-stage.ts';
@@ -21,6 +22,8 @@ export interface SolanaScenarioOptions {
   lamports?: bigint;
   /** Where tokens are priced and swapped; absent: nowhere. */
   market?: MarketClient;
+  /** What differs from the pace of scenarios. */
+  timing?: Partial<EngineTiming>;
   /** The relayer's key; absent: a new one. */
   keys?: Keypair;
 }
@@ -52,7 +55,7 @@ export class SolanaScenario extends Scenario {
       policies: { fee_payment_strategy: 'relayer', ...policies },
       address: keys.publicKey.toBase58(),
       signer: createKeySigner('test', Buffer.from(keys.secretKey.subarray(0, 32))),
-      timing: undefined,
+      timing: options.timing,
       market: options.market,
       ...{ urls, store, clock },
     });

@@ -41,9 +41,16 @@ export function priceWithin(fee: bigint, signatures: number, units: number): big
   return left <= 0n ? 0n : (left * MICRO) / BigInt(units);
 }
 
-/** What a message costs, in lamports: the node's figure, or the runtime's formula where the node cannot tell. */
+/**
+ * What a message costs, in lamports: the node's figure, or the runtime's formula where the node cannot tell. A message that
+ * names limit and price itself costs no less than the formula says, whatever the node says.
+ */
 export async function feeOf(read: ReadOne, message: Message, bytes: Uint8Array): Promise<bigint> {
-  return (await feeFor(read, Buffer.from(bytes).toString('base64'))) ?? formulaFee(message);
+  const told = await feeFor(read, Buffer.from(bytes).toString('base64'));
+  const formula = formulaFee(message);
+  if (told === null) return formula;
+  const { limit, price } = readComputeBudget(message);
+  return limit !== undefined && price !== undefined && formula > told ? formula : told;
 }
 
 function formulaFee(message: Message): bigint {

@@ -9,6 +9,8 @@ export const OWN_METHODS: ReadonlyMap<string, OwnMethod['kind']> = new Map([
   ['signAndSendTransaction', 'send'],
   ['getSupportedTokens', 'answer'],
   ['getFeaturesEnabled', 'answer'],
+  // What the reference's documentation calls the same.
+  ['getSupportedFeatures', 'answer'],
 ]);
 
 /**

@@ -7,6 +7,7 @@ const SWAPS = 'integration/solana-scenarios/swaps';
 const SENT = 'integration/solana-transactions';
 const DRAIN = 'integration/solana-drain';
 const GASLESS = 'integration/solana-gasless';
+const LIFE = 'integration/solana-relayer-life';
 const POLICIES = 'integration/solana-policies';
 
 /** What has gone wrong in relayers of Solana: each by the number that it has in the list of the reference's failures. */
@@ -192,6 +193,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/relayer-health':
         'a disabled relayer is checked at the growing pace, and its way back is told once (item 76)',
+      [LIFE]: 'a relayer that is drained is disabled with the reason, and goes on when it is funded',
     },
   },
   39: {
@@ -282,7 +284,10 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   36: {
     what: 'a relayer that is made half-way stays behind',
-    shown: { 'unit/src/services/settings/relayer-create': 'what it refers to has to be there' },
+    shown: {
+      'unit/src/services/settings/relayer-create': 'what it refers to has to be there',
+      [LIFE]: 'a relayer that is made while no node answers is there whole, and disabled with the reason',
+    },
   },
   40: {
     what: 'malformed bytes end in a panic',

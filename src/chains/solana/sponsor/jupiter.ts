@@ -37,7 +37,7 @@ export interface Quote {
 }
 
 /** Of so many one is less than a thousandth. */
-const FEW_UNITS = 1_000n;
+export const FEW_UNITS = 1_000n;
 
 /**
  * What some lamports are worth in a token, in its smallest unit.

@@ -12,6 +12,14 @@ import { supportedTokens } from './supported.ts';
 /** The reference's name for what goes beyond sending. */
 const FEATURES = ['gasless'];
 
+const FEATURES_METHOD: OwnMethod = {
+  kind: 'answer',
+  run: async (params) => {
+    readParams(nothingSchema, params);
+    return { features: FEATURES };
+  },
+};
+
 /** The methods that no node is asked, by their names. */
 export function sponsorMethods(
   sponsor: Sponsor,
@@ -71,16 +79,8 @@ export function sponsorMethods(
         },
       },
     ],
-    [
-      'getFeaturesEnabled',
-      {
-        kind: 'answer',
-        run: async (params) => {
-          readParams(nothingSchema, params);
-          return { features: FEATURES };
-        },
-      },
-    ],
+    ['getFeaturesEnabled', FEATURES_METHOD],
+    ['getSupportedFeatures', FEATURES_METHOD],
   ]);
 }
 

@@ -38,7 +38,7 @@ export function trialOf(message: Message): string {
 }
 
 /** What priority may cost where the policies do not say, in lamports. */
-const MOST_PRIORITY = 5_000_000n;
+export const MOST_PRIORITY = 5_000_000n;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** The most that a swap may cost, in lamports. */

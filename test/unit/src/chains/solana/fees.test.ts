@@ -63,6 +63,18 @@ t.test('a fee is the node’s figure', async (t) => {
   t.match(read.asked, [['getFeeForMessage', [messageBytes.toString('base64'), { commitment: 'confirmed' }]]]);
 });
 
+t.test('where limit and price are in the message, no node makes it cheaper', async (t) => {
+  const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });
+  const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 50_000 });
+  const feeTold = async (value: number, ...instructions: Parameters<typeof built>[0]) => {
+    const { message, messageBytes } = decodeTransaction(built(instructions));
+    return feeOf(readOf({ getFeeForMessage: { context: { slot: 1 }, value } }), message, messageBytes);
+  };
+  t.equal(await feeTold(5_000, limit, price, memo('a')), 10_000n);
+  t.equal(await feeTold(12_000, limit, price, memo('a')), 12_000n, 'a node may count more, as of signatures in data');
+  t.equal(await feeTold(5_000, price, memo('a')), 5_000n, 'without a limit the runtime decides');
+});
+
 t.test('where the node cannot tell it is the runtime’s formula, in its own units', async (t) => {
   const read = readOf({ getFeeForMessage: { context: { slot: 1 }, value: null } });
   const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 });

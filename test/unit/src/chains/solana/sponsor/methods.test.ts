@@ -32,6 +32,7 @@ t.test('each method answers, and refuses other parameters', async (t) => {
     ['signTransaction', PAID, { signature: String }],
     ['getSupportedTokens', {}, { tokens: [] }],
     ['getFeaturesEnabled', {}, { features: ['gasless'] }],
+    ['getSupportedFeatures', {}, { features: ['gasless'] }],
   ];
   for (const [name, params, expected] of answers) {
     t.match(await run(name, params), expected, name);
