@@ -358,7 +358,7 @@ t.test('nobody waits for one that is set aside, and it is not replaced', async (
   step.memory.offers.unproved(pending[0]?.id ?? '', step.clock.elapsed());
   const aside = stepAt(step, { elapsed: () => step.clock.elapsed() + step.timing.unprovedMs });
   t.equal(await signDue(aside), 1);
-  t.equal(await committedCost(aside), 1n);
+  t.equal(committedCost(aside), 1n);
 
   const action = { kind: 'replace', request: { effect: 'else' }, validUntil: null } as const;
   const about = { transactionId: pending[0]?.id ?? '', lane: step.key, action };
