@@ -1,6 +1,6 @@
 /**
- * What a plugin call costs over HTTP: with a warm isolate and with one of its own, of a trivial plugin and of one that
- * brings ethers, against an empty fastify route and workerd with the trivial handler.
+ * What a plugin call costs over HTTP: with a warm isolate and with one of its own, of a trivial plugin and of those that
+ * bring ethers, viem or the Stellar SDK, against an empty fastify route and workerd with the trivial handler.
  */
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -68,19 +68,50 @@ export async function handler({ params }) {
   return { data, to, digest: keccak256(data) };
 }`;
 
+/** The same with viem. */
+const VIEM = `import { decodeFunctionData, encodeFunctionData, keccak256, parseAbi, parseUnits } from 'viem';
+const abi = parseAbi(['function transfer(address to, uint256 amount) returns (bool)']);
+export async function handler({ params }) {
+  const args = ['0x00000000000000000000000000000000deadbeef', parseUnits(params.amount ?? '1.5', 18)];
+  const data = encodeFunctionData({ abi, functionName: 'transfer', args });
+  return { data, to: decodeFunctionData({ abi, data }).args[0], digest: keccak256(data) };
+}`;
+
+/** Builds a payment and hashes it. */
+const STELLAR = `import { Account, Asset, Networks, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
+const SELF = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
+export async function handler() {
+  const tx = new TransactionBuilder(new Account(SELF, '1'), { fee: '100', networkPassphrase: Networks.TESTNET })
+    .addOperation(Operation.payment({ destination: SELF, asset: Asset.native(), amount: '1' }))
+    .setTimeout(30)
+    .build();
+  return { hash: Buffer.from(tx.hash()).toString('hex') };
+}`;
+
 /** The service with each plugin twice: once reusing isolates, once with a new one for each call. */
 async function startPlugins(stops: (() => Promise<unknown>)[]): Promise<Target[]> {
   const root = join(import.meta.dirname, '..');
   const hello = await readFile(join(root, 'plugins', 'hello.ts'), 'utf8');
   const workspace = await createWorkspace({
-    pluginFiles: { 'hello.ts': hello, 'ethers-abi.ts': ETHERS },
+    pluginFiles: {
+      ...{ 'hello.ts': hello, 'ethers-abi.ts': ETHERS, 'viem-abi.ts': VIEM },
+      ...{ 'stellar.ts': STELLAR },
+    },
     plugins: [
       { id: 'hello', path: 'hello.ts' },
       { id: 'hello-fresh', path: 'hello.ts', isolation: 'call' },
       { id: 'ethers', path: 'ethers-abi.ts' },
       { id: 'ethers-fresh', path: 'ethers-abi.ts', isolation: 'call' },
+      { id: 'viem', path: 'viem-abi.ts' },
+      { id: 'viem-fresh', path: 'viem-abi.ts', isolation: 'call' },
+      { id: 'stellar', path: 'stellar.ts' },
+      { id: 'stellar-fresh', path: 'stellar.ts', isolation: 'call' },
     ],
-    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000', LOG_LEVEL: 'info' },
+    env: {
+      RATE_LIMIT_REQUESTS_PER_SECOND: '1000000',
+      RATE_LIMIT_BURST_SIZE: '1000000',
+      LOG_LEVEL: 'info',
+    },
   });
   stops.push(() => workspace.remove());
   // Where an author's packages would be installed.
@@ -99,5 +130,9 @@ async function startPlugins(stops: (() => Promise<unknown>)[]): Promise<Target[]
     target('hello-fresh', 'isolayer, fresh isolate'),
     target('ethers', 'ethers, warm isolate'),
     target('ethers-fresh', 'ethers, fresh isolate'),
+    target('viem', 'viem, warm isolate'),
+    target('viem-fresh', 'viem, fresh isolate'),
+    target('stellar', 'stellar-sdk, warm isolate'),
+    target('stellar-fresh', 'stellar-sdk, fresh isolate'),
   ];
 }
