@@ -1,6 +1,7 @@
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../domain/clock.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Health } from '../observability/health.ts';
@@ -183,6 +184,14 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   };
 }
 
+/** Refusals of whoever asks, not of what is asked: whoever runs the service wants to hear of them. */
+const OF_KEYS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'UNAUTHORIZED',
+  'NOT_PERMITTED',
+  'PERMISSION_NOT_HELD',
+  'ORIGIN_NOT_ALLOWED',
+]);
+
 function answerFailure(
   { log, metrics }: HttpServerDependencies,
   thrown: unknown,
@@ -198,7 +207,8 @@ function answerFailure(
   if (error.status === 500) {
     log.error({ requestId, keyId, method, route: request.routeOptions.url, err: error }, 'request failed');
   } else {
-    log.debug({ requestId, keyId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
+    const level = OF_KEYS.has(error.code) ? 'info' : 'debug';
+    log[level]({ requestId, keyId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
   }
   // Also for what failed before the first hook, such as a path that cannot be decoded.
   reply.headers({ ...ANSWER_HEADERS, 'x-request-id': requestId });

@@ -155,7 +155,8 @@ export class CallRunner {
       };
       report = await pool.run(thread, task);
     } catch (error) {
-      log.error({ err: error, pluginId: record.plugin.id, requestId: record.requestId }, 'a plugin call was lost');
+      const { plugin, requestId, callerKeyId: keyId } = record;
+      log.error({ err: error, pluginId: plugin.id, requestId, keyId }, 'a plugin call was lost');
     }
     signal.removeEventListener('abort', cancel);
     calls.end(record);
@@ -181,7 +182,12 @@ export class CallRunner {
       logs.push({ level: 'warn', message: `${report.dropped_logs} more log lines were dropped` });
     }
     this.remember(outcome, lines, report.usage, record, mapped);
-    forwardLogs(this.deps.log, logs, { pluginId, requestId: record.requestId }, forward_logs);
+    forwardLogs(
+      this.deps.log,
+      logs,
+      { pluginId, requestId: record.requestId, keyId: record.callerKeyId },
+      forward_logs,
+    );
     const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
     return answerOf(placed(shown, logs), entry, {
       logs,

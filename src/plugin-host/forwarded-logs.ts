@@ -5,6 +5,8 @@ import type { Log } from '../observability/log.ts';
 export interface ForwardedCall {
   pluginId: string;
   requestId: string;
+  /** The API key that called. */
+  keyId: string;
 }
 
 const LEVELS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error'> = {

@@ -14,6 +14,7 @@ import type { Log } from '../observability/log.ts';
 import type { SignerKinds } from '../signers/registry.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
+import { withAuditLog } from './audit-log.ts';
 import { createEffectsService } from './effects.ts';
 import { createFetchService } from './fetch.ts';
 import { createKvService } from './kv.ts';
@@ -76,8 +77,9 @@ export interface ServicesDeps {
 
 /** Creates the services and hands them what they share. */
 export function createServices(deps: ServicesDeps): ApiServices {
-  const { store, chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
+  const { chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
   const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, randomBytes, startedAt, newId } = deps;
+  const store = withAuditLog(deps.store, log);
   const relayers = new RelayerDirectory({ read: store.read, chains, connections, limit: deps.relayerLimit });
   const transactions = createTransactionsService({ store, relayers, engine, metrics, clock, log, newId });
   const lifecycle = createLifecycleService({ store, relayers, engine, log, clock });

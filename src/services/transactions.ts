@@ -174,7 +174,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       );
       if (made.transactionId !== id) return view(relayerId, made.transactionId ?? '');
       metrics.accepted(transaction);
-      log.info({ transaction: id, relayer: relayerId }, 'transaction accepted');
+      log.info({ transaction: id, relayer: relayerId, ...by }, 'transaction accepted');
       engine.wake(transaction.lane);
       return access.chain.transactionView(transaction, access.account);
     },

@@ -199,3 +199,24 @@ t.test('whoever overtakes a change of permissions has what it was before or is a
   t.equal((await sign(guest.key, 'local-2')).status, 401);
   t.equal((await sign(two.key, 'local-2')).status, 200);
 });
+
+t.test('the log names the key of whoever signed, sent, changed something or was refused', async (t) => {
+  const { id, key } = await keyFor('local-1', 'one');
+  const payment = { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', value: 1, speed: 'fast' };
+  t.equal((await sign(key, 'local-1')).status, 200);
+  t.equal((await ask(key, 'POST', '/api/v1/relayers/local-1/transactions', payment)).status, 200);
+  t.equal((await ask(key, 'PATCH', '/api/v1/relayers/local-1', { name: 'Anew' })).status, 200);
+  const seen = await service.request('POST', '/api/v1/api-keys', { name: 'r', permissions: ['relayers:local-1:read'] });
+  t.equal((await sign(seen.body.data.key, 'local-1')).status, 403);
+  const lines = service
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'));
+  const of = (keyId: string) => lines.map((line) => JSON.parse(line)).filter((line) => line.keyId === keyId);
+  t.match(of(id), [
+    { msg: 'audited', action: 'sign', resource: 'signature', resourceId: 'local-1', requestId: String },
+    { msg: 'transaction accepted', relayer: 'local-1', requestId: String },
+    { msg: 'audited', action: 'update', resource: 'relayer', resourceId: 'local-1', requestId: String },
+  ]);
+  t.match(of(seen.body.data.id), [{ level: 'info', msg: 'request refused', code: 'NOT_PERMITTED' }]);
+});

@@ -9,7 +9,7 @@ t.test('console lines go to the log with plugin, request and level', async (t) =
   forwardLogs(
     log,
     levels.map((level) => ({ level, message: level })),
-    { pluginId: 'p', requestId: 'r' },
+    { pluginId: 'p', requestId: 'r', keyId: 'k' },
     true,
   );
   const entries = lines.map((line) => JSON.parse(line));
@@ -29,10 +29,10 @@ t.test('what nobody caught goes to the log in any case, as an error with its sta
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => lines.push(line) });
   const uncaught = { level: 'uncaught', message: 'Uncaught Error: a\u001b[2J\n    at f\n[cause]: b' } as const;
-  forwardLogs(log, [{ level: 'log', message: 'said' }, uncaught], { pluginId: 'p', requestId: 'r' }, false);
+  forwardLogs(log, [{ level: 'log', message: 'said' }, uncaught], { pluginId: 'p', requestId: 'r', keyId: 'k' }, false);
   t.equal(lines.length, 1);
   t.match(JSON.parse(lines[0] ?? ''), {
-    ...{ level: 'error', pluginId: 'p', requestId: 'r', msg: 'a plugin did not catch an error' },
+    ...{ level: 'error', pluginId: 'p', requestId: 'r', keyId: 'k', msg: 'a plugin did not catch an error' },
     err: {
       message: 'Uncaught Error: a\\u001b[2J',
       stack: 'Uncaught Error: a\\u001b[2J\n    at f\n[cause]: b',
