@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { isRefusal } from '../refused.ts';
 import { reasonOf } from '../session.ts';
 
@@ -19,7 +19,14 @@ export function Action({ children, sure, act, disabled = false }: ActionProps) {
   const [state, setState] = useState<'idle' | 'asking' | 'acting'>('idle');
   const [error, setError] = useState('');
   const [isRefused, setRefused] = useState(false);
+  const place = useRef<HTMLSpanElement>(null);
+  const hadFocus = useRef(false);
+  // A button that cannot be pressed, or is gone, loses the keyboard: who pressed it goes on from here.
+  useEffect(() => {
+    if (state === 'idle' && hadFocus.current && document.activeElement === document.body) place.current?.focus();
+  }, [state]);
   const run = async () => {
+    hadFocus.current = place.current?.contains(document.activeElement) === true;
     setState('acting');
     setError('');
     await act().catch((thrown: unknown) => {
@@ -30,7 +37,7 @@ export function Action({ children, sure, act, disabled = false }: ActionProps) {
   };
   if (state === 'asking') {
     return (
-      <span class="action" role="group" aria-label={sure}>
+      <span class="action" role="group" aria-label={sure} ref={place} tabIndex={-1}>
         <span>{sure}</span>
         <button type="button" class="danger" onClick={() => void run()}>
           Yes
@@ -43,7 +50,7 @@ export function Action({ children, sure, act, disabled = false }: ActionProps) {
   }
   const begin = () => (sure === undefined ? void run() : setState('asking'));
   return (
-    <span class="action">
+    <span class="action" ref={place} tabIndex={-1}>
       <button
         type="button"
         disabled={disabled || isRefused || state === 'acting'}

@@ -1,8 +1,9 @@
+import { amountText } from '../../src/client/amount-text.ts';
 import type { Schemas } from '../../src/client/api.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { ListOf, Table } from '../parts/table.tsx';
-import { amountText, Badge, Note, Short, Time } from '../parts/text.tsx';
+import { Badge, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { client } from '../session.ts';
 

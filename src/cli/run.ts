@@ -7,9 +7,10 @@ import { type Command, type CommandContext, type Given, WrongUsage } from './com
 import { devCommand } from './dev/dev.ts';
 import { keystoreCommand } from './keystore.ts';
 import { pluginCommand } from './plugin/plugin.ts';
-import { keysCommand, pluginsCommand, relayersCommand, webhooksCommand } from './remote/lists.ts';
+import { keysCommand, pluginsCommand, relayersCommand } from './remote/lists.ts';
 import { logsCommand } from './remote/logs.ts';
 import { txCommand } from './remote/tx.ts';
+import { webhooksCommand } from './remote/webhooks.ts';
 import { restoreCommand } from './restore.ts';
 import { schemaCommand } from './schema.ts';
 

@@ -6,6 +6,6 @@ export function priceOf(content: Readonly<Record<string, unknown>> | undefined):
     return `${gwei >= 10 ? gwei.toFixed(1) : gwei.toPrecision(3)} gwei`;
   }
   const fee = content?.['fee'];
-  if (content === undefined || fee == null) return '';
-  return `${String(fee)} ${'max_time' in content ? 'stroops' : 'lamports'}`;
+  if (content === undefined || (typeof fee !== 'number' && typeof fee !== 'bigint')) return '';
+  return `${fee} ${'max_time' in content ? 'stroops' : 'lamports'}`;
 }

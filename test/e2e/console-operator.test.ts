@@ -1,8 +1,16 @@
 /** What operators ask of the console at night: in a browser, against the whole service. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { HAS_BROWSER } from '../support/browser.ts';
 import { consoleScene } from '../support/console-scene.ts';
+
+const execute = promisify(execFile);
+const ISOLAYER = join(import.meta.dirname, '..', '..', 'bin', 'isolayer');
+/** Where the picture of the guide goes, for who wants to make it anew. */
+const PICTURES = process.env['ISOLAYER_PICTURES'];
 
 t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
   if (!HAS_BROWSER) return void t.pass('there is no browser for this system');
@@ -29,6 +37,7 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     await anvil.rpc('evm_setAutomine', [true]);
     await anvil.rpc('evm_mine', []);
     await page.getByText('It took 2 attempts').waitFor();
+    if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/console.png` });
     const { hash } = await request('GET', `/relayers/local-1/transactions/${id}`);
     t.match(await anvil.rpc('eth_getTransactionReceipt', [hash]), { status: '0x1' });
     const { events } = await request('GET', `/relayers/local-1/transactions/${id}/timeline`);
@@ -64,6 +73,25 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     const shown = await page.getByRole('heading', { name: /^Delivery / }).textContent();
     const id = shown?.replace('Delivery ', '') ?? '';
     t.ok(shop.deliveries.filter(({ json }) => json.id === id).length >= 2, 'it was sent again');
+
+    const told = page.getByRole('table', { name: 'Deliveries' }).getByRole('row');
+    await told.nth(1).getByRole('link').click();
+    await page.getByRole('heading', { name: 'Told to' }).waitFor();
+    await told.nth(1).getByText('transaction_update').waitFor();
+  });
+
+  await t.test('the command line says the same', async (t) => {
+    const env = { ...process.env, ISOLAYER_URL: service.url, ISOLAYER_KEY: service.apiKey };
+    const run = async (...typed: string[]) => (await execute(ISOLAYER, typed, { env })).stdout;
+    t.match(await run('relayers'), /^local-1 +evm:\S+ +active +[\d.]+ of the native coin/m);
+    const [sent] = (await run('tx', 'list', 'local-1', '--status', 'confirmed', '--json')).trim().split('\n');
+    const { id } = JSON.parse(sent ?? '') as { id: string };
+    t.match(await run('tx', 'show', id), /signed, version 2 \(replace\) 0x\w+ [\d.]+ gwei/);
+    const told = await run('webhooks', 'shop', '--json');
+    const last = JSON.parse(told.trim().split('\n').at(-1) ?? '') as { id: string; transaction_id: string };
+    t.equal(last.transaction_id, id);
+    t.match(await run('webhooks', 'redeliver', 'shop', last.id), `${last.id} is waiting`);
+    await t.rejects(run('webhooks', 'redeliver', 'shop', 'none'), { code: 1 });
   });
 
   await t.test('which plugin eats the processor? The first', async (t) => {

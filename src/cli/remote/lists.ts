@@ -1,5 +1,6 @@
-import type { Operations } from '../../client/api.ts';
-import type { ApiClient } from '../../client/client.ts';
+import { amountText } from '../../client/amount-text.ts';
+import type { Operations, Schemas } from '../../client/api.ts';
+import { type ApiClient, ApiError } from '../../client/client.ts';
 import type { Command } from '../command.ts';
 import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 import { jsonLine, rowsOf } from './rows.ts';
@@ -34,19 +35,46 @@ const ALL = { query: { per_page: 500 } };
 
 type Item<Id extends keyof Operations> = Operations[Id]['answer'] extends { data: (infer One)[] } ? One : never;
 
-export const relayersCommand = listCommand<Item<'listRelayers'>>({
+/** A relayer with what is on its account; null where no node told it. */
+type Relayer = Item<'listRelayers'> & Pick<Schemas['Balance'], 'balance'> & { unit?: string };
+
+const AT_ONCE = 10;
+
+export const relayersCommand = listCommand<Relayer>({
   name: 'relayers',
-  summary: 'Show the relayers of a server, and how each stands',
-  heads: ['ID', 'NETWORK', 'STATE', 'ADDRESS', 'CAUSE'],
-  read: (client) => client.call('listRelayers', ALL),
-  row: ({ id, network_type, network, address, paused, system_disabled, disabled_reason: reason }) => [
+  summary: 'Show the relayers of a server, how each stands, and what it has',
+  heads: ['ID', 'NETWORK', 'STATE', 'BALANCE', 'ADDRESS', 'CAUSE'],
+  async read(client) {
+    const { data } = await client.call('listRelayers', ALL);
+    const relayers: Relayer[] = [];
+    for (let at = 0; at < data.length; at += AT_ONCE) {
+      const some = data.slice(at, at + AT_ONCE);
+      relayers.push(
+        ...(await Promise.all(some.map(async (one) => ({ ...one, ...(await balanceOf(client, one.id)) })))),
+      );
+    }
+    return { data: relayers };
+  },
+  row: ({ id, network_type, network, address, paused, system_disabled, disabled_reason: reason, balance, unit }) => [
     id,
     `${network_type}:${network}`,
     system_disabled ? 'disabled' : paused ? 'paused' : 'active',
+    balance === null ? '' : amountText(balance, unit ?? ''),
     address,
     reason === undefined ? '' : jsonLine(reason.details),
   ],
 });
+
+/** The node may be out of order, which is no reason to show nothing. */
+async function balanceOf(client: ApiClient, id: string): Promise<Pick<Relayer, 'balance' | 'unit'>> {
+  try {
+    const { balance, unit } = (await client.call('getRelayerBalance', { path: { id } })).data;
+    return { balance, unit };
+  } catch (error) {
+    if (error instanceof ApiError) return { balance: null };
+    throw error;
+  }
+}
 
 export const pluginsCommand = listCommand<Item<'listPlugins'>>({
   name: 'plugins',
@@ -57,14 +85,6 @@ export const pluginsCommand = listCommand<Item<'listPlugins'>>({
     ...[id, enabled ? state : 'disabled', String(calls), String(Math.round(cpu_ms))],
     error?.message ?? backOff?.reason ?? '',
   ],
-});
-
-export const webhooksCommand = listCommand<Item<'listNotifications'>>({
-  name: 'webhooks',
-  summary: 'Show the webhooks of a server',
-  heads: ['ID', 'SIGNED', 'ADDRESS'],
-  read: (client) => client.call('listNotifications', ALL),
-  row: ({ id, url, has_signing_key: isSigned }) => [id, isSigned ? 'yes' : 'no', url],
 });
 
 export const keysCommand = listCommand<Item<'listApiKeys'>>({

@@ -56,5 +56,10 @@ export async function follow(client: ApiClient, id: string, tell: (call: Call) =
 
 function linesOf({ at, outcome, duration_ms: duration, request_id: id, logs }: Call): string[] {
   const head = `${at} ${outcome} after ${duration} ms (${plain(id)})`;
-  return [head, ...logs.map(({ level, message }) => `  ${level}: ${plain(message)}`)];
+  return [head, ...logs.flatMap(({ level, message }) => message.split('\n').map(lineOf(level)))];
+}
+
+/** Of a message in several lines only the first names its level. */
+function lineOf(level: string): (text: string, at: number) => string {
+  return (text, at) => (at === 0 ? `  ${level}: ${plain(text)}` : `    ${plain(text)}`);
 }

@@ -15,26 +15,30 @@ const PAUSE_MS = 1_000;
 
 /** Transactions of a server: the latest of a relayer, one with its timeline, and canceling one. */
 export const txCommand: Command = {
-  usage: 'tx list <relayer> | tx show [<relayer>] <id> [--wait] | tx cancel [<relayer>] <id> [--json]',
+  usage:
+    'tx list <relayer> [--status <status>] [--page <page>] | tx show [<relayer>] <id> [--wait] | tx cancel [<relayer>] <id> [--json]',
   summary: 'Show the transactions of a relayer, or one with its timeline; or cancel one',
   more: [
     REMOTE_HELP,
-    'The id may also be a hash or a counter. Without a relayer all that the key sees are looked through.',
+    'A page has 50, the latest first. The id may also be a hash or a counter. Without a relayer all that the key sees are looked through.',
     '--wait goes on until the transaction has ended, and tells of each change; the exit code is then 0 when it was confirmed, else 1.',
   ],
   flags: ['json', 'wait'],
-  options: REMOTE_OPTIONS,
+  options: [...REMOTE_OPTIONS, 'status', 'page'],
   arguments: { least: 2, most: 3 },
   async run(context, given) {
     const [name = '', , id] = given.values;
     const deed = Object.hasOwn(DEEDS, name) ? DEEDS[name] : undefined;
-    if (deed === undefined || (name === 'list' && id !== undefined)) throw new WrongUsage(`It is: ${txCommand.usage}`);
+    const hasFilter = given.options.has('status') || given.options.has('page');
+    if (deed === undefined || (name === 'list' ? id !== undefined : hasFilter))
+      throw new WrongUsage(`It is: ${txCommand.usage}`);
     return await deed(await clientOf(context, given), context, given);
   },
 };
 
-async function list(client: ApiClient, { say }: CommandContext, { values: [, relayer = ''], flags }: Given) {
-  const { data } = await client.call('listTransactions', { path: { id: relayer }, query: { per_page: 50 } });
+async function list(client: ApiClient, { say }: CommandContext, { values: [, relayer = ''], flags, options }: Given) {
+  const filter = Object.fromEntries([...options].filter(([name]) => name === 'status' || name === 'page'));
+  const { data } = await client.call('listTransactions', { path: { id: relayer }, query: { per_page: 50, ...filter } });
   const row = (one: Transaction) => {
     const { hash, signature, created_at: at } = one as { hash?: string; signature?: unknown; created_at?: string };
     const chain = hash ?? (typeof signature === 'string' ? signature : '');

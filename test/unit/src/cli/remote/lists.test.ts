@@ -10,15 +10,22 @@ t.test('lists are rows for people, and lines of JSON for programs', async (t) =>
   services.relayers.known.set('a', { ...relayer, id: 'a' });
   const disabled = { type: 'RpcValidationFailed', details: 'no answer' };
   services.relayers.known.set('b', { ...relayer, id: 'b', system_disabled: true, disabled_reason: disabled });
+  services.relayers.wei = `15${'0'.repeat(17)}`;
   const { said } = await run('relayers');
   t.strictSame(said.split('\n'), [
-    'ID  NETWORK      STATE     ADDRESS  CAUSE',
-    'a   evm:sepolia  active    0x1',
-    'b   evm:sepolia  disabled  0x1      "no answer"',
+    'ID  NETWORK      STATE     BALANCE                 ADDRESS  CAUSE',
+    'a   evm:sepolia  active    1.5 of the native coin  0x1',
+    'b   evm:sepolia  disabled  1.5 of the native coin  0x1      "no answer"',
   ]);
-  services.notifications.known.set('shop', { id: 'shop', url: 'https://shop.example', has_signing_key: true });
-  t.match((await run('webhooks')).said, /^shop +yes +https:\/\/shop\.example$/m);
   services.apiKeys.known.set('k', { id: 'k', name: 'Reader', expires_at: null, permissions: ['a:read', 'b:read'] });
   t.match((await run('keys')).said, /^k +Reader +never +a:read b:read$/m);
   t.strictSame((await run('plugins', '--json')).said, '{"id":"echo"}');
+});
+
+t.test('a relayer whose node does not answer is there without its balance', async (t) => {
+  const { url, services } = await startHttp(t);
+  services.relayers.known.set('r1', { id: 'r1', network_type: 'evm', network: 'sepolia', address: '0x1' });
+  services.relayers.balance = async () => await Promise.reject(new Error('no answer'));
+  const { said } = await runTyped('.', ['relayers'], { ISOLAYER_URL: url, ISOLAYER_KEY: API_KEY });
+  t.match(said, /^r1 +evm:sepolia +active +0x1$/m);
 });

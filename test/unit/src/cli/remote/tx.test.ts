@@ -9,6 +9,15 @@ t.test('transactions are listed, shown and canceled', async (t) => {
   const one = { id: 'tx-1', status: 'failed', status_reason: 'reverted', created_at: '2026', hash: '0x1' };
   services.transactions.list = async () => ({ items: [one], total: 1 });
   t.match(await run('list', 'r1'), { code: 0, said: /^ID +STATUS .*\ntx-1 +failed +2026 +0x1 +reverted$/ });
+  const asked: unknown[] = [];
+  services.transactions.list = async (...given: unknown[]) => {
+    asked.push(given.slice(0, 3));
+    return { items: [], total: 0 };
+  };
+  t.match(await run('list', 'r1', '--status', 'failed', '--page', '3'), { code: 0 });
+  t.match(JSON.stringify(asked), /"page":3.*"failed"|"failed".*"page":3/);
+  t.match(await run('list', 'r1', '--status', 'lost'), { code: 1, complained: /status/ });
+  t.match(await run('show', 'r1', 'tx-1', '--page', '3'), { code: 2 });
   t.match(await run('show', 'r1', 'tx-1'), { code: 0, said: /^tx-1 is mined/ });
   t.match(JSON.parse((await run('show', 'r1', 'tx-1', '--json')).said), { timeline: { events: [] } });
   t.match(await run('show', 'r1', 'other'), { code: 1, complained: /other not found/ });

@@ -1,0 +1,71 @@
+import type { Operations, Schemas } from '../../client/api.ts';
+import type { ApiClient } from '../../client/client.ts';
+import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
+import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
+import { jsonLine, rowsOf } from './rows.ts';
+
+type State = NonNullable<NonNullable<Operations['listDeliveries']['input']['query']>['state']>;
+
+const MOST_DELIVERIES = 50;
+
+/** Webhooks of a server, what became of the latest events of one, and one event once more. */
+export const webhooksCommand: Command = {
+  usage: 'webhooks | webhooks <id> [--state <state>] | webhooks redeliver <id> <delivery> [--json]',
+  summary: 'Show the webhooks of a server, or what became of the events of one; or deliver one anew',
+  more: [
+    REMOTE_HELP,
+    `Of one webhook the latest ${MOST_DELIVERIES} events; --state is waiting, delivered, dead or dropped.`,
+  ],
+  flags: ['json'],
+  options: [...REMOTE_OPTIONS, 'state'],
+  arguments: { least: 0, most: 3 },
+  async run(context, given) {
+    const [first, id, deliveryId] = given.values;
+    const isAgain = first === 'redeliver' && deliveryId !== undefined;
+    const state = given.options.get('state') as State | undefined;
+    if ((!isAgain && id !== undefined) || (state !== undefined && (first === undefined || isAgain))) {
+      throw new WrongUsage(`It is: ${webhooksCommand.usage}`);
+    }
+    const client = await clientOf(context, given);
+    if (isAgain) return await redeliver(client, context, given, { id: id ?? '', deliveryId });
+    if (first === undefined) return await list(client, context, given);
+    const query = { per_page: MOST_DELIVERIES, ...(state !== undefined && { state }) };
+    const { data } = await client.call('listDeliveries', { path: { id: first }, query });
+    const heads = ['ID', 'STATE', 'EVENT', 'MADE', 'TRIES', 'OUTCOME', 'TRANSACTION'];
+    return tell(context, given, data, heads, rowOf);
+  },
+};
+
+async function list(client: ApiClient, context: CommandContext, given: Given) {
+  const { data } = await client.call('listNotifications', { query: { per_page: 500 } });
+  return tell(context, given, data, ['ID', 'SIGNED', 'ADDRESS'], ({ id, has_signing_key: isSigned, url }) => [
+    ...[id, isSigned ? 'yes' : 'no', url],
+  ]);
+}
+
+async function redeliver(
+  client: ApiClient,
+  { say }: CommandContext,
+  { flags }: Given,
+  path: { id: string; deliveryId: string },
+) {
+  const { data } = await client.call('redeliver', { path });
+  say(flags.has('json') ? jsonLine(data) : `${data.id} is ${data.state}, to be delivered anew`);
+  return 0;
+}
+
+function rowOf(one: Schemas['Delivery']): string[] {
+  const { id, state, event, created_at: at, tries, outcome, transaction_id: transactionId } = one;
+  return [id, state, event, at, String(tries), outcome ?? '', transactionId ?? ''];
+}
+
+function tell<Item>(
+  { say }: CommandContext,
+  { flags }: Given,
+  items: readonly Item[],
+  heads: readonly string[],
+  row: (item: Item) => string[],
+): number {
+  for (const line of flags.has('json') ? items.map(jsonLine) : rowsOf(heads, items.map(row))) say(line);
+  return 0;
+}

@@ -1,0 +1,175 @@
+/** The console when something is wrong with the service, a plugin or a key, and for who has no pointer. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { HAS_BROWSER } from '../support/browser.ts';
+import { consoleScene } from '../support/console-scene.ts';
+
+const STACK = /at handler \(plugins\/fails\.ts:\d+/;
+
+t.test('the console when something is wrong', { timeout: 230_000 }, async (t) => {
+  if (!HAS_BROWSER) return void t.pass('there is no browser for this system');
+  const scene = await consoleScene(t);
+  const { service, anvil, url } = scene;
+  const request = async (method: string, path: string, body?: unknown) =>
+    (await service.request(method, `/api/v1${path}`, body)).body.data;
+  const send = async () =>
+    await request('POST', '/relayers/local-1/transactions', {
+      ...{ to: `0x${'1'.repeat(40)}`, value: '1', data: '0x', gas_limit: 21_000, speed: 'fast' },
+    });
+  const page = await scene.signedIn();
+  const answered = async (path: string, status: number, body: unknown, then: (page: Page) => Promise<void>) => {
+    await page.route(path, (route) =>
+      route.fulfill({ status, contentType: 'application/json', body: JSON.stringify(body) }),
+    );
+    await page.goto(`${url}/console`);
+    await then(page);
+    await page.unroute(path);
+  };
+
+  await t.test('it says nothing of what it has not seen, and what the service says of itself', async (t) => {
+    const needs = page.locator('section.needs');
+    await needs.getByText('Nothing: 1 relayer and 2 plugins are fine.').waitFor();
+    const database = { status: 'unhealthy', error: 'no answer' };
+    const report = { ready: false, status: 'unhealthy', reason: 'database: no answer', components: { database } };
+    await answered('**/api/v1/ready', 503, { ...report, timestamp: 'now' }, async () => {
+      await needs.getByText('The service is not ready: database: no answer.').waitFor();
+      t.match(await needs.getByRole('listitem').textContent(), /unhealthy database no answer/);
+    });
+    const failure = { success: false, data: null, error: 'Out of order', code: 'INTERNAL' };
+    for (const path of ['**/api/v1/relayers**', '**/api/v1/plugins**', '**/api/v1/ready']) {
+      await answered(path, 500, failure, async () => {
+        await needs.getByRole('alert').getByText('Out of order').waitFor();
+        t.notMatch(await needs.textContent(), /fine|Loading/, path);
+      });
+    }
+  });
+
+  await t.test('the stack of a failing plugin is read where it was called, and where its calls are', async (t) => {
+    await page.goto(`${url}/console#/plugins/fails`);
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    const log = page.getByRole('list', { name: 'Calls and logs' });
+    await log.getByText(STACK).waitFor();
+    const form = page.locator('form.call');
+    await form.getByText(STACK).waitFor();
+    t.match(await form.textContent(), /500: out of stock/);
+    await page.reload();
+    await log.getByText(STACK).waitFor();
+    t.match(await log.textContent(), /\n +at handler/, 'line by line');
+  });
+
+  await t.test('a list keeps up with payments that come faster than it is read', async (t) => {
+    await page.goto(`${url}/console#/transactions/local-1`);
+    await page.getByText('Nothing was sent yet.').waitFor();
+    const stopping = new AbortController();
+    const sending = (async () => {
+      while (!stopping.signal.aborted) {
+        await send();
+        await delay(100);
+      }
+    })();
+    // None of these waits for a pause between payments.
+    const rows = page.getByRole('table', { name: 'Transactions' }).getByRole('row');
+    for (const count of [5, 10, 15]) {
+      await rows.nth(count).waitFor();
+      t.ok((await rows.count()) > count, `${count} of them, while more come`);
+    }
+    stopping.abort();
+    await sending;
+    await page.getByRole('table').getByText('submitted').first().waitFor({ state: 'detached' });
+  });
+
+  await t.test('a key that may read one relayer has no other rooms, and is told what it may not do', async (t) => {
+    await anvil.rpc('evm_setAutomine', [false]);
+    const { id } = await send();
+    const { key } = await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:local-1:read'] });
+    const reader = await scene.signedIn({ key, at: `transactions/local-1/${id}` });
+    const rooms = reader.getByRole('navigation', { name: 'Rooms' });
+    await rooms.getByText('Keys and audit').waitFor({ state: 'detached' });
+    t.strictSame(await rooms.getByRole('link').allTextContents(), ['Overview', 'Transactions', 'Relayers', 'Plugins']);
+    const cancel = reader.getByRole('button', { name: 'Cancel' });
+    await cancel.click();
+    await reader.getByRole('button', { name: 'Yes' }).click();
+    await reader.getByRole('alert').getByText('The API key has no permission relayers:local-1:send').waitFor();
+    t.ok(await cancel.isDisabled(), 'it is not offered again');
+    await reader.goto(`${url}/console#/webhooks`);
+    await reader.getByText('Your key may not see this.').waitFor();
+    await reader.context().close();
+  });
+
+  await t.test('a payment is canceled by keyboard alone', async (t) => {
+    const focused = async () => String(await page.evaluate('document.activeElement.textContent'));
+    const tabTo = async (name: string) => {
+      const passed: string[] = [];
+      for (let at = ''; at !== name; passed.push(at)) {
+        if (passed.length > 60) throw new Error(`no ${name} among ${passed.join(', ')}`);
+        await page.keyboard.press('Tab');
+        at = await focused();
+      }
+      return passed;
+    };
+    const { id } = await send();
+    await page.goto(`${url}/console`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await tabTo('Transactions');
+    await page.keyboard.press('Enter');
+    const link = page.getByRole('link', { name: id.slice(0, 10) });
+    await link.waitFor();
+    await tabTo((await link.textContent()) ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
+    t.match(
+      (await tabTo('Cancel')).slice(-2),
+      ['Transactions of local-1', 'Cancel'],
+      'in the order in which one reads',
+    );
+    await page.keyboard.press('Enter');
+    t.equal(await focused(), 'Yes');
+    await page.keyboard.press('Tab');
+    t.equal(await focused(), 'No');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('cancel requested').waitFor();
+    t.not(await page.evaluate('document.activeElement.tagName'), 'BODY', 'the keyboard stays where it was');
+    await anvil.rpc('evm_setAutomine', [true]);
+    await anvil.rpc('evm_mine', []);
+  });
+
+  await t.test('two hundred plugins are a list like another', async (t) => {
+    const [one] = await request('GET', '/plugins');
+    const many = Array.from({ length: 200 }, (_, at) => ({
+      ...{ ...one, id: `plugin-${at}`, last_hour: { ...one.last_hour, cpu_ms: at, calls: 200 - at } },
+    }));
+    const pagination = { current_page: 1, per_page: 500, total_items: 200 };
+    await page.route('**/api/v1/plugins**', (route) =>
+      route.fulfill({ json: { success: true, data: many, error: null, pagination } }),
+    );
+    await page.goto(`${url}/console#/plugins`);
+    const first = page.getByRole('table', { name: 'Plugins' }).getByRole('row').nth(1);
+    await first.getByText('plugin-199').waitFor();
+    await page.getByRole('combobox').selectOption('who is called the most');
+    await first.getByText('plugin-0').waitFor();
+    t.equal(await page.getByRole('table', { name: 'Plugins' }).getByRole('row').count(), 201);
+    await page.unroute('**/api/v1/plugins**');
+  });
+
+  await t.test('the first view is there soon, in whatever language', async (t) => {
+    const context = await scene.browser.newContext();
+    const stranger = await context.newPage();
+    await stranger.addInitScript(
+      `Object.defineProperty(navigator, 'language', { get: () => 'en-US@posix', configurable: true })`,
+    );
+    await stranger.goto(`${url}/console`);
+    await stranger.getByLabel('API key').waitFor();
+    const [afterHtml, bytes] = (await stranger.evaluate(`(() => {
+      const [{ responseEnd }] = performance.getEntriesByType('navigation');
+      const [{ startTime }] = performance.getEntriesByName('first-contentful-paint');
+      const sizes = performance.getEntriesByType('resource').map(({ encodedBodySize }) => encodedBodySize);
+      return [startTime - responseEnd, sizes.reduce((sum, size) => sum + size, 0)];
+    })()`)) as [number, number];
+    // Of the time a busy machine says nothing.
+    t.comment(`first view ${Math.round(afterHtml)} ms after the HTML, ${bytes} bytes`);
+    t.ok(bytes > 0 && bytes < 60_000, `${bytes} bytes`);
+    await context.close();
+  });
+});
