@@ -36,7 +36,8 @@ function all(): readonly Described[] {
 /** What is wrong with an answer by the description of the API; undefined where it is as described. */
 export function faultOf({ method, path, status, text }: Answered): string | undefined {
   const place = path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
-  const here = all().filter(({ pattern }) => pattern.test(place));
+  // A path that cannot be decoded is none of those that are described.
+  const here = isDecodable(place) ? all().filter(({ pattern }) => pattern.test(place)) : [];
   // A path that is spelt out is another one than that of any id.
   const [literal] = here.toSorted((one, other) => one.url.split(':').length - other.url.split(':').length);
   const described = here.find((one) => one.method === method && one.url === literal?.url);
@@ -90,5 +91,14 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return text;
+  }
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
   }
 }
