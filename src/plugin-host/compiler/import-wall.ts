@@ -157,6 +157,13 @@ export function importWall(
         if (outside !== undefined) return { errors: [{ text: refusedText(outside) }] };
         await describe(args.path);
         const resolve = () => build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+        if (PACKAGE.exec(args.path)?.[0] === args.path) {
+          const main = await browser.mainInsteadOf((await resolve()).path);
+          if (main !== undefined) {
+            const found = await build.resolve(main, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+            if (found.errors.length === 0) return { path: found.path, sideEffects: found.sideEffects };
+          }
+        }
         carried += ERROR_BYTES + (lines.get(importer) ?? 0);
         // Counted apart: what is optional may be missing without an error, and then something else is to end the build.
         const need = OPTIONAL.has(kind) ? 'optional' : 'needed';

@@ -36,6 +36,20 @@ export class BrowserField {
     );
   }
 
+  /**
+   * What a package is by its `main`, where a file is the minified bundle that it names for browsers as a whole: such a
+   * bundle has its own copies of other packages in it, made for the network of a browser, and there is none here.
+   */
+  async mainInsteadOf(file: string): Promise<string | undefined> {
+    if (!file.endsWith('.min.js')) return undefined;
+    for (let folder = dirname(file); folder.includes(`${sep}node_modules${sep}`); folder = dirname(folder)) {
+      const { browser, main } = readPackage(await this.#read(join(folder, 'package.json')));
+      if (typeof browser !== 'string' || join(folder, browser) !== file) continue;
+      return typeof main === 'string' ? join(folder, main) : undefined;
+    }
+    return undefined;
+  }
+
   #scopeOf(folder: string): Promise<Scope | undefined> {
     const known = this.#scopes.get(folder);
     if (known !== undefined) return known;
@@ -59,12 +73,17 @@ interface Scope {
 
 /** Undefined where the text has no such map: then that of a folder above it counts. */
 function disabledBy(text: string | undefined): Set<string> | undefined {
-  if (text === undefined) return undefined;
+  const { browser } = readPackage(text);
+  if (typeof browser !== 'object' || browser === null) return undefined;
+  return new Set(Object.entries(browser).flatMap(([key, value]) => (value === false ? [key] : [])));
+}
+
+/** Nothing where there is none, or it is not JSON. */
+function readPackage(text: string | undefined): { browser?: unknown; main?: unknown } {
   try {
-    const { browser } = JSON.parse(text) as { browser?: unknown };
-    if (typeof browser !== 'object' || browser === null) return undefined;
-    return new Set(Object.entries(browser).flatMap(([key, value]) => (value === false ? [key] : [])));
+    const read: unknown = JSON.parse(text ?? '');
+    return typeof read === 'object' && read !== null ? read : {};
   } catch {
-    return undefined;
+    return {};
   }
 }

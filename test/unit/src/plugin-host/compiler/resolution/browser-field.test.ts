@@ -5,6 +5,8 @@ const FILES: Record<string, string> = {
   '/node_modules/a/package.json': '{"browser":{"./server.js":false,"./deep/x":false,"fs":false,"crypto":"./c.js"}}',
   '/node_modules/a/lib/package.json': '{"type":"module"}',
   '/node_modules/text/package.json': '{"browser":"./b.js"}',
+  '/node_modules/mini/package.json': '{"browser":"./dist/mini.min.js","main":"./lib/index.js"}',
+  '/node_modules/only/package.json': '{"browser":"./only.min.js"}',
   '/node_modules/bad/package.json': '{',
   '/node_modules/odd/package.json': '"browser"',
   '/plugins/package.json': '{"browser":{"./own.js":false}}',
@@ -30,4 +32,18 @@ t.test('a package does without modules for its own files', async (t) => {
   t.equal(await own.disablesModule('/node_modules/a/index.js', 'crypto'), false, 'that is another file');
   t.equal(await own.disablesModule('/node_modules/text/index.js', 'fs'), false);
   t.equal(await own.disablesModule('/node_modules/a/index.js', './server.js'), false, 'it is known by its path');
+});
+
+t.test('in the place of a minified bundle for browsers stands the package’s own main', async (t) => {
+  const own = field();
+  t.equal(await own.mainInsteadOf('/node_modules/mini/dist/mini.min.js'), '/node_modules/mini/lib/index.js');
+  const kept = [
+    'mini/dist/other.min.js',
+    'mini/lib/index.js',
+    'text/b.js',
+    'only/only.min.js',
+    'a/x.min.js',
+    'bad/x.min.js',
+  ];
+  for (const name of kept) t.equal(await own.mainInsteadOf(`/node_modules/${name}`), undefined, name);
 });
