@@ -75,8 +75,8 @@ t.test('digests that are none, in the reference’s words', async (t) => {
       'missing field `domain_separator`: expected domain_separator and hash_struct_message, or domain, types, primaryType and message',
   });
   t.throws(() => digest(null), { code: 'INVALID_REQUEST', message: 'expected an object, not null' });
-  t.throws(() => digest({ domain_separator: good, hash_struct_message: good, domain: {} }), {
-    message: 'unknown field `domain`, expected `domain_separator` or `hash_struct_message`',
+  t.throws(() => digest({ domain_separator: good, hash_struct_message: good, extra: {} }), {
+    message: 'unknown field `extra`, expected `domain_separator` or `hash_struct_message`',
   });
 });
 
