@@ -53,9 +53,9 @@ const RECEIVER = '0x00000000000000000000000000000000000abcde';
 /** Where the receivers of the steady rounds begin. */
 const [BARE, SERVED] = [0xbeef_0000_0000, 0xfeed_0000_0000];
 const PATIENCE_MS = 120_000;
-const BLOCK_SECONDS = 0.1;
+export const BLOCK_SECONDS = 0.1;
 /** A block holds whatever is waiting. */
-const BLOCK_GAS = 1_000_000_000;
+export const BLOCK_GAS = 1_000_000_000;
 
 /** Runs the bench for each number of accounts: a round of the bare loop, then one through a server of its own. */
 export async function benchEvm(bench: EvmBench): Promise<EvmFigures[]> {
@@ -157,7 +157,8 @@ async function sign(wallet: Wallet | undefined, nonce: number, to: string): Prom
   });
 }
 
-async function throughService(
+/** Sends so many through a server, and waits until all are mined. */
+export async function throughService(
   service: RunningService,
   anvil: Anvil,
   agent: Agent,

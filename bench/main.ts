@@ -3,11 +3,12 @@
  * calls that wait; what the service takes and its reads cost; the engine's reads beside a long history; and transactions
  * through the server against a bare loop that sends to the same node; and what open consoles take from the rest. What is compared is taken in one run on the same cores, so the ratios mean something and
  * the absolute figures only describe this machine. `npm run bench -- plugins`, `-- waiting`, `-- service`,
- * `-- consoles`, `-- history`, `-- evm`, `-- solana`, `-- stellar` or `-- signers` runs one of them.
+ * `-- consoles`, `-- history`, `-- evm`, `-- solana`, `-- stellar`, `-- signers` or `-- keys` runs one of them.
  */
 import { benchConsoles } from './consoles.ts';
 import { benchEvm } from './evm.ts';
 import { benchHistory } from './history.ts';
+import { benchKeyPlace } from './key-place.ts';
 import { benchPlugins } from './plugins.ts';
 import { benchService } from './service.ts';
 import { benchSigners } from './signers.ts';
@@ -17,6 +18,7 @@ import {
   printConsoles,
   printEvmTable,
   printHistory,
+  printKeyPlace,
   printService,
   printSigners,
   printSolana,
@@ -32,6 +34,7 @@ const PLUGINS = { seconds: SECONDS / 2, rounds: 9, steadySeconds: SECONDS, stead
 const HISTORY = { final: 1_000_000, times: 20 };
 const EVM = { transactions: 4_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
 const SIGNERS = { signatures: 500, together: 256 };
+const KEYS = { transactions: 2_000, accounts: 4, rounds: 3 };
 const SOLANA = { transactions: 2_000 };
 const STELLAR = { own: 50, bumps: 500 };
 
@@ -43,6 +46,7 @@ const BENCHES: { [name: string]: () => Promise<void> } = {
   history: async () => printHistory(await benchHistory(HISTORY), HISTORY),
   evm: async () => printEvmTable(await benchEvm(EVM), EVM),
   signers: async () => printSigners(await benchSigners(SIGNERS), SIGNERS),
+  keys: async () => printKeyPlace(await benchKeyPlace(KEYS), KEYS),
   solana: async () => printSolana(await benchSolana(SOLANA), SOLANA),
   stellar: async () => printStellar(await benchStellar(STELLAR), STELLAR),
 };

@@ -1,6 +1,7 @@
 import type { WatchedLoad } from './consoles.ts';
 import type { EvmBench, EvmFigures } from './evm.ts';
 import type { ReadFigures } from './history.ts';
+import type { KeyPlaceBench, KeyPlaceFigures } from './key-place.ts';
 import type { PluginBench, PluginRow } from './plugins.ts';
 import type { ServiceFigures } from './service.ts';
 import type { SignerBench, SignerFigures } from './signers.ts';
@@ -140,6 +141,18 @@ export function printSigners(rows: readonly SignerFigures[], { signatures, toget
     const cpu = [cpuMicros, mainMicros].map((value) => value.toFixed(0));
     line([`${type} ${curve}`, ...times, `${(micros / bareMicros).toFixed(2)}×`, ...cpu]);
   }
+}
+
+/** Prints what a transaction takes of the processor, by where its keys are. */
+export function printKeyPlace(
+  rows: readonly KeyPlaceFigures[],
+  { transactions, accounts, rounds }: KeyPlaceBench,
+): void {
+  process.stdout.write(
+    `\n${transactions} EVM transactions of ${accounts} accounts, by where the keys are; medians of ${rounds} rounds in turns.\n\n`,
+  );
+  line(['', 'CPU ms/tx', 'main thread']);
+  for (const { name, cpuMs, mainMs } of rows) line([name, cpuMs.toFixed(2), mainMs.toFixed(2)]);
 }
 
 function line(cells: readonly string[]): void {

@@ -34,6 +34,7 @@ const VALUES: Record<string, readonly string[]> = {
   'isolayer_rpc_endpoints state': ENDPOINT_STATES,
   'isolayer_rpc_call_failures_total error_type': ['endpoint', 'transport'] satisfies RpcVerdict['meaning'][],
   'isolayer_store_write_duration_seconds_count outcome': ['failed'] satisfies WriteOutcome[],
+  'isolayer_signer_request_duration_seconds_count outcome': ['failed'],
   'isolayer_webhook_events_ended_total end': ['dead'] satisfies WebhookEnd[],
   'isolayer_plugin_process_ends_total cause': ['start'] satisfies Death['cause'][],
   'isolayer_plugin_process_ends_total plugin_id': [''],

@@ -19,7 +19,7 @@ export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): K
 }
 
 /** Keeps keys where it is called: the twin of the thread. */
-const keysHere: KeyKeeper = {
+export const keysHere: KeyKeeper = {
   async open(id, material) {
     const given = await material();
     return createKeySigner(

@@ -15,6 +15,8 @@ const LONGEST_PAUSE_MS = 2_000;
 /** Keys, tokens and signatures are short. */
 const LONGEST_ANSWER = 262_144;
 const LONGEST_REASON = 300;
+/** Clocks differ by less, also where an answer takes its time. */
+const MOST_CLOCK_SECONDS = 30;
 /** Shorter ones stand in the words of any text; headers have more than credentials. */
 const SHORTEST_SENT = 4;
 const SHORTEST_IN_HEADER = 16;
@@ -38,7 +40,7 @@ export interface ServiceQuestion<Answer> {
 /** Asks a service for JSON. */
 export interface ServiceClient {
   /**
-   * Asks again where nothing came back or the service was busy: bytes that are signed twice move nothing.
+   * Asks again where the connection failed or the service was busy: bytes that are signed twice move nothing.
    * @throws ServiceRefusal when the service says no; Error when it says nothing, or nothing that is understood
    */
   ask<Answer>(question: ServiceQuestion<Answer>): Promise<Answer>;
@@ -65,7 +67,7 @@ export class ServiceRefusal extends Error {
 export function createServiceClient(
   name: string,
   reasonIn: (body: unknown) => string | undefined,
-  { http, random }: Pick<SignerTools, 'http' | 'random'>,
+  { http, random, clock }: Pick<SignerTools, 'http' | 'random' | 'clock'>,
 ): ServiceClient {
   async function exchange({ url, body, ...question }: ServiceQuestion<unknown>): Promise<HttpAnswer> {
     const headers = typeof question.headers === 'function' ? question.headers() : question.headers;
@@ -78,7 +80,8 @@ export function createServiceClient(
       .replaceAll(/\s+/g, ' ')
       .trim()
       .slice(0, LONGEST_REASON);
-    throw new ServiceRefusal(`${name} at ${url.host} answered ${status}: ${reason}`, status, retryAfter(answer));
+    const message = `${name} at ${url.host} answered ${status}: ${reason}${clockFault(answer, clock.now())}`;
+    throw new ServiceRefusal(message, status, retryAfter(answer));
   }
 
   return {
@@ -123,6 +126,14 @@ function jsonOf(body: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Tokens and stamps count for a short while: where the clocks differ, a refusal may say anything but that. */
+function clockFault({ headers }: HttpAnswer, now: number): string {
+  const told = Date.parse(String(headers['date']));
+  const seconds = Math.round((now - told) / 1_000);
+  if (Number.isNaN(told) || Math.abs(seconds) <= MOST_CLOCK_SECONDS) return '';
+  return ` (the clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's)`;
 }
 
 /** In seconds; the date that it may be as well is for days, not for us. */

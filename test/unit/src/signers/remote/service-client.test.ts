@@ -17,17 +17,18 @@ async function scene(t: Test, ...answers: [Answered, ...Answered[]]) {
   const service = new ServiceDouble(() => (answers.length > 1 ? answers.shift() : undefined) ?? answers[0]);
   await service.start();
   const http = createSignerHttp();
+  const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs, elapsed: () => 0 };
   t.teardown(async () => {
     await http.close();
     await service.stop();
   });
-  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), { http, random: () => 0 });
+  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), { http, random: () => 0, clock });
   const question = {
     url: new URL(`${service.url}/v1/x`),
     headers: { authorization: `Bearer ${TOKEN}` },
     answer: z.object({ value: z.number() }),
   };
-  return { service, client, question, host: new URL(service.url).host };
+  return { service, client, clock, question, host: new URL(service.url).host };
 }
 
 t.test('a question with a body is posted, one without is not', async (t) => {
@@ -49,6 +50,20 @@ t.test('it asks again while the service is busy, three times in all', async (t) 
   const { service, client, question, host } = await scene(t, { status: 503, json: { errors: ['Vault is\n sealed'] } });
   await t.rejects(client.ask(question), { message: `Vault at ${host} answered 503: Vault is sealed` });
   t.equal(service.asked.length, 3);
+});
+
+t.test('a refusal of a service whose clock is another one says so', async (t) => {
+  const { client, clock, question, host } = await scene(t, { status: 401, json: { errors: ['expired'] } });
+  const refusal = `Vault at ${host} answered 401: expired`;
+  await t.rejects(client.ask(question), { message: refusal });
+  for (const [aheadMs, way] of [
+    [300_000, 'ahead of'],
+    [-300_000, 'behind'],
+  ] as const) {
+    clock.aheadMs = aheadMs;
+    const said = new RegExp(`^${refusal} \\(the clock of this machine is (?:299|300|301) s ${way} the service's\\)$`);
+    await t.rejects(client.ask(question), { message: said });
+  }
 });
 
 t.test('what counts once is made anew for each try', async (t) => {
