@@ -105,6 +105,8 @@ export function importWall(
       const refusedFile = packageFiles((folder) => isWithin(watched, folder), allowed);
       const read = sourceTexts(allowed, mayBeShared, onRead);
       const browser = new BrowserField(read);
+      /** By what is imported from where: what stands in the place of a bundle for browsers, if anything. */
+      const mains = new Map<string, Promise<string | undefined>>();
       const paths = new TsconfigPaths(root, read);
       /** The bundler itself reads what a package says of itself, so a build that this harms is to be done again with it. */
       const describe = async (specifier: string) => {
@@ -156,13 +158,15 @@ export function importWall(
         const outside = await refusedFile(args.path, resolveDir);
         if (outside !== undefined) return { errors: [{ text: refusedText(outside) }] };
         await describe(args.path);
-        const resolve = () => build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+        const asked = { importer, namespace, resolveDir, kind, pluginData: NESTED };
+        const resolve = () => build.resolve(args.path, asked);
         if (PACKAGE.exec(args.path)?.[0] === args.path) {
-          const main = await browser.mainInsteadOf((await resolve()).path);
-          if (main !== undefined) {
-            const found = await build.resolve(main, { importer, namespace, resolveDir, kind, pluginData: NESTED });
-            if (found.errors.length === 0) return { path: found.path, sideEffects: found.sideEffects };
-          }
+          const key = `${kind} ${args.path} ${resolveDir}`;
+          const main = mains.get(key) ?? resolve().then(({ path }) => browser.mainInsteadOf(path));
+          mains.set(key, main);
+          const path = await main;
+          const found = path === undefined ? undefined : await build.resolve(path, asked);
+          if (found?.errors.length === 0) return { path: found.path, sideEffects: found.sideEffects };
         }
         carried += ERROR_BYTES + (lines.get(importer) ?? 0);
         // Counted apart: what is optional may be missing without an error, and then something else is to end the build.
