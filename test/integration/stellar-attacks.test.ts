@@ -102,7 +102,8 @@ t.test('a trust line is paid for once, however often it is asked for', async (t)
   const ended = [];
   for (const id of ids) ended.push(await stage.tickUntilEnd(id));
   t.equal(before - (await balanceOf(relayer.publicKey())), 100n);
-  t.strictSame(ended.map(({ status }) => status).toSorted(), ['confirmed', 'failed', 'failed', 'failed', 'failed']);
+  t.equal(ended.filter(({ status }) => status === 'confirmed').length, 1);
+  t.equal(ended.filter(({ status }) => status === 'failed').length, 4);
   t.match(ended.find(({ status }) => status === 'failed')?.status_reason, /has a trust line for USD:G\w+ already/);
   await policy({});
 });

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,11 +25,14 @@ export async function startTlsFront(t: Test, target: string): Promise<TlsFront> 
   const files = ['-keyout', key, '-out', certificate];
   await promisify(execFile)('openssl', ['req', '-x509', '-nodes', '-days', '2', ...curve, ...names, ...files]);
   const secrets = { key: await readFile(key), cert: await readFile(certificate) };
-  const front = createServer(secrets, async (request, response) => {
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray());
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(target, { method: 'POST', headers, body });
     response.writeHead(answer.status, headers).end(await answer.text());
+  };
+  const front = createServer(secrets, (request, response) => {
+    pass(request, response).catch((error: Error) => response.destroy(error));
   });
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
