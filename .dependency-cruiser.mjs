@@ -58,6 +58,8 @@ const DRIVERS =
 const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules|evaluation-time)\\.ts$';
 /** Calls are kept by their numbers, and frames are read, on both sides of the wall. */
 const BOTH_SIDES = '^sandbox/(call-table|frames)\\.ts$';
+/** The guest hands these names out, its process looks for them in a plugin's code. */
+const LANGUAGE_NAMES = '^sandbox/language-names\\.ts$';
 /** How the system confines a process: that of a plugin, and the bundler's. */
 const CONFINEMENT = '^sandbox/confinement/';
 
@@ -177,11 +179,17 @@ export default {
       { path: '.', pathNot: PROTOCOL },
     ),
     forbid('both-sides-stand-alone', 'both sides of the wall load them', { path: BOTH_SIDES }, { path: '.' }),
+    forbid('language-names-stand-alone', 'guest and process load them', { path: LANGUAGE_NAMES }, { path: '.' }),
     forbid(
       'guest-stands-alone',
-      'guest code runs in a bare isolate: it knows the guest folder and the protocol',
+      'guest code runs in a bare isolate: it knows the guest folder, the protocol and the names of the language',
       { path: '^sandbox/guest/' },
-      { pathNot: ['^sandbox/guest/', PROTOCOL, npm('(buffer|web-streams-polyfill|pako)'), NODE_PACKAGES] },
+      {
+        pathNot: [
+          ...['^sandbox/guest/', PROTOCOL, LANGUAGE_NAMES],
+          ...[npm('(buffer|web-streams-polyfill|pako)'), NODE_PACKAGES],
+        ],
+      },
     ),
     forbid(
       'guest-takes-types-from-the-protocol',
@@ -194,7 +202,7 @@ export default {
       'the program of a child is its own folder and isolated-vm: it can import nothing else',
       { path: '^sandbox/process/' },
       {
-        pathNot: ['^sandbox/process/', PROTOCOL, BOTH_SIDES, npm('isolated-vm')],
+        pathNot: ['^sandbox/process/', PROTOCOL, BOTH_SIDES, LANGUAGE_NAMES, npm('isolated-vm')],
         dependencyTypesNot: ['core', 'type-only'],
       },
     ),

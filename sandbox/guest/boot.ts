@@ -15,16 +15,20 @@ import { CapabilityCalls } from './capability-calls.ts';
 import { EnvironmentReads } from './environment-reads.ts';
 import { fixArrayBuffer } from './globals/array-buffer.ts';
 import { installGlobals } from './globals/install.ts';
-import { removeGlobals } from './globals/removed.ts';
+import { removeGlobals, removeTemporal } from './globals/removed.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink } from './host-link.ts';
 import { tolerateFrozenTargets } from './intrinsics/capture-stack.ts';
+import { Freezer } from './intrinsics/freeze.ts';
 import { FrozenIntrinsics } from './intrinsics/frozen-intrinsics.ts';
 import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './intrinsics/primordials.ts';
 import { invokeHandler } from './invoke.ts';
 import { loadFailureText, withoutHandler } from './load-failure.ts';
 import type { PartName } from './part-name.ts';
 import type { Part } from './part-world.ts';
+import { GlobalNames } from './reuse/global-names.ts';
+import { ReachableObjects } from './reuse/reachable-objects.ts';
+import { ReusedWorld } from './reuse/reused-world.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
@@ -47,8 +51,15 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   // Called by another name, it knows nothing of the scope that it is called in (ECMA-262 19.2.1.1).
   const { eval: evaluate } = global;
   const load = (name: PartName) => evaluate(link.part(name)) as Part;
-  const world = installGlobals(global, { link, end, calls, load });
-  const shared = new FrozenIntrinsics(global);
+  let reused: ReusedWorld | undefined;
+  // To load the module changes what it will.
+  const changed = () => {
+    if (reused?.isSealed === true) link.retire();
+  };
+  const names = new GlobalNames(global, changed);
+  const freezer = new Freezer();
+  const objects = new ReachableObjects(freezer, changed);
+  const world = installGlobals(global, { link, end, calls, load, names, objects, changed });
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
 
@@ -56,7 +67,16 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     setup(text) {
       const setup = parseJson(text) as GuestSetup;
       limits = setup.limits;
-      world.grant(environment.watch(setup.env));
+      const { env, mentioned } = setup;
+      const watched = environment.watch(env);
+      world.grant(watched);
+      if (setup.reused) {
+        if (!mentioned.includes('Temporal')) removeTemporal(global);
+        const intrinsics = new FrozenIntrinsics(global, names, mentioned, freezer);
+        objects.open();
+        for (const open of [watched, global.Error, global.RegExp.prototype]) objects.leave(open);
+        reused = new ReusedWorld({ intrinsics, objects, names, env });
+      }
       // Made first, so that the bundle's `var` finds a property that can be taken away again.
       for (const name of [EXPORTS, THROWN]) {
         defineProperty(global, name, { value: undefined, writable: true, configurable: true });
@@ -66,16 +86,20 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     seal() {
       moduleExports = takeAway(global, EXPORTS);
       const thrown = takeAway(global, THROWN) as { error: unknown } | undefined;
-      shared.seal();
+      reused?.seal();
       return thrown === undefined ? withoutHandler(moduleExports) : loadFailureText(thrown.error, environment);
     },
 
     invoke(text) {
       const given = parseJson(text) as InvocationContext;
-      world.console.reset();
+      world.reset();
       calls.begin(limits.calls);
       end.begin(limits.result_bytes);
       invokeHandler(moduleExports, given, calls.ofRunning(), end);
+    },
+
+    isAsItWas() {
+      return reused?.isAsItWas() === true;
     },
 
     reply(text) {

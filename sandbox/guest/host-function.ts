@@ -68,9 +68,15 @@ export interface GuestEntries {
   reply(text: string): void;
   /** A timer that is due. */
   fire(id: number): void;
+  /** After a call that left nothing running: whether nothing is left of it that the next one could meet. */
+  isAsItWas(): boolean;
 }
 
 export interface GuestSetup {
   env: Record<string, string>;
+  /** Whether the isolate may serve several calls: then none may change what the next one meets. */
+  reused: boolean;
+  /** What the plugin's code mentions of the names that most plugins do without, see `sandbox/language-names.ts`. */
+  mentioned: string[];
   limits: Pick<Limits, 'result_bytes' | 'calls'>;
 }

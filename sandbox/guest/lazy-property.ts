@@ -1,8 +1,9 @@
-import { defineProperty } from './intrinsics/primordials.ts';
+import { defineProperty, freeze, NativeTypeError } from './intrinsics/primordials.ts';
 
 /**
  * Puts properties on an object that are made when they are first read, and are ordinary ones from then on; whoever
- * writes one first has its own way.
+ * writes one first has its own way. On an object that has been frozen meanwhile they stay as they are, and keep what
+ * they have made.
  */
 export function defineLazily(
   target: object,
@@ -14,22 +15,33 @@ export function defineLazily(
   const lazy = { __proto__: null, enumerable, configurable: true } as PropertyDescriptor;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
-    lazy.get = () => settle(target, name, make(name, index), enumerable);
-    lazy.set = function (this: object, value: unknown) {
-      // What inherits from the target gets a property of its own, as if the target had a plain one.
-      settle(this, name, value, enumerable || this !== target);
+    let isMade = false;
+    let value: unknown;
+    lazy.get = freeze(() => {
+      if (isMade) return value;
+      value = make(name, index);
+      isMade = true;
+      settle(target, name, value, enumerable);
+      return value;
+    });
+    const { set } = {
+      set(this: object, given: unknown) {
+        // What inherits from the target gets a property of its own, as if the target had a plain one.
+        if (settle(this, name, given, enumerable || this !== target)) return;
+        throw new NativeTypeError(`Cannot assign to read only property '${name}' of object`);
+      },
     };
+    lazy.set = freeze(set);
     defineProperty(target, name, lazy);
   }
 }
 
-function settle<T>(target: object, name: string, value: T, enumerable: boolean): T {
-  defineProperty(target, name, {
+function settle(target: object, name: string, value: unknown, enumerable: boolean): boolean {
+  return defineProperty(target, name, {
     __proto__: null,
     value,
     writable: true,
     enumerable,
     configurable: true,
   } as object);
-  return value;
 }

@@ -30,6 +30,14 @@ export interface PartWorld {
   setTimer(callback: () => void, delayMs: number): unknown;
   /** What asks for the fetches of the plugin call that runs now, and of no other. */
   asker(): AskForFetch;
+  /** Gives back what all calls of an isolate share, frozen with all that it leads to once the module has run. */
+  share<T extends object>(object: T): T;
+  /** To be called where a call changes what outlives it. */
+  changed(): void;
+  /** Whether a call has begun: what the module itself leaves while it is loaded stays. */
+  isInCall(): boolean;
+  /** Has something done at the beginning of each call. */
+  atCall(reset: () => void): void;
   /** `crypto.subtle`. */
   subtle(): unknown;
   /** At most 65536 random bytes, as characters of code 0 to 255. */

@@ -110,7 +110,7 @@ export class Call {
     if (escape !== null) this.#endBy(escape, spentMs);
     if (this.#cpuMs >= cpu_ms) bridge.end(cpuLimit(this.limits, spentMs));
     const ended = bridge.outcome !== null;
-    const clean = ended && bridge.idle && this.#isolate.sound;
+    const clean = ended && bridge.idle && this.#isolate.sound && this.#isolate.isAsItWas(limitMs);
     if (bridge.outcome?.startsWith(RETURNED) === true) bridge.tellLeftBehind();
     this.#channel.send(UP.LEAVE, this.id, '');
 

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
 import { evaluationMs } from '../evaluation-time.ts';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
+import { mentionedNames } from '../language-names.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
@@ -33,6 +34,8 @@ const OUTSIDE_HEAP_BYTES = MIB / 4;
 
 /** One script with V8's code cache for it, which is made here and never leaves this process. */
 class CachedScript {
+  /** See {@link GuestSetup}. */
+  readonly mentioned: string[];
   readonly #code: string;
   readonly #filename: string;
   #cache: ivm.ExternalCopy<ArrayBuffer> | undefined;
@@ -40,6 +43,7 @@ class CachedScript {
   constructor(code: string, filename: string) {
     this.#code = code;
     this.#filename = filename;
+    this.mentioned = mentionedNames(code);
   }
 
   compile(isolate: ivm.Isolate): ivm.Script {
@@ -72,7 +76,7 @@ const WARM_UP: PluginVersion = {
   code: 'var __isolayer_plugin__ = { handler: async ({ kv }) => ({ value: await kv.get("key") }) };',
   filename: 'warm-up',
   env: {},
-  isolation: 'call',
+  isolation: 'plugin',
   limits: DEFAULT_LIMITS,
 };
 const WARM_UP_ENTRIES: readonly (readonly [CallEntry, string])[] = [
@@ -109,6 +113,7 @@ export class GuestRuntime {
         () => '',
       );
       for (const [entry, text] of WARM_UP_ENTRIES) isolate.enter(entry, text, FIXED_LIMITS.evaluate_ms);
+      isolate.isAsItWas(FIXED_LIMITS.evaluate_ms);
       isolate.remember(this.script);
       isolate.dispose();
     } catch {
@@ -153,11 +158,12 @@ export class GuestIsolate {
   sound = true;
 
   readonly #filename: string;
+  readonly #isReused: boolean;
   readonly #isolate: ivm.Isolate;
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
   readonly #parts: ReadonlyMap<string, string>;
-  readonly #entries: Record<CallEntry, ivm.Reference>;
+  readonly #entries: Record<CallEntry | 'isAsItWas', ivm.Reference>;
   /** Used heap right after evaluation, in bytes. */
   readonly #bornHeapBytes: number;
   #heapBytes = 0;
@@ -166,6 +172,7 @@ export class GuestIsolate {
   constructor(version: PluginVersion, runtime: GuestRuntime, plugin: CachedScript, outsideCalls: HostFunction) {
     this.version = version.version;
     this.#filename = version.filename;
+    this.#isReused = version.isolation === 'plugin';
     this.#outsideCalls = outsideCalls;
     this.#parts = runtime.parts;
     this.#answer = outsideCalls;
@@ -175,6 +182,8 @@ export class GuestIsolate {
     const left = () => Math.max(1, Math.ceil(mayTakeMs - (performance.now() - this.#began)));
     const setup: GuestSetup = {
       env: version.env,
+      reused: this.#isReused,
+      mentioned: plugin.mentioned,
       limits: { result_bytes: version.limits.result_bytes, calls: version.limits.calls },
     };
     try {
@@ -199,6 +208,7 @@ export class GuestIsolate {
         invoke: entry('invoke'),
         reply: entry('reply'),
         fire: entry('fire'),
+        isAsItWas: entry('isAsItWas'),
       };
     } catch (error) {
       const failed = error instanceof EvaluationError ? error : new EvaluationError(this.#escapeOf(error));
@@ -240,6 +250,17 @@ export class GuestIsolate {
       return null;
     } catch (error) {
       return this.#escapeOf(error);
+    }
+  }
+
+  /** Whether a call that left nothing running has left no mark either; no code of the plugin runs. */
+  isAsItWas(limitMs: number): boolean {
+    if (!this.#isReused) return false;
+    try {
+      return this.#entries.isAsItWas.applySync(undefined, [], { timeout: Math.max(1, Math.ceil(limitMs)) }) === true;
+    } catch {
+      this.sound = false;
+      return false;
     }
   }
 

@@ -61,6 +61,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['sandbox/call-table.ts', 'sandbox/protocol.ts'],
     ['sandbox/frames.ts', 'sandbox/protocol.ts'],
   ],
+  'language-names-stand-alone': [['sandbox/language-names.ts', 'sandbox/protocol.ts']],
   'guest-stands-alone': [
     ['sandbox/guest/a.ts', 'node:fs'],
     ['sandbox/guest/b.ts', 'zod'],
@@ -125,6 +126,8 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/plugin-host/x.ts', 'sandbox/capability-contract.ts'],
   ['src/plugin-host/w.ts', 'sandbox/call-table.ts'],
   ['src/plugin-host/v.ts', 'sandbox/frames.ts'],
+  ['sandbox/process/z.ts', 'sandbox/language-names.ts'],
+  ['sandbox/guest/z.ts', 'sandbox/language-names.ts'],
   ['src/plugin-host/processes/pool.ts', 'piscina'],
   ['src/observability/metrics.ts', 'prom-client'],
   ['src/store/z.ts', 'node:sqlite'],

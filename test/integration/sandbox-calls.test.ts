@@ -45,7 +45,7 @@ t.test('many calls wait side by side, each in an isolate of its own', async (t) 
 });
 
 t.test('a clean isolate serves again, one per call never does', async (t) => {
-  const body = 'globalThis.calls = (globalThis.calls ?? 0) + 1; return globalThis.calls;';
+  const body = 'kept.calls = (kept.calls ?? 0) + 1; return kept.calls;';
   for (const [isolation, expected] of [
     ['plugin', [1, 2, 3]],
     ['call', [1, 1, 1]],
@@ -58,15 +58,16 @@ t.test('a clean isolate serves again, one per call never does', async (t) => {
 });
 
 t.test('whatever leaves something behind does not serve again', async (t) => {
-  const count = 'globalThis.calls = (globalThis.calls ?? 0) + 1;';
+  const count = 'kept.calls = (kept.calls ?? 0) + 1;';
   const leftovers: Record<string, string> = {
     'a timer': 'setTimeout(() => {}, 60_000);',
     'an unanswered capability call': "context.kv.get('x').catch(() => {});",
     'an unhandled rejection': "Promise.reject(new Error('x'));",
-    'half of its memory': 'globalThis.kept = new Uint8Array(80 * 1024 * 1024);',
+    'half of its memory': 'kept.bytes = new Uint8Array(80 * 1024 * 1024);',
+    'a name on the global': 'globalThis.planted = 1;',
   };
   for (const [name, leave] of Object.entries(leftovers)) {
-    const sandbox = await serving(t, `${count} ${leave} return globalThis.calls;`);
+    const sandbox = await serving(t, `${count} ${leave} return kept.calls;`);
     await sandbox.call();
     t.equal(returned((await sandbox.call()).outcome), 1, name);
   }

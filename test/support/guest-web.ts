@@ -6,6 +6,14 @@ import { part as makeWeb } from '../../sandbox/guest/parts/web.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
 
+/** A world that nobody seals, before its first call. */
+export const unbound = {
+  share: <T>(object: T) => object,
+  changed: () => undefined,
+  isInCall: () => false,
+  atCall: () => undefined,
+};
+
 /** What the runtime gives to its parts, made of Node's own classes; `ask` answers fetches. */
 export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError('nobody answers'))) {
   let streams: ReturnType<typeof createStreamClasses> | undefined;
@@ -24,6 +32,7 @@ export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError(
     now: () => performance.now(),
     platform: { copy: () => undefined, move: () => undefined },
     handlers: {},
+    ...unbound,
     subtle: () => crypto.subtle,
     asker: () => ask,
     random: (bytes) => 'r'.repeat(bytes),

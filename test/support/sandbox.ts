@@ -44,9 +44,9 @@ async function bundledProgram(): Promise<string> {
   return text;
 }
 
-/** A plugin whose handler has this body; `context` is its parameter. */
+/** A plugin whose handler has this body; `context` is its parameter, and `kept` a variable of its module. */
 export function plugin(body: string, more: Partial<Omit<PluginVersion, 'limits'>> & { limits?: Partial<Limits> } = {}) {
-  const code = `var __isolayer_plugin__ = { handler: async (context) => { ${body} } };`;
+  const code = `const kept = {}; var __isolayer_plugin__ = { handler: async (context) => { ${body} } };`;
   return version(code, more);
 }
 

@@ -31,6 +31,9 @@ export function fixArrayBuffer(global: typeof globalThis): void {
   defineProperty(global, 'ArrayBuffer', { value: FixedArrayBuffer, writable: true, configurable: true });
 }
 
-function speciesOf(this: unknown): unknown {
-  return this;
-}
+/** As a getter is made by the language: without a `prototype` that could be changed. */
+const { speciesOf } = {
+  speciesOf(this: unknown): unknown {
+    return this;
+  },
+};

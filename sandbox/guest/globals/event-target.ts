@@ -33,6 +33,8 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
   let fire: (target: EventTarget, event: Event) => boolean;
   /** What stands for a target where a plugin looks, as the global object does for its own. */
   const shown = new WeakMap<EventTarget, object>();
+  /** Who is told of the listeners of a target. */
+  const watched = new WeakMap<EventTarget, () => void>();
 
   /** An event (DOM Standard 2.2); there is no tree here, so it only ever visits its target. */
   class Event {
@@ -218,6 +220,8 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
       const registrations = this.#registrations.get(name) ?? [];
       const isCapture = Boolean(capture);
       if (registrations.some((one) => one.listener === listener && one.capture === isCapture)) return;
+      // First: at the end of the stack nothing is done that was not told.
+      watched.get(this)?.();
       registrations.push({ listener, capture: isCapture, once: Boolean(once), passive: Boolean(passive) });
       this.#registrations.set(name, registrations);
       signal?.addEventListener('abort', () => this.removeEventListener(name, listener, { capture: isCapture }));
@@ -227,7 +231,9 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
       const capture = Boolean(listenerOptions(options).capture);
       const registrations = this.#registrations.get(`${type as string}`) ?? [];
       const index = registrations.findIndex((one) => one.listener === listener && one.capture === capture);
-      if (index >= 0) registrations.splice(index, 1);
+      if (index < 0) return;
+      watched.get(this)?.();
+      registrations.splice(index, 1);
     }
 
     /** False when a listener prevented the default. */
@@ -266,12 +272,13 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
         if (known !== undefined) known.value = isHandler ? value : null;
         else if (isHandler) {
           const handler: { value: unknown } = { value };
-          handlers.set(this, handler);
+          // First: it fails on what is no target, as the prototype itself, which would keep the handler for everybody.
           this.addEventListener(type, (given) => {
             const event = given as Event;
             if (typeof handler.value !== 'function') return;
             if (Reflect.apply(handler.value, this, [event]) === false) event.preventDefault();
           });
+          handlers.set(this, handler);
         }
         onSet?.(this);
       },
@@ -288,6 +295,8 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
     fire: (target: EventTarget, event: Event) => fire(target, event),
     /** From now on events of a target say that their target is another object. */
     showAs: (target: EventTarget, other: object) => void shown.set(target, other),
+    /** From now on somebody is told when listeners of a target, which all calls share, come and go. */
+    watch: (target: EventTarget, changed: () => void) => void watched.set(target, changed),
   };
 }
 

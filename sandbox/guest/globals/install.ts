@@ -1,25 +1,27 @@
 import type { CallEnd } from '../call-end.ts';
 import type { CapabilityCalls } from '../capability-calls.ts';
 import type { HostLink } from '../host-link.ts';
-import { defineProperty, NativeTypeError, stringSlice, toText } from '../intrinsics/primordials.ts';
-import { defineLazily } from '../lazy-property.ts';
+import { defineProperty, freeze, NativeTypeError, stringSlice, toText } from '../intrinsics/primordials.ts';
 import type { PartName } from '../part-name.ts';
 import type { Part, PartWorld } from '../part-world.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
+import type { GlobalNames } from '../reuse/global-names.ts';
+import type { ReachableObjects } from '../reuse/reachable-objects.ts';
 import { createConsole, type GuestConsole } from './console.ts';
 import { LazyParts, PART_GLOBALS } from './lazy-parts.ts';
 import { createNavigator } from './navigator.ts';
 import { createProcess } from './process.ts';
 import type { StreamClasses } from './streams.ts';
-import { Timers } from './timers.ts';
+import { TimerHandle, Timers } from './timers.ts';
 
 /** Characters of one `process.stdout.write` that become a log line. */
 const LONGEST_WRITE = 8192;
 
 /** The parts of the guest's world that the runtime goes on working with. */
 export interface World {
-  readonly console: Pick<GuestConsole, 'reset'>;
   readonly timers: Timers;
+  /** Forgets what belonged to a call: the next one begins. */
+  reset(): void;
   /** Gives the plugin its environment, as `process.env`. */
   grant(env: Record<string, string>): void;
 }
@@ -29,6 +31,11 @@ export interface WorldParts {
   link: HostLink;
   end: CallEnd;
   calls: Pick<CapabilityCalls, 'ofRunning'>;
+  names: Pick<GlobalNames, 'define'>;
+  /** Is told of all that plugins reach. */
+  objects: Pick<ReachableObjects, 'add' | 'addNoted'>;
+  /** Is told of what a call has changed that outlives it. */
+  changed(): void;
   /** Loads a part of the runtime. */
   load(name: PartName): Part;
 }
@@ -38,19 +45,18 @@ export interface WorldParts {
  * there as an accessor until a plugin first looks at it.
  */
 export function installGlobals(global: object, parts: WorldParts): World {
-  const { link, end } = parts;
+  const { link, end, names, objects } = parts;
   const timers = new Timers(link, end);
   const timerFunctions = timers.globals();
-  const names: Record<string | symbol, unknown> = {
-    ...timerFunctions,
-    global,
-    self: global,
-    isSecureContext: true,
-    [PLUGIN_ERROR_CLASS]: PluginError,
-  };
-  for (const name of Reflect.ownKeys(names)) {
-    defineProperty(global, name, { value: names[name], writable: true, enumerable: false, configurable: true });
+  const plain: Record<string, unknown> = { global, self: global, isSecureContext: true };
+  for (const name of Reflect.ownKeys(plain) as string[]) {
+    defineProperty(global, name, { value: plain[name], writable: true, enumerable: false, configurable: true });
   }
+  names.define([PLUGIN_ERROR_CLASS], () => objects.add(PluginError));
+  names.define(Object.keys(timerFunctions) as (keyof typeof timerFunctions)[], (name) => {
+    objects.add(TimerHandle);
+    return objects.add(timerFunctions[name]);
+  });
 
   const now = () => link.now();
   const line = (level: 'log' | 'error') => (text: unknown) =>
@@ -59,23 +65,26 @@ export function installGlobals(global: object, parts: WorldParts): World {
   let granted: Record<string, string> = {};
   let known: ReturnType<typeof createNavigator> | undefined;
   const navigator = () => {
-    known ??= createNavigator();
+    known ??= objects.add(createNavigator());
     return known;
   };
   const make = {
     console() {
       console ??= createConsole(link);
-      return console.console;
+      return objects.addNoted(console.console);
     },
     navigator: () => navigator().navigator,
     Navigator: () => navigator().Navigator,
-    process: () => createProcess(timers, line('log'), line('error'), now, granted),
+    process: () => objects.addNoted(createProcess(timers, line('log'), line('error'), now, granted)),
   };
-  defineLazily(global, ['console', 'process', 'navigator', 'Navigator'], (name) => make[name as keyof typeof make]());
-  installParts(global, parts, timerFunctions.setTimeout);
+  names.define(['console', 'process', 'navigator', 'Navigator'], (name) => make[name]());
+  const resets = installParts(global, parts, timerFunctions.setTimeout);
   return {
-    console: { reset: () => console?.reset() },
     timers,
+    reset() {
+      console?.reset();
+      for (let index = 0; index < resets.length; index++) resets[index]?.();
+    },
     grant(env) {
       granted = env;
     },
@@ -85,8 +94,15 @@ export function installGlobals(global: object, parts: WorldParts): World {
 /** By it the bundler's modules ask for Node's. */
 const MODULE = Symbol.for('isolayer.module');
 
-function installParts(global: object, { link, end, calls, load }: WorldParts, setTimer: PartWorld['setTimer']): void {
-  const handlers = installHandlers(global);
+/** @returns what has to be done at the beginning of each call */
+function installParts(global: object, world: WorldParts, setTimer: PartWorld['setTimer']): readonly (() => void)[] {
+  const { link, end, calls, names, objects, changed } = world;
+  const handlers = installHandlers(global, changed);
+  const resets: (() => void)[] = [];
+  const load = (name: PartName): Part => {
+    const part = world.load(name);
+    return (given) => objects.add(part(given));
+  };
   const parts: LazyParts = new LazyParts(load, () => ({
     classes: {
       get URL() {
@@ -116,6 +132,12 @@ function installParts(global: object, { link, end, calls, load }: WorldParts, se
     },
     handlers,
     setTimer,
+    share: (object) => objects.add(object),
+    changed,
+    isInCall: () => end.number > 0,
+    atCall(reset) {
+      resets[resets.length] = reset;
+    },
     asker: () => {
       const running = calls.ofRunning();
       return (method, params) => running.call(method, () => params, { refuse: toFetchError });
@@ -136,10 +158,11 @@ function installParts(global: object, { link, end, calls, load }: WorldParts, se
     return reporting !== undefined && (reporting['handled'] as (error: unknown) => boolean)(error);
   });
   const module = (name: unknown) => (parts.get('modules')['module'] as (name: string) => unknown)(toText(name));
-  defineProperty(global, MODULE, { value: module, writable: true, enumerable: false, configurable: true });
+  names.define([MODULE], () => objects.add(module));
   for (const part of Object.keys(PART_GLOBALS) as (keyof typeof PART_GLOBALS)[]) {
-    defineLazily(global, PART_GLOBALS[part], (name) => parts.get(part)[name]);
+    names.define(PART_GLOBALS[part], (name) => parts.get(part)[name]);
   }
+  return resets;
 }
 
 /** What a function of a part answers, where the part has been loaded. */
@@ -150,16 +173,17 @@ function asked(answer: unknown, value: object): object | null | undefined {
 /** The handlers of the global object (HTML 8.1.8.2), which are attributes: what is no function or object counts as null. */
 const HANDLERS = ['onerror', 'onunhandledrejection', 'onrejectionhandled'] as const;
 
-function installHandlers(global: object): Readonly<Record<string, unknown>> {
+function installHandlers(global: object, changed: () => void): Readonly<Record<string, unknown>> {
   const handlers: Record<string, unknown> = { __proto__: null };
   const attribute = { __proto__: null, enumerable: true, configurable: true } as PropertyDescriptor;
   for (let index = 0; index < HANDLERS.length; index++) {
     const name = HANDLERS[index] as string;
     handlers[name] = null;
-    attribute.get = () => handlers[name];
-    attribute.set = (value: unknown) => {
+    attribute.get = freeze(() => handlers[name]);
+    attribute.set = freeze((value: unknown) => {
+      changed();
       handlers[name] = typeof value === 'function' || typeof value === 'object' ? value : null;
-    };
+    });
     defineProperty(global, name, attribute);
   }
   return handlers;

@@ -1,3 +1,4 @@
+import type { PartWorld } from '../part-world.ts';
 import { conform } from './web-idl.ts';
 
 /** What observers look at of an entry. */
@@ -19,9 +20,14 @@ const TYPES = ['mark', 'measure'];
 const MOST_WAITING = 10_000;
 
 /** PerformanceObserver (Performance Timeline 4): who asks is told of marks and measures, a turn later. */
-export function createPerformanceObservers(setTimer: (callback: () => void, delayMs: number) => unknown) {
+export function createPerformanceObservers(
+  setTimer: (callback: () => void, delayMs: number) => unknown,
+  { isInCall, atCall }: Pick<PartWorld, 'isInCall' | 'atCall'>,
+) {
   const permit = Symbol('permit');
   const all = new Set<PerformanceObserver>();
+  /** Those that a module made while it was loaded. */
+  let ofModule = isInCall() ? new Set<PerformanceObserver>() : undefined;
   let hear: (observer: PerformanceObserver, entry: Entry) => void;
 
   class PerformanceObserverEntryList {
@@ -93,6 +99,10 @@ export function createPerformanceObservers(setTimer: (callback: () => void, dela
     }
   }
 
+  atCall(() => {
+    ofModule ??= new Set(all);
+    for (const observer of all) if (!ofModule.has(observer)) all.delete(observer);
+  });
   Object.freeze(TYPES);
   conform(PerformanceObserver);
   conform(PerformanceObserverEntryList, { required: { getEntriesByType: 1, getEntriesByName: 1 } });

@@ -1,3 +1,4 @@
+import type { PartWorld } from '../part-world.ts';
 import type { EventClasses } from './event-target.ts';
 import { createPerformanceObservers } from './performance-observers.ts';
 import { conform, tooFew } from './web-idl.ts';
@@ -22,21 +23,26 @@ interface Fields {
 }
 
 /** What times work with. */
-export interface PerformanceWorld extends Pick<EventClasses, 'EventTarget'> {
+export interface PerformanceWorld extends Pick<EventClasses, 'EventTarget' | 'watch'> {
   DOMException: new (message: string, name: string) => Error;
   structuredClone(value: unknown): unknown;
 }
+
+/** What is of a call ends with it, and what a module has made while it was loaded stays. */
+export type CallBounds = Pick<PartWorld, 'isInCall' | 'atCall' | 'changed'>;
 
 /** Entries that one isolate keeps; the oldest go first. */
 const MOST_ENTRIES = 10_000;
 
 /** `performance` and its classes (High Resolution Time 7, Performance Timeline, User Timing); `now` is in milliseconds. */
 export function createPerformanceClasses(
-  { EventTarget, DOMException, structuredClone: clone }: PerformanceWorld,
+  { EventTarget, watch, DOMException, structuredClone: clone }: PerformanceWorld,
   now: () => number,
   setTimer: (callback: () => void, delayMs: number) => unknown,
+  bounds: CallBounds,
 ) {
-  const observers = createPerformanceObservers(setTimer);
+  const observers = createPerformanceObservers(setTimer, bounds);
+  let forget: (performance: Performance) => void;
   const permit = Symbol('permit');
   const began = Date.now() - now();
 
@@ -110,6 +116,8 @@ export function createPerformanceClasses(
 
   class Performance extends EventTarget {
     #entries: PerformanceEntry[] = [];
+    /** Those that the module made while it was loaded. */
+    #ofModule: readonly PerformanceEntry[] | undefined = bounds.isInCall() ? [] : undefined;
     readonly #now = now;
     readonly #began = began;
 
@@ -208,15 +216,25 @@ export function createPerformanceClasses(
       if (found === undefined) throw new DOMException(`There is no mark ${String(mark)}`, 'SyntaxError');
       return found.startTime;
     }
+
+    static {
+      forget = (performance) => {
+        performance.#ofModule ??= [...performance.#entries];
+        performance.#entries = [...performance.#ofModule];
+      };
+    }
   }
 
   conform(PerformanceEntry);
   conform(PerformanceMark);
   conform(PerformanceMeasure);
   conform(Performance, { required: { mark: 1, measure: 1, getEntriesByType: 1, getEntriesByName: 1 } });
+  const performance = new Performance(permit);
+  watch(performance, bounds.changed);
+  bounds.atCall(() => forget(performance));
   return {
     ...{ Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure },
     ...observers.classes,
-    performance: new Performance(permit),
+    performance,
   };
 }

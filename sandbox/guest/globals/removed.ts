@@ -11,3 +11,9 @@ export function removeGlobals(global: object): void {
     if (!Reflect.deleteProperty(global, name)) throw new Error(`${name} cannot be removed from the guest's world`);
   }
 }
+
+/** Takes away what only plugins that mention it have, and the one way to it. */
+export function removeTemporal(global: typeof globalThis): void {
+  Reflect.deleteProperty(global, 'Temporal');
+  Reflect.deleteProperty(global.Date.prototype, 'toTemporalInstant');
+}

@@ -9,16 +9,18 @@ type Handler = (...args: unknown[]) => unknown;
  * before they end anything (HTML 8.1.4.6).
  */
 export function createReporting(
-  { EventTarget, fire, showAs }: Pick<EventClasses, 'EventTarget' | 'fire' | 'showAs'>,
+  { EventTarget, fire, showAs, watch }: Pick<EventClasses, 'EventTarget' | 'fire' | 'showAs' | 'watch'>,
   { ErrorEvent }: Pick<EventKinds, 'ErrorEvent'>,
   world: {
     readonly global: object;
     readonly handlers: Readonly<Record<string, unknown>>;
     uncaught(error: unknown): void;
+    changed(): void;
   },
 ) {
   const target = new EventTarget();
   showAs(target, world.global);
+  watch(target, world.changed);
   let isReporting = false;
 
   /** True where somebody has dealt with an error. */

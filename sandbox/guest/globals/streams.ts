@@ -89,6 +89,8 @@ export function createStreamClasses(decoderClass: () => typeof TextDecoder = () 
     ...polyfill,
     TextDecoderStream,
     TextEncoderStream,
+    /** Leads to the classes that have no name. */
+    sample: new ReadableStream().values(),
 
     isStream: (value: unknown): value is ByteStream => value instanceof ReadableStream,
 

@@ -102,7 +102,7 @@ export class Timers {
 }
 
 /** What `setTimeout` returns: an object as in Node, which is also a number as in browsers. */
-class TimerHandle {
+export class TimerHandle {
   readonly #id: number;
   readonly #timers: Timers;
 

@@ -72,6 +72,9 @@ export function makeIterable<T extends object>(made: Class & { prototype: T }, p
   conform(PairIterator, { name: `${name} Iterator` });
   Reflect.deleteProperty(PairIterator.prototype, 'constructor');
   Object.setPrototypeOf(PairIterator.prototype, all);
+  // No name leads to it, only what it makes, and all calls of an isolate share it.
+  Object.freeze(PairIterator.prototype.next);
+  Object.freeze(PairIterator.prototype);
 
   const iterate = (self: T, pick: (pair: readonly [unknown, unknown]) => unknown) => {
     // Whoever is no object of the class is told at once.

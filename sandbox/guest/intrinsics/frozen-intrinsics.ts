@@ -1,32 +1,46 @@
-import { defineLazily } from '../lazy-property.ts';
+import type { GlobalNames } from '../reuse/global-names.ts';
+import { freezeSegments } from '../reuse/segments.ts';
 import { Freezer } from './freeze.ts';
-import { collectIntrinsics, type Intrinsic, type NamedIntrinsics } from './intrinsics.ts';
+import { collectIntrinsics, type Intrinsic, intrinsicsBehind, type NamedIntrinsics } from './intrinsics.ts';
 
 /**
- * The shared objects of the guest's world, which are frozen once the module has run: those that the language hands out
- * at once, those behind a global name when somebody first reads that name. Nothing else leads to them, the runtime's
- * own code included, so nobody meets one that is not frozen yet; and most plugins never ask for most of them.
+ * The shared objects of the language, which are frozen once the module has run: those that the language hands out at
+ * once, those behind a global name when somebody first reads that name. Nothing else leads to them, the runtime's own
+ * code included, so nobody meets one that is not frozen yet; and most plugins never ask for most of them.
  */
 export class FrozenIntrinsics {
-  readonly #freezer = new Freezer();
+  readonly #freezer: Freezer;
   readonly #atHand: readonly Intrinsic[];
   readonly #behindNames: readonly NamedIntrinsics[];
   /** The groups of {@link NamedIntrinsics} that somebody has met. */
-  readonly #met: boolean[];
+  readonly #met: boolean[] = [];
   #sealed = false;
 
-  /** To be made before there is plugin code, and after the runtime has taken what it needs of them. */
-  constructor(global: typeof globalThis) {
+  /**
+   * To be made before there is plugin code, and after the runtime has taken what it needs of them.
+   * @param mentioned names that the plugin's code mentions: of these plain properties are worth more than what they save
+   */
+  constructor(
+    global: typeof globalThis,
+    names: Pick<GlobalNames, 'define'>,
+    mentioned: readonly string[] = [],
+    freezer = new Freezer(),
+  ) {
     const { atHand, behindNames } = collectIntrinsics(global);
+    this.#freezer = freezer;
     this.#atHand = atHand;
     this.#behindNames = behindNames;
-    this.#met = behindNames.map(() => false);
     for (let group = 0; group < behindNames.length; group++) {
-      const { names, values } = behindNames[group] as NamedIntrinsics;
-      defineLazily(global, names, (_name, index) => {
-        this.#meet(group);
-        return values[index];
-      });
+      const { names: ofGroup, values } = behindNames[group] as NamedIntrinsics;
+      const isMentioned = ofGroup.some((name) => mentioned.includes(name));
+      this.#met[group] = false;
+      if (isMentioned) this.#meet(group);
+      else {
+        names.define(ofGroup, (_name, index) => {
+          this.#meet(group);
+          return values[index];
+        });
+      }
     }
   }
 
@@ -39,12 +53,14 @@ export class FrozenIntrinsics {
 
   #meet(group: number): void {
     if (this.#met[group] === true) return;
+    const { names, values } = this.#behindNames[group] as NamedIntrinsics;
+    if (names[0] === 'Intl') freezeSegments(values[0] as object, this.#freezer);
     // First: a guest at the end of its stack breaks off here, and must not find the rest as it is when it asks again.
     if (this.#sealed) this.#freezeGroup(group);
     this.#met[group] = true;
   }
 
   #freezeGroup(group: number): void {
-    this.#freezer.freeze((this.#behindNames[group] as NamedIntrinsics).intrinsics);
+    this.#freezer.freeze(intrinsicsBehind(this.#behindNames[group] as NamedIntrinsics));
   }
 }

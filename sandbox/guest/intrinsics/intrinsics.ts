@@ -1,72 +1,53 @@
-import { getOwnPropertyDescriptor, getPrototypeOf } from './primordials.ts';
+import { AT_HAND, LANGUAGE_NAMES } from '../../language-names.ts';
+import { enumerableKeys, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } from './primordials.ts';
 
-/** Names of what the language hands out by itself, by literals, operators and errors, in the order of ECMA-262 chapter 19. */
-const ALWAYS_AT_HAND = [
-  'Object',
-  'Function',
-  'Boolean',
-  'Symbol',
-  'Error',
-  'AggregateError',
-  'EvalError',
-  'RangeError',
-  'ReferenceError',
-  'SyntaxError',
-  'TypeError',
-  'URIError',
-  'SuppressedError',
-  'Number',
-  'BigInt',
-  'Math',
-  'String',
-  'RegExp',
-  'Array',
-  'JSON',
-  'Iterator',
-  'Promise',
-  'Reflect',
-  'Proxy',
-  'Intl',
-];
+/** Names of properties. */
+export type Keys = Readonly<Record<string | symbol, true | undefined>>;
 
-/** Names behind which lies what nobody can reach by any other way, as long as nobody has looked at one of a group. */
-const BEHIND_NAMES = [
-  [
-    'ArrayBuffer',
-    'DataView',
-    'Int8Array',
-    'Uint8Array',
-    'Uint8ClampedArray',
-    'Int16Array',
-    'Uint16Array',
-    'Int32Array',
-    'Uint32Array',
-    'BigInt64Array',
-    'BigUint64Array',
-    'Float16Array',
-    'Float32Array',
-    'Float64Array',
-  ],
-  ['Date'],
-  ['Map'],
-  ['Set'],
-  ['WeakMap'],
-  ['WeakSet'],
-  ['DisposableStack'],
-  ['AsyncDisposableStack'],
-] as const;
+export function keysOf(...names: readonly string[]): Keys {
+  const keys = { __proto__: null } as unknown as Record<string, true>;
+  for (const name of names) keys[name] = true;
+  return keys;
+}
 
 /** Prototypes that libraries build on by assignment, as the `buffer` package does on Uint8Array. */
-const ASSIGNED_WHOLLY = ['Object', 'Function', 'Uint8Array', 'TypedArray'];
+const ASSIGNED_WHOLLY = keysOf('Object', 'Function', 'Uint8Array', 'TypedArray');
 
-/** What libraries assign on objects that inherit from any other prototype: transpiled subclasses, mostly. */
-const ASSIGNED = ['constructor', 'toString', 'toLocaleString', 'valueOf', 'name', 'message', 'push', 'then', 'next'];
+/** What libraries assign on arrays and on objects that inherit from them. */
+const ASSIGNED_ON_ARRAYS = ['toString', 'toLocaleString', 'valueOf', 'name', 'message', 'push', 'then', 'next'];
+
+/**
+ * What libraries assign on objects that inherit from any other prototype: transpiled subclasses, mostly. By its
+ * `constructor` V8 tells plain arrays from others; as an accessor there map takes six times longer.
+ */
+export const ASSIGNED = keysOf('constructor', ...ASSIGNED_ON_ARRAYS);
+const ON_ARRAYS = keysOf(...ASSIGNED_ON_ARRAYS);
 
 /** Properties that libraries set on the Error constructor to shape stack traces; V8 reads them there. */
-const STACK_SETTINGS = ['stackTraceLimit', 'prepareStackTrace'];
+export const STACK_SETTINGS = ['stackTraceLimit', 'prepareStackTrace'];
+const STACK_KEYS = keysOf(...STACK_SETTINGS);
 
-/** The property of Array.prototype by which V8 tells plain arrays from others. */
-const ARRAY_CLASS = ['constructor'];
+/** One shared object, and which of its properties may be assigned on objects that inherit from it. */
+export interface Intrinsic {
+  readonly object: object;
+  readonly assigned: 'all' | Keys | null;
+  /** Properties that stay as they are; with `all` of them the object is not frozen, and its methods are. */
+  readonly open: 'all' | Keys | null;
+}
+
+/** Shared objects that lie behind a group of global names, and the values of these names. */
+export interface NamedIntrinsics {
+  readonly names: string[];
+  readonly values: unknown[];
+  /** What lies behind them without a name. */
+  readonly unnamed: Intrinsic[];
+}
+
+/** The shared objects of a realm, by how a plugin comes to them. */
+export interface Intrinsics {
+  readonly atHand: readonly Intrinsic[];
+  readonly behindNames: readonly NamedIntrinsics[];
+}
 
 /**
  * What syntax makes in a realm. Evaluated there, as what stands here is of the runtime's realm: in tests that is the one
@@ -74,7 +55,7 @@ const ARRAY_CLASS = ['constructor'];
  */
 const SYNTAX = `({
   functions: [function* () {}, async () => {}, async function* () {}],
-  iterators: [''[Symbol.iterator](), 'a'.matchAll(/a/g)],
+  iterators: [''[Symbol.iterator](), 'a'.matchAll(/a/g), [].values().take(1), Iterator.from({ next: () => 0 })],
   elements: [][Symbol.iterator](),
 })`;
 
@@ -84,83 +65,91 @@ interface Samples {
   readonly elements: object;
 }
 
-/** One shared object, and which of its properties may be assigned on objects that inherit from it. */
-export interface Intrinsic {
-  readonly object: object;
-  readonly assigned: 'all' | readonly string[];
-  /** Properties that stay as they are. */
-  readonly open: readonly string[];
-}
-
-/** Shared objects that lie behind a group of global names, and the values of these names. */
-export interface NamedIntrinsics {
-  readonly names: readonly string[];
-  readonly values: readonly object[];
-  readonly intrinsics: readonly Intrinsic[];
-}
-
-/** The shared objects of a realm, by how a plugin comes to them. */
-export interface Intrinsics {
-  readonly atHand: readonly Intrinsic[];
-  readonly behindNames: readonly NamedIntrinsics[];
-}
-
-const NONE: readonly never[] = [];
-
 /** The shared objects as they are when the isolate begins: constructors with their prototypes, namespaces, iterators. */
 export function collectIntrinsics(global: typeof globalThis): Intrinsics {
   const atHand: Intrinsic[] = [];
-  for (const name of ALWAYS_AT_HAND) addValue(atHand, valueOf(global, name));
-  addUnnamed(atHand, global);
-  return { atHand, behindNames: BEHIND_NAMES.map((names) => collectBehind(global, names)) };
-}
-
-function collectBehind(global: object, names: readonly string[]): NamedIntrinsics {
-  const values = names.map((name) => valueOf(global, name) as object);
-  const intrinsics: Intrinsic[] = [];
-  for (const value of values) addValue(intrinsics, value);
-  if (names[0] === 'ArrayBuffer') addValue(intrinsics, getPrototypeOf(valueOf(global, 'Uint8Array') as object));
-  if (names[0] === 'Map' || names[0] === 'Set') {
-    addIterators(intrinsics, new (values[0] as new () => Map<never, never> | Set<never>)().keys());
+  const behindNames: NamedIntrinsics[] = [];
+  for (const name of enumerableKeys(LANGUAGE_NAMES)) {
+    const group = LANGUAGE_NAMES[name] as number;
+    const value: unknown = getOwnPropertyDescriptor(global, name)?.value;
+    if (value === undefined || value === global) continue;
+    if (group === AT_HAND) addValue(atHand, value);
+    else addNamed((behindNames[group - 1] ??= { names: [], values: [], unnamed: [] }), name, value);
   }
-  return { names, values, intrinsics };
+  addUnnamed(atHand, global);
+  return { atHand, behindNames };
 }
 
-function valueOf(global: object, name: string): unknown {
-  return getOwnPropertyDescriptor(global, name)?.value;
+function addNamed({ names, values, unnamed }: NamedIntrinsics, name: string, value: unknown): void {
+  names.push(name);
+  values.push(value);
+  if (name === 'Uint8Array') addValue(unnamed, getPrototypeOf(value as object));
+  if (name === 'Map' || name === 'Set') {
+    addIterators(unnamed, new (value as new () => Map<never, never> | Set<never>)().keys());
+  }
+}
+
+/** All of a group. It is asked for when somebody meets it: most isolates never do. */
+export function intrinsicsBehind({ values, unnamed }: NamedIntrinsics): readonly Intrinsic[] {
+  for (let index = 0; index < values.length; index++) addValue(unnamed, values[index]);
+  return unnamed;
 }
 
 /** Adds what only the syntax leads to. */
-function addUnnamed(found: Intrinsic[], global: typeof globalThis): void {
-  const { eval: evaluate, Object } = global;
+function addUnnamed(found: Intrinsic[], { eval: evaluate, Object, Array, Function }: typeof globalThis): void {
   const { functions, iterators, elements } = evaluate(SYNTAX) as Samples;
   for (const sample of functions) {
     addConstructor(found, sample.constructor);
     for (let at = sample.prototype as object | null | undefined; at; at = getPrototypeOf(at)) {
-      if (at !== Object.prototype) found.push({ object: at, assigned: ASSIGNED, open: NONE });
+      if (at !== Object.prototype) add(found, { object: at, assigned: ASSIGNED, open: null });
     }
   }
   for (const iterator of iterators) addIterators(found, iterator);
   // An accessor as `next` of array iterators makes every spread ten times slower.
-  found.push({ object: getPrototypeOf(elements) as object, assigned: NONE, open: NONE });
+  add(found, { object: getPrototypeOf(elements) as object, assigned: null, open: null });
+  add(found, { object: Array.prototype[Symbol.unscopables], assigned: null, open: null });
+  const { get } = getOwnPropertyDescriptor(Function.prototype, 'caller') ?? {};
+  if (get !== undefined) add(found, { object: get, assigned: null, open: null });
+}
+
+function add(found: Intrinsic[], intrinsic: Intrinsic): void {
+  found[found.length] = intrinsic;
 }
 
 function addIterators(found: Intrinsic[], iterator: object): void {
-  found.push({ object: getPrototypeOf(iterator) as object, assigned: ASSIGNED, open: NONE });
+  add(found, { object: getPrototypeOf(iterator) as object, assigned: ASSIGNED, open: null });
 }
 
 function addValue(found: Intrinsic[], value: unknown): void {
   if (typeof value === 'function') addConstructor(found, value);
-  else if (typeof value === 'object' && value !== null) found.push({ object: value, assigned: NONE, open: NONE });
+  else if (typeof value === 'object' && value !== null) addNamespace(found, value);
+}
+
+/** An object of functions, and perhaps of constructors and further ones (`Intl`, `Temporal`). */
+function addNamespace(found: Intrinsic[], namespace: object): void {
+  add(found, { object: namespace, assigned: null, open: null });
+  const keys = ownKeys(namespace);
+  for (let index = 0; index < keys.length; index++) {
+    const value = getOwnPropertyDescriptor(namespace, keys[index] as string | symbol)?.value as unknown;
+    if (typeof value === 'object' || hasPrototype(value)) addValue(found, value);
+  }
+}
+
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'function' && getOwnPropertyDescriptor(value, 'prototype') !== undefined;
 }
 
 function addConstructor(found: Intrinsic[], constructor: { readonly name: string }): void {
   const { name } = constructor;
   const prototype = getOwnPropertyDescriptor(constructor, 'prototype')?.value as object | undefined;
-  found.push({ object: constructor, assigned: NONE, open: name === 'Error' ? STACK_SETTINGS : NONE });
+  add(found, { object: constructor, assigned: null, open: name === 'Error' ? STACK_KEYS : null });
+  if (prototype === undefined) return;
   // Any change of RegExp.prototype, even freezing it, makes every replace and split seven times slower.
-  if (prototype === undefined || name === 'RegExp') return;
-  const assigned = ASSIGNED_WHOLLY.includes(name) ? 'all' : ASSIGNED;
-  // As an accessor it would make map, filter and slice four times slower.
-  found.push({ object: prototype, assigned, open: name === 'Array' ? ARRAY_CLASS : NONE });
+  if (name === 'RegExp') add(found, { object: prototype, assigned: null, open: 'all' });
+  else add(found, { object: prototype, assigned: assignedOn(name), open: null });
+}
+
+function assignedOn(name: string): Intrinsic['assigned'] {
+  if (name === 'Array') return ON_ARRAYS;
+  return ASSIGNED_WHOLLY[name] === true ? 'all' : ASSIGNED;
 }

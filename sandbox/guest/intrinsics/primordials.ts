@@ -5,11 +5,21 @@
  * but the plugin, and use ordinary methods.
  */
 
-export const { apply, construct, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } =
-  Reflect;
+export const {
+  apply,
+  construct,
+  defineProperty,
+  deleteProperty,
+  getOwnPropertyDescriptor,
+  getPrototypeOf,
+  isExtensible,
+  ownKeys,
+  preventExtensions,
+  setPrototypeOf,
+} = Reflect;
 export const { freeze, keys: enumerableKeys } = Object;
-const { setPrototypeOf } = Object;
 export const { isArray } = Array;
+export const { isView } = ArrayBuffer;
 export const { isFinite: isFiniteNumber, isInteger } = Number;
 export const { floor, max, min } = Math;
 export const { parse: parseJson } = JSON;
@@ -45,12 +55,12 @@ export const setForEach = uncurry(Set.prototype.forEach) as Uncurried<[(value: u
 export const toText = String;
 export const toNumber = Number;
 
+export const NativeProxy = Proxy;
 export const NativePromise = Promise;
 export const NativeError = Error;
 export const NativeTypeError = TypeError;
 /** V8's own: gives an object the stack from behind a function. */
 export const { captureStackTrace: captureStack } = Error;
-export const NativeProxy = Proxy;
 
 export const { prototype: NumberPrototype } = Number;
 export const { prototype: StringPrototype } = String;

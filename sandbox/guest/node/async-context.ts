@@ -9,6 +9,11 @@ const EMPTY: Context = new Map();
 const defer = globalThis.queueMicrotask;
 let current: Context = EMPTY;
 
+/** At the beginning of a call nothing is left of those before it. */
+export function leaveContexts(): void {
+  current = EMPTY;
+}
+
 function within<T>(context: Context, run: () => T): T {
   const before = current;
   current = context;
@@ -36,9 +41,12 @@ export function keepContexts(global: Record<string, unknown>): void {
   // Once the module has run, what everybody shares stays as it is.
   if (Object.getOwnPropertyDescriptor(Promise.prototype, 'then')?.writable !== true) return;
   const { then } = Promise.prototype as unknown as { then: AnyFunction };
-  function thenInContext(this: unknown, onFulfilled: unknown, onRejected: unknown): unknown {
-    return Reflect.apply(then, this, [bound(onFulfilled), bound(onRejected)]);
-  }
+  // A method, which has no `prototype` that could be changed.
+  const { thenInContext } = {
+    thenInContext(this: unknown, onFulfilled: unknown, onRejected: unknown): unknown {
+      return Reflect.apply(then, this, [bound(onFulfilled), bound(onRejected)]);
+    },
+  };
   // oxlint-disable-next-line unicorn/no-thenable -- that of all promises
   Promise.prototype.then = thenInContext as Promise<never>['then'];
   for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']) {
@@ -49,7 +57,9 @@ export function keepContexts(global: Record<string, unknown>): void {
 
 function wrapFirstArgument(owner: Record<string, unknown>, name: string): void {
   const original = owner[name] as AnyFunction;
-  owner[name] = (callback: unknown, ...args: unknown[]) => Reflect.apply(original, owner, [bound(callback), ...args]);
+  owner[name] = Object.freeze((callback: unknown, ...args: unknown[]) =>
+    Reflect.apply(original, owner, [bound(callback), ...args]),
+  );
 }
 
 /** Values that follow what a call starts (https://nodejs.org/api/async_context.html#class-asynclocalstorage). */
@@ -149,7 +159,7 @@ class AsyncResource {
 
 /** Node's module `async_hooks`. Hooks are never called: nobody counts what is asynchronous here. */
 export function createAsyncHooks(): Record<string, unknown> {
-  const hook = { enable: () => hook, disable: () => hook };
+  const hook: object = Object.freeze({ enable: Object.freeze(() => hook), disable: Object.freeze(() => hook) });
   return {
     AsyncLocalStorage,
     AsyncResource,

@@ -24,9 +24,5 @@ export function createConsoleModule(console: object, tools: () => Record<string,
     }
   }
 
-  const own = Object.getOwnPropertyDescriptors(console);
-  return Object.defineProperties(
-    {},
-    { ...own, Console: { value: Console, writable: true, enumerable: true, configurable: true } },
-  );
+  return { ...console, Console };
 }

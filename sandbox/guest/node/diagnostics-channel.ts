@@ -3,6 +3,13 @@ import { checkFunction, wrongType } from './node-error.ts';
 type Name = string | symbol;
 type Subscriber = (message: unknown, name: Name) => void;
 
+let changed = (): void => undefined;
+
+/** Has somebody told when subscribers, which outlive whoever they are of, come and go. */
+export function watchSubscribers(tell: () => void): void {
+  changed = tell;
+}
+
 /** Something that others may want to hear of (https://nodejs.org/api/diagnostics_channel.html). */
 class Channel {
   readonly name: Name;
@@ -18,12 +25,14 @@ class Channel {
 
   subscribe(subscriber: unknown): void {
     checkFunction(subscriber, 'subscription');
+    changed();
     this.#subscribers = [...this.#subscribers, subscriber];
   }
 
   unsubscribe(subscriber: unknown): boolean {
     const left = this.#subscribers.filter((one) => one !== subscriber);
     const found = left.length < this.#subscribers.length;
+    if (found) changed();
     this.#subscribers = left;
     return found;
   }
@@ -49,7 +58,9 @@ const channels = new Map<Name, Channel>();
 function channel(name: unknown): Channel {
   if (typeof name !== 'string' && typeof name !== 'symbol')
     throw wrongType('channel', 'one of type string or symbol', name);
+  // Whoever asks for a name gets the same one.
   const known = channels.get(name) ?? new Channel(name);
+  Object.freeze(known);
   channels.set(name, known);
   return known;
 }

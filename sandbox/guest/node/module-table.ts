@@ -1,9 +1,9 @@
 import type { GuestModule } from '../../guest-modules.ts';
 import { defineLazily } from '../lazy-property.ts';
-import type { LargeModule } from '../part-name.ts';
-import { createAsyncHooks, keepContexts } from './async-context.ts';
+import type { PartWorld } from '../part-world.ts';
+import { createAsyncHooks, keepContexts, leaveContexts } from './async-context.ts';
 import { createConsoleModule } from './console-module.ts';
-import { diagnosticsChannel } from './diagnostics-channel.ts';
+import { diagnosticsChannel, watchSubscribers } from './diagnostics-channel.ts';
 import { domainToASCII, fileURLToPath, pathToFileURL, urlToHttpOptions } from './file-url.ts';
 import { createOs } from './os.ts';
 import { createPath } from './path.ts';
@@ -15,8 +15,8 @@ import { createTools } from './tools/tools.ts';
 
 type Members = Record<string, unknown>;
 
-/** The larger modules, each a part of the runtime of its own: they are loaded when somebody asks for what they make. */
-export type LargeModules = (name: LargeModule) => Members;
+/** What the modules are made with; the larger ones are parts of the runtime of their own. */
+export type ModuleWorld = Pick<PartWorld, 'global' | 'large' | 'share' | 'changed' | 'atCall'>;
 
 /** Names of the global scope that modules give as well. */
 const OF_BUFFER = ['Buffer', 'Blob', 'File', 'atob', 'btoa'];
@@ -45,14 +45,16 @@ const LARGEST_BUFFER = 0x7fff_ffff;
 const LONGEST_STRING = 0x1fff_ffe8;
 
 /** Node's modules, by name: each is made when it is first asked for. */
-export function createModuleTable(global: Members, large: LargeModules): (name: string) => unknown {
+export function createModuleTable({ global, large, share, changed, atCall }: ModuleWorld): (name: string) => unknown {
   const path = createPath();
   const os = createOs(() => performance.now() / 1000);
   const own = (name: GuestModule): Members => module(name) as Members;
 
+  const shared = <T>(value: T): T => (isObject(value) ? share(value) : value);
+
   /** An object whose members are looked up when somebody asks for them. */
   function late(members: Members, names: readonly string[], find: (name: string) => unknown): Members {
-    defineLazily(members, names, find, true);
+    defineLazily(members, names, (name) => shared(find(name)), true);
     return members;
   }
   const globals = (names: readonly string[], members: Members = {}) =>
@@ -67,13 +69,17 @@ export function createModuleTable(global: Members, large: LargeModules): (name: 
     'assert/strict': () => own('assert')['strict'],
     async_hooks: () => {
       keepContexts(global);
+      atCall(leaveContexts);
       return createAsyncHooks();
     },
     buffer: () =>
       globals(OF_BUFFER, { ...bufferFunctions(), kMaxLength: LARGEST_BUFFER, kStringMaxLength: LONGEST_STRING }),
     console: () => createConsoleModule(console, () => own('util')),
     crypto: () => large('node-crypto')['crypto'],
-    diagnostics_channel: () => diagnosticsChannel,
+    diagnostics_channel: () => {
+      watchSubscribers(changed);
+      return diagnosticsChannel;
+    },
     events: () => large('events')['EventEmitter'],
     os: () => os,
     path: () => path,
@@ -114,10 +120,14 @@ export function createModuleTable(global: Members, large: LargeModules): (name: 
   const made = new Map<string, unknown>();
   function module(name: string): unknown {
     if (!Object.hasOwn(makers, name)) throw new Error(`There is no module ${name}`);
-    if (!made.has(name)) made.set(name, makers[name as GuestModule]());
+    if (!made.has(name)) made.set(name, shared(makers[name as GuestModule]()));
     return made.get(name);
   }
   return module;
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
 function bufferFunctions(): Members {

@@ -33,6 +33,7 @@ const missing = {
   Reflect: plainReflect,
 };
 
-const plainGlobal = Object.assign(Object.create(globalThis) as object, missing);
+// Not by assignment: a name of the language that the global object has stays as it is, for heirs of it as well.
+const plainGlobal = Object.create(globalThis, Object.getOwnPropertyDescriptors(missing)) as object;
 
 export { plainGlobal as globalThis, plainReflect as Reflect };

@@ -6,7 +6,15 @@ import type { Cloned } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** Events that carry something, ports, and what the global object itself does with events. */
-export function part({ classes, dom, setTimer, global, handlers, report }: PartWorld): Record<string, unknown> {
+export function part({
+  classes,
+  dom,
+  setTimer,
+  global,
+  handlers,
+  report,
+  changed,
+}: PartWorld): Record<string, unknown> {
   const events = dom() as unknown as EventClasses & { clone(value: unknown, transfer: Iterable<unknown>): Cloned };
   const kinds = createEventKinds(events);
   const { MessageEvent } = kinds;
@@ -14,6 +22,6 @@ export function part({ classes, dom, setTimer, global, handlers, report }: PartW
   return {
     ...kinds,
     ...createMessageClasses({ events, MessageEvent, DOMException, clone: events.clone, setTimer }),
-    ...createReporting(events, kinds, { global, handlers, uncaught: report }),
+    ...createReporting(events, kinds, { global, handlers, uncaught: report, changed }),
   };
 }

@@ -2,6 +2,6 @@ import { createModuleTable } from '../node/module-table.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** Node's modules: the smaller ones, and where the others are. */
-export function part({ global, large }: PartWorld): Record<string, unknown> {
-  return { module: createModuleTable(global, large) };
+export function part(world: PartWorld): Record<string, unknown> {
+  return { module: createModuleTable(world) };
 }

@@ -2,6 +2,7 @@ import { createPerformanceClasses, type PerformanceWorld } from '../globals/perf
 import type { PartWorld } from '../part-world.ts';
 
 /** Times that a plugin takes. */
-export function part({ dom, now, setTimer }: PartWorld): Record<string, unknown> {
-  return createPerformanceClasses(dom() as unknown as PerformanceWorld, now, setTimer);
+export function part(world: PartWorld): Record<string, unknown> {
+  const { dom, now, setTimer } = world;
+  return createPerformanceClasses(dom() as unknown as PerformanceWorld, now, setTimer, world);
 }

@@ -1,6 +1,25 @@
 import Stream from 'readable-stream/lib/stream.js';
+import type { PartWorld } from '../part-world.ts';
+
+interface Readable {
+  readonly _readableState: { readonly buffer: object };
+  [Symbol.asyncIterator](): object;
+}
 
 /** Node's streams, by the package that Node's own authors make of them. */
-export function part(): Record<string, unknown> {
-  return { Stream };
+export function part({ changed }: Pick<PartWorld, 'changed'>): Record<string, unknown> {
+  const setMark = Stream['setDefaultHighWaterMark'] as (ofObjects: unknown, mark: unknown) => void;
+  Stream['setDefaultHighWaterMark'] = (ofObjects: unknown, mark: unknown) => {
+    changed();
+    setMark(ofObjects, mark);
+  };
+  return { Stream, unnamed: unnamed(Stream['Readable'] as new (options: object) => Readable) };
+}
+
+/** What only a stream leads to, and all calls share. */
+function unnamed(Readable: new (options: object) => Readable): object[] {
+  const sample = new Readable({ read() {} });
+  return [sample._readableState.buffer, sample[Symbol.asyncIterator]()].map(
+    (one) => Object.getPrototypeOf(one) as object,
+  );
 }

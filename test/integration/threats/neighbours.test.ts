@@ -25,12 +25,12 @@ const NEIGHBOURS: Record<string, string> = {
     const before = [globalThis.kept, context.kv.kept, console.kept, Error.kept, Error.prepareStackTrace, process.env.KEPT];
     globalThis.kept = console.kept = process.env.KEPT = '${CANARY}'; Error.prepareStackTrace = () => '${CANARY}';
     return before.map((one) => one ?? null);`),
-  'keeps.ts': handler(`
-    if (params.keep) { globalThis.saved = context; return 'kept'; }
-    const { saved } = globalThis;
+  'keeps.ts':
+    handler(`
+    if (params.keep) { saved = context; return 'kept'; }
     if (saved === undefined) return 'another isolate';
     const set = await saved.kv.set('by-saved', params.name).catch((error) => error.message);
-    return { set, same: await kv.get('by-saved'), caller: saved.params };`),
+    return { set, same: await kv.get('by-saved'), caller: saved.params };`) + 'let saved;',
   'holder.ts': handler(`
     if (params.letGo) return await kv.set('let-go', true);
     if (params.hold) return await kv.withLock('own', async () => {

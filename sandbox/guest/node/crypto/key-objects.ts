@@ -169,7 +169,7 @@ export function createKeyObjects(arithmetic: Arithmetic, web: () => WebKeys) {
     configurable: true,
   });
 
-  return { KeyObject, make, objectOf };
+  return { KeyObject, classes, make, objectOf };
 }
 
 /** A key as the process read it. */

@@ -25,5 +25,7 @@ export function createKeyedCrypto(world: PartWorld): Record<string, unknown> {
     ...createRsaEncryption(arithmetic, reading),
     ...createDerivations(arithmetic, reading),
     secretOf: reading.secret,
+    /** No name leads to them. */
+    unnamed: keys.classes,
   };
 }

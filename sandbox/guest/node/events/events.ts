@@ -9,8 +9,15 @@ import {
 } from './emitter.ts';
 import { addAbortListener, on, once } from './waiting.ts';
 
-/** Node's module `events`: the constructor itself, with functions on it. */
-export function createEvents(): typeof EventEmitter {
+/**
+ * Node's module `events`: the constructor itself, with functions on it.
+ * @param changed told when a setting of all emitters is changed
+ */
+export function createEvents(changed: () => void): typeof EventEmitter {
+  function set<Name extends keyof typeof settings>(name: Name, value: (typeof settings)[Name]): void {
+    changed();
+    settings[name] = value;
+  }
   const functions = {
     once,
     on,
@@ -26,7 +33,7 @@ export function createEvents(): typeof EventEmitter {
     listenerCount: (emitter: Emitter, name: EventName) => emitter.listeners(name).length,
     setMaxListeners(most: number = settings.defaultMaxListeners, ...emitters: Emitter[]) {
       if (typeof most !== 'number' || !(most >= 0)) throw outOfRange('setMaxListeners', '>= 0', most);
-      if (emitters.length === 0) settings.defaultMaxListeners = most;
+      if (emitters.length === 0) set('defaultMaxListeners', most);
       // A target of events has no such limit here.
       for (const emitter of emitters) emitter.setMaxListeners?.(most);
     },
@@ -42,7 +49,7 @@ export function createEvents(): typeof EventEmitter {
       set(most: unknown) {
         if (typeof most !== 'number') throw wrongType('defaultMaxListeners', 'of type number', most);
         if (!(most >= 0)) throw outOfRange('defaultMaxListeners', '>= 0', most);
-        settings.defaultMaxListeners = most;
+        set('defaultMaxListeners', most);
       },
     },
     captureRejections: {
@@ -50,7 +57,7 @@ export function createEvents(): typeof EventEmitter {
       configurable: true,
       get: () => settings.captureRejections,
       set: (value: unknown) => {
-        settings.captureRejections = Boolean(value);
+        set('captureRejections', Boolean(value));
       },
     },
   });

@@ -3,15 +3,18 @@ import t from 'tap';
 import { boot } from '../../../../sandbox/guest/boot.ts';
 import { GuestHost, replyText } from '../../../support/guest-host.ts';
 
-function open(script: string, setup = { env: { A: '1' }, limits: { result_bytes: 1000, calls: 10 } }) {
+function open(
+  script: string,
+  setup = { env: { A: '1' }, reused: false, mentioned: [], limits: { result_bytes: 1000, calls: 10 } },
+) {
   const context = vm.createContext();
   const global = vm.runInContext('globalThis', context) as typeof globalThis;
   const host = new GuestHost();
   const entries = boot(host.call, global);
   entries.setup(JSON.stringify(setup));
   vm.runInContext(script, context);
-  entries.seal();
-  return { host, entries, global };
+  const failure = entries.seal();
+  return { host, entries, global, failure };
 }
 
 const invocation = JSON.stringify({
@@ -42,10 +45,12 @@ t.test('a call from beginning to end', async (t) => {
   t.strictSame(host.outcome, { kind: 'returned', json: '7' });
 });
 
-t.test('the intrinsics are frozen after the module has run, and not before', (t) => {
-  const { global } = open('Array.prototype.polyfill = 1; __isolayer_plugin__ = {};');
-  t.ok(Object.isFrozen(global.Object.prototype));
-  t.notOk('WebAssembly' in global);
-  t.equal((global.Array.prototype as unknown as { polyfill: number }).polyfill, 1);
+t.test('a module without a handler, and one that throws, are told as they are sealed', (t) => {
+  t.equal(open('__isolayer_plugin__ = { handler() {} };').failure, '');
+  t.match(JSON.parse(open('__isolayer_plugin__ = {};').failure), { outcome: { message: /must export a handler/ } });
+  const thrown = open('__isolayer_threw__ = { error: { name: "RangeError", message: "no price" } };');
+  t.match(JSON.parse(thrown.failure), { outcome: { message: 'no price' }, report: /^Uncaught {.*no price/ });
+  t.notOk('__isolayer_threw__' in thrown.global);
+  t.notOk('WebAssembly' in thrown.global);
   t.end();
 });

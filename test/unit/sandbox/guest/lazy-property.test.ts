@@ -33,3 +33,22 @@ t.test('a name is an ordinary property from the first read on, or what was writt
   t.strictSame([target['written'], 'deleted' in target, made], ['mine', false, 1]);
   t.end();
 });
+
+t.test('on an object that is frozen meanwhile a name is made once, and stays', (t) => {
+  let made = 0;
+  const target: Record<string, unknown> = {};
+  defineLazily(target, ['name'], () => {
+    made += 1;
+    return {};
+  });
+  Object.freeze(target);
+  t.equal(target['name'], target['name']);
+  t.equal(made, 1);
+  t.throws(
+    () => {
+      target['name'] = 1;
+    },
+    { name: 'TypeError', message: /read only property 'name'/ },
+  );
+  t.end();
+});

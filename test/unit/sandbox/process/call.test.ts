@@ -63,7 +63,7 @@ t.test('replies and timers are entries of their own', async (t) => {
 
 t.test('the heap is measured after a call that did something, and now and then after others', async (t) => {
   const version = plugin(
-    "if (context.params.fail) throw new Error('no'); if (context.params.ask) { globalThis.kept = new Array(100_000).fill(1.5); await context.kv.get('x'); } return 1;",
+    "if (context.params.fail) throw new Error('no'); if (context.params.ask) { kept.list = new Array(100_000).fill(1.5); await context.kv.get('x'); } return 1;",
   );
   const isolate = new GuestProgram(runtime, version).createIsolate(() => '');
   const run = async (served: number, ask: boolean, fail = false) => {
@@ -136,11 +136,11 @@ t.test('a call that ended while its handler went on makes the isolate unclean', 
 t.test('what an ended call left behind neither answers a later one nor acts in it', async (t) => {
   const version = plugin(`
     if (context.params.second) {
-      globalThis.release();
+      kept.release();
       for (let i = 0; i < 20; i++) await null;
-      return [globalThis.refused, typeof await context.kv.get('mine')];
+      return [kept.refused, typeof await context.kv.get('mine')];
     }
-    const gate = new Promise((resolve) => { globalThis.release = resolve; });
+    const gate = new Promise((resolve) => { kept.release = resolve; });
     const relayer = context.api.useRelayer('r');
     const body = new ReadableStream({ async pull(to) { await gate; to.enqueue(new Uint8Array(1)); to.close(); } });
     const acts = [
@@ -149,8 +149,8 @@ t.test('what an ended call left behind neither answers a later one nor acts in i
       () => relayer.sendTransaction({ value: '1' }),
       () => context.api.transactionWait({ id: 't', relayer_id: 'r' }),
     ];
-    globalThis.refused = [];
-    const note = (error) => { globalThis.refused.push(error.message); };
+    kept.refused = [];
+    const note = (error) => { kept.refused.push(error.message); };
     fetch('https://a.example/', { method: 'POST', body, duplex: 'half' }).catch(note);
     gate.then(() => { for (const act of acts) act().catch(note); });
     return 'first';`);

@@ -81,6 +81,23 @@ t.test('calls go to the version they name', async (t) => {
   t.match(invoke(3, 'v1'), { outcome: { code: 'SANDBOX_LOST', message: /v1 is not loaded/ } });
 });
 
+t.test('a call that left its mark on what all share leaves no isolate to the next', async (t) => {
+  const { load, invoke, done } = booted();
+  load(plugin('const was = /a/.test("a"); if (context.params.bad) RegExp.prototype.exec = () => null; return was;'));
+  invoke(1, 'v1', { bad: true });
+  invoke(2);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  invoke(3, 'v1', { bad: true });
+  invoke(4);
+  // One isolate a turn is made.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.same(
+    done().map(({ outcome }) => outcome.kind === 'returned' && outcome.json),
+    ['true', 'true', 'true', 'true'],
+  );
+  t.equal(done().at(-1)?.isolates, 1, 'what was changed is gone');
+});
+
 t.test('a module that fails in a later isolate fails the call that needed it', async (t) => {
   const { load, invoke, done } = booted();
   const code = `if (Math.random() < 2 && new Date().getTime() > START) throw new Error('changed its mind');

@@ -8,12 +8,20 @@ import type { PartWorld } from '../../../../../sandbox/guest/part-world.ts';
 import { part as makeDom } from '../../../../../sandbox/guest/parts/dom.ts';
 import { part as makeUrl } from '../../../../../sandbox/guest/parts/url.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../../../../../sandbox/guest/plugin-error.ts';
+import { GlobalNames } from '../../../../../sandbox/guest/reuse/global-names.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';
 
 type Web = Pick<
   typeof globalThis,
   'URL' | 'URLSearchParams' | 'EventTarget' | 'Event' | 'AbortSignal' | 'DOMException'
 > & { fetch: object };
+
+/** What else it is given: nobody seals anything here. */
+const unsealed = (global: object) => ({
+  names: new GlobalNames(global, () => {}),
+  objects: { add: <T>(object: T) => object, addNoted: <T>(object: T) => object },
+  changed: () => undefined,
+});
 
 t.test('puts the web APIs on the global object, and nothing else', (t) => {
   const host = new GuestHost();
@@ -30,7 +38,7 @@ t.test('puts the web APIs on the global object, and nothing else', (t) => {
     loaded.push(name);
     return made[name] ?? (() => ({}));
   };
-  const world = installGlobals(global, { link, end, calls: new CapabilityCalls(link, end), load });
+  const world = installGlobals(global, { ...unsealed(global), link, end, calls: new CapabilityCalls(link, end), load });
   const lazy: string[] = Object.values(PART_GLOBALS).flat();
   const names = Object.getOwnPropertyNames(global);
   t.strictSame(
@@ -91,6 +99,7 @@ t.test('gives the parts what their APIs are made of', (t) => {
   const parts = { dom: makeDom, url: makeUrl, web: ({ classes }: PartWorld) => ({ fetch: classes }) };
   const global: Record<string, unknown> = {};
   installGlobals(global, {
+    ...unsealed(global),
     link,
     end,
     calls: new CapabilityCalls(link, end),
@@ -116,14 +125,15 @@ t.test('the environment that is granted is that of the process, and groups and c
   const link = new HostLink(host.call);
   const end = new CallEnd(link);
   const global: Record<string, unknown> = {};
-  const world = installGlobals(global, { link, end, calls: new CapabilityCalls(link, end), load: () => () => ({}) });
-  world.console.reset();
+  const calls = new CapabilityCalls(link, end);
+  const world = installGlobals(global, { ...unsealed(global), link, end, calls, load: () => () => ({}) });
+  world.reset();
   world.grant({ GRANTED: 'yes' });
   t.strictSame((global['process'] as NodeJS.Process).env, { GRANTED: 'yes' });
   const console = global['console'] as Console;
   console.group('a');
   console.count();
-  world.console.reset();
+  world.reset();
   console.count();
   t.strictSame(host.lines, ['log: a', 'log:   default: 1', 'log: default: 1']);
   t.end();

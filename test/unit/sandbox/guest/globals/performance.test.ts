@@ -1,12 +1,14 @@
 import t from 'tap';
 import { createEventClasses } from '../../../../../sandbox/guest/globals/event-target.ts';
 import { createPerformanceClasses } from '../../../../../sandbox/guest/globals/performance.ts';
+import { unbound } from '../../../../support/guest-web.ts';
 
 let time = 5;
 const made = createPerformanceClasses(
   { ...createEventClasses(() => undefined), DOMException, structuredClone },
   () => time,
   setImmediate,
+  unbound,
 );
 const performance = made.performance as unknown as Performance;
 
@@ -68,5 +70,34 @@ t.test('marks and measures', (t) => {
     () => new made.PerformanceEntry(undefined, { name: '', entryType: '', startTime: 0, duration: 0 }),
     TypeError,
   );
+  t.end();
+});
+
+t.test('what a call has measured ends with it, and its listeners are told of', (t) => {
+  for (const isInCall of [false, true]) {
+    const changes: string[] = [];
+    let reset = () => {};
+    const { performance } = createPerformanceClasses(
+      { ...createEventClasses(() => undefined), DOMException, structuredClone },
+      () => 0,
+      setImmediate,
+      {
+        isInCall: () => isInCall,
+        atCall: (given) => {
+          reset = given;
+        },
+        changed: () => changes.push('told'),
+      },
+    );
+    const names = () => performance.getEntries().map(({ name }) => name);
+    performance.mark('before');
+    reset();
+    performance.mark('of a call', { detail: 'secret' });
+    performance.clearMarks('before');
+    performance.addEventListener('own', () => undefined);
+    t.strictSame(changes, ['told']);
+    reset();
+    t.strictSame(names(), isInCall ? [] : ['before'], 'what the module has made stays');
+  }
   t.end();
 });

@@ -8,12 +8,16 @@ function reporting() {
   const events = createEventClasses(() => undefined);
   const uncaught: unknown[] = [];
   const handlers: Record<string, unknown> = {};
+  const changes = { count: 0 };
   const made = createReporting(events, createEventKinds(events), {
     global: {},
     handlers,
     uncaught: (error) => uncaught.push(error),
+    changed: () => {
+      changes.count += 1;
+    },
   });
-  return { ...made, uncaught, handlers };
+  return { ...made, uncaught, handlers, changes };
 }
 
 t.test('errors pass by the handler and the listeners', (t) => {
@@ -44,5 +48,18 @@ t.test('a handler that fails has dealt with nothing', (t) => {
   reportError('told');
   t.strictSame(uncaught, ['told']);
   t.throws(() => (reportError as () => void)(), TypeError);
+  t.end();
+});
+
+t.test('listeners of the global object, which outlive a call, are told of', (t) => {
+  const { changes, addEventListener, removeEventListener } = reporting();
+  const listener = () => undefined;
+  removeEventListener('error', listener);
+  t.equal(changes.count, 0);
+  addEventListener('error', listener);
+  addEventListener('error', listener);
+  t.equal(changes.count, 1);
+  removeEventListener('error', listener);
+  t.equal(changes.count, 2);
   t.end();
 });

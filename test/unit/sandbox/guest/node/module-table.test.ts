@@ -1,19 +1,29 @@
 import t from 'tap';
 import { createModuleTable } from '../../../../../sandbox/guest/node/module-table.ts';
+import { unbound } from '../../../../support/guest-web.ts';
 
 function table() {
   const loaded: string[] = [];
-  const module = createModuleTable({ Buffer, URL, TextEncoder, setTimeout, performance, ReadableStream }, (name) => {
-    loaded.push(name);
-    return {
-      [name]: name,
-      assert: { strict: 'strict' },
-      Stream: { promises: 'promises' },
-      inspect: 'shown',
-      parse: 'parsed',
-    };
+  const shared: unknown[] = [];
+  const module = createModuleTable({
+    ...unbound,
+    global: { Buffer, URL, TextEncoder, setTimeout, performance, ReadableStream },
+    share(object) {
+      shared.push(object);
+      return object;
+    },
+    large(name) {
+      loaded.push(name);
+      return {
+        [name]: name,
+        assert: { strict: 'strict' },
+        Stream: { promises: 'promises' },
+        inspect: 'shown',
+        parse: 'parsed',
+      };
+    },
   });
-  return { module: module as (name: string) => Record<string, unknown>, loaded };
+  return { module: module as (name: string) => Record<string, unknown>, loaded, shared };
 }
 
 t.test('modules are made once, and the larger ones when somebody asks for what is in them', (t) => {
@@ -77,5 +87,14 @@ t.test('functions of modules that are the table’s own', (t) => {
   ]) {
     t.doesNotThrow(() => module(name), name);
   }
+  t.end();
+});
+
+t.test('a module, and what it makes late, is shared by all calls', (t) => {
+  const { module, shared } = table();
+  const util = module('util');
+  t.ok(shared.includes(util));
+  const { promises } = module('timers');
+  t.ok(shared.includes(promises));
   t.end();
 });

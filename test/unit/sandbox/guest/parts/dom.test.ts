@@ -6,7 +6,10 @@ import { partWorld } from '../../../../support/guest-web.ts';
 t.test('the part makes the names it stands for, which know each other', (t) => {
   const reported: unknown[] = [];
   const made = part({ ...partWorld(), report: (error) => reported.push(error) });
-  t.strictSame(Object.keys(made).sort(), [...PART_GLOBALS.dom, 'clone', 'defineHandler', 'fire', 'showAs'].sort());
+  t.strictSame(
+    Object.keys(made).sort(),
+    [...PART_GLOBALS.dom, 'clone', 'defineHandler', 'fire', 'showAs', 'watch'].sort(),
+  );
   const { DOMException, AbortController, EventTarget, Event, crypto } = made as unknown as typeof globalThis;
   const controller = new AbortController();
   t.ok(controller.signal instanceof EventTarget);

@@ -4,7 +4,8 @@ import { createEvents } from '../../../../../../sandbox/guest/node/events/events
 import { sameAsNode } from '../../../../../support/same-as-node.ts';
 
 type Module = typeof node.EventEmitter & typeof node;
-const ours = createEvents() as unknown as Module;
+const changes: string[] = [];
+const ours = createEvents(() => changes.push('told')) as unknown as Module;
 
 t.test('the module is its constructor, with what Node has on it', async (t) => {
   const missing = Object.keys(node.EventEmitter).filter((name) => !(name in ours));
@@ -39,4 +40,18 @@ t.test('the module is its constructor, with what Node has on it', async (t) => {
       return [...seen, typeof emitter.asyncId, typeof emitter.triggerAsyncId];
     },
   });
+});
+
+t.test('settings of all emitters are told of when they change', (t) => {
+  const before = changes.length;
+  const module = ours as unknown as {
+    defaultMaxListeners: number;
+    captureRejections: boolean;
+    setMaxListeners(most: number): void;
+  };
+  module.defaultMaxListeners = 11;
+  module.captureRejections = false;
+  module.setMaxListeners(10);
+  t.equal(changes.length - before, 3);
+  t.end();
 });

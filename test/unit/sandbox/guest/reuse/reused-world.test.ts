@@ -1,0 +1,42 @@
+import t from 'tap';
+import { ReusedWorld } from '../../../../../sandbox/guest/reuse/reused-world.ts';
+
+// The language is this process's own here: the real thing is tried in isolates, see isolate-reuse.test.ts.
+t.test('what cannot be frozen is compared, and what was matched last is forgotten', (t) => {
+  const sealed: string[] = [];
+  const part = (name: string) => ({ seal: () => sealed.push(name) });
+  const env: Record<string, string> = { A: '1' };
+  const { stackTraceLimit } = Error;
+  const [intrinsics, objects, names] = [part('intrinsics'), part('objects'), part('names')];
+  const world = new ReusedWorld({ names, objects, intrinsics, env });
+  world.seal();
+  t.strictSame(sealed, ['intrinsics', 'objects', 'names'], 'what belongs to the language first');
+  /secret/.exec('a secret');
+  const isAsItWas = world.isAsItWas();
+  const { lastMatch } = RegExp as unknown as { lastMatch: string };
+  t.ok(isAsItWas);
+  t.equal(lastMatch, '');
+  const changes: [change: () => void, restore: () => void][] = [
+    [() => Object.assign(env, { B: '2' }), () => Reflect.deleteProperty(env, 'B')],
+    [
+      () => {
+        Error.stackTraceLimit = stackTraceLimit + 1;
+      },
+      () => {
+        Error.stackTraceLimit = stackTraceLimit;
+      },
+    ],
+    [
+      () => Object.defineProperty(RegExp.prototype, 'planted', { value: 1, configurable: true }),
+      () => Reflect.deleteProperty(RegExp.prototype, 'planted'),
+    ],
+  ];
+  for (const [change, restore] of changes) {
+    change();
+    t.notOk(world.isAsItWas());
+    restore();
+    t.ok(world.isAsItWas());
+  }
+  t.equal(Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace')?.configurable, false);
+  t.end();
+});
