@@ -1,5 +1,5 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import { isObject, type Json, type JsonObject, type WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
@@ -103,16 +103,22 @@ export function createSignersService({ store, signers, kinds, guard, newId }: Si
   };
 }
 
-/** @throws AppError `INVALID_REQUEST` for a service that may never be asked */
-function checkAddresses(config: JsonObject, guard: SignersDeps['guard']): void {
-  for (const [name, value] of Object.entries(config)) {
-    const url = typeof value === 'string' && /^https?:/i.test(value) ? URL.parse(value) : null;
-    try {
-      if (url !== null) guard.checkUrl(url);
-    } catch (error) {
-      if (!(error instanceof BlockedAddressError)) throw error;
-      throw invalidRequest(`config.${name}: ${error.message}`, error);
-    }
+/**
+ * Looks at every address in a configuration, however deep it lies.
+ * @param place the field that has it, as the body names it
+ * @throws AppError `INVALID_REQUEST` for a service that may never be asked
+ */
+function checkAddresses(value: Json, guard: SignersDeps['guard'], place = 'config'): void {
+  if (isObject(value)) {
+    for (const [name, inner] of Object.entries(value)) checkAddresses(inner, guard, `${place}.${name}`);
+    return;
+  }
+  const url = typeof value === 'string' && /^https?:/i.test(value) ? URL.parse(value) : null;
+  try {
+    if (url !== null) guard.checkUrl(url);
+  } catch (error) {
+    if (!(error instanceof BlockedAddressError)) throw error;
+    throw invalidRequest(`${place}: ${error.message}`, error);
   }
 }
 

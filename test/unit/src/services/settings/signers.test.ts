@@ -79,6 +79,21 @@ t.test('nothing of a signer can be changed', async (t) => {
   await t.rejects(service.update('nobody'), { code: 'SIGNER_NOT_FOUND' });
 });
 
+t.test('no address of a private place is taken, however deep in the configuration it lies', async (t) => {
+  const { service } = await stage(t);
+  const account = { project_id: 'p', private_key_id: 'k', private_key: 'pem', client_email: 'a@b.example' };
+  const made = (more: object) =>
+    service.create({
+      type: 'google_cloud_kms',
+      config: { service_account: { ...account, ...more }, key: { key_ring_id: 'r', key_id: 'k' } },
+    });
+  for (const token_uri of ['http://169.254.169.254/token', 'https://10.1.2.3/', 'HTTP://[::1]/']) {
+    const message = /^config\.service_account\.token_uri: /;
+    await t.rejects(made({ token_uri }), { code: 'INVALID_REQUEST', message }, token_uri);
+  }
+  t.match(await made({ token_uri: 'https://oauth2.googleapis.com/token' }), { type: 'google_cloud_kms' });
+});
+
 t.test('what relayers sign with stays, and so does what the configuration has', async (t) => {
   const { service, store, signers, audit } = await stage(t);
   await service.create(PLAIN);
