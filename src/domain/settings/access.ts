@@ -30,8 +30,10 @@ interface Permission {
   deed: string;
 }
 
+const ANYTHING: Permission = { resource: '*', id: '*', deed: '*' };
+
 function readPermission(text: string): Permission | undefined {
-  if (text === '*') return { resource: '*', id: '*', deed: '*' };
+  if (text === '*') return ANYTHING;
   const parts = text.split(':');
   const [name = '', second = '', third] = parts;
   if (!Object.hasOwn(DEEDS, name) || parts.length > 3) return undefined;
@@ -86,13 +88,14 @@ export class Access {
     return ids.includes('*') ? undefined : [...new Set(ids)];
   }
 
-  /** The first of some permissions that goes beyond this access: nobody grants what they do not have. */
+  /**
+   * The first of some permissions that goes beyond this access: nobody grants what they do not have. One that cannot be
+   * read, as an older or newer version may have stored it, is within `*` only: else nobody could take it away.
+   */
   lacks(permissions: readonly string[]): string | undefined {
     return permissions.find((text) => {
-      const wanted = readPermission(text);
-      return (
-        wanted === undefined || !expanded(wanted).every((one) => this.#permissions.some((own) => covers(own, one)))
-      );
+      const wanted = readPermission(text) ?? ANYTHING;
+      return !expanded(wanted).every((one) => this.#permissions.some((own) => covers(own, one)));
     });
   }
 }

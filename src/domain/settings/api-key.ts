@@ -22,6 +22,11 @@ export interface ApiKey {
   expiresAt: Timestamp | null;
 }
 
+/** Whether a page of an origin may use a key with these; also whether they are as wide as it is. */
+export function allowsOrigin(origins: readonly string[], origin: string): boolean {
+  return origins.includes('*') || origins.includes(origin);
+}
+
 /** The id of the key that the environment gives. */
 export const MASTER_KEY_ID = 'default';
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../domain/clock.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { Access } from '../../domain/settings/access.ts';
+import { allowsOrigin } from '../../domain/settings/api-key.ts';
 import { refusalByNeed } from '../access/refusal-by-need.ts';
 import { ANSWER_HEADERS } from '../answer-headers.ts';
 import { type AcceptedKeys, createAuthenticator, type Identity } from '../auth.ts';
@@ -93,14 +94,10 @@ export function admitRequests(app: FastifyInstance, dependencies: AdmissionDepen
 /** Why a key does not let a request in; undefined when it does. */
 function refusalOf(request: FastifyRequest, { access, allowedOrigins }: Identity): AppError | undefined {
   const { origin } = request.headers;
-  if (origin !== undefined && allowedOrigins !== undefined && !isAllowed(origin, allowedOrigins)) {
+  if (origin !== undefined && allowedOrigins !== undefined && !allowsOrigin(allowedOrigins, origin)) {
     return new AppError('ORIGIN_NOT_ALLOWED', { origin });
   }
   return refusalByNeed(request, access);
-}
-
-function isAllowed(origin: string, origins: readonly string[]): boolean {
-  return origins.includes('*') || origins.includes(origin);
 }
 
 /** A request's label: the route's pattern, so that callers cannot make new ones up. */

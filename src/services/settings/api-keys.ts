@@ -3,7 +3,13 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Access } from '../../domain/settings/access.ts';
-import { type ApiKey, apiKeyCreateSchema, apiKeyUpdateSchema, MASTER_KEY_ID } from '../../domain/settings/api-key.ts';
+import {
+  type ApiKey,
+  allowsOrigin,
+  apiKeyCreateSchema,
+  apiKeyUpdateSchema,
+  MASTER_KEY_ID,
+} from '../../domain/settings/api-key.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
@@ -37,7 +43,10 @@ export interface ApiKeysDeps {
 }
 
 /** What bounds a key whatever it may do. */
-type Bounds = Pick<ApiKey, 'expiresAt' | 'rate'>;
+type Bounds = Pick<ApiKey, 'expiresAt' | 'rate' | 'allowedOrigins'>;
+
+/** Those of a request. */
+type Asked = { [K in keyof Bounds]?: Bounds[K] | undefined };
 
 /** Tells a key of ours from other words, to people and to those who search for leaked ones. */
 const PREFIX = 'iso_';
@@ -56,11 +65,11 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
   }
 
   /**
-   * The end and the rate of whoever makes or changes a key bound those that it gives: else a key with an end would go on
-   * under another name.
+   * The end, the rate and the origins of whoever makes or changes a key bound those that it gives: else a key with an end
+   * would go on under another name.
    */
   async function boundsOf(writer: Writer, { keyId }: Caller): Promise<Bounds> {
-    return (await writer.apiKey(keyId)) ?? { expiresAt: null, rate: null };
+    return (await writer.apiKey(keyId)) ?? master;
   }
 
   /** @throws AppError `INVALID_REQUEST` for an end that is over */
@@ -96,7 +105,8 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
       const written = await changeOnce(store, by, async (writer) => {
         const bounds = await boundsOf(writer, by);
         const made = {
-          ...{ id, name: form.name, permissions: form.permissions, allowedOrigins: form.allowed_origins ?? ['*'] },
+          ...{ id, name: form.name, permissions: form.permissions },
+          allowedOrigins: form.allowed_origins ?? bounds.allowedOrigins,
           rate: rateOf(form.rate_limit) ?? bounds.rate,
           expiresAt: expiresAt ?? bounds.expiresAt,
         };
@@ -117,17 +127,20 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
       const { made } = await changeOnce(store, by, async (writer) => {
         assertChangeable(id);
         const key = await find(writer, id);
-        const { name = key.name, permissions = key.permissions, allowed_origins: allowedOrigins } = form;
+        const {
+          name = key.name,
+          permissions = key.permissions,
+          allowed_origins: allowedOrigins = key.allowedOrigins,
+        } = form;
         // Of a key that may do more than its caller, not even the end is put off.
         assertHeld(access, [...key.permissions, ...permissions]);
-        const rate = form.rate_limit === undefined ? key.rate : rateOf(form.rate_limit);
-        const end = expiresAt === undefined ? key.expiresAt : expiresAt;
-        const bounds = await boundsOf(writer, by);
-        if (form.rate_limit !== undefined) assertWithin({ ...bounds, expiresAt: null }, { rate, expiresAt: null });
-        if (expiresAt !== undefined) assertWithin({ ...bounds, rate: null }, { rate: null, expiresAt: end });
+        const rate = form.rate_limit === undefined ? undefined : rateOf(form.rate_limit);
+        // Only what is changed is judged.
+        assertWithin(await boundsOf(writer, by), { expiresAt, rate, allowedOrigins: form.allowed_origins });
         await writer.updateApiKey({
-          ...{ id, name, permissions, allowedOrigins: allowedOrigins ?? key.allowedOrigins, rate },
-          expiresAt: end,
+          ...{ id, name, permissions, allowedOrigins },
+          rate: rate === undefined ? key.rate : rate,
+          expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt,
         });
         const after = keyView(await find(writer, id));
         return { outcome: after, audit: audited('update', id, { before: keyView(key), after }) };
@@ -156,14 +169,20 @@ function assertHeld(access: Access, permissions: readonly string[]): void {
   if (beyond !== undefined) throw new AppError('PERMISSION_NOT_HELD', { permission: beyond });
 }
 
-/** The same of ends and rates. @throws AppError `PERMISSION_NOT_HELD` */
-function assertWithin(own: Bounds, { expiresAt, rate }: Bounds): void {
-  if (own.expiresAt !== null && (expiresAt === null || expiresAt > own.expiresAt)) {
+/** The same of ends, rates and origins; absent ones are not judged. @throws AppError `PERMISSION_NOT_HELD` */
+function assertWithin(own: Bounds, { expiresAt, rate, allowedOrigins = [] }: Asked): void {
+  if (own.expiresAt !== null && expiresAt !== undefined && (expiresAt === null || expiresAt > own.expiresAt)) {
     throw new AppError('PERMISSION_NOT_HELD', { permission: 'a later end' });
   }
-  if (own.rate !== null && (rate === null || rate.perSecond > own.rate.perSecond || rate.burst > own.rate.burst)) {
+  if (
+    own.rate !== null &&
+    rate !== undefined &&
+    (rate === null || rate.perSecond > own.rate.perSecond || rate.burst > own.rate.burst)
+  ) {
     throw new AppError('PERMISSION_NOT_HELD', { permission: 'a higher rate' });
   }
+  const beyond = allowedOrigins.find((origin) => !allowsOrigin(own.allowedOrigins, origin));
+  if (beyond !== undefined) throw new AppError('PERMISSION_NOT_HELD', { permission: `use from ${beyond}` });
 }
 
 function assertChangeable(id: string): void {

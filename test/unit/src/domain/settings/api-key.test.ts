@@ -1,5 +1,5 @@
 import t from 'tap';
-import { apiKeyCreateSchema } from '../../../../../src/domain/settings/api-key.ts';
+import { allowsOrigin, apiKeyCreateSchema } from '../../../../../src/domain/settings/api-key.ts';
 
 const BODY = { name: 'Payments', permissions: ['relayers:a:send'] };
 
@@ -33,5 +33,13 @@ t.test('what is wrong is refused', (t) => {
   ]) {
     t.notOk(apiKeyCreateSchema.safeParse({ ...BODY, ...change }).success, JSON.stringify(change).slice(0, 80));
   }
+  t.end();
+});
+
+t.test('an origin is let in by its name, or where any is', (t) => {
+  t.ok(allowsOrigin(['https://a.example'], 'https://a.example'));
+  t.ok(allowsOrigin(['*'], 'https://a.example'));
+  t.notOk(allowsOrigin(['https://a.example'], 'https://a.example:444'));
+  t.notOk(allowsOrigin(['https://a.example'], '*'));
   t.end();
 });

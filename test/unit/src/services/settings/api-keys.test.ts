@@ -105,6 +105,24 @@ t.test('a key that may do more than its caller is neither revoked nor limited by
   await service.revoke(id, OPERATOR, new Access(['api-keys:write', 'relayers:a:send']));
 });
 
+t.test('a permission that is known no more keeps nobody who may do everything from the key', async (t) => {
+  const { service, create, store } = await stage(t);
+  const stored = {
+    name: 'Old',
+    permissions: ['relayers:a:teleport'],
+    allowedOrigins: ['*'],
+    rate: null,
+    expiresAt: null,
+  };
+  for (const id of ['one', 'two']) await store.write((writer) => writer.insertApiKey({ ...stored, id }, hashOfKey(id)));
+  await t.rejects(service.revoke('one', OPERATOR, new Access(['api-keys:write', 'relayers:*:*'])), {
+    code: 'PERMISSION_NOT_HELD',
+  });
+  t.match(await service.update('one', BODY, OPERATOR, FULL_ACCESS), BODY);
+  await service.revoke('two', OPERATOR, FULL_ACCESS);
+  await t.rejects(service.get('two'), { code: 'API_KEY_NOT_FOUND' });
+});
+
 t.test('under one name one key is made, and nobody is given it twice', async (t) => {
   const { service, create, store } = await stage(t);
   const effect = await keyedEffect(store);
@@ -145,10 +163,14 @@ t.test('a key is limited and widened by who has what it then may do; what is abs
   );
 });
 
-t.test('a key with an end and a rate gives no later end and no higher rate, not even to itself', async (t) => {
+t.test('a key with an end, a rate and origins gives none beyond them, not even to itself', async (t) => {
   const { service, create } = await stage(t);
   const permissions = ['api-keys:write', 'relayers:a:send'];
-  const limits = { expires_at: '2999-01-01T00:00:00.000+00:00', rate_limit: { requests_per_second: 5, burst: 10 } };
+  const limits = {
+    expires_at: '2999-01-01T00:00:00.000+00:00',
+    rate_limit: { requests_per_second: 5, burst: 10 },
+    allowed_origins: ['https://a.example', 'https://b.example'],
+  };
   const own = String((await create({ name: 'Own', permissions, ...limits }))['id']);
   const [by, access] = [{ keyId: own, requestId: 'request-2' }, new Access(permissions)];
   const child = await create(BODY, by, access);
@@ -157,6 +179,8 @@ t.test('a key with an end and a rate gives no later end and no higher rate, not 
     [{ expires_at: '2999-01-01T00:00:00.001Z' }, 'a later end'],
     [{ rate_limit: { requests_per_second: 6, burst: 10 } }, 'a higher rate'],
     [{ rate_limit: { requests_per_second: 5, burst: 11 } }, 'a higher rate'],
+    [{ allowed_origins: ['https://a.example', 'https://c.example'] }, 'use from https://c.example'],
+    [{ allowed_origins: ['*'] }, 'use from \\*'],
   ] as const;
   const refused = (what: string) => ({ code: 'PERMISSION_NOT_HELD', message: new RegExp(`cannot grant ${what}`) });
   for (const [change, what] of beyond) {
@@ -165,8 +189,16 @@ t.test('a key with an end and a rate gives no later end and no higher rate, not 
   }
   await t.rejects(service.update(own, { expires_at: null }, by, access), refused('a later end'));
   await t.rejects(service.update(own, { rate_limit: null }, by, access), refused('a higher rate'));
-  const less = { expires_at: '2998-01-01T00:00:00.000+00:00', rate_limit: { requests_per_second: 1, burst: 1 } };
+  const less = {
+    expires_at: '2998-01-01T00:00:00.000+00:00',
+    rate_limit: { requests_per_second: 1, burst: 1 },
+    allowed_origins: ['https://b.example'],
+  };
   t.match(await service.update(String(child['id']), less, by, access), less);
   t.match(await create({ ...BODY, ...less }, by, access), less);
-  t.match(await create(BODY), { expires_at: null, rate_limit: null }, 'that of the environment has no such bounds');
+  t.match(
+    await create(BODY),
+    { expires_at: null, rate_limit: null, allowed_origins: ['*'] },
+    'that of the environment has no such bounds',
+  );
 });
