@@ -34,6 +34,7 @@ import { createCursorIds } from './http/events/cursor.ts';
 import { createLimits } from './http/limits/create-limits.ts';
 import { HTTP_LIMITS } from './http/limits.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
+import { createPlaceCursors } from './http/place-cursors.ts';
 import { createHttpServer } from './http/server.ts';
 import { LateRelayers } from './late-relayers.ts';
 import { declaredUrls, LiveSettings } from './live-settings.ts';
@@ -299,6 +300,7 @@ async function build(
     ...{ services, pluginHost },
     events: createTransactionEvents(store, engine),
     cursorIds: createCursorIds(keys, randomBytes),
+    deliveryCursors: createPlaceCursors(keys, randomBytes),
     keys: {
       master: { id: MASTER_KEY_ID, key: apiKey.key },
       withHash: (hash) => apiKeys.withHash(hash),

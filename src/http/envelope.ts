@@ -51,9 +51,16 @@ export function successPage(page: Page<Wire>, asked: PageRequest): Success {
   return { success: true, data: page.items, error: null, pagination };
 }
 
-/** One part of a list that only grows. */
-export function successPart({ items, next }: Part<Wire>, asked: PartRequest): Success {
-  const pagination = { per_page: asked.limit, next_cursor: next === null ? null : String(next) };
+/**
+ * One part of a list that only grows.
+ * @param cursorOf how clients see a place of the list
+ */
+export function successPart(
+  { items, next }: Part<Wire>,
+  asked: PartRequest,
+  cursorOf: (place: number) => string = String,
+): Success {
+  const pagination = { per_page: asked.limit, next_cursor: next === null ? null : cursorOf(next) };
   return { success: true, data: items, error: null, pagination };
 }
 

@@ -20,16 +20,26 @@ export function pageRequest(query: z.infer<typeof pageQuerySchema>): PageRequest
   return { page: Math.max(1, query.page), perPage: Math.min(MAX_PER_PAGE, query.per_page) };
 }
 
+export const NO_CURSOR = 'must be a next_cursor of this list';
+
+const cursorSchema = z.string('must be given once');
+const CURSOR = {
+  type: 'string',
+  description: 'The `next_cursor` of the part before; absent: from the latest on',
+} as const;
+
 /** The query of a list that only grows: `cursor` as the part before it gave it; `per_page` as in every list. */
 export const partQuerySchema = z.object({
-  cursor: z
-    .string('must be given once')
-    .regex(/^\d{1,15}$/, 'must be a next_cursor of this list')
+  cursor: cursorSchema
+    .regex(/^\d{1,15}$/, NO_CURSOR)
     .transform(Number)
     .optional()
-    .meta({ type: 'string', description: 'The `next_cursor` of the part before; absent: from the latest on' }),
+    .meta(CURSOR),
   per_page: wholeNumber.default(10),
 });
+
+/** The same of a list whose places are sealed. */
+export const sealedPartQuerySchema = partQuerySchema.extend({ cursor: cursorSchema.optional().meta(CURSOR) });
 
 export function partRequest(query: z.infer<typeof partQuerySchema>): PartRequest {
   return { before: query.cursor ?? null, limit: Math.min(MAX_PER_PAGE, query.per_page) };

@@ -32,6 +32,7 @@ import { chainBodies, type DescribedChain, type DescribedSigners } from './opena
 import { describeApi } from './openapi/document.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { makeParametersStorable } from './path-parameters.ts';
+import type { PlaceCursors } from './place-cursors.ts';
 import { requestIdOf } from './request-id.ts';
 import { collectRoutes } from './route-table.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
@@ -61,6 +62,8 @@ export interface HttpServerDependencies {
   events: TransactionEvents;
   /** How clients see places among the events. */
   cursorIds: CursorIds;
+  /** How they see places among the deliveries of webhooks. */
+  deliveryCursors: PlaceCursors;
   pluginHost: PluginHost;
   keys: AcceptedKeys;
   limiter: RateLimiter;
@@ -149,7 +152,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       lifecycleRoutes(api, services.lifecycle);
       pluginViewRoutes(api, pluginHost, services.plugins);
       notificationRoutes(api, services.notifications);
-      deliveryRoutes(api, services.deliveries);
+      deliveryRoutes(api, services.deliveries, dependencies.deliveryCursors);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);
       signerRoutes(api, services.signers);

@@ -10,6 +10,7 @@ import { createCursorIds } from '../../src/http/events/cursor.ts';
 import type { HttpMetrics } from '../../src/http/http-metrics.ts';
 import { type TokenBucketSettings, TokenBuckets } from '../../src/http/limits/token-buckets.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts';
+import { createPlaceCursors } from '../../src/http/place-cursors.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createHealth, type HealthCheck } from '../../src/observability/health.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -85,6 +86,7 @@ export async function startHttp(
       onChange: (listener) => keyChanges.onAny(listener),
     },
     cursorIds: createCursorIds([Buffer.alloc(32, 5)], randomBytes),
+    deliveryCursors: createPlaceCursors([Buffer.alloc(32, 5)], randomBytes),
     chains: createChains(systemClock),
     signerKinds: clientKinds(createSignerKinds()),
     exposition: createMetrics(),

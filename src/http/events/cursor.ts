@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { EventPlace } from '../../domain/transaction/transaction-event.ts';
+import { createSealing } from '../sealing.ts';
 
 /** Up to where a client has read: of transactions, which all instances tell of, and of the calls of one instance. */
 export interface Cursor {
@@ -19,55 +19,19 @@ export interface CursorIds {
   cursorOf(id: string): Cursor | undefined;
 }
 
-const SALT_BYTES = 16;
-const TAG_BYTES = 16;
 /** Three places and an instance, always as long: its length tells nothing. */
 const PLAIN_BYTES = 3 * 8 + 4;
-const ID = /^[\w-]{80}$/;
-/** Each key seals one id only. */
-const NONCE = Buffer.alloc(12);
 
-/**
- * Ids in base64url: salt, ciphertext and tag of AES-256-GCM, under a key that HKDF (RFC 5869) makes of the salt.
- * @param keys those of all instances: the first seals, all open
- */
+/** @param keys those of all instances: the first seals, all open */
 export function createCursorIds(keys: readonly Uint8Array[], randomBytes: (size: number) => Uint8Array): CursorIds {
-  const [sealing] = keys;
-  if (sealing === undefined) throw new RangeError('Sealing needs a key');
+  const sealing = createSealing(keys, randomBytes, 'isolayer ids of events');
   return {
-    idOf(cursor) {
-      const salt = randomBytes(SALT_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', keyOf(sealing, salt), NONCE, { authTagLength: TAG_BYTES });
-      const sealed = cipher.update(plainOf(cursor));
-      return Buffer.concat([salt, sealed, cipher.final(), cipher.getAuthTag()]).toString('base64url');
-    },
-
+    idOf: (cursor) => sealing.seal(plainOf(cursor)),
     cursorOf(id) {
-      if (!ID.test(id)) return undefined;
-      const bytes = Buffer.from(id, 'base64url');
-      const salt = bytes.subarray(0, SALT_BYTES);
-      for (const key of keys) {
-        const plain = opened(bytes, keyOf(key, salt));
-        if (plain !== undefined) return cursorIn(plain);
-      }
-      return undefined;
+      const plain = sealing.open(id);
+      return plain === undefined ? undefined : cursorIn(plain);
     },
   };
-}
-
-function keyOf(key: Uint8Array, salt: Uint8Array): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', key, salt, 'isolayer ids of events', 32));
-}
-
-function opened(bytes: Buffer, key: Uint8Array): Buffer | undefined {
-  const decipher = createDecipheriv('aes-256-gcm', key, NONCE, { authTagLength: TAG_BYTES });
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-  const plain = decipher.update(bytes.subarray(SALT_BYTES, -TAG_BYTES));
-  try {
-    return Buffer.concat([plain, decipher.final()]);
-  } catch {
-    return undefined;
-  }
 }
 
 function plainOf({ transactions, calls }: Cursor): Buffer {

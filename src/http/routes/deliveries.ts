@@ -5,11 +5,12 @@ import type { DeliveriesService } from '../../services/webhooks/deliveries.ts';
 import { accessOf, callerOf } from '../caller.ts';
 import { success, successPart } from '../envelope.ts';
 import { assertNoBody } from '../json-body.ts';
-import { partQuerySchema, partRequest } from '../paging.ts';
+import { partRequest, sealedPartQuerySchema } from '../paging.ts';
+import type { PlaceCursors } from '../place-cursors.ts';
 
 const ofOne = z.object({ id: z.string() });
 const params = z.object({ id: z.string(), deliveryId: z.string() });
-const query = partQuerySchema.extend({
+const query = sealedPartQuerySchema.extend({
   state: z
     .enum(['waiting', 'delivered', 'dead', 'dropped'])
     .optional()
@@ -18,16 +19,14 @@ const query = partQuerySchema.extend({
 });
 
 /** What became of the events of a webhook, and once more with those that its receiver missed. */
-export function deliveryRoutes(app: FastifyInstance, deliveries: DeliveriesService): void {
+export function deliveryRoutes(app: FastifyInstance, deliveries: DeliveriesService, cursors: PlaceCursors): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.get('/notifications/:id/deliveries', { schema: { params: ofOne, querystring: query } }, async (request) => {
-    const part = partRequest(request.query);
-    const { state, transaction_id: transactionId } = request.query;
-    return successPart(
-      await deliveries.list(request.params.id, part, { state, transactionId }, accessOf(request)),
-      part,
-    );
+    const { cursor, per_page, state, transaction_id: transactionId } = request.query;
+    const part = partRequest({ per_page, cursor: cursor === undefined ? undefined : cursors.placeOf(cursor) });
+    const found = await deliveries.list(request.params.id, part, { state, transactionId }, accessOf(request));
+    return successPart(found, part, cursors.cursorOf);
   });
 
   routes.get('/notifications/:id/deliveries/:deliveryId', { schema: { params } }, async (request) =>

@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+
+/** Small things as clients see them: they tell nothing, look different each time, and cannot be made up. */
+export interface Sealing {
+  /** Its length tells that of what is sealed. */
+  seal(plain: Uint8Array): string;
+  /** Undefined for what was never sealed for this purpose. */
+  open(sealed: string): Buffer | undefined;
+}
+
+const SALT_BYTES = 16;
+const TAG_BYTES = 16;
+/** Each key seals one thing only. */
+const NONCE = Buffer.alloc(12);
+
+/**
+ * In base64url: salt, ciphertext and tag of AES-256-GCM, under a key that HKDF (RFC 5869) makes of the salt.
+ * @param keys those of all instances: the first seals, all open
+ * @param purpose what is sealed for one is not opened for another
+ */
+export function createSealing(
+  keys: readonly Uint8Array[],
+  randomBytes: (size: number) => Uint8Array,
+  purpose: string,
+): Sealing {
+  const [sealing] = keys;
+  if (sealing === undefined) throw new RangeError('Sealing needs a key');
+  const keyOf = (key: Uint8Array, salt: Uint8Array) => new Uint8Array(hkdfSync('sha256', key, salt, purpose, 32));
+  return {
+    seal(plain) {
+      const salt = randomBytes(SALT_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', keyOf(sealing, salt), NONCE, { authTagLength: TAG_BYTES });
+      const sealed = cipher.update(plain);
+      return Buffer.concat([salt, sealed, cipher.final(), cipher.getAuthTag()]).toString('base64url');
+    },
+
+    open(sealed) {
+      const bytes = Buffer.from(sealed, 'base64url');
+      // Each sealed thing has one text.
+      if (bytes.length < SALT_BYTES + TAG_BYTES || bytes.toString('base64url') !== sealed) return undefined;
+      const salt = bytes.subarray(0, SALT_BYTES);
+      for (const key of keys) {
+        const plain = opened(bytes, keyOf(key, salt));
+        if (plain !== undefined) return plain;
+      }
+      return undefined;
+    },
+  };
+}
+
+function opened(bytes: Buffer, key: Uint8Array): Buffer | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', key, NONCE, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  const plain = decipher.update(bytes.subarray(SALT_BYTES, -TAG_BYTES));
+  try {
+    return Buffer.concat([plain, decipher.final()]);
+  } catch {
+    return undefined;
+  }
+}
