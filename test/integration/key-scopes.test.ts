@@ -144,6 +144,17 @@ t.test('a key that makes keys does not end those that may do more', async (t) =>
   t.equal((await ask(keys.key, 'DELETE', `/api/v1/api-keys/${keys.id}`)).status, 200, 'its own it may');
 });
 
+t.test('origins narrow who may use a key, and let no page of another origin in', async (t) => {
+  const { key } = await keyFor('local-1', 'one', { allowed_origins: ['https://app.example'] });
+  const from = (origin: string, method = 'GET') =>
+    fetch(`${service.url}/api/v1/relayers`, { method, headers: { origin, authorization: `Bearer ${key}` } });
+  const answers = [from('https://app.example'), from('https://other.example'), from('https://app.example', 'OPTIONS')];
+  const [own, other, asked] = await Promise.all(answers);
+  t.strictSame([own?.status, other?.status, asked?.status], [200, 403, 405]);
+  for (const answer of [own, asked]) t.equal(answer?.headers.get('access-control-allow-origin'), null);
+  t.equal((await ask(key, 'GET', '/api/v1/relayers')).status, 200, 'a program names no origin');
+});
+
 t.test('one name for an idempotency key is two, and each has the answer to its own', async (t) => {
   const named = { 'idempotency-key': 'payment-1' };
   const keyed = (key: string, relayer: string, message: string) =>
