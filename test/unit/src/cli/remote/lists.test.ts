@@ -19,7 +19,7 @@ t.test('lists are rows for people, and lines of JSON for programs', async (t) =>
   ]);
   services.apiKeys.known.set('k', { id: 'k', name: 'Reader', expires_at: null, permissions: ['a:read', 'b:read'] });
   t.match((await run('keys')).said, /^k +Reader +never +a:read b:read$/m);
-  t.strictSame((await run('plugins', '--json')).said, '{"id":"echo"}');
+  t.match(JSON.parse((await run('plugins', '--json')).said), { id: 'echo' });
 });
 
 t.test('a relayer whose node does not answer is there without its balance', async (t) => {
