@@ -116,7 +116,7 @@ t.test('from nothing to a webhook for a payment of a plugin', async (t) => {
   );
 
   const [entry = ''] = blocks('A first plugin', 'json');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"plugins": [\n', `"plugins": [\n${entry.trimEnd()},\n`));
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"plugins": [', `"plugins": [\n${entry.trimEnd()},\n`));
   t.match(await shell(check), /plugin pay: pay\.ts compiles\n[^]*ok\n$/);
   await until(server, /"places":\["plugins\[\d\]"\],"msg":"the changed configuration is applied"/);
 });
