@@ -16,8 +16,14 @@ t.teardown(() => anvil.stop());
 const workspace = await createWorkspace({
   rpcUrl: anvil.url,
   accounts: 2,
-  plugins: [{ id: 'one', path: 'one.ts', timeout: 30, config: { a: 1 } }],
-  pluginFiles: { 'one.ts': 'export async function handler() { return 1; }' },
+  plugins: [
+    { id: 'one', path: 'one.ts', timeout: 30, config: { a: 1 } },
+    { id: 'echo', path: 'echo.ts' },
+  ],
+  pluginFiles: {
+    'one.ts': 'export async function handler() { return 1; }',
+    'echo.ts': 'export async function handler({ params, headers }) { return { params, names: Object.keys(headers) }; }',
+  },
   env: { METRICS_ENABLED: 'true', METRICS_PORT: '0' },
 });
 t.teardown(() => workspace.remove());
@@ -48,6 +54,7 @@ const isFailure = (t: Test, answer: { status: number; json: unknown }, status: n
 
 const TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const payment = { to: TO, value: 1, data: '0x', gas_limit: 21_000, speed: 'fast' };
+const echo = (query: string, body: string, headers = {}) => raw('POST', `/plugins/echo/call${query}`, body, headers);
 const send = (body: object) => api('POST', '/relayers/local-1/transactions', body);
 
 const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
@@ -63,11 +70,31 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
     isFailure(t, await raw('POST', '/api/v1/notifications', `"${'x'.repeat(3_000_000)}"`), 413);
     isFailure(t, await raw('POST', '/api/v1/notifications', '{}', { 'content-type': 'text/plain' }), 415);
   },
+  'the largest body': async (t) => {
+    const ask = (body: string) => raw('POST', '/api/v1/notifications', body);
+    isFailure(t, await ask(`"${'x'.repeat(524_287)}"`), 413);
+    t.match((await ask(`[${'0,'.repeat(20_000)}0]`)).json, { error: /more than 20000 values/ });
+    t.equal((await echo('', `"${'x'.repeat(600_000)}"`)).status, 200);
+    t.equal((await echo('', `"${'x'.repeat(2_097_151)}"`)).status, 413);
+    t.match((await echo('', `[${'0,'.repeat(100_000)}0]`)).json, { error: /more than 100000 values/ });
+  },
+  compression: async (t) => {
+    const answer = await raw('GET', '/api/v1/relayers', undefined, { 'accept-encoding': 'gzip, br, zstd' });
+    t.strictSame([answer.status, answer.headers.get('content-encoding')], [200, null]);
+    isFailure(t, await raw('POST', '/api/v1/notifications', '{}', { 'content-encoding': 'gzip' }), 415);
+  },
   'a method that a path does not have': async (t) => {
     const answer = await api('PUT', '/relayers');
     isFailure(t, answer, 405);
     t.match(answer.headers.get('allow'), /GET.*POST/);
   },
+  '`GET …/transactions/pending`': async (t) => {
+    const answer = await api('GET', '/relayers/local-1/transactions/pending');
+    isFailure(t, answer, 405);
+    t.equal(answer.headers.get('allow'), 'DELETE');
+  },
+  '`…/by-nonce/{nonce}` of what is no number': async (t) =>
+    isFailure(t, await api('GET', '/relayers/local-1/transactions/by-nonce/abc'), 400),
   '401': async (t) => {
     const [none, wrong] = await Promise.all(
       ['', 'Bearer wrong'].map((authorization) => raw('GET', '/api/v1/relayers', undefined, { authorization })),
@@ -102,6 +129,14 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
     t.match(answer.json.error, /gasLimit.*gas_limit/);
   },
   'an address of mixed case': async (t) => isFailure(t, await send({ ...payment, to: TO.replace('C5', 'c5') }), 400),
+  '`gas_price` and other prices as text': async (t) => {
+    const { status, json } = await send({ ...payment, speed: null, gas_price: '5000000000' });
+    t.match({ status, json }, { status: 200, json: { data: { gas_price: '5000000000' } } });
+  },
+  '`include_revert_data`': async (t) => {
+    const { json } = await api('PATCH', '/relayers/local-2', { policies: { gas_limit_estimation: true } });
+    t.match(json, { data: { policies: { include_revert_data: true } } });
+  },
   'integers beyond 2^64 as JSON numbers': async (t) => {
     const digits = String(2n ** 100n + 1n);
     const { status, text } = await raw('PATCH', '/api/v1/relayers/local-2', `{"policies":{"gas_price_cap":${digits}}}`);
@@ -112,6 +147,19 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
     const { id } = (await send(payment)).json.data;
     t.equal((await api('GET', `/relayers/local-1/transactions/${id}`)).status, 200);
     isFailure(t, await api('GET', `/relayers/local-2/transactions/${id}`), 404);
+  },
+  '`sign-transaction` of EVM': async (t) => {
+    const unsent = { to: TO, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 };
+    const answer = await api('POST', '/relayers/local-1/sign-transaction', unsent);
+    t.match(answer, { status: 200, json: { data: { transaction: /^0x/ } } });
+  },
+  'bad input of `sign-typed-data`': async (t) => {
+    const digests = { domain_separator: '0xab', hash_struct_message: 'zz' };
+    isFailure(t, await api('POST', '/relayers/local-1/sign-typed-data', digests), 400);
+  },
+  'batches of JSON-RPC': async (t) => {
+    const calls = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId', params: [] }));
+    t.match((await api('POST', '/relayers/local-1/rpc', calls)).json, [{ result: '0x7a69' }, { result: '0x7a69' }]);
   },
   lists: async (t) => {
     for (const id of ['list-a', 'list-b']) await api('POST', '/notifications', { id, url: 'https://hooks.example/' });
@@ -134,6 +182,12 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
   },
   'private addresses of `custom_rpc_urls`': async (t) =>
     isFailure(t, await api('PATCH', '/relayers/local-2', { custom_rpc_urls: [{ url: 'http://10.1.2.3/' }] }), 400),
+  'an unknown key in an entry of `custom_rpc_urls`': async (t) => {
+    const custom_rpc_urls = [{ url: 'https://rpc.example/', wieght: 1 }];
+    const answer = await api('PATCH', '/relayers/local-2', { custom_rpc_urls });
+    isFailure(t, answer, 400);
+    t.match(answer.json.error, /wieght.*weight/);
+  },
   'a webhook address that no delivery may ever go to': async (t) =>
     isFailure(t, await api('POST', '/notifications', { url: 'http://10.1.2.3/' }), 400),
   'a `signing_key` below 32 bytes': async (t) => {
@@ -141,6 +195,18 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
     t.equal(made.status, 201);
     t.match(service.output(), /the signing key has fewer than 32 bytes/);
   },
+  'addresses of webhooks in answers': async (t) => {
+    const url = 'https://hooks.example/services/T0a1B2c3D4e5F6g7H8?key=secret';
+    const { text } = await api('POST', '/notifications', { id: 'keyed', url });
+    t.match(text, 'https://hooks.example/');
+    t.notMatch(text + (await api('GET', '/notifications/keyed')).text, /secret|T0a1B2/);
+  },
+  'no `API_KEY`': async (t) => {
+    t.equal(workspace.env['API_KEY'], undefined);
+    t.equal(readFileSync(join(workspace.dir, 'data', 'api-key'), 'utf8').trim(), service.apiKey);
+    t.equal(new URL(service.url).hostname, '127.0.0.1');
+  },
+  '`PATCH /signers/{id}` of an unknown one': async (t) => isFailure(t, await api('PATCH', '/signers/nobody', {}), 404),
   '`config: null` in an update of a plugin': async (t) =>
     t.match(await api('PATCH', '/plugins/one', { config: null }), { status: 200, json: { data: { config: null } } }),
   'the timeout of a plugin in answers': async (t) => t.equal((await api('GET', '/plugins/one')).json.data.timeout, 30),
@@ -149,6 +215,20 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
       t.match(await raw('POST', `${prefix}/plugins/one/call`, '{}'), { status: 200, json: { data: 1 } });
     }
   },
+  'what a plugin is given of a call': async (t) => {
+    t.match((await echo('?params={"a":1}', '{"b":2}')).json, { data: { params: { a: 1 } } });
+    t.strictSame((await echo('', '')).json.data.params, {});
+  },
+  'the `Authorization` of who calls a plugin': async (t) => {
+    const { names } = (await echo('', '{}', { 'x-other': '1' })).json.data;
+    t.ok(names.includes('x-other'));
+    t.notOk(names.includes('authorization'));
+  },
+  'the `config` of plugins in answers': async (t) =>
+    t.match(await api('PATCH', '/plugins/echo', { config: { a: 'secret' } }), {
+      status: 200,
+      json: { data: { config: { a: '[hidden]' } } },
+    }),
   'a description of the API': async (t) => {
     t.match((await raw('GET', '/api-docs/openapi.json')).json, { openapi: /^3\.1/ });
     t.equal((await raw('GET', '/api-docs')).status, 200);
@@ -164,6 +244,13 @@ const ELSEWHERE: Record<string, [file: string, says: RegExp]> = {
   webhooks: ['test/integration/webhooks-guide.test.ts', /giveUpMs/],
   'API keys': ['test/integration/key-scopes.test.ts', /what nobody has/],
   networks: ['test/integration/settings-api.test.ts', /createNetwork|evm:mine/],
+  'status and balance while no endpoint answers': [
+    'test/unit/src/services/relayers.test.ts',
+    /balance: null, unit: 'wei', unavailable/,
+  ],
+  'replacing a transaction of Stellar': ['test/integration/stellar-lanes.test.ts', /nothing replaces a transaction/],
+  '`sign` of Solana': ['test/integration/solana-public-client.test.ts', /sdk\.sign\(ID, \{ message: 'hello' \}\)/],
+  metrics: ['test/unit/src/config/environment.test.ts', /METRICS_ENABLED: true/],
   '`GET /metrics` on the metrics port': [
     'test/unit/src/http/metrics-server.test.ts',
     /a client that asks for JSON gets the names/,

@@ -21,6 +21,8 @@ interface Asked {
   authorization?: string;
   type?: string;
   body?: string;
+  /** What the failure has to name. */
+  names?: string;
 }
 
 const node = await startRpcDouble(answersByMethod({ eth_chainId: '0x7a69', eth_getBalance: '0xffffffffffffffff' }));
