@@ -4,8 +4,8 @@
  */
 import t from 'tap';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
+import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
-import { answersByMethod, startRpcDouble } from '../support/rpc-double.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 interface Described {
@@ -25,16 +25,20 @@ interface Asked {
   names?: string;
 }
 
-const node = await startRpcDouble(answersByMethod({ eth_chainId: '0x7a69', eth_getBalance: '0xffffffffffffffff' }));
-t.teardown(() => node.stop());
+const anvil = await startAnvil();
+t.teardown(() => anvil.stop());
 const workspace = await createWorkspace({
-  rpcUrl: node.url,
+  rpcUrl: anvil.url,
+  plugins: [{ id: 'hello', path: 'hello.ts' }],
   pluginFiles: { 'hello.ts': 'export const handler = () => 1;' },
   env: { RATE_LIMIT_BURST_SIZE: '1000000', RATE_LIMIT_REQUESTS_PER_SECOND: '1000000' },
 });
 t.teardown(() => workspace.remove());
+await anvil.rpc('anvil_setBalance', [workspace.address, '0x8ac7230489e80000']);
 const service = await composeService(workspace.env);
 t.teardown(() => service.stop());
+const made = async (path: string, body: object): Promise<string> =>
+  (await service.request('POST', `/api/v1/${path}`, body)).body.data.id;
 
 const { body: document } = await service.request('GET', '/api-docs/openapi.json');
 const paths = document.paths as Record<string, Record<string, Described>>;
@@ -50,8 +54,15 @@ const IDS = ['é🚀', '..%2f..%2fapi-keys', '%2e%2e', '%00', 'a%2Fb', '%ff', '%
 const PAGES = ['page=-1', 'page=x', 'page=1.5', 'page=4294967296', 'page=1&page=2', 'per_page=-1', 'per_page=1e3'];
 const FINE_PAGES = ['page=0', 'per_page=0', 'per_page=501', 'per_page=99999999999999999999', 'page=4294967295'];
 const HUGE = [2n ** 53n + 1n, 2n ** 64n, 2n ** 256n, -(2n ** 256n)];
+const UNKNOWN = 'an_unknown_field';
+/** What EVM relayers do not do, what is handed to the node, and what is refused whatever it says. */
+const NAMES_NOTHING = /\/sponsored\/|\/rpc$|\/signers\/\{id\}$/;
 /** Of these ids all are there. */
-const REAL: Readonly<Record<string, string>> = { relayers: 'local-1', plugins: 'hello', networks: 'evm:local' };
+const REAL: Readonly<Record<string, string>> = {
+  ...{ relayers: 'local-1', plugins: 'hello', networks: 'evm:local', signers: 'local-key' },
+  notifications: await made('notifications', { url: 'https://hooks.example/' }),
+  'api-keys': await made('api-keys', { name: 'Reader', permissions: ['metrics:read'] }),
+};
 
 /** An example with one of its fields, or one inside of a field, replaced by a text of JSON. */
 function* replaced(example: unknown, by: string): Generator<string> {
@@ -76,7 +87,6 @@ function* bodies(example: unknown): Generator<[what: string, body: string]> {
     'a number': '5',
     nothing: 'null',
     'a prototype': '{"__proto__":{"isAdmin":true}}',
-    'an unknown field': JSON.stringify({ ...some, an_unknown_field: 1 }),
     'a constructor': '{"constructor":{"prototype":{"isAdmin":true}}}',
     'a deep one': `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`,
   });
@@ -96,7 +106,7 @@ function* bodies(example: unknown): Generator<[what: string, body: string]> {
 }
 
 function realPath(path: string): string {
-  const [, kind = ''] = /^(?:\/api\/v1)?\/(\w+)/.exec(path) ?? [];
+  const [, kind = ''] = /^(?:\/api\/v1)?\/([\w-]+)/.exec(path) ?? [];
   return path.replace('{id}', encodeURIComponent(REAL[kind] ?? 'none')).replace(/\{\w+\}/g, 'none');
 }
 
@@ -129,7 +139,7 @@ function* badInput(operation: (typeof operations)[number]): Generator<Asked> {
 
 async function fault(
   method: string,
-  { what, path, status, authorization, type, body }: Asked,
+  { what, path, status, authorization, type, body, names = '' }: Asked,
 ): Promise<string | undefined> {
   const headers: Record<string, string> = { authorization: authorization ?? `Bearer ${service.apiKey}` };
   if (authorization === '') delete headers['authorization'];
@@ -145,6 +155,7 @@ async function fault(
   if (answer.status >= 500 && answer.status !== 501) return `a fault: ${told}`;
   if (/\bat .*\.ts:\d|node_modules|SyntaxError/.test(text)) return `a stack: ${told}`;
   if (status !== undefined && answer.status !== status) return `not ${status}: ${told}`;
+  if (!text.includes(names)) return `${names} is not named: ${told}`;
   if (answer.status < 400) return undefined;
   if (answer.headers.get('content-type') !== 'application/json; charset=utf-8') return `no JSON: ${told}`;
   return failureSchema.safeParse(JSON.parse(text)).success || path.includes('/call')
@@ -152,10 +163,29 @@ async function fault(
     : `no envelope: ${told}`;
 }
 
+t.test('an unknown field is refused by its name', async (t) => {
+  const faults: unknown[] = [];
+  for (const { method, path, requestBody } of operations) {
+    const example = requestBody?.content['application/json']?.example;
+    if (example === undefined || path.includes('/call') || NAMES_NOTHING.test(path)) continue;
+    const body = JSON.stringify({ ...(example as object), [UNKNOWN]: 1 });
+    faults.push(
+      await fault(method, { what: 'an unknown field', path: realPath(path), body, status: 400, names: UNKNOWN }),
+    );
+  }
+  t.strictSame(
+    faults.filter((one) => one !== undefined),
+    [],
+  );
+  t.ok(faults.length > 15, `${faults.length} operations`);
+});
+
 t.test('every endpoint answers every kind of bad input in the envelope', async (t) => {
   const left = operations
     // A stream has no end, and what would delete the relayer is asked for with other ids only.
     .filter(({ path }) => !path.endsWith('/events'))
+    // A change that is taken may pause the relayer, which then reads no other body.
+    .toSorted((a, b) => Number(a.method === 'patch') - Number(b.method === 'patch'))
     .flatMap((operation) => [...badInput(operation)].map((asked) => ({ method: operation.method, asked })))
     .filter(
       ({ method, asked }) => method !== 'delete' || !asked.path.endsWith('/relayers/local-1') || asked.status === 401,
