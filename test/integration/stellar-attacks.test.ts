@@ -1,6 +1,16 @@
 /** Attempts to spend what a Stellar relayer has, or to keep it from serving others, through each path that signs. */
-import { Asset, Keypair, Operation } from '@stellar/stellar-sdk';
+import {
+  Account,
+  Asset,
+  Claimant,
+  Keypair,
+  MuxedAccount,
+  Operation,
+  type TransactionBuilder,
+  type xdr,
+} from '@stellar/stellar-sdk';
 import t from 'tap';
+import { address, i128, invoke } from '../support/stellar-contract-scene.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
 import { payment, stellarStage } from '../support/stellar-stage.ts';
 
@@ -120,5 +130,110 @@ t.test('what is under way is not signed away a second time', async (t) => {
     body: { error: /Insufficient balance: .*Stays: 500000000, Under way: 4000\d{5}/ },
   });
   await tickUntil(id, 'confirmed');
+  await policy({});
+});
+
+t.test('nothing holds up the lane that no ledger takes yet', async (t) => {
+  await policy({ fee_payment_strategy: 'relayer' });
+  const to = await funded();
+  const later = (await now()) + 100;
+  const starts: ((one: TransactionBuilder) => unknown)[] = [
+    (one) => one.setTimebounds(later, 0),
+    (one) => one.setTimebounds(0, 0).setLedgerbounds(2_000_000_000, 0),
+  ];
+  for (const start of starts) {
+    const own = await signed(relayer, [pay(to, '1')], { signers: [], with: start });
+    const [early, next] = [
+      await submit({ transaction_xdr: own.toXdr() }),
+      await submit({ operations: [payment(to, 1n)] }),
+    ];
+    const { status_reason: reason } = await until(early, ({ status }) => status === 'failed');
+    t.match(reason, /begin at \d+|good from ledger 2000000000/);
+    await tickUntil(next, 'confirmed');
+  }
+  t.equal(await balanceOf(to.publicKey()), 100n * LUMEN + 2n);
+  await policy({});
+});
+
+t.test('what contracts take is held against min_balance too', async (t) => {
+  await policy({ fee_payment_strategy: 'relayer', min_balance: String(30n * LUMEN) });
+  const to = await funded();
+  const native = await net.assetContract('native');
+  const call = (stroops: bigint) => invoke(native, 'transfer', address(relayer), address(to), i128(stroops));
+  const waits = /Insufficient balance: .*Stays: 300000000/;
+  const amount = (stroops: bigint) => ({ i128: { hi: '0', lo: String(stroops) } });
+  const asked = (stroops: bigint) => ({
+    operations: [
+      {
+        ...{ type: 'invoke_contract', contract_address: native, function_name: 'transfer' },
+        args: [{ address: relayer.publicKey() }, { address: to.publicKey() }, amount(stroops)],
+      },
+    ],
+  });
+  const own = await signed(relayer, [call(50n * LUMEN)], { signers: [] });
+  for (const body of [asked(50n * LUMEN), { transaction_xdr: own.toXdr() }]) {
+    const id = await submit(body);
+    t.match((await until(id, ({ status_reason: reason }) => reason != null)).status_reason, waits);
+    await ask('DELETE', `/transactions/${id}`);
+    await until(id, ({ status }) => status === 'canceled');
+  }
+  const prepared = await stage.server.prepareTransaction(own);
+  t.match(await ask('POST', '/sign-transaction', { unsigned_xdr: prepared.toXdr() }), {
+    status: 400,
+    body: { error: waits },
+  });
+  await tickUntil(await submit(asked(LUMEN)), 'confirmed');
+  t.equal(await balanceOf(to.publicKey()), 101n * LUMEN);
+  await policy({});
+});
+
+t.test('in no form that is signed anybody acts on the relayer’s account', async (t) => {
+  const [user, other] = [await funded(), await funded()];
+  const usd = new Asset('USD', other.publicKey());
+  const [destination, pool] = [other.publicKey(), '00'.repeat(32)];
+  const muxed = new MuxedAccount(new Account(relayer.publicKey(), '0'), '7').accountId();
+  const acts = (source: string): xdr.Operation[] => [
+    Operation.payment({ source, destination, asset: Asset.native(), amount: '1' }),
+    Operation.createAccount({ source, destination: Keypair.random().publicKey(), startingBalance: '2' }),
+    Operation.pathPaymentStrictReceive({
+      ...{ source, destination, sendAsset: Asset.native(), sendMax: '90', destAsset: usd, destAmount: '1' },
+    }),
+    Operation.createClaimableBalance({
+      ...{ source, asset: Asset.native(), amount: '5', claimants: [new Claimant(destination)] },
+    }),
+    Operation.claimClaimableBalance({ source, balanceId: '00'.repeat(36) }),
+    Operation.beginSponsoringFutureReserves({ source, sponsoredId: user.publicKey() }),
+    Operation.endSponsoringFutureReserves({ source }),
+    Operation.revokeAccountSponsorship({ source, account: destination }),
+    Operation.setTrustLineFlags({ source, asset: usd, trustor: destination, flags: { authorized: true } }),
+    Operation.clawback({ source, asset: usd, from: destination, amount: '1' }),
+    Operation.changeTrust({ source, asset: usd }),
+    Operation.manageData({ source, name: 'a', value: 'b' }),
+    Operation.bumpSequence({ source, bumpTo: '9' }),
+    Operation.inflation({ source }),
+    Operation.liquidityPoolDeposit({
+      ...{ source, liquidityPoolId: pool, maxAmountA: '8', maxAmountB: '9', minPrice: '1', maxPrice: '1' },
+    }),
+    Operation.liquidityPoolWithdraw({ source, liquidityPoolId: pool, amount: '8', minAmountA: '0', minAmountB: '0' }),
+  ];
+  const end = (await now()) + 60;
+  for (const fee_payment_strategy of ['user', 'relayer']) {
+    await policy({ fee_payment_strategy });
+    for (const act of [...acts(relayer.publicKey()), ...acts(muxed).slice(0, 2)]) {
+      const inner = await signed(user, [pay(relayer, '1'), act], { with: (one) => one.setTimebounds(0, end) });
+      const error = /operations\.1: it acts on the relayer's own account/;
+      const name = `${fee_payment_strategy} ${act.body.type}`;
+      t.match(await post(bump(inner)), { status: 400, body: { error } }, name);
+      t.match(
+        await ask('POST', '/sign-transaction', { unsigned_xdr: inner.toXdr() }),
+        { status: 400, body: { error } },
+        name,
+      );
+    }
+  }
+  const leap = await signed(relayer, [Operation.bumpSequence({ bumpTo: String(2n ** 63n - 1n) })], { signers: [] });
+  const error = /operations\.0: the sequence of the relayer's account is not moved/;
+  t.match(await post({ transaction_xdr: leap.toXdr() }), { status: 400, body: { error } });
+  t.match(await ask('POST', '/sign-transaction', { unsigned_xdr: leap.toXdr() }), { status: 400, body: { error } });
   await policy({});
 });

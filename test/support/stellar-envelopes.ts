@@ -20,6 +20,7 @@ export const OTHER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 23));
 /** How an envelope differs from one with a fee of 100, sequence 8, signed by its source, good up to 2,000,000,000 s. */
 export interface EnvelopeHow {
   fee?: string;
+  minTime?: number;
   maxTime?: number;
   signers?: readonly Keypair[];
   passphrase?: string;
@@ -34,7 +35,7 @@ export function envelopeText(source: Keypair, operations: readonly xdr.Operation
   const account = new Account(source.publicKey(), String(BigInt(how.sequence ?? 8) - 1n));
   const builder = new TransactionBuilder(account, { fee: how.fee ?? '100', networkPassphrase });
   for (const operation of operations) builder.addOperation(operation);
-  builder.setTimebounds(0, how.maxTime ?? 2_000_000_000);
+  builder.setTimebounds(how.minTime ?? 0, how.maxTime ?? 2_000_000_000);
   if (how.resourceFee !== undefined) {
     builder.setSorobanData(new SorobanDataBuilder().setResourceFee(how.resourceFee).build());
   }

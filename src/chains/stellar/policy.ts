@@ -61,7 +61,7 @@ const assetMetadata = strictForm({
 
 const allowedToken = strictForm({
   asset: asset.describe('native, CODE:ISSUER or a contract'),
-  metadata: assetMetadata.nullish().describe('Absent: asked for'),
+  metadata: assetMetadata.nullish().describe('Shown as it was given'),
   max_allowed_fee: uint64.nullish().describe('The most that a fee in it may be'),
   swap_config: tokenSwapConfig.nullish().describe('How it is swapped for the coin'),
 });
@@ -83,7 +83,10 @@ const fields = strictForm({
   min_balance: int64.nullish().describe('Stays on the account, in stroops'),
   max_fee: int32.nullish().describe('The most that a transaction may cost, in stroops'),
   timeout_seconds: int64.nullish().describe('How long a transaction is good for'),
-  concurrent_transactions: z.boolean().nullish().describe('Whether several may be under way, of channel accounts'),
+  concurrent_transactions: z
+    .boolean()
+    .nullish()
+    .describe('Shown as given: fee bumps are concurrent, an account’s own never'),
   slippage_percentage: slippage.nullish().describe('By how much a price may have moved'),
   fee_margin_percentage: feeMargin.nullish().describe('Put on top of an estimated fee'),
   allowed_tokens: z.array(allowedToken).nullish().describe('In which fees can be paid; absent: any'),

@@ -1,3 +1,4 @@
+import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
@@ -6,9 +7,10 @@ import type { Account } from '../account.ts';
 import type { LaneFigures, Preparation } from '../client.ts';
 import { answersInTime, middleBy, middleOf, unlessRefusedAlone } from '../quorum.ts';
 import { BASE_FEE, bidFor, MOST_FEE, USUAL_CAP } from './fees.ts';
+import { CLOCKS_APART } from './guard/gasless.ts';
 import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
 import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/envelope.ts';
-import { lumensTaken } from './message/lumens.ts';
+import { lumensConsented, lumensTaken } from './message/lumens.ts';
 import { hashOf } from './message/transaction.ts';
 import { readPolicy, type StellarPolicy } from './policy.ts';
 import { contractNeeds } from './price/contract-call.ts';
@@ -86,7 +88,7 @@ export function prepareDraft(rpc: RpcClient, draft: Draft, asked: AskedDraft): P
 
 async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   const { read, latest, transaction, account } = asked;
-  const { address, policies } = account;
+  const { policies } = account;
   const policy = readPolicy(policies);
   const cap = policy.maxFee ?? USUAL_CAP;
   if (BASE_FEE * BigInt(draft.operations.length) > cap) {
@@ -94,6 +96,8 @@ async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   }
   const maxTime = endOf(draft, latest, policy, transaction.validUntil);
   if (maxTime === undefined) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
+  const early = startFault(draft, latest);
+  if (early !== undefined) return { kind: 'refused', reason: early };
   const isContracts = isSoroban(draft);
   const [usual, needs] = await Promise.all([
     usualFee(read, isContracts ? 'sorobanInclusionFee' : 'inclusionFee'),
@@ -111,7 +115,7 @@ async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   const fee = resources + (own > wanted ? own : wanted);
   const contract = needs === undefined ? {} : { contract: needs.fields };
   const fields = { ...fieldsFor(asked, fee, BigInt(maxTime)), ...contract };
-  return billed(asked, fields, fee + lumensTaken(draft, address));
+  return billed(asked, fields, fee + lumensOf(draft, fields));
 }
 
 /** Unix seconds; undefined where that is past. What waits long is good from when it is signed. */
@@ -126,6 +130,14 @@ function endOf(
   const last = maxTime !== null && maxTime < BigInt(seconds) ? Number(maxTime) : seconds;
   const isLast = ledgers !== null && ledgers.maxLedger !== 0 && latest.sequence + 1n >= BigInt(ledgers.maxLedger);
   return latest.closedAt >= last * 1_000 || isLast ? undefined : last;
+}
+
+/** Why no ledger takes it yet: under its sequence it would keep all others of the account from theirs. */
+function startFault({ minTime, ledgers }: Draft, { closedAt, sequence }: LatestLedger): string | undefined {
+  const now = BigInt(closedAt) / 1_000n;
+  if (minTime > now + CLOCKS_APART) return `Its time bounds begin at ${minTime}, and it is ${now} on the chain`;
+  const first = BigInt(ledgers?.minLedger ?? 0);
+  return first > sequence + 1n ? `It is good from ledger ${first}, and the last is ${sequence}` : undefined;
 }
 
 /** The client has signed all but the fee. */
@@ -175,6 +187,12 @@ export function costOf({ request, fields }: Pick<Transaction, 'request' | 'field
   const known = readFields(fields);
   if (known === undefined) return 0n;
   const asked = readRequest(request);
-  const taken = 'inner' in asked ? 0n : lumensTaken(preparedDraft(asked, known), known.source);
+  const taken = 'inner' in asked ? 0n : lumensOf(preparedDraft(asked, known), known);
   return amountOf(known.fee) + taken;
+}
+
+/** What a transaction of its own takes from the account beside its fee, at the most. */
+function lumensOf(draft: Draft, { source, passphrase, contract }: StellarFields): bigint {
+  const consents = contract?.consents.map((text) => xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64')) ?? [];
+  return lumensTaken(draft, source) + lumensConsented(consents, passphrase);
 }

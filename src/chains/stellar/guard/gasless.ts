@@ -56,4 +56,4 @@ export function timeFault(
 }
 
 /** So much may the last ledger be behind the client's clock, in seconds. */
-const CLOCKS_APART = 15n;
+export const CLOCKS_APART = 15n;

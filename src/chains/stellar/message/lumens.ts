@@ -1,4 +1,4 @@
-import type { xdr } from '@stellar/stellar-sdk/base';
+import { Address, Asset, scValToBigInt, type xdr } from '@stellar/stellar-sdk/base';
 import { accountOf } from './envelope.ts';
 
 /** The most lumens that operations take from an account, in stroops, beside what contracts do. */
@@ -39,6 +39,30 @@ function taken(body: xdr.OperationBody): bigint {
       return 0n;
   }
 }
+
+/**
+ * The most lumens that contracts can take from the source of a transaction: what it consents to have transferred, or lets
+ * somebody else transfer, by the contract that the lumens have.
+ */
+export function lumensConsented(consents: readonly xdr.SorobanAuthorizationEntry[], passphrase: string): bigint {
+  const contract = new Address(Asset.native().contractId(passphrase)).toScAddress().toXdr('base64');
+  return consents
+    .filter(({ credentials }) => credentials.type === 'sorobanCredentialsSourceAccount')
+    .reduce((sum, { rootInvocation }) => sum + takenIn(rootInvocation, contract), 0n);
+}
+
+function takenIn(invocation: xdr.SorobanAuthorizedInvocation, lumens: string): bigint {
+  const { function: asked, subInvocations } = invocation;
+  const below = subInvocations.reduce((sum, one) => sum + takenIn(one, lumens), 0n);
+  if (asked.type !== 'sorobanAuthorizedFunctionTypeContractFn') return below;
+  const { contractAddress, functionName, args } = asked.contractFn;
+  if (contractAddress.toXdr('base64') !== lumens || !TAKES.has(functionName.toString())) return below;
+  const amount = args[2]?.type === 'scvI128' ? scValToBigInt(args[2]) : 0n;
+  return amount > 0n ? below + amount : below;
+}
+
+/** Functions of SEP-41 that take from who consents, the third argument at the most. */
+const TAKES: ReadonlySet<string> = new Set(['transfer', 'approve']);
 
 /** What is sold for what is bought at the price, rounded up. */
 export function soldFor({ buyAmount, price: { n, d } }: xdr.ManageBuyOfferOp): bigint {

@@ -9,7 +9,7 @@ import { enveloped } from '../form/xdr.ts';
 import { losesRelayer, reachesRelayer } from '../guard/accounts.ts';
 import { gaslessFault, timeFault } from '../guard/gasless.ts';
 import { accountOf, type Envelope, shapeFault } from '../message/envelope.ts';
-import { lumensTaken } from '../message/lumens.ts';
+import { lumensConsented, lumensTaken } from '../message/lumens.ts';
 import { envelopeOf } from '../message/transaction.ts';
 import { readPolicy, type StellarPolicy } from '../policy.ts';
 import { shortage } from '../price/funds.ts';
@@ -36,7 +36,8 @@ export async function signUnsent(body: unknown, { rpc, passphrase, account, sign
   const { unsigned_xdr: text } = readForm(unsentRequestSchema, body);
   const envelope = enveloped(text, 'unsigned_xdr');
   const policy = readPolicy(account.policies);
-  const fault = faultOf(envelope, account.address, policy) ?? (await chainFaultOf(rpc, envelope, account, policy));
+  const fault =
+    faultOf(envelope, account.address, policy) ?? (await chainFaultOf(rpc, envelope, account, policy, passphrase));
   if (fault !== undefined) throw invalidRequest(`invalid \`unsigned_xdr\`: ${fault}`);
   const { transaction, signatures } = envelope;
   const { signature } = await signed(transaction, { source: account.address, passphrase }, signer);
@@ -65,6 +66,7 @@ async function chainFaultOf(
   { transaction }: Envelope,
   { address, committed }: Account,
   policy: StellarPolicy,
+  passphrase: string,
 ): Promise<string | undefined> {
   const { feePayer, timeoutSeconds, longestSeconds, minBalance } = policy;
   const { sourceAccount, operations, seqNum, fee } = transaction;
@@ -73,7 +75,11 @@ async function chainFaultOf(
   const late = timeFault(transaction, latest, feePayer === 'user' ? timeoutSeconds : longestSeconds);
   if (late !== undefined || account === null) return late;
   if (source === address) {
-    const cost = BigInt(fee) + lumensTaken({ source: sourceAccount, operations }, address);
+    const consents = operations.flatMap(({ body }) =>
+      body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.auth : [],
+    );
+    const taken = lumensTaken({ source: sourceAccount, operations }, address) + lumensConsented(consents, passphrase);
+    const cost = BigInt(fee) + taken;
     return shortage({
       account,
       committed: (await committed?.()) ?? 0n,

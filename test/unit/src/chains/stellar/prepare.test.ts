@@ -10,7 +10,7 @@ import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.
 import { newAccount } from '../../../../support/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
-import { CLIENT, envelopeText, payOp, transactionIn } from '../../../../support/stellar-envelopes.ts';
+import { CLIENT, type EnvelopeHow, envelopeText, payOp, transactionIn } from '../../../../support/stellar-envelopes.ts';
 import {
   fieldsOf,
   lumens,
@@ -108,6 +108,19 @@ t.test('a contract’s resources are paid beside its place, within the cap', asy
 t.test('what is too late or too dear for good is refused', async (t) => {
   t.match(await prepared(t, { over: { validUntil: 880_000 } }), { kind: 'refused', end: 'expired' });
   t.match(await prepared(t, { policies: { max_fee: 99 } }), { kind: 'refused', reason: 'Max fee exceeded: 99' });
+});
+
+t.test('what no ledger takes yet is refused, as it would hold up what comes after it', async (t) => {
+  const withThe = (how: EnvelopeHow) => {
+    const text = envelopeText(RELAYER, [payOp('1')], { ...how, signers: [] });
+    return { over: { request: { transaction: text } } };
+  };
+  const from = (minTime: number) => withThe({ minTime });
+  const after = (ledger: number) => withThe({ with: (one) => one.setLedgerbounds(ledger, 0) });
+  t.match(await prepared(t, from(896)), { kind: 'refused', reason: /begin at 896, and it is 880 on the chain/ });
+  t.match(await prepared(t, from(895)), { kind: 'ready' }, 'the client’s clock may be ahead');
+  t.match(await prepared(t, after(52)), { kind: 'refused', reason: 'It is good from ledger 52, and the last is 50' });
+  t.match(await prepared(t, after(51)), { kind: 'ready' });
 });
 
 t.test('reserves, promises and what is under way are not there to spend', async (t) => {

@@ -33,6 +33,10 @@ t.test('where it takes that account away', (t) => {
     t.match(losesRelayer(of(RELAYER, Operation.setOptions(power)), ADDRESS), /^operations\.0: who may sign/);
     t.equal(losesRelayer(of(CLIENT, Operation.setOptions(power)), ADDRESS), undefined, 'of another account');
   }
+  const leap = (bumpTo: bigint) =>
+    losesRelayer(of(RELAYER, Operation.bumpSequence({ bumpTo: String(bumpTo) })), ADDRESS);
+  t.match(leap(2n ** 63n - 1n), /^operations\.0: the sequence of/);
+  t.equal(leap(2n ** 62n), undefined);
   t.equal(losesRelayer(of(RELAYER, Operation.setOptions({ homeDomain: 'a' })), ADDRESS), undefined);
   t.end();
 });

@@ -1,8 +1,9 @@
-import { Asset, Claimant, Operation, type xdr } from '@stellar/stellar-sdk';
+import { Address, Asset, Claimant, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { lumensTaken } from '../../../../../../src/chains/stellar/message/lumens.ts';
+import { lumensConsented, lumensTaken } from '../../../../../../src/chains/stellar/message/lumens.ts';
+import { address, i128, invoke } from '../../../../../support/stellar-contract-scene.ts';
 import { CLIENT, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
-import { RELAYER } from '../../../../../support/stellar-relayer.ts';
+import { PASSPHRASE, RELAYER } from '../../../../../support/stellar-relayer.ts';
 
 const XLM = Asset.native();
 const USD = new Asset('USD', OTHER.publicKey());
@@ -54,5 +55,41 @@ t.test('every operation that can take lumens is counted at its most', (t) => {
 
 t.test('what others pay is not the account’s', (t) => {
   t.equal(taken(payOp('1', CLIENT), payOp('2', RELAYER)), 20_000_000n);
+  t.end();
+});
+
+t.test('what contracts may take of it is what it consents to, at any depth', (t) => {
+  const lumens = XLM.contractId(PASSPHRASE);
+  const invocation = (
+    contract: string,
+    name: string,
+    amount: bigint,
+    below: xdr.SorobanAuthorizedInvocation[] = [],
+  ) => {
+    const { body } = invoke(contract, name, address(RELAYER), address(OTHER), i128(amount));
+    if (body.type !== 'invokeHostFunction') throw new Error('a call');
+    const { hostFunction } = body.invokeHostFunctionOp;
+    if (hostFunction.type !== 'hostFunctionTypeInvokeContract') throw new Error('a call');
+    return new xdr.SorobanAuthorizedInvocation({
+      function: xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(hostFunction.invokeContract),
+      subInvocations: below,
+    });
+  };
+  const consent = (rootInvocation: xdr.SorobanAuthorizedInvocation, by: xdr.SorobanCredentials = OWN) =>
+    new xdr.SorobanAuthorizationEntry({ credentials: by, rootInvocation });
+  const OWN = xdr.SorobanCredentials.sorobanCredentialsSourceAccount();
+  const others = xdr.SorobanCredentials.sorobanCredentialsAddress(
+    new xdr.SorobanAddressCredentials({
+      address: new Address(OTHER.publicKey()).toScAddress(),
+      ...{ nonce: 1n, signatureExpirationLedger: 9, signature: xdr.ScVal.scvVoid() },
+    }),
+  );
+  const transfer = invocation(lumens, 'transfer', 7n);
+  t.equal(lumensConsented([consent(transfer)], PASSPHRASE), 7n);
+  const deep = invocation(USD.contractId(PASSPHRASE), 'transfer', 5n, [transfer, invocation(lumens, 'approve', 2n)]);
+  t.equal(lumensConsented([consent(deep), consent(transfer)], PASSPHRASE), 16n);
+  t.equal(lumensConsented([consent(transfer, others)], PASSPHRASE), 0n, 'somebody else');
+  t.equal(lumensConsented([consent(invocation(lumens, 'transfer', -7n))], PASSPHRASE), 0n);
+  t.equal(lumensConsented([consent(invocation(lumens, 'balance', 7n))], PASSPHRASE), 0n);
   t.end();
 });
