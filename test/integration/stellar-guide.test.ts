@@ -11,15 +11,14 @@ import { requestSchema } from '../../src/chains/stellar/request.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
+import { manage } from '../support/channels-scene.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'stellar.md'), 'utf8');
 const ADDRESS = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 const account = { address: ADDRESS, policies: { fee_payment_strategy: 'relayer' } };
 const chain = createStellarChain();
-const [, pasted = '', bump = '', forwarded = ''] = [...guide.matchAll(/```json\n([^]*?)```/g)].reduce<string[]>(
-  (all, [, text = '']) => [...all, text],
-  [''],
-);
+const blocks = [...guide.matchAll(/```json\n([^]*?)```/g)].map(([, text = '']) => text);
+const [pasted = '', bump = '', forwarded = '', swaps = '', channels = ''] = blocks;
 
 t.test('the configuration is taken as pasted', async (t) => {
   const cwd = t.testdir({ config: { 'config.json': pasted } });
@@ -39,6 +38,19 @@ t.test('the requests are ones', async (t) => {
   t.match(chain.parseRequest(JSON.parse(body), account, 0), { anchorKind: 'sequence', onDeath: 'renew' });
   for (const body of [bump, forwarded]) t.ok(requestSchema.safeParse(JSON.parse(body)).success);
   t.match(JSON.parse(forwarded), { signed_auth_entry: /./ });
+});
+
+t.test('its blocks are all looked at, with the policy of swaps and the naming of channels', async (t) => {
+  t.equal(blocks.length, 5);
+  t.match(readPolicy(policySchema.parse(JSON.parse(swaps))), {
+    feePayer: 'user',
+    swaps: { strategies: ['order-book', 'soroswap'], below: 50_000_000n },
+    allowedTokens: [{ slippage: 0.5, swapped: { least: 50_000_000n } }],
+  });
+  const { params } = JSON.parse(channels) as { params: object };
+  const { action, relayerIds } = (params as { management: Record<string, unknown> }).management;
+  t.match(manage(String(action), { relayerIds }), { management: { action: 'setChannelAccounts' } });
+  t.same(Object.keys(params), Object.keys(manage('')));
 });
 
 t.test('each operation and each consent of its lists is one, and there are no others', async (t) => {

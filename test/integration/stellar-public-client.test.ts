@@ -1,6 +1,6 @@
 /** The public client of the reference, and a plugin, send through a Stellar relayer; the ledger is the judge. */
 import { Configuration, RelayersApi } from '@openzeppelin/relayer-sdk';
-import { Asset, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
+import { Asset, Operation, Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { LUMEN } from '../support/stellar-scene.ts';
 import { payment, stellarStage } from '../support/stellar-stage.ts';
@@ -97,3 +97,24 @@ t.test('a plugin sends and waits', async (t) => {
   t.match((await answer).body.data, { status: 'confirmed', hash: /^[0-9a-f]{64}$/, fee: 100 });
   t.equal(await balanceOf(to.publicKey()), 101n * LUMEN);
 });
+
+t.test('a user’s transaction is quoted, built and sent, and pays for itself', async (t) => {
+  const [to, user] = [await funded(), await funded()];
+  await relayers.updateRelayer(ID, { policies: { fee_payment_strategy: 'user' } } as never);
+  const asked = { operations: [payment(to, LUMEN)], source_account: user.publicKey(), fee_token: 'native' } as never;
+  const quoted = (await relayers.quoteSponsoredTransaction(ID, asked)).data.data as unknown as Sponsored;
+  t.match(quoted, { fee_in_token: '300', fee_in_token_ui: '0.00003', conversion_rate: '1' });
+  const built = (await relayers.buildSponsoredTransaction(ID, asked)).data.data as unknown as Sponsored;
+  t.match(built, { fee_in_token: '300', fee_in_stroops: '300', fee_token: 'native' });
+  const transaction = new Transaction(built.transaction, net.passphrase);
+  transaction.sign(user);
+  const before = await balanceOf(account);
+  const sent = await relayers.sendTransaction(ID, body({ transaction_xdr: transaction.toXdr(), fee_bump: true }));
+  await tickUntil(String(sent.data.data?.id), 'confirmed');
+  t.equal(await balanceOf(account), before, 'it has paid 300 and got 300');
+  t.equal(await balanceOf(to.publicKey()), 101n * LUMEN);
+});
+
+interface Sponsored {
+  transaction: string;
+}
