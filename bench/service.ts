@@ -1,6 +1,6 @@
 /**
- * What the service takes before anybody asks for anything, and what reads of its REST API cost beside a long history. Sends
- * are measured in `evm.ts`.
+ * What the service takes before anybody asks for anything, and what reads and sends over its REST API cost beside a long
+ * history. How fast sends are mined is measured in `evm.ts`.
  */
 import { join } from 'node:path';
 import { Wallet } from 'ethers';
@@ -9,10 +9,12 @@ import { fillEnded } from '../test/support/history.ts';
 import { TRANSACTIONS, TRANSFER } from '../test/support/instances.ts';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
+import { BLOCK_GAS, BLOCK_SECONDS } from './evm.ts';
 import { inTurns, type Ratio, type Round, saturate, type Target, warmUp } from './load.ts';
 import { longestStallMs } from './loop-stall.ts';
 import { startEmptyRoute } from './peers.ts';
 import { familyOf, memoryBelow, memoryOf } from './process-figures.ts';
+import { until } from './relaying.ts';
 
 export interface ServiceFigures {
   /** From the start of the process until it says that it is ready, with ten plugins: the first time on a machine. */
@@ -23,29 +25,32 @@ export interface ServiceFigures {
   mainMib: number;
   /** What each further active plugin adds, in MiB of `Pss`. */
   pluginMib: number;
-  /** An empty GET route, and a read of the REST API. */
-  /** 32 connections kept busy, and their rate as a ratio to that of the empty route. */
-  reads: { name: string; busy: Round; toEmpty: Ratio }[];
-  /** The longest time for which the main loop did nothing else during the reads, in milliseconds. */
+  reads: RequestFigures;
+  sends: RequestFigures;
+}
+
+/** What 32 connections came to that were kept busy. */
+export interface RequestFigures {
+  /** The first is an empty route of the same method; the rates of all as a ratio to its own. */
+  rows: { name: string; busy: Round; toEmpty: Ratio }[];
+  /** The longest time for which the main loop did nothing else meanwhile, in milliseconds. */
   stallMs: number;
 }
 
 const PLUGINS = 10;
 const ACTIVE = 5;
+const PATIENCE_MS = 120_000;
 
-/** Starts a service with ten plugins, lets some of them run, then reads beside `final` transactions that have ended. */
-export async function benchService({
-  seconds,
-  rounds,
-  final,
-}: {
+interface Run {
   seconds: number;
   rounds: number;
-  final: number;
-}): Promise<ServiceFigures> {
+}
+
+/** Starts a service with ten plugins, lets some of them run, then reads and sends beside `final` transactions that ended. */
+export async function benchService({ final, ...run }: Run & { final: number }): Promise<ServiceFigures> {
   const ids = Array.from({ length: PLUGINS }, (_, index) => `plugin-${index}`);
   const handler = 'export async function handler({ params }) { return params; }';
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: BLOCK_SECONDS, args: ['--gas-limit', String(BLOCK_GAS)] });
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
     pluginFiles: Object.fromEntries(ids.map((id) => [`${id}.ts`, handler])),
@@ -70,30 +75,50 @@ export async function benchService({
   try {
     const mainMib = await memoryOf(service.pid, 'Rss');
     const pluginMib = await perPlugin(service, ids);
-    const route = { ...empty.target, method: 'GET' as const };
-    const targets = [
-      route,
+    const reads = await requests(service, run, [
+      { ...empty.target, name: 'empty route, GET', method: 'GET' },
       readOf(service, 'GET a notification', '/api/v1/notifications/hook'),
       readOf(service, 'GET a transaction', `${TRANSACTIONS}/t${final}`),
-      readOf(service, 'list 10 transactions, the newest', TRANSACTIONS),
-      readOf(service, 'list 10 transactions, from the middle', `${TRANSACTIONS}?page=${Math.floor(final / 20)}`),
-    ];
-    await warmUp(targets);
-    await longestStallMs(service);
-    const busy = await inTurns(targets, rounds, (target) => saturate(target, seconds));
-    const reads = targets.map((target) => ({
-      name: target.name,
-      busy: busy.of(target),
-      toEmpty: busy.rateTo(target, route),
-    }));
-    const stallMs = await longestStallMs(service);
-    return { firstReadySeconds: first.seconds, readySeconds, mainMib, pluginMib, reads, stallMs };
+      readOf(service, 'list 10, the newest', TRANSACTIONS),
+      readOf(service, 'list 10, from the middle', `${TRANSACTIONS}?page=${Math.floor(final / 20)}`),
+    ]);
+    const sends = await requests(service, run, [{ ...empty.target, name: 'empty route, POST' }, sendTo(service)]);
+    return { firstReadySeconds: first.seconds, readySeconds, mainMib, pluginMib, reads, sends };
   } finally {
     await service.stop();
     await empty.stop();
     await anvil.stop();
     await workspace.remove();
   }
+}
+
+/** Measures requests in turns with the first of them, the empty route. */
+async function requests(service: RunningService, { seconds, rounds }: Run, targets: Target[]): Promise<RequestFigures> {
+  const [route] = targets;
+  if (route === undefined) throw new Error('nothing to compare with');
+  await warmUp(targets);
+  await untilMined(service);
+  await longestStallMs(service);
+  const busy = await inTurns(targets, rounds, async (target) => {
+    const round = await saturate(target, seconds);
+    // What was sent would take from the next round.
+    await untilMined(service);
+    return round;
+  });
+  const rows = targets.map((target) => ({
+    name: target.name,
+    busy: busy.of(target),
+    toEmpty: busy.rateTo(target, route),
+  }));
+  return { rows, stallMs: await longestStallMs(service) };
+}
+
+async function untilMined(service: RunningService): Promise<void> {
+  const isMined = async () => {
+    const { body } = await service.request('GET', '/api/v1/relayers/local-1/status');
+    return body.data.pending_transactions_count === 0;
+  };
+  await until(isMined, 100, PATIENCE_MS);
 }
 
 async function timedStart(env: Record<string, string>): Promise<{ service: RunningService; seconds: number }> {
@@ -122,14 +147,13 @@ async function settledBelow(service: RunningService): Promise<number> {
 }
 
 function readOf({ url, apiKey, pid }: RunningService, name: string, path: string): Target {
-  return {
-    name,
-    pid,
-    method: 'GET',
-    url: `${url}${path}`,
-    headers: { authorization: `Bearer ${apiKey}` },
-    body: '',
-  };
+  const headers = { authorization: `Bearer ${apiKey}` };
+  return { name, pid, method: 'GET', url: `${url}${path}`, headers, body: '' };
+}
+
+function sendTo({ url, apiKey, pid }: RunningService): Target {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  return { name: 'send a transaction', pid, url: `${url}${TRANSACTIONS}`, headers, body: JSON.stringify(TRANSFER) };
 }
 
 function webhook(): object {

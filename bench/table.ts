@@ -44,23 +44,37 @@ export function printWaiting({ calls, enteredSeconds, answeredSeconds, mibPerCal
   );
 }
 
-/** Prints what the service takes, and its reads as a ratio to the first row (an empty route). */
+/** What is asked of the service: seconds, MiB, a ratio and milliseconds. */
+const SERVICE_FLOORS = { readySeconds: 1, mainMib: 180, pluginMib: 30, readsToEmpty: 0.4, stallMs: 20 };
+
+/**
+ * Prints what the service takes, and its reads and sends as a ratio to an empty route, each beside
+ * what is asked of it. A stall is the longest time for which the main loop did nothing else.
+ */
 export function printService(
-  { firstReadySeconds, readySeconds, mainMib, pluginMib, reads, stallMs }: ServiceFigures,
+  { firstReadySeconds, readySeconds, mainMib, pluginMib, reads, sends }: ServiceFigures,
   { final }: { final: number },
 ): void {
-  process.stdout.write(
-    `\nReady with ten plugins after ${readySeconds.toFixed(2)} s, the first time ${firstReadySeconds.toFixed(2)} s; ` +
-      `main process idle ${mainMib.toFixed(0)} MiB; each further active plugin ${pluginMib.toFixed(0)} MiB.\n\n`,
-  );
-  line(['', 'reads/s', 'to empty', 'CPU µs/read', 'p50 ms', 'p99 ms']);
-  for (const { name, busy, toEmpty } of reads) {
-    const figures = [busy.rate.toFixed(0), `${toEmpty.median.toFixed(2)}×`, busy.cpu.toFixed(0)];
-    line([name, ...figures, busy.p50.toFixed(0), busy.p99.toFixed(0)]);
+  const floors = SERVICE_FLOORS;
+  process.stdout.write(`\nThe service with ten plugins, and beside ${final} final transactions.\n\n`);
+  line(['', 'measured', 'asked for']);
+  line(['ready', `${readySeconds.toFixed(2)} s`, `≤ ${floors.readySeconds} s`]);
+  line(['ready, the first time', `${firstReadySeconds.toFixed(2)} s`, '']);
+  line(['main process, idle', `${mainMib.toFixed(0)} MiB`, `≤ ${floors.mainMib} MiB`]);
+  line(['each further active plugin', `${pluginMib.toFixed(0)} MiB`, `≤ ${floors.pluginMib} MiB`]);
+  line(['longest stall, reads', `${reads.stallMs.toFixed(0)} ms`, `≤ ${floors.stallMs} ms`]);
+  line(['longest stall, sends', `${sends.stallMs.toFixed(0)} ms`, `≤ ${floors.stallMs} ms`]);
+  process.stdout.write('\n');
+  line(['', 'answers/s', 'to empty', 'asked for', 'CPU µs/answer', 'p50 ms', 'p99 ms']);
+  for (const [{ rows }, floor] of [
+    [reads, `≥ ${floors.readsToEmpty.toFixed(2)}×`],
+    [sends, ''],
+  ] as const) {
+    for (const [index, { name, busy, toEmpty }] of rows.entries()) {
+      const figures = [busy.rate.toFixed(0), `${toEmpty.median.toFixed(2)}×`, index === 0 ? '' : floor];
+      line([name, ...figures, busy.cpu.toFixed(0), busy.p50.toFixed(0), busy.p99.toFixed(0)]);
+    }
   }
-  process.stdout.write(
-    `\nThe longest stall of the main loop was ${stallMs.toFixed(0)} ms, with ${final} final transactions.\n`,
-  );
 }
 
 /** Prints what open consoles take from others, as the rate beside them to the rate without. */
