@@ -15,6 +15,7 @@ import { declareNeeds } from './access/needs.ts';
 import { ANSWER_HEADERS } from './answer-headers.ts';
 import type { AcceptedKeys } from './auth.ts';
 import { answerClientError } from './client-errors.ts';
+import type { PlaceCursors } from './cursors/place-cursors.ts';
 import { failure } from './envelope.ts';
 import { challengeOf, retryAfterOf, toAppError } from './errors.ts';
 import type { CursorIds } from './events/cursor.ts';
@@ -32,7 +33,6 @@ import { chainBodies, type DescribedChain, type DescribedSigners } from './opena
 import { describeApi } from './openapi/document.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { makeParametersStorable } from './path-parameters.ts';
-import type { PlaceCursors } from './place-cursors.ts';
 import { requestIdOf } from './request-id.ts';
 import { collectRoutes } from './route-table.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';

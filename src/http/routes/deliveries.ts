@@ -3,10 +3,10 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { DeliveriesService } from '../../services/webhooks/deliveries.ts';
 import { accessOf, callerOf } from '../caller.ts';
+import type { PlaceCursors } from '../cursors/place-cursors.ts';
 import { success, successPart } from '../envelope.ts';
 import { assertNoBody } from '../json-body.ts';
 import { partRequest, sealedPartQuerySchema } from '../paging.ts';
-import type { PlaceCursors } from '../place-cursors.ts';
 
 const ofOne = z.object({ id: z.string() });
 const params = z.object({ id: z.string(), deliveryId: z.string() });

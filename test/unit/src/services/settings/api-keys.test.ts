@@ -106,7 +106,7 @@ t.test('a key that may do more than its caller is neither revoked nor limited by
 });
 
 t.test('a permission that is known no more keeps nobody who may do everything from the key', async (t) => {
-  const { service, create, store } = await stage(t);
+  const { service, store } = await stage(t);
   const stored = {
     name: 'Old',
     permissions: ['relayers:a:teleport'],

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createSealing } from '../../../../src/http/sealing.ts';
+import { createSealing } from '../../../../../src/http/cursors/sealing.ts';
 
 const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const plain = Buffer.from('a place');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createCursorIds } from '../../../../src/http/events/cursor.ts';
-import { createPlaceCursors } from '../../../../src/http/place-cursors.ts';
+import { createPlaceCursors } from '../../../../../src/http/cursors/place-cursors.ts';
+import { createCursorIds } from '../../../../../src/http/events/cursor.ts';
 
 const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 

@@ -1,5 +1,5 @@
-import { invalidRequest } from '../domain/errors.ts';
-import { NO_CURSOR } from './paging.ts';
+import { invalidRequest } from '../../domain/errors.ts';
+import { NO_CURSOR } from '../paging.ts';
 import { createSealing } from './sealing.ts';
 
 /**
