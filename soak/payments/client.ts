@@ -69,7 +69,9 @@ export class Client {
     const answer = isOne ? await this.#postUntilHeard(errand) : await this.#post(errand);
     for (const [position, intention] of errand.intentions.entries()) {
       const { index } = intention;
-      if (answer.kind === 'unheard') this.asked.unknown.add(index);
+      // A plugin that ends with a refusal may have sent what it asked for before.
+      const isPart = answer.kind === 'refused' && errand.intentions.length > 1;
+      if (answer.kind === 'unheard' || isPart) this.asked.unknown.add(index);
       if (answer.kind === 'refused') this.asked.refused.set(index, answer.reason);
       const id = answer.kind === 'accepted' ? answer.ids[position] : undefined;
       if (id === undefined) continue;

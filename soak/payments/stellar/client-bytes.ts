@@ -6,7 +6,7 @@ import { sequenceOf } from './sequence-of.ts';
 /** What an account needs to be there and to keep what it is given, in stroops: two base reserves, and one for rents. */
 export const RECEIVER_FUNDS = 20_000_000n;
 /** How long what users sign is good for, in seconds. */
-const LIFE_S = [15, 60] as const;
+const LIFE_S = [10, 19] as const;
 /** More than the bids of any crowd of the weather. */
 const BUMP_FEE = 200_000;
 
