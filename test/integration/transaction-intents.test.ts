@@ -79,7 +79,9 @@ t.test('the body of a replacement is read as that of a send', async (t) => {
       await stage.ask('PUT', `${stage.transactions}/${id}`, body),
     ];
     t.equal(sent.status, 400, JSON.stringify(body));
-    t.strictSame([replaced.status, replaced.body], [sent.status, sent.body], JSON.stringify(body));
+    // A refusal may name the moment at which it was made.
+    const timeless = (answer: object) => JSON.stringify(answer).replace(/it is \d[^"]*/, 'it is later');
+    t.strictSame([replaced.status, timeless(replaced.body)], [sent.status, timeless(sent.body)], JSON.stringify(body));
   }
   t.equal((await stage.ask('PUT', `${stage.transactions}/${id}`)).status, 400, 'no body at all');
   t.equal((await stage.ask('GET', stage.transactions)).body.pagination.total_items, 1, 'nothing of it was accepted');

@@ -64,7 +64,7 @@ function failureFault(value: unknown, { operation, method, url }: Described, sta
 
 /** A plugin may answer with anything, and its failures with any status. */
 function callFault(value: unknown, described: Described, status: number): string | undefined {
-  if (typeof value !== 'object' || value === null || !('success' in value)) return undefined;
+  if (typeof value !== 'object' || value === null || !('success' in value && 'data' in value)) return undefined;
   if (status === 200) return misfit(described.operation.answer.schema, value);
   return 'code' in value ? failureFault(value, described, status) : misfit(pluginFailureSchema, value);
 }
