@@ -100,7 +100,7 @@ t.test('a plugin sends and waits', async (t) => {
 
 t.test('a user’s transaction is quoted, built and sent, and pays for itself', async (t) => {
   const [to, user] = [await funded(), await funded()];
-  await relayers.updateRelayer(ID, { policies: { fee_payment_strategy: 'user' } } as never);
+  await relayers.updateRelayer(ID, { policies: { fee_payment_strategy: 'user' } });
   const asked = { operations: [payment(to, LUMEN)], source_account: user.publicKey(), fee_token: 'native' } as never;
   const quoted = (await relayers.quoteSponsoredTransaction(ID, asked)).data.data as unknown as Sponsored;
   t.match(quoted, { fee_in_token: '300', fee_in_token_ui: '0.00003', conversion_rate: '1' });

@@ -32,6 +32,8 @@ export interface ChannelsOptions {
   ledgerMs: number;
   /** How many calls a service runs at once; others wait. */
   concurrency: number;
+  /** More of the plugin's own. */
+  settings?: Record<string, string>;
   env?: Record<string, string>;
 }
 
@@ -56,7 +58,9 @@ const FUNDS = 100n * LUMEN;
 /** Ledgers for which a consent is good: those of the tests come faster than a network's. */
 const CONSENT_LEDGERS = 1_000;
 
-export async function startChannels({ channels, ledgerMs, concurrency, env }: ChannelsOptions): Promise<ChannelsScene> {
+export async function startChannels(options: ChannelsOptions): Promise<ChannelsScene> {
+  const { channels, ledgerMs, concurrency, env } = options;
+  const settings = { ...SETTINGS, ...options.settings };
   // The plugin knows the public networks only; ledgers close by themselves, as it waits for them.
   const scene = await startStellarScene({ passphrase: Networks.TESTNET, ledgerMs });
   const { net } = scene;
@@ -75,11 +79,11 @@ export async function startChannels({ channels, ledgerMs, concurrency, env }: Ch
       {
         id: 'channels',
         path: 'channels.ts',
-        permissions: { relayers, env: Object.keys(SETTINGS), kv: true },
+        permissions: { relayers, env: Object.keys(settings), kv: true },
         limits: { slice_ms: 20_000, cpu_ms: 60_000, concurrency },
       },
     ],
-    env: { ...SETTINGS, ...env },
+    env: { ...settings, ...env },
   });
   await symlink(join(ROOT, 'node_modules'), join(workspace.dir, 'node_modules'));
   const accounts = workspace.privateKeys.map((key) =>
