@@ -13,6 +13,7 @@ import { memoSchema } from './form/memo.ts';
 import { isOfContract, operationsSchema } from './form/operations.ts';
 import { parseUnsigned } from './form/unsigned.ts';
 import { enveloped, inXdr } from './form/xdr.ts';
+import { accountNamed } from './message/envelope.ts';
 import { readPolicy } from './policy.ts';
 import type { StellarRequest } from './schema.ts';
 
@@ -21,7 +22,7 @@ const NO_FEE = 'max_fee must be greater than 0 for signed XDR';
 /** The form of a send request. */
 export const requestSchema = strictForm({
   network: z.string().meta({ description: 'The relayer’s own counts' }),
-  source_account: z.string().nullish().meta({ description: 'The account that it is of; absent: the same' }),
+  source_account: z.string().nullish().meta({ description: 'The account that it is of (G… or M…); absent: the same' }),
   operations: operationsSchema.nullish(),
   memo: memoSchema.nullish().meta({ description: 'Of `operations`' }),
   valid_until: z.string().nullish().meta({
@@ -95,7 +96,7 @@ const parsedBy: Parse = (form, account, now, validUntil) => {
 };
 
 const parseOperations: Parse = ({ operations, memo, source_account: source }, account, _now, validUntil) => {
-  if (source != null && source !== account.address) {
+  if (source != null && accountNamed(source) !== account.address) {
     throw invalidRequest(`source_account ${source} is not the relayer's account ${account.address}`);
   }
   const { feePayer, maxFee } = readPolicy(account.policies);

@@ -1,6 +1,7 @@
 import { type AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import {
+  accountNamed,
   accountOf,
   boundsOf,
   type Envelope,
@@ -42,7 +43,7 @@ export function assertSound({ envelope: { transaction }, source }: EnvelopeForm,
   // The reference says it twice.
   if (fault !== undefined) throw inXdr(`Transaction validation error: ${fault}`);
   const own = accountOf(transaction.sourceAccount);
-  if (source !== null && source !== account && source !== own) {
+  if (source !== null && ![account, own].includes(accountNamed(source))) {
     throw invalidRequest(`source_account ${source} is not that of transaction_xdr, ${own}`);
   }
 }

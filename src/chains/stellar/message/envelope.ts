@@ -1,4 +1,4 @@
-import { StrKey, xdr } from '@stellar/stellar-sdk/base';
+import { decodeAddressToMuxedAccount, StrKey, xdr } from '@stellar/stellar-sdk/base';
 
 /** Of one transaction, by the protocol. */
 export const MOST_OPERATIONS = 100;
@@ -56,6 +56,11 @@ function secondForm(tx: xdr.TransactionV0): xdr.Transaction {
 export function accountOf(muxed: xdr.MuxedAccount): string {
   const key = muxed.type === 'keyTypeEd25519' ? muxed.ed25519 : muxed.med25519.ed25519;
   return StrKey.encodeEd25519PublicKey(key.toBytes());
+}
+
+/** The account that a text names in either form; any other text stays as it is. */
+export function accountNamed(text: string): string {
+  return StrKey.isValidMed25519PublicKey(text) ? accountOf(decodeAddressToMuxedAccount(text)) : text;
 }
 
 /** When ledgers take a transaction, and what else it asks of the chain; null where it asks nothing. */

@@ -1,3 +1,4 @@
+import { Account, MuxedAccount } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { parseRequest } from '../../../../../src/chains/stellar/request.ts';
 import { CLIENT, envelopeText, payOp } from '../../../../support/stellar-envelopes.ts';
@@ -16,6 +17,12 @@ t.test('operations are kept as they are, under a sequence of the account', (t) =
     onDeath: 'renew',
     contentKey: null,
   });
+  const muxed = (key: typeof CLIENT) => new MuxedAccount(new Account(key.publicKey(), '0'), '7').accountId();
+  t.same(parse({ source_account: muxed(RELAYER) }), parse({}), 'its address with a number is its own too');
+  t.throws(() => parse({ source_account: muxed(CLIENT) }), { message: /^source_account M\w+ is not the relayer's/ });
+  const own = { operations: null, transaction_xdr: envelopeText(RELAYER, [payOp('1')], { signers: [] }) };
+  t.same(parse({ ...own, source_account: muxed(RELAYER) }), parse(own));
+  t.throws(() => parse({ ...own, source_account: muxed(CLIENT) }), { message: /is not that of transaction_xdr/ });
   const memo = { type: 'id', value: '18446744073709551615' };
   t.match(parse({ memo }).request, { memo });
   t.match(parse({ memo: null, fee_bump: false, max_fee: null, transaction_xdr: null }).request, {

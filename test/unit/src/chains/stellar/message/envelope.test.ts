@@ -1,6 +1,7 @@
-import { type Keypair, Operation, xdr } from '@stellar/stellar-sdk';
+import { Account, type Keypair, MuxedAccount, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import {
+  accountNamed,
   accountOf,
   boundsOf,
   isSoroban,
@@ -91,3 +92,10 @@ t.test('what the protocol refuses whatever it does', (t) => {
 function fieldsOf({ sourceAccount, fee, seqNum, cond, memo, operations, ext }: xdr.Transaction) {
   return { sourceAccount, fee, seqNum, cond, memo, operations, ext };
 }
+
+t.test('an account is named in two forms', (t) => {
+  const muxed = new MuxedAccount(new Account(CLIENT.publicKey(), '0'), '18446744073709551615').accountId();
+  t.equal(accountNamed(muxed), CLIENT.publicKey());
+  for (const other of [CLIENT.publicKey(), `${muxed}A`, '']) t.equal(accountNamed(other), other);
+  t.end();
+});
