@@ -4,7 +4,6 @@
  */
 import t from 'tap';
 import { soakChannels } from '../../soak/channels/channels.ts';
-import { soakFaults } from '../../soak/payments/faults.ts';
 import { soakKills } from '../../soak/payments/kill.ts';
 import { stellarChain } from '../../soak/payments/stellar/chain.ts';
 import { assertKept, smallSoak } from '../support/small-soak.ts';
@@ -13,12 +12,6 @@ const transactions = 12;
 /** What is to be signed anew waits for the end of its time first; a machine that is busy takes longer. */
 const patienceMs = 120_000;
 const small = { ...smallSoak(t, transactions), patienceMs, chain: stellarChain };
-
-t.test('endpoints in trouble, and behind the others', async (t) => {
-  const modes = ['lag'] as const;
-  const result = await soakFaults({ ...small, modes, endpoints: [3], rate: 0.02, pauseMs: 500 });
-  assertKept(t, result, transactions);
-});
 
 t.test('a server that is killed at a step and at random', async (t) => {
   const result = await soakKills({ ...small, kills: 2, everyStep: false });
