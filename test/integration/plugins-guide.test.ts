@@ -102,14 +102,14 @@ t.test('beside a limit nothing is signed', (t) => {
 t.test('the first example is a plugin, and its failure is the one that is shown', async (t) => {
   const source = /```ts\n([^]*?)```/.exec(section('Writing one'))?.[1] ?? '';
   const shown: unknown = JSON.parse(/```json\n([^]*?)```/.exec(section('The answer'))?.[1] ?? '');
-  const world = `export const handler = (context) => ({
+  const shows = `export const handler = (context) => ({
     context: Object.keys(context),
     globals: [fetch, URL, crypto, setTimeout, TextEncoder, ReadableStream, Buffer, process.env].map((one) => typeof one),
   });`;
   const { call, close, services } = await startPluginHost({
     files: {
       'pays.ts': source.replace('sepolia-1', 'known'),
-      'world.ts': world,
+      'world.ts': shows,
       'reads-files.ts': `import { readFileSync } from 'node:fs'; export const handler = () => readFileSync('/etc/passwd', 'utf8');`,
     },
     entries: [{ id: 'pays', emit_traces: true, emit_usage: true, emit_logs: true }],
@@ -132,7 +132,9 @@ t.test('the first example is a plugin, and its failure is the one that is shown'
   );
   for (const key of Object.keys(paid.body.metadata.traces[0])) t.match(section('The answer'), `\`${key}\``);
 
-  const { data } = (await call('world')).body;
+  const world = await call('world');
+  t.equal(world.status, 200, world.text);
+  const { data } = world.body;
   t.strictSame(
     data.context.toSorted(),
     rows('Writing one')

@@ -1,7 +1,7 @@
 import v8 from 'node:v8';
-import vm from 'node:vm';
 import t from 'tap';
 import { CallTable } from '../../../sandbox/call-table.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import { fc, runsOf } from '../../support/properties.ts';
 
 t.test('it holds what a Map would hold, whatever comes and goes', (t) => {
@@ -62,8 +62,6 @@ t.test('calls that take long stay while others come and go', (t) => {
 });
 
 t.test('what was deleted does not outlive the young generation, after a full collection either', (t) => {
-  v8.setFlagsFromString('--expose-gc');
-  const collect = vm.runInNewContext('gc') as () => void;
   const table = new CallTable<object>();
   const inFlight = 32;
   const churn = (from: number, count: number): void => {
@@ -73,7 +71,7 @@ t.test('what was deleted does not outlive the young generation, after a full col
     }
   };
   churn(1, 1000);
-  collect();
+  collectGarbage();
   churn(1001, 50_000);
   const before = oldBytes();
   // About 100 MB, of which a Map in place of the table would have made 40 MB old.

@@ -1,14 +1,10 @@
 /** Threat: a child that writes lengths and kinds of its own choice, to fill or to confuse the thread that reads. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { payloadCaps } from '../../../sandbox/driver/child/payload-caps.ts';
 import { encodeFrame, FrameDecoder, ProtocolViolation } from '../../../sandbox/frames.ts';
 import { FIXED_LIMITS, UP } from '../../../sandbox/protocol.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import { fc } from '../../support/properties.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 type Frame = [kind: number, call: number, text: string];
 
