@@ -6,11 +6,12 @@ const MOST_CALLS = 1_000;
 /** Of what one of them wrote: all of it together may lie in memory. */
 const ROOM = { lines: Number.POSITIVE_INFINITY, characters: 8_192 };
 
-/** The calls that follow a place, and how many of them are not kept any more. */
+/** The latest calls that follow a place, the oldest of them first. */
 export interface FollowingCalls {
   calls: readonly EndedCall[];
-  missed: number;
-  /** Of the last of them. */
+  /** There were more, or there may have been: some are not kept any more. */
+  isCut: boolean;
+  /** Of the last call that ended. */
   place: number;
 }
 
@@ -32,13 +33,22 @@ export class CallFeed {
     for (const listener of this.#listeners) listener.call();
   }
 
-  /** Those that follow, at most `limit`. A place that was never given is taken for the latest. */
-  after(place: number, limit: number): FollowingCalls {
+  /** The latest of those that follow and are wanted, at most `most`. A place that was never given is taken for the latest. */
+  after(place: number, most: number, isWanted: (call: EndedCall) => boolean): FollowingCalls {
     const from = Math.min(place, this.#latest);
     const first = Math.max(from + 1, this.#latest - MOST_CALLS + 1);
-    const last = Math.min(this.#latest, first + limit - 1);
-    const calls = Array.from({ length: last - first + 1 }, (_, at) => this.#calls[(first + at) % MOST_CALLS]);
-    return { calls: calls.filter((call) => call !== undefined), missed: first - from - 1, place: last };
+    const calls: EndedCall[] = [];
+    let isCut = first > from + 1;
+    for (let at = this.#latest; at >= first; at -= 1) {
+      const call = this.#calls[at % MOST_CALLS];
+      if (call === undefined || !isWanted(call)) continue;
+      if (calls.length === most) {
+        isCut = true;
+        break;
+      }
+      calls.push(call);
+    }
+    return { calls: calls.reverse(), isCut, place: this.#latest };
   }
 
   /** Calls back after each call; returns the way to stop that. */

@@ -1,23 +1,14 @@
 import type { EventPlace, TransactionEvent } from '../../domain/transaction/transaction-event.ts';
 import type { FollowingCalls } from '../../plugin-host/call-feed.ts';
+import type { EndedCall } from '../../plugin-host/call-log.ts';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { TransactionEvents } from '../../services/events/transaction-events.ts';
 import type { AcceptedKeys } from '../auth.ts';
 import type { Cursor } from './cursor.ts';
 import { Pulse } from './pulse.ts';
 
-/** Events that one look finds at the most, of each kind. */
+/** Events of transactions that one look finds at the most. */
 const AT_ONCE = 200;
-
-/** What one look found. */
-export interface Found {
-  transactions: readonly TransactionEvent[];
-  calls: FollowingCalls;
-  /** Up to where that is. */
-  cursor: Cursor;
-  /** There is more, to be had at once. */
-  isFull: boolean;
-}
 
 export interface EventSourceParts {
   events: TransactionEvents;
@@ -80,18 +71,15 @@ export class EventSource {
     return { cursor: { transactions: from.transactions, calls: isOurs ? from.calls : now.calls }, isWhole: isOurs };
   }
 
-  /** What follows a place. */
-  async after({ transactions: from, calls: { place } }: Cursor): Promise<Found> {
-    const transactions = await this.#lookAfter(from);
-    const calls = this.#ended.after(place, AT_ONCE);
-    return {
-      ...{ transactions, calls },
-      cursor: {
-        transactions: transactions.at(-1)?.place ?? from,
-        calls: { of: this.#instance, place: calls.place },
-      },
-      isFull: transactions.length === AT_ONCE || calls.place < this.#ended.latest,
-    };
+  /** What became of transactions after a place; with `isFull` there is more, to be had at once. */
+  async transactionsAfter(place: EventPlace): Promise<{ transactions: readonly TransactionEvent[]; isFull: boolean }> {
+    const transactions = await this.#lookAfter(place);
+    return { transactions, isFull: transactions.length === AT_ONCE };
+  }
+
+  /** The latest calls after a place that are wanted, at most `most`. */
+  callsAfter(place: number, most: number, isWanted: (call: EndedCall) => boolean): FollowingCalls {
+    return this.#ended.after(place, most, isWanted);
   }
 
   /** The number of the last beat that was heard. */

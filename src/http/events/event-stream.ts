@@ -2,11 +2,17 @@ import type { Access } from '../../domain/settings/access.ts';
 import type { TransactionEvent } from '../../domain/transaction/transaction-event.ts';
 import type { EndedCall } from '../../plugin-host/call-log.ts';
 import type { Cursor, CursorIds } from './cursor.ts';
-import type { EventSource, Found } from './event-source.ts';
-import { callEventView, eventText, RETRY, transactionEventView } from './event-text.ts';
+import type { EventSource } from './event-source.ts';
+import { callsText, eventText, RETRY, transactionEventView } from './event-text.ts';
 
 /** How long nothing may come: half of what a connection may be silent. */
 const SILENCE_MS = 15_000;
+
+/** How many plugin calls a stream tells of in a second, and at once after a pause: more than anybody can read. */
+const CALLS = { perSecond: 200, atOnce: 200 };
+
+/** How often it says at the most that it has left some out: who hears that reads everything anew. */
+const RESET_EVERY_MS = 1_000;
 
 /** Which events a client wants. Naming something leaves out all else. */
 export interface EventFilter {
@@ -43,19 +49,34 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<string, v
       from === undefined ? { cursor: await source.now(), isWhole: true } : await source.resume(from ?? undefined);
     let { cursor } = begun;
     let toldAt = elapsed();
+    const pace = new CallPace(toldAt);
     yield RETRY + eventText(begun.isWhole ? 'open' : 'reset', {}, ids.idOf(cursor));
     while (!signal.aborted) {
       const { beats } = source;
-      const found = await source.after(cursor);
+      const { transactions, isFull } = await source.transactionsAfter(cursor.transactions);
       const access = parts.access();
       if (access === undefined || signal.aborted) return;
-      const text = textOf(found, cursor, visibleTo(access, parts.filter), ids);
-      cursor = found.cursor;
+      const visible = visibleTo(access, parts.filter);
+      const calls = source.callsAfter(cursor.calls.place, pace.allowed(elapsed()), visible.call);
+      const isReset = pace.told(calls.calls.length, calls.isCut && visible.anyCall, elapsed());
+      const told = transactions.filter(visible.transaction);
+      const before = cursor;
+      cursor = {
+        transactions: transactions.at(-1)?.place ?? before.transactions,
+        calls: { of: before.calls.of, place: calls.place },
+      };
+      const text = [
+        isReset ? eventText('reset', {}) : '',
+        ...told.map((event) =>
+          eventText('transaction', transactionEventView(event), ids.idOf({ ...before, transactions: event.place })),
+        ),
+        callsText(calls.calls, ids.idOf(cursor)),
+      ].join('');
       if (text !== '' || elapsed() - toldAt >= SILENCE_MS) {
         toldAt = elapsed();
         yield text === '' ? quietText(ids.idOf(cursor)) : text;
       }
-      if (!found.isFull) await Promise.race([source.next(beats), left]);
+      if (!isFull) await Promise.race([source.next(beats), left]);
     }
   } finally {
     close();
@@ -89,20 +110,31 @@ function visibleTo(access: Access, { relayerId, pluginId }: EventFilter): Visibl
   };
 }
 
-/** Each event with the id of all that was told up to it: first transactions, then calls. */
-function textOf({ transactions, calls, cursor }: Found, before: Cursor, visible: Visible, ids: CursorIds): string {
-  const pieces: string[] = [];
-  for (const event of transactions) {
-    if (!visible.transaction(event)) continue;
-    const at = ids.idOf({ transactions: event.place, calls: before.calls });
-    pieces.push(eventText('transaction', transactionEventView(event), at));
+/** What a stream may tell of calls, and what it has to say of those that it left out. */
+class CallPace {
+  #left = CALLS.atOnce;
+  #seenAt: number;
+  #isCut = false;
+  #resetAt = Number.NEGATIVE_INFINITY;
+
+  constructor(now: number) {
+    this.#seenAt = now;
   }
-  if (calls.missed > 0 && visible.anyCall) pieces.push(eventText('reset', {}));
-  const firstPlace = calls.place - calls.calls.length + 1;
-  for (const [index, call] of calls.calls.entries()) {
-    if (!visible.call(call)) continue;
-    const at = ids.idOf({ ...cursor, calls: { ...cursor.calls, place: firstPlace + index } });
-    pieces.push(eventText('plugin_call', callEventView(call), at));
+
+  allowed(now: number): number {
+    const regained = ((now - this.#seenAt) / 1_000) * CALLS.perSecond;
+    this.#seenAt = now;
+    this.#left = Math.min(CALLS.atOnce, this.#left + regained);
+    return Math.floor(this.#left);
   }
-  return pieces.join('');
+
+  /** So many were told, and perhaps not all; returns whether that is to be said now. */
+  told(calls: number, isCut: boolean, now: number): boolean {
+    this.#left -= calls;
+    this.#isCut ||= isCut;
+    if (!this.#isCut || now - this.#resetAt < RESET_EVERY_MS) return false;
+    this.#isCut = false;
+    this.#resetAt = now;
+    return true;
+  }
 }

@@ -35,3 +35,19 @@ export function transactionEventView(event: TransactionEvent) {
 export function callEventView(call: EndedCall) {
   return { plugin_id: call.pluginId, ...callView(call) };
 }
+
+/** Each is told to every stream that may see it. */
+const written = new WeakMap<EndedCall, string>();
+
+/** The events of plugin calls. The last has the id: who goes on from before it gets all of them again. */
+export function callsText(calls: readonly EndedCall[], id: string): string {
+  return calls.map((call, at) => (at === calls.length - 1 ? `id: ${id}\n` : '') + callText(call)).join('');
+}
+
+function callText(call: EndedCall): string {
+  const known = written.get(call);
+  if (known !== undefined) return known;
+  const text = eventText('plugin_call', callEventView(call));
+  written.set(call, text);
+  return text;
+}

@@ -10,6 +10,8 @@ export interface Place {
 export interface LongList {
   /** Tells it from other lists. */
   name: string;
+  /** Entries come, and go only when they are old. */
+  isLasting: boolean;
   /** The place of the entry that is `count` after the given one, or after the beginning; undefined beyond the end. */
   place(after: Place | undefined, count: number): Promise<Place | undefined>;
   /** How many entries come after a place, at most `most`. */
@@ -33,15 +35,18 @@ interface Contents {
   marks: readonly Place[];
 }
 
-/** About a millisecond of the main loop, where the database is embedded. */
-const STRIDE = 10_000;
+/** So many entries are passed over in about a tenth of a millisecond of the main loop, where the database is embedded. */
+const STRIDE = 1_000;
+/** So many strides are passed over at most before a table of contents is made, or made anew. */
+const MOST_STRIDES = 10;
 /** So long a table of contents serves. */
 const SERVES_MS = 60_000;
 
 /**
- * Finds pages of long lists, and says how long these are, without a look that grows with them. Up to one stride of
- * entries are counted each time. Beyond that a table of contents is made, stride by stride with a turn of the loop
- * between them, and serves for a minute: entries that are new are counted, those that went meanwhile are not.
+ * Finds pages of long lists, and says how long these are, without a look that grows with them. A short list is counted
+ * each time. Of a longer one a table of contents is made, stride by stride with a turn of the loop between them. It
+ * serves for a minute: entries that are new are counted, those that went meanwhile are not. So a list that empties fast
+ * is counted for longer, and first.
  */
 export class ListContents {
   readonly #stride: number;
@@ -55,8 +60,11 @@ export class ListContents {
 
   /** Where the entry number `offset`, from 0, is found. */
   async open(list: LongList, offset: number): Promise<Opening> {
-    const short = await list.countAfter(undefined, this.#stride + 1);
-    if (short <= this.#stride) return { total: short, after: undefined, skip: offset };
+    if (!list.isLasting || !this.#serves(list)) {
+      const most = list.isLasting ? this.#stride : this.#counted;
+      const total = await list.countAfter(undefined, most + 1);
+      if (total <= most) return { total, after: undefined, skip: offset };
+    }
     const { contents, newer } = await this.#contentsOf(list);
     const stride = Math.min(Math.floor((offset - newer) / this.#stride), contents.marks.length);
     return {
@@ -66,10 +74,19 @@ export class ListContents {
     };
   }
 
+  get #counted(): number {
+    return this.#stride * MOST_STRIDES;
+  }
+
+  #serves({ name }: LongList): boolean {
+    const known = this.#known.get(name);
+    return known !== undefined && this.#elapsed() - known.madeAt <= SERVES_MS;
+  }
+
   async #contentsOf(list: LongList): Promise<{ contents: Contents; newer: number }> {
     const contents = await this.#latest(list);
-    const newer = await list.countBefore(contents.newest, this.#stride + 1);
-    if (newer <= this.#stride) return { contents, newer };
+    const newer = await list.countBefore(contents.newest, this.#counted + 1);
+    if (newer <= this.#counted) return { contents, newer };
     this.#known.delete(list.name);
     return { contents: await this.#latest(list), newer: 0 };
   }

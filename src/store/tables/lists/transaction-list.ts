@@ -43,6 +43,7 @@ export function transactionList(connection: Connection): Reader['transactions'] 
     return {
       matching,
       name: JSON.stringify([relayerId, status]),
+      isLasting: status === undefined || isFinal(status),
       place: (place, count) =>
         newestFirst(after(place, matching))
           .select(['created_at', 'id'])

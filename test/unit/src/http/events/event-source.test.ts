@@ -49,11 +49,12 @@ t.test('those who ask for the same between two beats look once', async (t) => {
   t.equal(events.listeners, 1);
   const from = await source.now();
   events.happen();
-  const found = await Promise.all([source.after(from), source.after(from)]);
+  const look = () => source.transactionsAfter(from.transactions);
+  const found = await Promise.all([look(), look()]);
   t.match(found, [{ transactions: [{}], isFull: false }, { transactions: [{}] }]);
   t.equal(events.looks, 1);
   await source.next(source.beats);
-  await source.after(from);
+  await look();
   t.equal(events.looks, 2);
   for (const one of close) one();
   t.equal(events.listeners, 0);
@@ -78,8 +79,8 @@ t.test('there is more than one look finds', async (t) => {
   const events = new FakeEvents();
   for (let count = 0; count < 201; count += 1) events.happen();
   const source = sourceOver(events);
-  const from = { transactions: { written: 0, position: 0 }, calls: { of: '00000000', place: 0 } };
-  const found = await source.after(from);
-  t.match(found, { isFull: true, cursor: { transactions: { position: 200 } } });
-  t.match(await source.after(found.cursor), { isFull: false, cursor: { transactions: { position: 201 } } });
+  const found = await source.transactionsAfter({ written: 0, position: 0 });
+  t.match([found.isFull, found.transactions.length], [true, 200]);
+  const rest = await source.transactionsAfter({ written: 0, position: 200 });
+  t.match(rest, { isFull: false, transactions: [{ place: { position: 201 } }] });
 });

@@ -22,7 +22,8 @@ async function setUp(t: Parameters<typeof storeFor>[0], given: Partial<StreamPar
     return () => listeners.delete(listener);
   };
   const events = createTransactionEvents(store, { onNews });
-  const source = new EventSource({ events, pluginHost: { ended: new CallFeed() }, keys: { onChange } }, '00000000');
+  const ended = new CallFeed();
+  const source = new EventSource({ events, pluginHost: { ended }, keys: { onChange } }, '00000000');
   const leaving = new AbortController();
   const time = { now: 0 };
   const stream = eventStream({
@@ -37,7 +38,7 @@ async function setUp(t: Parameters<typeof storeFor>[0], given: Partial<StreamPar
   const tellKeys = () => {
     for (const listener of keyListeners) listener();
   };
-  return { stream, leaving, time, accept, listeners, keyListeners, tellKeys, ids };
+  return { stream, leaving, time, accept, listeners, keyListeners, tellKeys, ids, ended };
 }
 
 t.test('where nothing is to be told, something is sent now and then', async (t) => {
@@ -91,4 +92,33 @@ t.test('it ends with its key, and looks when keys change', async (t) => {
   t.equal((await next).done, true);
   t.equal(looked, 2, 'with the very next look');
   t.equal(keyListeners.size, 0);
+});
+
+t.test('of calls without end the latest are told, and that some were left out each second', async (t) => {
+  const { stream, time, ended } = await setUp(t);
+  await stream.next();
+  let calls = 0;
+  const callMany = (count: number) => {
+    for (const end = calls + count; calls < end; ) {
+      calls += 1;
+      const requestId = `q${calls}`;
+      ended.add({ pluginId: 'p', requestId, keyId: 'k', at: 0, outcome: 'returned', durationMs: 1, lines: [] });
+    }
+  };
+  const told = async () => {
+    const text = (await stream.next()).value ?? '';
+    const ids = [...text.matchAll(/"request_id":"(q\d+)"/g)].map(([, id]) => id);
+    return { isReset: text.includes('event: reset'), first: ids[0], count: ids.length };
+  };
+  callMany(500);
+  t.strictSame(await told(), { isReset: true, first: 'q301', count: 200 });
+  time.now += 50;
+  callMany(500);
+  t.strictSame(await told(), { isReset: false, first: 'q991', count: 10 }, 'as many as 50 ms bring');
+  time.now += 950;
+  t.strictSame(await told(), { isReset: true, first: undefined, count: 0 }, 'said later, though nothing came since');
+  time.now += 1_000;
+  callMany(3);
+  t.strictSame(await told(), { isReset: false, first: 'q1001', count: 3 });
+  await stream.return();
 });
