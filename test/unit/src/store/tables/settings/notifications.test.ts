@@ -115,3 +115,21 @@ t.test('a record of unknown shape is an error that names it', async (t) => {
   await t.rejects(store.read.notification('hook-1'), { name: 'UnreadableRecord', message: /hook-1/ });
   t.match(await store.read.notification('hook-2'), { id: 'hook-2' });
 });
+
+t.test('what is read again is opened once, until it is another', async (t) => {
+  const inner = createSealer([oldKey], randomBytes);
+  let opened = 0;
+  const opening = (...[sealed, place]: Parameters<Sealer['open']>) => {
+    if (place.table === 'notifications') opened += 1;
+    return inner.open(sealed, place);
+  };
+  const store = await open(`${t.testdir()}/store.db`, { ...inner, open: opening });
+  t.teardown(() => store.close());
+  const put = (url: string) => store.write((writer) => writer.putNotification(notificationOf({ url })));
+  await put('https://one.example/');
+  for (let read = 0; read < 3; read += 1) await store.read.notification('hook-1');
+  t.equal(opened, 1);
+  await put('https://two.example/');
+  t.match(await store.read.notification('hook-1'), { url: 'https://two.example/' });
+  t.equal(opened, 2);
+});
