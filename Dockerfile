@@ -27,4 +27,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.APP_PORT || 8080}/api/v1/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # No shell between: the signals of the container's runtime reach the service itself.
-CMD ["node", "--max-semi-space-size=16", "--disable-sigusr1", "src/main.ts"]
+CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "--disable-sigusr1", "src/main.ts"]

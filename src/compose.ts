@@ -21,7 +21,6 @@ import { createMarketHttp } from './egress/market-client.ts';
 import { createRpcHttp } from './egress/rpc/rpc-http.ts';
 import { createSignerHttp } from './egress/signer-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
-import type { Engine } from './engine/engine.ts';
 import { HistoryKeeper } from './engine/history-keeper.ts';
 import type { LifeStep } from './engine/lane/life-steps.ts';
 import { Retention } from './engine/retention.ts';
@@ -295,6 +294,9 @@ async function build(
   });
   opened.later('sandbox', () => pluginHost.close(0));
   plugins.whenRead(() => pluginHost.applySettings());
+  // Its threads and processes start beside what follows.
+  const hostStarted = pluginHost.start();
+  hostStarted.catch(() => undefined);
   const signInCode = new SignInCode({ key: apiKey.key, elapsed: clock.elapsed, randomBytes });
   const server = await createHttpServer({
     ...{ services, pluginHost },
@@ -335,7 +337,7 @@ async function build(
   await feed.start();
   delivery.start();
   retention.start();
-  await startAll(engine, pluginHost, stop);
+  await allStarted([engine.start(), hostStarted], stop);
   late.add(openedSettings.late);
   if (parts.readConfiguration !== undefined) {
     const read = parts.readConfiguration;
@@ -391,9 +393,9 @@ async function openStore(
 }
 
 /** The engine may wait for endpoints and the host for its compiler: neither needs the other, nor does an end. */
-async function startAll(engine: Engine, pluginHost: PluginHost, stop?: AbortSignal): Promise<void> {
+async function allStarted(starts: readonly Promise<void>[], stop?: AbortSignal): Promise<void> {
   stop?.throwIfAborted();
-  const started = Promise.all([engine.start(), pluginHost.start()]);
+  const started = Promise.all(starts);
   await (stop === undefined ? started : Promise.race([started, once(stop, 'abort')]));
   stop?.throwIfAborted();
 }

@@ -19,6 +19,7 @@ import { type PluginBooks, PluginViews } from './catalog/plugin-view.ts';
 import { stateOf } from './catalog/version-swap.ts';
 import { nativeAddon } from './compiler/child-program.ts';
 import { type Compiler, createCompiler } from './compiler/compiler.ts';
+import { type SandboxTexts, sandboxTexts } from './compiler/sandbox-texts.ts';
 import { FairStart } from './fair-start.ts';
 import { Gateway } from './gateway.ts';
 import type { PluginHost, PluginStatus, ProcessUse } from './plugin-host.ts';
@@ -213,7 +214,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     });
     catalog = plugins;
     // Not among builds of plugins, of which one that hangs would hold it up.
-    const texts = await Promise.all([compiler.runtime(), compiler.child()]);
+    const texts = await sandboxTexts(compiler, deps.sandboxDir);
     // Threads and the spare process start while the plugins are compiled.
     const [threads] = await Promise.all([startThreads(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
     if (ending() !== undefined) {
@@ -239,11 +240,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await until(() => children.settled, CHILD_MS);
   }
 
-  async function startThreads([runtime, program]: [string, string]): Promise<DriverPool> {
+  async function startThreads(texts: SandboxTexts): Promise<DriverPool> {
     pool = await createDriverPool(
       {
         filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
-        data: { protocol: PROTOCOL_VERSION, runtime, program, addon: nativeAddon() },
+        data: { protocol: PROTOCOL_VERSION, ...texts, addon: nativeAddon() },
         threads: deps.threads,
         log,
       },

@@ -14,6 +14,7 @@ import {
 } from '../../sandbox/protocol.ts';
 import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
 import { createCompiler } from '../../src/plugin-host/compiler/compiler.ts';
+import { type SandboxTexts, sandboxTexts } from '../../src/plugin-host/compiler/sandbox-texts.ts';
 
 /** The folder of the checkout. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -21,27 +22,27 @@ export const SANDBOX_DIR = path.join(ROOT, 'sandbox');
 
 const WAIT_MS = 20_000;
 
+let texts: Promise<SandboxTexts> | undefined;
+
 /** The runtime as the service bundles it. */
 export async function guestRuntime(): Promise<string> {
-  const compiler = createCompiler({ root: ROOT, sandboxDir: SANDBOX_DIR });
-  const runtime = await compiler.runtime();
-  await compiler.close();
-  return runtime;
+  return (await builtTexts()).runtime;
 }
 
-let program: Promise<string> | undefined;
-
-/** The child's program as the service bundles it, once for each test file. */
-export function sandboxProgram(): Promise<string> {
-  program ??= bundledProgram();
-  return program;
+/** The child's program as the service bundles it. */
+export async function sandboxProgram(): Promise<string> {
+  return (await builtTexts()).program;
 }
 
-async function bundledProgram(): Promise<string> {
-  const compiler = createCompiler({ root: ROOT, sandboxDir: SANDBOX_DIR });
-  const text = await compiler.child();
-  await compiler.close();
-  return text;
+/** Once for each test file, or for each run of many. */
+async function builtTexts(): Promise<SandboxTexts> {
+  texts ??= (async () => {
+    const compiler = createCompiler({ root: ROOT, sandboxDir: SANDBOX_DIR });
+    const built = await sandboxTexts(compiler, SANDBOX_DIR);
+    await compiler.close();
+    return built;
+  })();
+  return await texts;
 }
 
 /** A plugin whose handler has this body; `context` is its parameter, and `kept` a variable of its module. */
