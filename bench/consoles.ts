@@ -1,6 +1,8 @@
-/** What open consoles take from everybody else: the same load with and without them, in turns. */
+/** How soon the console is there, and what open ones take from everybody else: the same load with and without them, in turns. */
 import { ALERT_METRICS } from '../console/alerts.ts';
 import { ApiClient } from '../src/client/client.ts';
+import { HAS_BROWSER, startBrowser } from '../test/support/browser.ts';
+import { type FirstView, firstView } from '../test/support/first-view.ts';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
 import { inTurns, type Ratio, type Round, saturate, type Target, warmUp } from './load.ts';
@@ -13,11 +15,18 @@ export interface WatchedLoad {
   toAlone: Ratio;
 }
 
+export interface ConsoleFigures {
+  /** Of browsers that were never there, one after the other; none where the packages have no browser. */
+  views: FirstView[];
+  loads: WatchedLoad[];
+}
+
+const VIEWS = 9;
 const CONSOLES = 10;
 /** What the overview asks for again, and how often. */
 const LOOK_EVERY_MS = 15_000;
 
-export async function benchConsoles(run: { seconds: number; rounds: number }): Promise<WatchedLoad[]> {
+export async function benchConsoles(run: { seconds: number; rounds: number }): Promise<ConsoleFigures> {
   const workspace = await createWorkspace({
     pluginFiles: { 'echo.ts': 'export async function handler({ params }) { return params; }' },
     plugins: [{ id: 'echo', path: 'echo.ts' }],
@@ -26,6 +35,7 @@ export async function benchConsoles(run: { seconds: number; rounds: number }): P
   });
   const service = await startService(workspace.env);
   try {
+    const views = HAS_BROWSER ? await viewsOf(service) : [];
     const loads: WatchedLoad[] = [];
     for (const alone of [readOf(service), callOf(service)]) {
       const watched = { ...alone, name: `${alone.name}, ${CONSOLES} consoles open` };
@@ -39,11 +49,19 @@ export async function benchConsoles(run: { seconds: number; rounds: number }): P
       const toAlone = turns.rateTo(watched, alone);
       loads.push({ name: alone.name, alone: turns.of(alone), watched: turns.of(watched), toAlone });
     }
-    return loads;
+    return { views, loads };
   } finally {
     await service.stop();
     await workspace.remove();
   }
+}
+
+async function viewsOf({ url }: RunningService): Promise<FirstView[]> {
+  const { browser, close } = await startBrowser();
+  const views: FirstView[] = [];
+  while (views.length < VIEWS) views.push(await firstView(browser, url));
+  await close();
+  return views;
 }
 
 /** Asks what ten open overviews ask; returns the way to close them. */

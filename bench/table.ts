@@ -1,4 +1,4 @@
-import type { WatchedLoad } from './consoles.ts';
+import type { ConsoleFigures } from './consoles.ts';
 import type { EvmBench, EvmFigures } from './evm.ts';
 import type { ReadFigures } from './history.ts';
 import type { KeyPlaceBench, KeyPlaceFigures } from './key-place.ts';
@@ -77,8 +77,20 @@ export function printService(
   }
 }
 
-/** Prints what open consoles take from others, as the rate beside them to the rate without. */
-export function printConsoles(loads: readonly WatchedLoad[]): void {
+/** What is asked of the first view: milliseconds and bytes. */
+const VIEW_CEILINGS = { ms: 300, bytes: 100_000 };
+
+/** Prints how soon the console is there, and what open ones take from others, as the rate beside them to the rate without. */
+export function printConsoles({ views, loads }: ConsoleFigures): void {
+  const [first] = views;
+  if (first !== undefined) {
+    const times = views.map(({ afterHtmlMs }) => afterHtmlMs).sort((a, b) => a - b);
+    process.stdout.write(`\nThe first view of ${views.length} browsers, one after the other.\n\n`);
+    line(['', 'first', 'median', 'longest', 'asked for']);
+    const shown = [first.afterHtmlMs, times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0];
+    line(['after the HTML', ...shown.map((ms) => `${ms.toFixed(0)} ms`), `≤ ${VIEW_CEILINGS.ms} ms`]);
+    line(['beside the HTML', `${first.bytes} B`, '', '', `≤ ${VIEW_CEILINGS.bytes} B`]);
+  }
   process.stdout.write(
     '\nThe same load without and with ten open consoles, in turns; their own work shares the cores.\n\n',
   );

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '../load.ts';
 import { Note } from './text.tsx';
 
@@ -47,30 +48,33 @@ export function ListOf<Item>(props: {
   );
 }
 
+interface Pagination {
+  per_page: number;
+  total_items: number;
+}
+
 /** Leads from page to page. */
-export function Pages({
-  page,
-  total,
-  perPage,
-  go,
-}: {
-  page: number;
-  total: number;
-  perPage: number;
-  go: (page: number) => void;
-}) {
-  const last = Math.max(1, Math.ceil(total / perPage));
-  if (last === 1) return null;
+export function Pages(props: { page: number; of: Pagination | undefined; go: (page: number) => void }) {
+  const { page, of, go } = props;
+  // Stays while the next page is asked for.
+  const known = useRef(of);
+  known.current = of ?? known.current;
+  const last = known.current && Math.max(1, Math.ceil(known.current.total_items / known.current.per_page));
+  // What was on the last page may be gone.
+  useEffect(() => {
+    if (last !== undefined && page > last) go(last);
+  }, [page, last, go]);
+  if (last === undefined || last === 1) return null;
   return (
     <nav class="pages" aria-label="Pages">
       <button type="button" disabled={page <= 1} onClick={() => go(page - 1)}>
-        Newer
+        Previous
       </button>
       <span>
         Page {page} of {last}
       </span>
       <button type="button" disabled={page >= last} onClick={() => go(page + 1)}>
-        Older
+        Next
       </button>
     </nav>
   );

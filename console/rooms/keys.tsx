@@ -1,13 +1,15 @@
+import { useState } from 'preact/hooks';
 import { useCall } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { Older, useParts } from '../parts/older.tsx';
-import { ListOf, Table } from '../parts/table.tsx';
+import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Time } from '../parts/text.tsx';
 import { client } from '../session.ts';
 
 /** Who may ask for what, and who changed what. */
 export function Keys() {
-  const keys = useCall('listApiKeys', { query: { per_page: 100 } });
+  const [page, setPage] = useState(1);
+  const keys = useCall('listApiKeys', { query: { page, per_page: 100 } });
   const parts = useParts('audit');
   const audit = useCall('listAuditRecords', { query: { per_page: 50, ...parts.query } });
   const revoke = (id: string) => async () => {
@@ -44,6 +46,7 @@ export function Keys() {
           </Table>
         )}
       </ListOf>
+      <Pages page={page} of={keys.value?.pagination} go={setPage} />
       <h2>Audit</h2>
       <ListOf loaded={audit} empty="No setting was changed over the API yet.">
         {(items) => (

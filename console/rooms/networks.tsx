@@ -16,7 +16,6 @@ export function Networks() {
   const [page, setPage] = useState(1);
   const networks = useCall('listNetworks', { query: { page, per_page: PER_PAGE } });
   const figures = useEndpointFigures();
-  const { pagination } = networks.value ?? {};
   return (
     <>
       <h1>Networks</h1>
@@ -51,7 +50,7 @@ export function Networks() {
           </Table>
         )}
       </ListOf>
-      {pagination !== undefined && <Pages page={page} total={pagination.total_items} perPage={PER_PAGE} go={setPage} />}
+      <Pages page={page} of={networks.value?.pagination} go={setPage} />
     </>
   );
 }

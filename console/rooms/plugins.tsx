@@ -6,7 +6,7 @@ import { Action } from '../parts/action.tsx';
 import { CallForm } from '../parts/call-form.tsx';
 import { CallLog } from '../parts/call-log.tsx';
 import { PluginPlots } from '../parts/plugin-plots.tsx';
-import { ListOf, Table } from '../parts/table.tsx';
+import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, counted, Note, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { usageOf } from '../plugin-usage.ts';
@@ -18,7 +18,8 @@ const LIST_EVERY_MS = 15_000;
 const MOST_CALLS = 200;
 
 export function Plugins() {
-  const plugins = useCall('listPlugins', { query: { per_page: 500 } });
+  const [page, setPage] = useState(1);
+  const plugins = useCall('listPlugins', { query: { page, per_page: 500 } });
   useEvery(LIST_EVERY_MS, plugins.reload);
   const [order, setOrder] = useState<Order>('processor');
   const inOrder = useOrder(order);
@@ -65,6 +66,7 @@ export function Plugins() {
           </Table>
         )}
       </ListOf>
+      <Pages page={page} of={plugins.value?.pagination} go={setPage} />
     </>
   );
 }

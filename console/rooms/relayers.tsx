@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks';
 import { amountText } from '../../src/client/amount-text.ts';
 import type { Schemas } from '../../src/client/api.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
-import { ListOf, Table } from '../parts/table.tsx';
+import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { client } from '../session.ts';
@@ -26,7 +27,8 @@ export function causeOf({ disabled_reason: reason }: Relayer): string {
 }
 
 export function Relayers() {
-  const relayers = useCall('listRelayers', { query: { per_page: 500 } });
+  const [page, setPage] = useState(1);
+  const relayers = useCall('listRelayers', { query: { page, per_page: 500 } });
   useEvery(LOOK_EVERY_MS, relayers.reload);
   return (
     <>
@@ -56,6 +58,7 @@ export function Relayers() {
           </Table>
         )}
       </ListOf>
+      <Pages page={page} of={relayers.value?.pagination} go={setPage} />
     </>
   );
 }

@@ -38,10 +38,12 @@ export function fieldOf(one: Transaction, name: string): string | null {
 
 /** The relayers of which there are transactions to look at. */
 export function TransactionsOfAll() {
-  const relayers = useCall('listRelayers', { query: { per_page: 500 } });
+  const [page, setPage] = useState(1);
+  const relayers = useCall('listRelayers', { query: { page, per_page: 500 } });
   const [only] = relayers.value?.data ?? [];
   useEffect(() => {
-    if (relayers.value?.data.length === 1 && only !== undefined) location.replace(to('transactions', only.id));
+    if (relayers.value?.pagination.total_items === 1 && only !== undefined)
+      location.replace(to('transactions', only.id));
   }, [only]);
   return (
     <>
@@ -63,6 +65,7 @@ export function TransactionsOfAll() {
           </ul>
         )}
       </ListOf>
+      <Pages page={page} of={relayers.value?.pagination} go={setPage} />
     </>
   );
 }
@@ -92,7 +95,6 @@ export function Transactions({ relayerId }: { relayerId: string }) {
     setStatus('');
     reload();
   };
-  const { pagination } = list.value ?? {};
   return (
     <>
       <p class="back">
@@ -131,7 +133,7 @@ export function Transactions({ relayerId }: { relayerId: string }) {
           </Table>
         )}
       </ListOf>
-      {pagination !== undefined && <Pages page={page} total={pagination.total_items} perPage={PER_PAGE} go={setPage} />}
+      <Pages page={page} of={list.value?.pagination} go={setPage} />
     </>
   );
 }

@@ -2,11 +2,12 @@ import { useCallback, useState } from 'preact/hooks';
 import { isHeld, useCall, useEvery } from '../load.ts';
 import { Deliveries, LOOK_EVERY_MS } from '../parts/deliveries.tsx';
 import { Older, useParts } from '../parts/older.tsx';
-import { ListOf, Table } from '../parts/table.tsx';
+import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { to } from '../place.ts';
 
 export function Webhooks() {
-  const targets = useCall('listNotifications', { query: { per_page: 100 } });
+  const [page, setPage] = useState(1);
+  const targets = useCall('listNotifications', { query: { page, per_page: 100 } });
   return (
     <>
       <h1>Webhooks</h1>
@@ -27,6 +28,7 @@ export function Webhooks() {
           </Table>
         )}
       </ListOf>
+      <Pages page={page} of={targets.value?.pagination} go={setPage} />
     </>
   );
 }

@@ -18,16 +18,25 @@ const QUIET = [
 /** Whether the packages have a browser for this system. */
 export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
 
-/** A browser of the test's own, unpacked from its package into a folder that goes with it. */
+/** A browser of the test's own. */
 export async function openBrowser(t: Test): Promise<Browser> {
+  const { browser, close } = await startBrowser();
+  t.teardown(close);
+  return browser;
+}
+
+/** Unpacks a browser from its package into a folder that goes with it. */
+export async function startBrowser(): Promise<{ browser: Browser; close: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'isolayer-browser-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = folder;
   const executablePath = await chromium.executablePath();
   const browser = await browserType.launch({ args: QUIET, executablePath, headless: true });
   if (before === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = before;
-  t.teardown(() => browser.close());
-  return browser;
+  const close = async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { browser, close };
 }

@@ -57,15 +57,21 @@ class Entries implements LongList {
 }
 
 t.test('every entry is found where it is, and no look is longer than some strides', async (t) => {
-  const property = fc.asyncProperty(fc.nat(60), fc.nat(70), fc.nat(40), fc.boolean(), async (count, offset, added, lasting) => {
-    const entries = new Entries(count, lasting);
-    const contents = new ListContents({ stride: 3 });
-    await contents.open(entries, 0);
-    entries.add(added);
-    const opening = await contents.open(entries, offset);
-    const isShort = entries.looks.every((look) => look <= 31);
-    return isShort && opening.total === entries.size && entries.entryAt(opening) === entries.idAt(offset);
-  });
+  const property = fc.asyncProperty(
+    fc.nat(60),
+    fc.nat(70),
+    fc.nat(40),
+    fc.boolean(),
+    async (count, offset, added, lasting) => {
+      const entries = new Entries(count, lasting);
+      const contents = new ListContents({ stride: 3 });
+      await contents.open(entries, 0);
+      entries.add(added);
+      const opening = await contents.open(entries, offset);
+      const isShort = entries.looks.every((look) => look <= 31);
+      return isShort && opening.total === entries.size && entries.entryAt(opening) === entries.idAt(offset);
+    },
+  );
   await t.resolves(fc.assert(property, { numRuns: runsOf(500) }));
 });
 
