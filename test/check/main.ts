@@ -18,7 +18,7 @@ const steps = [
   typesStep({ path: 'console', folders: ['console'], finds: ['src/client/client.ts'] }),
   typesStep({ path: 'sandbox/guest', folders: ['sandbox/guest'] }),
   // Without our own module the compiler would quietly take the public package of that name.
-  typesStep({ path: 'plugins', folders: ['plugins'], finds: ['sandbox/guest/modules/relayer-sdk.ts'] }),
+  typesStep({ path: 'examples', folders: ['plugins'], finds: ['sandbox/guest/modules/relayer-sdk.ts'] }),
   importsStep,
   deadCodeStep,
   houseStep,

@@ -1,5 +1,5 @@
 /** The types that authors get are those of the world that plugins run in, with and without the types of Node. */
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -7,6 +7,7 @@ import { installTypes } from '../../src/cli/plugin/install-types.ts';
 import { typeProblems } from '../../src/cli/plugin/type-check.ts';
 import { openSandbox } from '../../src/cli/testing/sandbox.ts';
 import { commandBefore } from '../support/cli-answers.ts';
+import { runTyped } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const guest = join(root, 'sandbox', 'guest', 'types');
@@ -107,3 +108,15 @@ setTimeout((given: number) => given, 5, 'x');`,
     t.match(problems.join('\n'), /^wrong\.ts\(2,\d+\): error TS2322[^]*^wrong\.ts\(3,\d+\): error TS2/m);
   });
 }
+
+t.test('nothing that lies in a checkout is in the way of a first plugin', { timeout: 120_000 }, async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'isolayer-checkout-'));
+  t.teardown(() => rm(dir, { recursive: true, force: true }));
+  for (const path of ['package.json', 'src', 'sandbox', 'config', 'plugins']) {
+    await cp(join(root, path), join(dir, path), { recursive: true });
+  }
+  await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
+  t.notMatch((await runTyped(dir, ['plugin', 'new', 'greeter'])).said, 'is yours');
+  const { code, said, complained } = await runTyped(dir, ['plugin', 'check', 'greeter']);
+  t.match({ code, said, complained }, { code: 0, said: /types: right/, complained: /^$/ });
+});

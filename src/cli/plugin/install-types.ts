@@ -34,6 +34,8 @@ const OPTIONS = {
     allowImportingTsExtensions: true,
     paths: {
       isolayer: ['./modules/relayer-sdk.ts'],
+      // In a checkout the package of this name is the service itself, with all its sources.
+      'isolayer/*': ['./kit.d.ts'],
       '@openzeppelin/relayer-sdk': ['./modules/relayer-sdk.ts'],
       '@openzeppelin/relayer-sdk/*': ['./modules/relayer-sdk.ts'],
       ...Object.fromEntries(Object.entries(PACKAGES).map(([name, [, file]]) => [name, [`./${file}`]])),
