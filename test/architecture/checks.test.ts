@@ -128,7 +128,11 @@ t.test('the compiler: the guest sees no Node, no web and no service', async (t) 
 });
 
 t.test('the compiler: a plugin sees our types under the name that authors import', async (t) => {
-  const plugins = typesStep({ path: 'examples', folders: ['plugins'], finds: ['sandbox/guest/modules/relayer-sdk.ts'] });
+  const plugins = typesStep({
+    path: 'examples',
+    folders: ['plugins'],
+    finds: ['sandbox/guest/modules/relayer-sdk.ts'],
+  });
   const sdk = { 'sandbox/guest/modules/relayer-sdk.ts': "export type { Speed } from '../plugin-api.ts';\n" };
   const api = { 'sandbox/guest/plugin-api.ts': 'export type Speed = 1 | 2;\n' };
   const plugin = (speed: number) =>

@@ -2,6 +2,9 @@ import { dirname, join } from 'node:path';
 import type { ReadText } from './source-texts.ts';
 import { type Tsconfig, tsconfigOf } from './tsconfig.ts';
 
+/** What only the compiler of TypeScript reads: the code is where it would be without the path. */
+const DECLARATIONS = /\.d\.[cm]?ts$/;
+
 /** Where the authors' `compilerOptions.paths` and `baseUrl` have an import lead. */
 export class TsconfigPaths {
   readonly #root: string;
@@ -19,7 +22,7 @@ export class TsconfigPaths {
     if (/^(?:\.{0,2}\/|[a-z][\w+.-]*:|#)/i.test(specifier)) return [];
     const { paths, baseUrl } = await this.#tsconfigOf(dirname(importer));
     const below = baseUrl === undefined ? [] : [join(baseUrl, specifier)];
-    return [...matched(paths, specifier), ...below];
+    return [...matched(paths, specifier), ...below].filter((path) => !DECLARATIONS.test(path));
   }
 
   #tsconfigOf(folder: string): Promise<Tsconfig> {

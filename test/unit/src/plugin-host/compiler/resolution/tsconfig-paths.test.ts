@@ -4,7 +4,14 @@ import { TsconfigPaths } from '../../../../../../src/plugin-host/compiler/resolu
 const TEXT = JSON.stringify({
   compilerOptions: {
     baseUrl: '.',
-    paths: { '@/*': ['src/*', 'more/*'], '@/deep/*': ['deep/*.ts'], exact: ['e.ts'], 'a*z': ['az/*'], '*': ['any/*'] },
+    paths: {
+      '@/*': ['src/*', 'more/*'],
+      '@/deep/*': ['deep/*.ts'],
+      exact: ['e.ts'],
+      typed: ['t.d.ts'],
+      'a*z': ['az/*'],
+      '*': ['any/*'],
+    },
   },
 });
 
@@ -14,6 +21,7 @@ t.test('patterns lead where the compiler of TypeScript has them lead', async (t)
   t.strictSame(await of('@/x'), ['/p/src/x', '/p/more/x', '/p/@/x']);
   t.strictSame(await of('@/deep/x'), ['/p/deep/x.ts', '/p/@/deep/x'], 'the longest text before the star');
   t.strictSame(await of('exact'), ['/p/e.ts', '/p/exact']);
+  t.strictSame(await of('typed'), ['/p/typed'], 'types are no code');
   t.strictSame(await of('abcz'), ['/p/az/bc', '/p/abcz']);
   t.strictSame(await of('az'), ['/p/az/', '/p/az']);
   t.strictSame(await of('other'), ['/p/any/other', '/p/other']);
