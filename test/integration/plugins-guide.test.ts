@@ -112,7 +112,11 @@ t.test('the first example is a plugin, and its failure is the one that is shown'
       'world.ts': shows,
       'reads-files.ts': `import { readFileSync } from 'node:fs'; export const handler = () => readFileSync('/etc/passwd', 'utf8');`,
     },
-    entries: [{ id: 'pays', emit_traces: true, emit_usage: true, emit_logs: true }],
+    entries: [
+      { id: 'pays', emit_traces: true, emit_usage: true, emit_logs: true },
+      // A first use of all of these is one long stretch on a busy machine.
+      { id: 'world', limits: { slice_ms: 60_000 } },
+    ],
   });
   t.teardown(close);
   const refused = await call('pays', {});
