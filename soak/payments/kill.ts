@@ -23,7 +23,7 @@ const RANDOM_LIFE_MS = [200, 2_500] as const;
 /** At which occurrence of a step a process ends, at the latest. */
 const LATEST_OCCURRENCE = 8;
 /** After so long nothing is killed any more, however slow the machine is. */
-const KILLING_MS = 300_000;
+const KILLING_MS = 900_000;
 /** How often it is looked whether an instance is missing. */
 const KEEP_UP_MS = 1_000;
 
