@@ -32,7 +32,7 @@ import { SignInCode } from './http/access/sign-in-code.ts';
 import { createPlaceCursors } from './http/cursors/place-cursors.ts';
 import { createCursorIds } from './http/events/cursor.ts';
 import { createLimits } from './http/limits/create-limits.ts';
-import { HTTP_LIMITS } from './http/limits.ts';
+import { HTTP_LIMITS } from './http/limits/http-limits.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
 import { createHttpServer } from './http/server.ts';
 import { LateRelayers } from './late-relayers.ts';
@@ -96,7 +96,6 @@ export interface Service {
 
 /** How long a start waits for a database server that does not answer. */
 const DATABASE_PATIENCE_MS = 30_000;
-
 /** How long the answers of calls that were ended may take to leave. */
 const LAST_ANSWERS_MS = 2000;
 

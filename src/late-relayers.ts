@@ -3,7 +3,7 @@ import { messageOf } from './domain/errors.ts';
 import type { Engine } from './engine/engine.ts';
 import { Pause } from './engine/pause.ts';
 import { type AddressParts, type LateRelayer, withAddresses } from './relayer-addresses.ts';
-import { applyChangedDeclarations } from './services/declarations.ts';
+import { applyChangedDeclarations } from './services/declarations/declarations.ts';
 import type { Store } from './store/store.ts';
 
 export interface LateRelayersDeps extends Omit<AddressParts, 'read'> {

@@ -12,9 +12,9 @@ import type { Log } from './observability/log.ts';
 import type { OpenedSettings } from './open-settings.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import { withAddresses } from './relayer-addresses.ts';
-import { applyChangedDeclarations } from './services/declarations.ts';
-import { applyPlugins } from './services/settings/plugin-declarations.ts';
-import { applyChangedNotifications } from './services/webhooks/notification-declarations.ts';
+import { applyChangedDeclarations } from './services/declarations/declarations.ts';
+import { applyChangedNotifications } from './services/declarations/notification-declarations.ts';
+import { applyPlugins } from './services/declarations/plugin-declarations.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import type { Store } from './store/store.ts';
 

@@ -2,7 +2,7 @@ import type { Chain } from './chains/chain.ts';
 import type { RelayerEntry } from './config/configuration.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Log } from './observability/log.ts';
-import type { DeclaredRelayer } from './services/declarations.ts';
+import type { DeclaredRelayer } from './services/declarations/declarations.ts';
 import type { SignerDirectory } from './services/settings/signer-directory.ts';
 import type { Reader } from './store/store.ts';
 

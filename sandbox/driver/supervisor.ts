@@ -18,8 +18,6 @@ import {
   UP,
 } from '../protocol.ts';
 import { Child, type Gone } from './child/child.ts';
-import type { Journal } from './child/journal.ts';
-import type { Launcher } from './child/launch.ts';
 import {
   cutRequest,
   isCrowded,
@@ -33,7 +31,9 @@ import {
   parseRequest,
   parseShelf,
   requestId,
-} from './child/messages.ts';
+} from './child/child-messages.ts';
+import type { Journal } from './child/journal.ts';
+import type { Launcher } from './child/launch.ts';
 import { payloadCaps } from './child/payload-caps.ts';
 import { diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
 import { LoadedVersions } from './loaded-versions.ts';
@@ -41,7 +41,7 @@ import { BytesInFlight } from './meter.ts';
 import { OverrunDetector } from './overrun-detector.ts';
 import { NO_CALL } from './pulse.ts';
 import { RunningCall } from './running-call.ts';
-import { ResidentMemory, Watch } from './watch.ts';
+import { ResidentMemory, Watchdog } from './watchdog.ts';
 
 /** What a supervisor is given. */
 export interface SupervisorParts {
@@ -71,7 +71,7 @@ export class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #child: Child;
   readonly #decoder: FrameDecoder;
-  readonly #watch: Watch;
+  readonly #watchdog: Watchdog;
   readonly #overruns: OverrunDetector;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
@@ -99,11 +99,11 @@ export class Supervisor {
       parts.journal,
     );
     this.#overruns = new OverrunDetector(this.#child);
-    this.#watch = new Watch(
+    this.#watchdog = new Watchdog(
       { look: (now, rssBytes) => this.#look(now, rssBytes), isBusy: () => this.#isBusy() },
       new ResidentMemory(() => this.#child.memoryPid),
     );
-    this.#watch.wake();
+    this.#watchdog.wake();
     const boot: BootMessage = { protocol: PROTOCOL_VERSION, journal: this.#child.keepsJournal, runtime: parts.runtime };
     this.#child.send(DOWN.BOOT, NO_CALL, JSON.stringify(boot));
   }
@@ -166,7 +166,7 @@ export class Supervisor {
 
   #begin(): void {
     if (!this.#isBusy()) this.#overruns.pulse.heard(performance.now());
-    this.#watch.wake();
+    this.#watchdog.wake();
   }
 
   #onFrame(kind: number, id: number, text: string): void {
@@ -317,7 +317,7 @@ export class Supervisor {
   /** Kills the child and ends its calls. The first reason stands. */
   #end(cause: Death['cause'], detail: string, culprit: number): void {
     if (this.#ending !== null) return;
-    this.#watch.stop();
+    this.#watchdog.stop();
     this.#overruns.close();
     this.#child.kill();
     this.#endCalls({ cause, detail, culprit }, false);
@@ -335,7 +335,7 @@ export class Supervisor {
   }
 
   #onGone(gone: Gone): void {
-    this.#watch.stop();
+    this.#watchdog.stop();
     this.#overruns.close();
     const ending = this.#ending ?? this.#deathOf(gone);
     if (this.#ending === null) this.#endCalls(ending, diedOfMemory(gone));

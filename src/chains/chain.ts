@@ -12,7 +12,7 @@ import type { RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../egress/rpc/rpc-verdict.ts';
 import type { Curve, Signer } from '../signers/signer.ts';
 import type { Account } from './account.ts';
-import type { ChainClient } from './client.ts';
+import type { ChainClient } from './chain-client.ts';
 import type { ChainDescription } from './description.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 

@@ -1,6 +1,6 @@
 import type { Relayer } from '../domain/relayer.ts';
 import type { Contact } from '../egress/rpc/endpoint-pool.ts';
-import type { ChainClient } from './client.ts';
+import type { ChainClient } from './chain-client.ts';
 
 /** The live side of the networks: one client for each network and set of endpoints, made when first needed. */
 export interface ChainConnections {

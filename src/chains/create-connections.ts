@@ -13,7 +13,7 @@ import {
   type WatchedRpcClient,
 } from '../egress/rpc/json-rpc.ts';
 import type { Chain, Deployments } from './chain.ts';
-import type { ChainClient } from './client.ts';
+import type { ChainClient } from './chain-client.ts';
 import type { ChainConnections, Contacts, Served } from './connections.ts';
 
 export interface ConnectionParts {

@@ -1,7 +1,7 @@
 import type { Json } from '../domain/json/json.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import { type OfferAnswer, type OfferOptions, type RpcClient, RpcError } from '../egress/rpc/rpc-client.ts';
-import type { BroadcastOutcome } from './client.ts';
+import type { BroadcastOutcome } from './chain-client.ts';
 
 /** What one endpoint made of the bytes. */
 export interface Verdict {

@@ -1,6 +1,6 @@
 import { inTime } from '../domain/in-time.ts';
 import type { ReadOne, RpcClient } from '../egress/rpc/rpc-client.ts';
-import type { ParkedPreparation } from './client.ts';
+import type { ParkedPreparation } from './chain-client.ts';
 
 /*
  * Whose word counts where several endpoints are asked: the one rule of all families. Any endpoint may be silent, behind

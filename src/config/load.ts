@@ -4,7 +4,6 @@ import { checkCaveats } from './caveats.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import { reportIgnored } from './check.ts';
 import type { Configuration } from './configuration.ts';
-import { checkCurve } from './curves.ts';
 import { readEnvironment } from './environment.ts';
 import { readJsonFile, shownPath } from './json-file.ts';
 import { readNetworkEntries } from './networks/network-files.ts';
@@ -21,6 +20,7 @@ import {
   readSigners,
   type Section,
 } from './sections.ts';
+import { checkCurve } from './signer-curve.ts';
 import { readVariables } from './variables.ts';
 
 /** What the configuration is read from and checked against. */

@@ -1,4 +1,4 @@
-import type { BroadcastOutcome } from '../chains/client.ts';
+import type { BroadcastOutcome } from '../chains/chain-client.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
 import type { DecisionKind } from '../domain/transaction/decision.ts';

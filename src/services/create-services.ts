@@ -14,7 +14,7 @@ import type { Log } from '../observability/log.ts';
 import type { SignerKinds } from '../signers/registry.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
-import { withAuditLog } from './audit-log.ts';
+import { withAuditLog } from './audit/audit-log.ts';
 import { createEffectsService } from './effects.ts';
 import { createFetchService } from './fetch.ts';
 import { createKvService } from './kv.ts';

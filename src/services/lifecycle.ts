@@ -9,12 +9,12 @@ import type { Engine } from '../engine/engine.ts';
 import { stateRefusal } from '../engine/lane/intents.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, StoredEffect, Writer } from '../store/store.ts';
+import { noteAsked } from './audit/transaction-audit.ts';
 import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { LifecycleService } from './services.ts';
 import { TIMELINE_EVENTS, timelineOf } from './timeline.ts';
-import { noteAsked } from './transaction-audit.ts';
 import { findTransaction } from './transaction-lookup.ts';
 
 /** How long a request waits for the lane to carry out its intent. */

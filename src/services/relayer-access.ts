@@ -1,6 +1,6 @@
 import type { Account } from '../chains/account.ts';
 import type { Chain } from '../chains/chain.ts';
-import type { ChainClient } from '../chains/client.ts';
+import type { ChainClient } from '../chains/chain-client.ts';
 import type { ChainConnections } from '../chains/connections.ts';
 import { relayerDisabled } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';

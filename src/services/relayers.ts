@@ -1,4 +1,4 @@
-import type { ChainClient } from '../chains/client.ts';
+import type { ChainClient } from '../chains/chain-client.ts';
 import { AppError } from '../domain/errors.ts';
 import { inTime } from '../domain/in-time.ts';
 import type { Relayer } from '../domain/relayer.ts';

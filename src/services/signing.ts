@@ -6,10 +6,10 @@ import type { Relayer } from '../domain/relayer.ts';
 import type { Actor } from '../domain/settings/caller.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
+import { noteSigned, type SignedFor } from './audit/signature-audit.ts';
 import { answerOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { SigningService } from './services.ts';
-import { noteSigned, type SignedFor } from './signature-audit.ts';
 
 export interface SigningDeps {
   store: Store;

@@ -14,12 +14,12 @@ import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
 import type { Reader, Store } from '../store/store.ts';
+import { noteAsked } from './audit/transaction-audit.ts';
 import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
 import { createSpendingGuard } from './spending.ts';
-import { noteAsked } from './transaction-audit.ts';
 import { findTransaction } from './transaction-lookup.ts';
 
 /**

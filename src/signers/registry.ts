@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import { awsKmsSignerKind } from './aws-kms.ts';
 import { azureKeyVaultSignerKind } from './azure/key-vault.ts';
-import { cdpSignerKind } from './cdp/account.ts';
+import { cdpSignerKind } from './cdp/server-account.ts';
 import { googleCloudKmsSignerKind } from './google-cloud-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';

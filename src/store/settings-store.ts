@@ -2,14 +2,14 @@ import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Notification, NotificationFields, SigningKeyField } from '../domain/notification.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
 import type { Relayer, RelayerBalance } from '../domain/relayer.ts';
 import type { ApiKey } from '../domain/settings/api-key.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/settings/audit.ts';
 import type { Caller } from '../domain/settings/caller.ts';
+import type { Notification, NotificationFields, SigningKeyField } from '../domain/settings/notification.ts';
 import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
-import type { StoredSigner } from '../domain/signer.ts';
+import type { StoredSigner } from '../domain/settings/signer.ts';
 
 /** Reads of what clients can change. */
 export interface SettingsReader {

@@ -1,4 +1,5 @@
 import { noBarrels } from './barrels.ts';
+import { baseNames } from './base-names.ts';
 import { chainFolders } from './chain-folders.ts';
 import { fileLength } from './file-length.ts';
 import { folderSize } from './folder-size.ts';
@@ -14,6 +15,7 @@ export const houseRules: Readonly<Record<string, Rule>> = {
   fileLength,
   folderSize,
   bannedNames,
+  baseNames,
   noBarrels,
   mirroredTests,
   staleExemptions,

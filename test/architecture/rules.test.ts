@@ -1,5 +1,6 @@
 import t from 'tap';
 import { noBarrels } from './barrels.ts';
+import { baseNames } from './base-names.ts';
 import { chainFolders } from './chain-folders.ts';
 import { fileLength } from './file-length.ts';
 import { folderSize } from './folder-size.ts';
@@ -34,6 +35,25 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
       [at('test/unit/src/common/id.test.ts')],
     ],
     kept: [at('src/http/envelope.ts'), at('src/store/commonality.ts'), at('docs/helpers.md')],
+  },
+  {
+    rule: baseNames,
+    broken: [
+      [at('src/engine/lane/turns.ts'), at('src/engine/webhooks/turns.ts')],
+      [at('src/store/lanes.ts'), at('src/store/tables/lanes.ts')],
+      [at('src/chains/evm/price/market.ts'), at('src/chains/evm/price/gas/market.ts')],
+      [at('sandbox/driver/child/launch.ts'), at('sandbox/driver/launch.ts')],
+    ],
+    kept: [
+      at('src/store/tables/lanes.ts'),
+      at('src/services/lanes.ts'),
+      at('src/chains/evm/fees.ts'),
+      at('src/chains/solana/fees.ts'),
+      at('src/chains/solana/swap/fees.ts'),
+      at('sandbox/guest/globals/url.ts'),
+      at('sandbox/guest/parts/url.ts'),
+      at('test/unit/src/store/lanes.test.ts'),
+    ],
   },
   {
     rule: noBarrels,
@@ -83,9 +103,9 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
   },
   {
     rule: folderSize,
-    broken: [Array.from({ length: 24 }, (_, place) => at(`src/engine/f${place}.ts`))],
+    broken: [Array.from({ length: 23 }, (_, place) => at(`src/engine/f${place}.ts`))],
     kept: [
-      ...Array.from({ length: 23 }, (_, place) => at(`src/engine/f${place}.ts`)),
+      ...Array.from({ length: 22 }, (_, place) => at(`src/engine/f${place}.ts`)),
       at('src/engine/lane/lane.ts'),
       ...Array.from({ length: 40 }, (_, place) => at(`test/unit/f${place}.ts`)),
     ],

@@ -1,6 +1,6 @@
 /** Transactions that can die: of a chain without an order, and of one with time bounds and room for one. */
 import t, { type Test } from 'tap';
-import type { ChainClient } from '../../src/chains/client.ts';
+import type { ChainClient } from '../../src/chains/chain-client.ts';
 import { EngineWorld } from '../support/engine-world.ts';
 import type { FakeFamily } from '../support/fake-chain-client.ts';
 import { BlockhashChain } from '../support/model/blockhash-chain.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ChainClient } from '../../src/chains/client.ts';
+import type { ChainClient } from '../../src/chains/chain-client.ts';
 import { sequenceOf } from '../../src/domain/transaction/anchor.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Leases } from '../../src/store/lease.ts';

@@ -8,7 +8,7 @@ import t from 'tap';
 import { dialect } from '../../src/chains/solana/dialect.ts';
 import { lossShown } from '../../src/chains/solana/guard/loss.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
-import { decodeMessage } from '../../src/chains/solana/message/message.ts';
+import { decodeMessage } from '../../src/chains/solana/message/compiled-message.ts';
 import { readPolicy } from '../../src/chains/solana/policy.ts';
 import { simulate } from '../../src/chains/solana/provider.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
-import type { BroadcastOutcome } from '../../src/chains/client.ts';
+import type { BroadcastOutcome } from '../../src/chains/chain-client.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { patienceMs } from '../../src/chains/evm/replace.ts';
 import { readSettings } from '../../src/chains/evm/schema.ts';

@@ -1,4 +1,4 @@
-import type { ChainClient } from '../../src/chains/client.ts';
+import type { ChainClient } from '../../src/chains/chain-client.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /**

@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
-import type { ChainClient } from '../../src/chains/client.ts';
+import type { ChainClient } from '../../src/chains/chain-client.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';

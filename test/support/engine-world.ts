@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChainClient } from '../../src/chains/client.ts';
+import type { ChainClient } from '../../src/chains/chain-client.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
 import { laneKey } from '../../src/domain/transaction/lane.ts';

@@ -15,7 +15,7 @@ import type {
   Replacement,
   Sequences,
   SignedBytes,
-} from '../../src/chains/client.ts';
+} from '../../src/chains/chain-client.ts';
 import type { ParsedRequest } from '../../src/chains/parsed-request.ts';
 import { invalidRequest } from '../../src/domain/errors.ts';
 import type { JsonObject, WireObject } from '../../src/domain/json/json.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BroadcastOutcome } from '../../src/chains/client.ts';
+import type { BroadcastOutcome } from '../../src/chains/chain-client.ts';
 import type { FaultSource } from './fake-wire.ts';
 
 /** What a signed transaction of the fake chain says; its raw form is the JSON of this. */

@@ -1,4 +1,4 @@
-import type { BroadcastOutcome } from '../../src/chains/client.ts';
+import type { BroadcastOutcome } from '../../src/chains/chain-client.ts';
 import { AppError } from '../../src/domain/errors.ts';
 
 /** How the fake network treats one call: a `lie` is an answer that is not true. */

@@ -1,7 +1,7 @@
 import * as node from 'node:crypto';
+import type { Tools } from '../../sandbox/guest/globals/subtle/algorithm.ts';
 import { createParameters } from '../../sandbox/guest/globals/subtle/parameters.ts';
 import { createSubtle } from '../../sandbox/guest/globals/subtle/subtle.ts';
-import type { Tools } from '../../sandbox/guest/globals/subtle/tools.ts';
 import { createArithmetic } from '../../sandbox/guest/node/crypto/arithmetic.ts';
 import { createKeyedCrypto } from '../../sandbox/guest/node/crypto/keyed-crypto.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';

@@ -1,4 +1,4 @@
-import { cutRequest, parseRequest } from '../../sandbox/driver/child/messages.ts';
+import { cutRequest, parseRequest } from '../../sandbox/driver/child/child-messages.ts';
 import type { HostFunction, HostOp } from '../../sandbox/guest/host-function.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';

@@ -1,4 +1,4 @@
-import type { ChainClient } from '../../src/chains/client.ts';
+import type { ChainClient } from '../../src/chains/chain-client.ts';
 import { dialect } from '../../src/chains/stellar/dialect.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';

@@ -9,8 +9,8 @@ import {
   TransactionBuilder,
   type xdr,
 } from '@stellar/stellar-sdk';
-import { readEnvelope } from '../../src/chains/stellar/message/envelope.ts';
 import { decorated, envelopeOf, feeBumpOf, hashOf } from '../../src/chains/stellar/message/transaction.ts';
+import { readEnvelope } from '../../src/chains/stellar/message/transaction-envelope.ts';
 import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
 
 /** Somebody whose fees the relayer pays. */

@@ -1,6 +1,6 @@
 import { NATIVE_MINT } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
-import type { Message } from '../../src/chains/solana/message/message.ts';
+import type { Message } from '../../src/chains/solana/message/compiled-message.ts';
 import { associatedTokenAddress } from '../../src/chains/solana/message/pda.ts';
 import { decodeTransaction, type WireTransaction } from '../../src/chains/solana/message/transaction.ts';
 import { readPolicy } from '../../src/chains/solana/policy.ts';

@@ -1,7 +1,7 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Observation, ObservedEntry } from '../client.ts';
+import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { normalAddress } from './address.ts';
 import { type BodySearch, createBodySearch } from './inclusion/body-search.ts';
 import { type Finding, type Lost, trace } from './inclusion/displacement.ts';

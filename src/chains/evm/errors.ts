@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json/json.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
-import type { BroadcastOutcome } from '../client.ts';
+import type { BroadcastOutcome } from '../chain-client.ts';
 import type { Verdict } from '../offering.ts';
 import { printable } from '../printable.ts';
 

@@ -4,7 +4,7 @@ import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Chain } from '../chain.ts';
-import type { ChainClient, Observation, ObservedEntry } from '../client.ts';
+import type { ChainClient, Observation, ObservedEntry } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
 import { addressOf } from './address.ts';

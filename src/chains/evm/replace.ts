@@ -4,9 +4,9 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Account } from '../account.ts';
-import type { AttemptPreparation, LaneFigures, NewAttempt } from '../client.ts';
+import type { AttemptPreparation, LaneFigures, NewAttempt } from '../chain-client.ts';
 import { highestOf, most } from './fees.ts';
-import { policyViolation } from './form/admission.ts';
+import { policyViolation } from './form/policy-checks.ts';
 import { readPolicy } from './policy.ts';
 import {
   beyondBlock,

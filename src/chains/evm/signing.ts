@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { SignedBytes } from '../client.ts';
+import type { SignedBytes } from '../chain-client.ts';
 import { addressOf, normalAddress } from './address.ts';
 import { rlpAccessList } from './form/access-list.ts';
 import { rlpAuthorizationList } from './form/authorization.ts';

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { BroadcastOutcome } from '../client.ts';
+import type { BroadcastOutcome } from '../chain-client.ts';
 import { offerBytes, type Taking } from '../offering.ts';
 import { broadcastFailure } from './errors.ts';
 

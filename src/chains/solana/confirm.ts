@@ -3,12 +3,12 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Observation, ObservedEntry } from '../client.ts';
+import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { answersInTime, isBorneOut, type Opinion } from '../quorum.ts';
 import { reasonOf } from './errors.ts';
 import { programsOf } from './guard/policies.ts';
 import { assertReach, deadAmong, type Sought } from './inclusion/death.ts';
-import { decodeMessage } from './message/message.ts';
+import { decodeMessage } from './message/compiled-message.ts';
 import {
   firstAvailableBlock,
   isWithoutHistory,

@@ -1,7 +1,7 @@
 import { isNodeError, type ReadOne } from '../../egress/rpc/rpc-client.ts';
 import { programsOf } from './guard/policies.ts';
+import type { Message } from './message/compiled-message.ts';
 import { readComputeBudget } from './message/compute-budget.ts';
-import type { Message } from './message/message.ts';
 import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
 import { feeFor, recentPrices } from './provider.ts';
 

@@ -4,7 +4,7 @@ import type { MarketClient } from '../../egress/market-client.ts';
 import { EndpointUnfit, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { Chain } from '../chain.ts';
-import type { ChainClient } from '../client.ts';
+import type { ChainClient } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
 import { balanceOfAll } from '../quorum.ts';

@@ -11,8 +11,8 @@ import { readValidUntil } from '../valid-until.ts';
 import { isAddress } from './address.ts';
 import { guardOf, policyViolation } from './guard/policies.ts';
 import { compileLegacy } from './message/compile.ts';
+import { encodeMessage, MalformedTransaction } from './message/compiled-message.ts';
 import { nonceOf } from './message/durable-nonce.ts';
-import { encodeMessage, MalformedTransaction } from './message/message.ts';
 import {
   decodeTransaction,
   isSignatureOf,

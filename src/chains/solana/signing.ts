@@ -3,11 +3,11 @@ import { toBase58 } from '../../domain/base58.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { SignedBytes } from '../client.ts';
+import type { SignedBytes } from '../chain-client.ts';
 import { addressOf } from './address.ts';
 import { MOST_UNITS } from './fees.ts';
+import { decodeMessage, encodeMessage, type Message } from './message/compiled-message.ts';
 import { readComputeBudget, setLimit } from './message/compute-budget.ts';
-import { decodeMessage, encodeMessage, type Message } from './message/message.ts';
 import { encodeTransaction } from './message/transaction.ts';
 import { readFields, type SolanaFields } from './schema.ts';
 
@@ -74,7 +74,7 @@ function variedLimit(message: Message): Message | undefined {
   return { ...message, instructions };
 }
 
-/** {@link import('../client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
+/** {@link import('../chain-client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
 export function costOf(prepared: JsonObject): bigint {
   const fields = readFields(prepared);
   return fields === undefined ? 0n : BigInt(fields.fee) + BigInt(fields.rent ?? jsonAmount(0n));

@@ -1,7 +1,7 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Observation, ObservedEntry } from '../client.ts';
+import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { answersInTime, isBorneOut, type Opinion, proofOf } from '../quorum.ts';
 import { failureReason, resultIn } from './errors.ts';
 import { isEvidenced } from './inclusion/evidence.ts';

@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk/base';
-import { resourceFeeOf } from './message/envelope.ts';
+import { resourceFeeOf } from './message/transaction-envelope.ts';
 import type { StellarFields } from './schema.ts';
 
 /** What the network asks of each operation at least, in stroops. */

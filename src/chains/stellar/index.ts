@@ -5,7 +5,7 @@ import type { MarketClient } from '../../egress/market-client.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { Chain, Deployments } from '../chain.ts';
-import type { ChainClient } from '../client.ts';
+import type { ChainClient } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
 import { balanceOfAll } from '../quorum.ts';

@@ -4,14 +4,14 @@ import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
-import type { LaneFigures, Preparation } from '../client.ts';
+import type { LaneFigures, Preparation } from '../chain-client.ts';
 import { answersInTime, middleBy, middleOf, unlessRefusedAlone } from '../quorum.ts';
 import { BASE_FEE, bidFor, MOST_FEE, USUAL_CAP } from './fees.ts';
 import { CLOCKS_APART } from './guard/gasless.ts';
 import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
-import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/envelope.ts';
 import { lumensConsented, lumensTaken } from './message/lumens.ts';
 import { hashOf } from './message/transaction.ts';
+import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/transaction-envelope.ts';
 import { readPolicy, type StellarPolicy } from './policy.ts';
 import { contractNeeds } from './price/contract-call.ts';
 import { parkedForFunds, shortage } from './price/funds.ts';
@@ -182,7 +182,7 @@ async function billed(
   return short === undefined ? { kind: 'ready', fields, cost } : parkedForFunds(short);
 }
 
-/** {@link import('../client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
+/** {@link import('../chain-client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
 export function costOf({ request, fields }: Pick<Transaction, 'request' | 'fields'>): bigint {
   const known = readFields(fields);
   if (known === undefined) return 0n;

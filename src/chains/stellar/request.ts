@@ -10,10 +10,10 @@ import { BASE_FEE, MOST_FEE, USUAL_CAP } from './fees.ts';
 import { parseFeeBump } from './form/fee-bump.ts';
 import { parseForward } from './form/forward.ts';
 import { memoSchema } from './form/memo.ts';
-import { isOfContract, operationsSchema } from './form/operations.ts';
+import { isOfContract, operationsSchema } from './form/operation.ts';
 import { parseUnsigned } from './form/unsigned.ts';
 import { enveloped, inXdr } from './form/xdr.ts';
-import { accountNamed } from './message/envelope.ts';
+import { accountNamed } from './message/transaction-envelope.ts';
 import { readPolicy } from './policy.ts';
 import type { StellarRequest } from './schema.ts';
 

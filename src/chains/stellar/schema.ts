@@ -6,7 +6,7 @@ import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { isContract } from './address.ts';
 import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './form/contract.ts';
 import { memoSchema } from './form/memo.ts';
-import { paymentSchema } from './form/operation.ts';
+import { paymentSchema } from './form/payment-operation.ts';
 
 /**
  * The fields of a Stellar network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. The

@@ -5,11 +5,11 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { SignedBytes } from '../client.ts';
+import type { SignedBytes } from '../chain-client.ts';
 import { addressOf } from './address.ts';
 import { preparedDraft } from './message/draft.ts';
-import { readEnvelope } from './message/envelope.ts';
 import { type ContractTerms, decorated, envelopeOf, feeBumpOf, hashOf, transactionOf } from './message/transaction.ts';
+import { readEnvelope } from './message/transaction-envelope.ts';
 import { readFields, readRequest, type StellarFields } from './schema.ts';
 
 /**

@@ -5,10 +5,10 @@ import type { Spend, Spent } from '../../domain/transaction/spending.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAccount, isContract } from './address.ts';
-import { accountOf, readEnvelope } from './message/envelope.ts';
 import { forwardOf } from './message/forward.ts';
 import { operationOf } from './message/operation.ts';
 import { amountsTaken } from './message/taken.ts';
+import { accountOf, readEnvelope } from './message/transaction-envelope.ts';
 import { readFields, readRequest } from './schema.ts';
 
 /**

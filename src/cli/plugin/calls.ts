@@ -1,5 +1,5 @@
 import type { CommandContext, Given } from '../command.ts';
-import { loggedCalls, logLines } from './logs.ts';
+import { loggedCalls, logLines } from './last-logs.ts';
 import { type AskService, serviceOf } from './service.ts';
 
 const CALLS = 200;

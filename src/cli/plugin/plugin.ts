@@ -1,9 +1,9 @@
 import { closestName } from '../closest-name.ts';
 import type { Command, CommandContext, Given } from '../command.ts';
 import { benchPlugin, callPlugin } from './calls.ts';
-import { checkPlugins } from './check.ts';
+import { checkPlugins } from './check-plugins.ts';
 import { installTypes } from './install-types.ts';
-import { showLogs } from './logs.ts';
+import { showLogs } from './last-logs.ts';
 import { newPlugin } from './new-plugin.ts';
 import { testPlugins } from './test-plugins.ts';
 

@@ -1,4 +1,4 @@
-import type { BroadcastOutcome } from '../../chains/client.ts';
+import type { BroadcastOutcome } from '../../chains/chain-client.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 

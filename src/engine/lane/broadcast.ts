@@ -1,4 +1,4 @@
-import type { BroadcastOutcome, ChainClient } from '../../chains/client.ts';
+import type { BroadcastOutcome, ChainClient } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import { backOff, nextLook } from '../timing.ts';

@@ -1,4 +1,4 @@
-import type { ChainMoment } from '../../chains/client.ts';
+import type { ChainMoment } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Log } from '../../observability/log.ts';

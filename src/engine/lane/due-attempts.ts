@@ -1,4 +1,4 @@
-import type { NewAttempt } from '../../chains/client.ts';
+import type { NewAttempt } from '../../chains/chain-client.ts';
 import type { DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { NoopEnd } from '../../domain/transaction/transaction-state.ts';

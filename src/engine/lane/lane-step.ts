@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainClient, ChainMoment, ObservedEntry } from '../../chains/client.ts';
+import type { ChainClient, ChainMoment, ObservedEntry } from '../../chains/chain-client.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import { isDueAt } from '../../domain/transaction/due.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';

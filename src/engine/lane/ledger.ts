@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BroadcastOutcome } from '../../chains/client.ts';
+import type { BroadcastOutcome } from '../../chains/chain-client.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Decision, DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainClient, Observation, ObservedEntry } from '../../chains/client.ts';
+import type { ChainClient, Observation, ObservedEntry } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import { isDueAt } from '../../domain/transaction/due.ts';

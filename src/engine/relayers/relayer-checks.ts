@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainClient } from '../../chains/client.ts';
+import type { ChainClient } from '../../chains/chain-client.ts';
 import type { ChainConnections, Contacts } from '../../chains/connections.ts';
 import { isSameChain } from '../../chains/same-chain.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { hasDeclaredAddress } from '../../domain/notification.ts';
+import { hasDeclaredAddress } from '../../domain/settings/notification.ts';
 import type { WebhookEvent, WebhookReport } from '../../domain/webhook-event.ts';
 import type { WebhookAnswer, WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';

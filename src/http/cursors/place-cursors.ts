@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../domain/errors.ts';
 import { NO_CURSOR } from '../paging.ts';
-import { createSealing } from './sealing.ts';
+import { createSealing } from './cursor-sealing.ts';
 
 /**
  * Places in a list that only grows, as clients see them. A list that is a part of one that all share counts what happens

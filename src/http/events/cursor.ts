@@ -1,5 +1,5 @@
 import type { EventPlace } from '../../domain/transaction/transaction-event.ts';
-import { createSealing } from '../cursors/sealing.ts';
+import { createSealing } from '../cursors/cursor-sealing.ts';
 
 /** Up to where a client has read: of transactions, which all instances tell of, and of the calls of one instance. */
 export interface Cursor {

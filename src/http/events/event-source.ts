@@ -3,9 +3,9 @@ import type { FollowingCalls } from '../../plugin-host/call-feed.ts';
 import type { EndedCall } from '../../plugin-host/call-log.ts';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { TransactionEvents } from '../../services/events/transaction-events.ts';
-import type { AcceptedKeys } from '../auth.ts';
+import type { AcceptedKeys } from '../access/auth.ts';
 import type { Cursor } from './cursor.ts';
-import { Pulse } from './pulse.ts';
+import { WakeUp } from './wake-up.ts';
 
 /** Events of transactions that one look finds at the most. */
 const AT_ONCE = 200;
@@ -22,7 +22,7 @@ export class EventSource {
   readonly #ended: PluginHost['ended'];
   readonly #keys: EventSourceParts['keys'];
   readonly #instance: string;
-  readonly #pulse = new Pulse();
+  readonly #wakeUp = new WakeUp();
   readonly #looks = new Map<string, Promise<TransactionEvent[]>>();
   #lookedAt = 0;
   #readers = 0;
@@ -40,7 +40,7 @@ export class EventSource {
   open(): () => void {
     this.#readers += 1;
     if (this.#readers === 1) {
-      const stir = () => this.#pulse.stir();
+      const stir = () => this.#wakeUp.stir();
       // Nobody has listened since the last look.
       stir();
       // A stream whose key has ended ends with the next beat.
@@ -84,18 +84,18 @@ export class EventSource {
 
   /** The number of the last beat that was heard. */
   get beats(): number {
-    return this.#pulse.beats;
+    return this.#wakeUp.beats;
   }
 
   /** Resolves when it is time to look again: soon after something may have happened, else within a second. */
   next(heard: number): Promise<void> {
-    return this.#pulse.next(heard);
+    return this.#wakeUp.next(heard);
   }
 
   /** One look for all who ask for the same between two beats: what it misses makes another beat. */
   #lookAfter(from: EventPlace): Promise<TransactionEvent[]> {
-    if (this.#lookedAt !== this.#pulse.beats) this.#looks.clear();
-    this.#lookedAt = this.#pulse.beats;
+    if (this.#lookedAt !== this.#wakeUp.beats) this.#looks.clear();
+    this.#lookedAt = this.#wakeUp.beats;
     const key = `${from.written}-${from.position}`;
     const looking = this.#looks.get(key) ?? this.#transactions.after(from, AT_ONCE);
     this.#looks.set(key, looking);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notificationCreateSchema, notificationUpdateSchema } from '../../domain/notification.ts';
+import { notificationCreateSchema, notificationUpdateSchema } from '../../domain/settings/notification.ts';
 import { eventNameSchema, webhookEndSchema } from '../../domain/webhook-event.ts';
 import { envelope, moment, notificationSchema, pageOf, partOf } from './answers.ts';
 import { BODY, found, type Operation } from './operation.ts';

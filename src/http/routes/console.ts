@@ -13,7 +13,7 @@ import {
   CONSOLE_SCRIPT_PATH,
   CONSOLE_STYLE_PATH,
   type ConsoleBundle,
-} from '../pages/console.ts';
+} from '../pages/console-page.ts';
 
 export interface ConsoleParts {
   signInCode: Pick<SignInCode, 'exchange'>;

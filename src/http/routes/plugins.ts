@@ -9,7 +9,7 @@ import { disconnectSignal } from '../disconnect.ts';
 import { success, successPage } from '../envelope.ts';
 import type { HttpMetrics } from '../http-metrics.ts';
 import { acceptAnythingAsJson, assertNoBody, bodyOf } from '../json-body.ts';
-import type { HttpLimits } from '../limits.ts';
+import type { HttpLimits } from '../limits/http-limits.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 import { pluginRequestOf } from '../plugin-request.ts';
 

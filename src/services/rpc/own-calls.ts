@@ -12,10 +12,10 @@ import type { RpcOutcome } from '../../egress/rpc/rpc-client.ts';
 import type { Outbox } from '../../engine/webhooks/outbox.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';
+import { noteSigned } from '../audit/signature-audit.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerAccess, RelayerDirectory } from '../relayer-access.ts';
 import type { LifecycleService, TransactionsService } from '../services.ts';
-import { noteSigned } from '../signature-audit.ts';
 import type { SignatureWait } from '../transactions.ts';
 
 /** How long a caller waits for the lane to sign; below what any answer may take. */

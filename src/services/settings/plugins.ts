@@ -13,7 +13,7 @@ import {
   withSettings,
 } from '../../domain/settings/plugin-settings.ts';
 import type { Store } from '../../store/store.ts';
-import { valueDigest } from '../declared-value.ts';
+import { valueDigest } from '../declarations/declared-value.ts';
 import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
 import type { SettingsFeed } from './settings-feed.ts';

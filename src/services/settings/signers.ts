@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../../domain/page.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import { usersShown } from '../../domain/settings/in-use.ts';
-import type { StoredSigner } from '../../domain/signer.ts';
+import type { StoredSigner } from '../../domain/settings/signer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 import type { SignerEntry, SignerKinds } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';

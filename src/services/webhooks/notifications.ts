@@ -1,6 +1,8 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import { isMasked, maskKeys } from '../../domain/mask-url.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
+import { usersShown } from '../../domain/settings/in-use.ts';
 import {
   hasDeclaredAddress,
   LEAST_SIGNING_KEY_BYTES,
@@ -8,9 +10,7 @@ import {
   notificationCreateSchema,
   notificationUpdateSchema,
   type SigningKeyField,
-} from '../../domain/notification.ts';
-import type { AuditedChange } from '../../domain/settings/audit.ts';
-import { usersShown } from '../../domain/settings/in-use.ts';
+} from '../../domain/settings/notification.ts';
 import { BlockedAddressError } from '../../egress/address-guard.ts';
 import type { WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';

@@ -3,7 +3,7 @@ import { publicKeyOfJwk } from '../remote/public-key.ts';
 import { createRemoteSigner } from '../remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from '../remote/service-client.ts';
 import type { SignerKind } from '../signer.ts';
-import { azureAccessFields, createAzureTokens, missingField } from './access.ts';
+import { azureAccessFields, createAzureTokens, missingField } from './entra-id.ts';
 
 const API = 'api-version=7.4';
 

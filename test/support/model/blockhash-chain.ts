@@ -1,4 +1,4 @@
-import type { BroadcastOutcome } from '../../../src/chains/client.ts';
+import type { BroadcastOutcome } from '../../../src/chains/chain-client.ts';
 import { hashOf } from '../fake-chain.ts';
 import type { FaultSource } from '../fake-wire.ts';
 

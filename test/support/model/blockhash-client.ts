@@ -9,7 +9,7 @@ import type {
   ObservedEntry,
   Preparation,
   SignedBytes,
-} from '../../../src/chains/client.ts';
+} from '../../../src/chains/chain-client.ts';
 import type { ParsedRequest } from '../../../src/chains/parsed-request.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import type { Anchor } from '../../../src/domain/transaction/anchor.ts';

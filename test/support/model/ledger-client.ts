@@ -11,7 +11,7 @@ import type {
   Replacement,
   Sequences,
   SignedBytes,
-} from '../../../src/chains/client.ts';
+} from '../../../src/chains/chain-client.ts';
 import type { ParsedRequest } from '../../../src/chains/parsed-request.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import { type Anchor, sequenceOf } from '../../../src/domain/transaction/anchor.ts';

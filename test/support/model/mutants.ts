@@ -1,4 +1,4 @@
-import type { BroadcastOutcome, ChainClient, ObservedEntry } from '../../../src/chains/client.ts';
+import type { BroadcastOutcome, ChainClient, ObservedEntry } from '../../../src/chains/chain-client.ts';
 import { messageOf } from '../../../src/domain/errors.ts';
 import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
 import type { Store, Writer } from '../../../src/store/store.ts';

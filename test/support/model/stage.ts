@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainClient } from '../../../src/chains/client.ts';
+import type { ChainClient } from '../../../src/chains/chain-client.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { Crash } from '../crash.ts';

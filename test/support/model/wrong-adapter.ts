@@ -1,4 +1,4 @@
-import type { AttemptPreparation, ChainClient } from '../../../src/chains/client.ts';
+import type { AttemptPreparation, ChainClient } from '../../../src/chains/chain-client.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import { conflicts } from '../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../src/domain/transaction/attempt.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { Test } from 'tap';
-import type { StoredSigner } from '../../../src/domain/signer.ts';
+import type { StoredSigner } from '../../../src/domain/settings/signer.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 function signerOf(given: Partial<StoredSigner> = {}): StoredSigner {

@@ -1,8 +1,8 @@
 import { base64Of, concatBytes } from '../encoding/bytes.ts';
+import { type Algorithm, computed, type Tools } from './algorithm.ts';
 import type { KeyParts } from './crypto-key.ts';
 import type { Bytes, Given } from './parameters.ts';
 import { exportSecret, generateSecret, importSecret, type SecretKind } from './secret-keys.ts';
-import { type Algorithm, computed, type Tools } from './tools.ts';
 
 const LENGTHS = [128, 192, 256];
 const BLOCK = 16;

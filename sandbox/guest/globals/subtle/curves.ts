@@ -1,10 +1,10 @@
 import type { ReadKey } from '../../node/crypto/crypto-question.ts';
 import { base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
+import { type Algorithm, computed, failing, mustBe, type Tools } from './algorithm.ts';
 import type { KeyAlgorithm, KeyParts } from './crypto-key.ts';
 import { checkPairUsages, exportOfPair, importOfPair, type PairKind, pairOf } from './pairs.ts';
 import type { Bytes, Given } from './parameters.ts';
 import { cutBits } from './secret-keys.ts';
-import { type Algorithm, computed, failing, mustBe, type Tools } from './tools.ts';
 
 /** NIST's curves, as OpenSSL names them. */
 const NIST: Readonly<Record<string, string>> = {

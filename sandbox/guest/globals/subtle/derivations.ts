@@ -1,7 +1,7 @@
 import { base64Of } from '../encoding/bytes.ts';
+import { type Algorithm, checkedUsages, computed, type Tools } from './algorithm.ts';
 import { makeKey } from './crypto-key.ts';
 import type { Bytes, Given } from './parameters.ts';
-import { type Algorithm, checkedUsages, computed, type Tools } from './tools.ts';
 
 const MOST_BYTES = 65_536;
 

@@ -1,8 +1,8 @@
 import { base64Of } from '../encoding/bytes.ts';
+import { type Algorithm, computed, type Tools } from './algorithm.ts';
 import type { KeyParts } from './crypto-key.ts';
 import { type Bytes, type Given, HASHES, type HashName } from './parameters.ts';
 import { cutBits, exportSecret, generateSecret, importSecret, type SecretKind } from './secret-keys.ts';
-import { type Algorithm, computed, type Tools } from './tools.ts';
 
 const KIND: SecretKind = {
   use: 'sig',

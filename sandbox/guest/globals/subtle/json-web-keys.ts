@@ -1,6 +1,6 @@
+import type { Wanted } from './algorithm.ts';
 import type { KeyParts } from './crypto-key.ts';
 import type { Fail, Given } from './parameters.ts';
-import type { Wanted } from './tools.ts';
 
 /** What a JSON Web Key says of itself has to agree with what is wanted of it (RFC 7517 4). */
 export function checkJwk(

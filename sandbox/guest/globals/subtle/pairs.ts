@@ -1,9 +1,9 @@
 import type { CryptoQuestion, ReadKey } from '../../node/crypto/crypto-question.ts';
 import { base64Of, bytesFromBase64 } from '../encoding/bytes.ts';
+import { checkedUsages, failing, type KeyFormat, type KeyPair, type Tools, type Wanted } from './algorithm.ts';
 import { type CryptoKey, type KeyAlgorithm, type KeyParts, makeKey } from './crypto-key.ts';
 import { checkJwk, jwkOf } from './json-web-keys.ts';
 import type { Bytes, Given } from './parameters.ts';
-import { checkedUsages, failing, type KeyFormat, type KeyPair, type Tools, type Wanted } from './tools.ts';
 
 /** What differs among the algorithms whose keys come in pairs. */
 export interface PairKind {

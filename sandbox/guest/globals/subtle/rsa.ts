@@ -1,10 +1,10 @@
 import type { ReadKey } from '../../node/crypto/crypto-question.ts';
 import { base64Of } from '../encoding/bytes.ts';
+import { type Algorithm, computed, mustBe, type Tools } from './algorithm.ts';
 import type { KeyAlgorithm, KeyParts } from './crypto-key.ts';
 import { signing } from './curves.ts';
 import { checkPairUsages, exportOfPair, importOfPair, type PairKind, pairOf } from './pairs.ts';
 import type { Bytes, Given, HashName } from './parameters.ts';
-import { type Algorithm, computed, mustBe, type Tools } from './tools.ts';
 
 /** As OpenSSL numbers them (openssl/rsa.h). */
 const OAEP_PADDING = 4;

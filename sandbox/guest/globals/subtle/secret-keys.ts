@@ -1,8 +1,8 @@
 import { base64Of, bytesFromBase64 } from '../encoding/bytes.ts';
+import { checkedUsages, type KeyFormat, type Tools, type Wanted } from './algorithm.ts';
 import { type KeyAlgorithm, type KeyParts, makeKey } from './crypto-key.ts';
 import { checkAlg, checkJwk, jwkOf } from './json-web-keys.ts';
 import type { Bytes, Given } from './parameters.ts';
-import { checkedUsages, type KeyFormat, type Tools, type Wanted } from './tools.ts';
 
 const URL_SAFE = /^[\w-]*$/;
 

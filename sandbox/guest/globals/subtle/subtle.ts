@@ -3,13 +3,21 @@ import type { PartWorld } from '../../part-world.ts';
 import { base64Of, bytesFromBase64 } from '../encoding/bytes.ts';
 import { conform } from '../web-idl.ts';
 import { createAes } from './aes.ts';
+import {
+  type Algorithm,
+  computed,
+  type KeyFormat,
+  type KeyPair,
+  type Tools,
+  USAGES,
+  type Wanted,
+} from './algorithm.ts';
 import { CryptoKey, type KeyParts, makeKey, partsOf } from './crypto-key.ts';
 import { createCurves } from './curves.ts';
 import { createDerivations } from './derivations.ts';
 import { createHmac } from './hmac.ts';
 import { type Bytes, createParameters, type Fail, type Given, text } from './parameters.ts';
 import { createRsa } from './rsa.ts';
-import { type Algorithm, computed, type KeyFormat, type KeyPair, type Tools, USAGES, type Wanted } from './tools.ts';
 
 /** What key operations need of the other classes and of the process. */
 export interface SubtleWorld extends Pick<PartWorld, 'compute' | 'computeLater' | 'random'> {

@@ -1,6 +1,6 @@
 import { checkString, nodeError } from '../node-error.ts';
-import { callbackify, deprecate, inherits, promisify } from './callbacks.ts';
 import { isDeepEqual } from './deep-equal.ts';
+import { callbackify, deprecate, inherits, promisify } from './function-wrappers.ts';
 import { styleText } from './style-text.ts';
 import { createTypeChecks } from './type-checks.ts';
 

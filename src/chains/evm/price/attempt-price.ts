@@ -1,5 +1,5 @@
 import { amountOf } from '../../../domain/amount.ts';
-import type { AttemptPreparation, NewAttempt } from '../../client.ts';
+import type { AttemptPreparation, NewAttempt } from '../../chain-client.ts';
 import {
   type Caps,
   capPrice,

@@ -1,12 +1,12 @@
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Preparation } from '../../client.ts';
+import type { Preparation } from '../../chain-client.ts';
 import { limitFor, MOST_UNITS, priceWithin, priorityPrice } from '../fees.ts';
 import { BLOCKHASH_LIFE } from '../inclusion/chain-height.ts';
 import { compileLegacy, type Instruction } from '../message/compile.ts';
+import { encodeMessage, isWritable, type Message } from '../message/compiled-message.ts';
 import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget.ts';
 import { type DurableNonce, nonceOf } from '../message/durable-nonce.ts';
-import { encodeMessage, isWritable, type Message } from '../message/message.ts';
 import { nonceState } from '../message/nonce-account.ts';
 import {
   decodeTransaction,

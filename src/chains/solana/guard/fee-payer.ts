@@ -1,4 +1,4 @@
-import type { Message } from '../message/message.ts';
+import type { Message } from '../message/compiled-message.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   MEMO_PROGRAMS,

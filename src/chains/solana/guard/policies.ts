@@ -1,4 +1,4 @@
-import type { Message } from '../message/message.ts';
+import type { Message } from '../message/compiled-message.ts';
 import type { SolanaPolicy } from '../policy.ts';
 import { feePayerLoss } from './fee-payer.ts';
 

@@ -1,4 +1,4 @@
-import type { Message } from '../message/message.ts';
+import type { Message } from '../message/compiled-message.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 
 /** A movement of tokens that an instruction asks for. */

@@ -3,7 +3,7 @@ import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
 import { SLOTS_BEFORE } from '../form/draft.ts';
-import { decodeMessage } from '../message/message.ts';
+import { decodeMessage } from '../message/compiled-message.ts';
 import { type NonceState, nonceState } from '../message/nonce-account.ts';
 import {
   firstAvailableBlock,

@@ -1,4 +1,4 @@
-import type { CompiledInstruction, Message } from './message.ts';
+import type { CompiledInstruction, Message } from './compiled-message.ts';
 
 /** A call of a program by its keys, in base58. */
 export interface Instruction {

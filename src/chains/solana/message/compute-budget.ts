@@ -1,6 +1,6 @@
 import { COMPUTE_BUDGET_PROGRAM } from '../programs.ts';
 import type { Instruction } from './compile.ts';
-import type { Message } from './message.ts';
+import type { Message } from './compiled-message.ts';
 
 /** The first byte of an instruction of the ComputeBudget program (solana-sdk, compute-budget-interface). */
 const SET_LIMIT = 2;

@@ -1,5 +1,5 @@
 import { SYSTEM_PROGRAM } from '../programs.ts';
-import { isWritable, type Message } from './message.ts';
+import { isWritable, type Message } from './compiled-message.ts';
 
 /** A message that stays good until its nonce is advanced, instead of for 150 blocks. */
 export interface DurableNonce {

@@ -2,7 +2,7 @@ import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { addressOf } from '../address.ts';
 import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../programs.ts';
 import { accountsAt } from '../provider.ts';
-import type { Message } from './message.ts';
+import type { Message } from './compiled-message.ts';
 
 /** Before the addresses, each of 32 bytes (solana-address-lookup-table-interface, `LOOKUP_TABLE_META_SIZE`). */
 const META_SIZE = 56;

@@ -1,6 +1,6 @@
 import { arrange, type Instruction, placesIn } from './compile.ts';
+import { isSigner, isWritable, type Message, type TableLookup } from './compiled-message.ts';
 import { nonceOf } from './durable-nonce.ts';
-import { isSigner, isWritable, type Message, type TableLookup } from './message.ts';
 
 /** How a message is to differ. */
 export interface Recomposition {

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { keyOf } from '../address.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
-import { decodeMessage, MalformedTransaction, type Message, versionOf } from './message.ts';
+import { ByteReader, ByteWriter } from './binary.ts';
+import { decodeMessage, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
 
 /** Bytes, as many as a packet carries: of a legacy transaction and one of version 0. */
 export const LARGEST_TRANSACTION = 1232;

@@ -4,9 +4,9 @@ import type { Instruction } from '../message/compile.ts';
 import type { SolanaPolicy } from '../policy.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import { accountsAt, balance } from '../provider.ts';
-import { readTokenAccount } from '../tokens/account.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { grossFor, type Mint, readMint } from '../tokens/mint.ts';
+import { readTokenAccount } from '../tokens/token-account.ts';
 import { lamportsTransfer, tokensTransfer } from '../tokens/transfer.ts';
 import { Refusal } from './errors.ts';
 

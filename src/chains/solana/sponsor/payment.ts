@@ -1,13 +1,13 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { type TokenTransfer, tokenTransfers } from '../guard/token-transfers.ts';
+import type { Message } from '../message/compiled-message.ts';
 import { lookUp } from '../message/lookup-tables.ts';
-import type { Message } from '../message/message.ts';
 import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from '../policy.ts';
 import { accountsAt } from '../provider.ts';
-import { readTokenAccount, type TokenAccount } from '../tokens/account.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { netOf, readMint } from '../tokens/mint.ts';
+import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';
 import { readLamports } from '../tokens/transfer.ts';
 import { assertWithin, type Building } from './build.ts';
 import { isUntraded, Refusal } from './errors.ts';

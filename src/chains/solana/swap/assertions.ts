@@ -1,8 +1,8 @@
 import type { Instruction } from '../message/compile.ts';
 import { TOKEN_PROGRAM } from '../programs.ts';
-import type { TokenAccount } from '../tokens/account.ts';
 import { createAssociated } from '../tokens/associated.ts';
 import type { Mint } from '../tokens/mint.ts';
+import type { TokenAccount } from '../tokens/token-account.ts';
 import { lamportsTransfer } from '../tokens/transfer.ts';
 import type { OwnAccounts } from './guard.ts';
 import { wrappedAccount } from './wrapped.ts';

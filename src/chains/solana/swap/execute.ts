@@ -2,10 +2,10 @@ import { inTime } from '../../../domain/in-time.ts';
 import { isObject } from '../../../domain/json/json.ts';
 import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
-import type { BroadcastOutcome } from '../../client.ts';
+import type { BroadcastOutcome } from '../../chain-client.ts';
 import { printable } from '../../printable.ts';
 import { readFields } from '../schema.ts';
-import { execute } from './market.ts';
+import { execute } from './market-offers.ts';
 
 /** The market answers when the transaction has landed; nothing else of the lane waits for that. */
 const PATIENCE_MS = 500;

@@ -1,6 +1,6 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isCreation } from '../guard/fee-payer.ts';
-import { isWritable, type Message } from '../message/message.ts';
+import { isWritable, type Message } from '../message/compiled-message.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -9,7 +9,7 @@ import {
   TOKEN_PROGRAM,
 } from '../programs.ts';
 import { accountsAt, type OnChainAccount } from '../provider.ts';
-import { readTokenAccount, type TokenAccount } from '../tokens/account.ts';
+import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';
 import { AGGREGATOR, termsOf } from './aggregator.ts';
 import { wrappedAccount } from './wrapped.ts';
 

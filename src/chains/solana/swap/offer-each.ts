@@ -1,6 +1,6 @@
 import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { BroadcastOutcome } from '../../client.ts';
+import type { BroadcastOutcome } from '../../chain-client.ts';
 import { broadcast } from '../broadcast.ts';
 import { type Executions, requestIdOf } from './execute.ts';
 

@@ -1,10 +1,10 @@
-import type { Message } from '../message/message.ts';
-import { encodeMessage } from '../message/message.ts';
+import type { Message } from '../message/compiled-message.ts';
+import { encodeMessage } from '../message/compiled-message.ts';
 import { encodeTransaction, SIGNATURE_LENGTH } from '../message/transaction.ts';
 import type { SolanaPolicy, SwapPolicy } from '../policy.ts';
 import type { Simulation } from '../provider.ts';
 import type { Mint } from '../tokens/mint.ts';
-import type { Offer } from './market.ts';
+import type { Offer } from './market-offers.ts';
 import type { Stock } from './stock.ts';
 
 /** What all ways of swapping need to know. */

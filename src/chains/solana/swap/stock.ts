@@ -2,9 +2,9 @@ import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { AllowedToken } from '../policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { accountsAt } from '../provider.ts';
-import { readTokenAccount } from '../tokens/account.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { type Mint, readMint } from '../tokens/mint.ts';
+import { readTokenAccount } from '../tokens/token-account.ts';
 
 /** What a relayer has of a token, and how much of that is to be swapped. */
 export interface Stock {

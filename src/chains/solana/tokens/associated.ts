@@ -1,12 +1,12 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isCreation } from '../guard/fee-payer.ts';
 import type { Instruction } from '../message/compile.ts';
-import type { Message } from '../message/message.ts';
+import type { Message } from '../message/compiled-message.ts';
 import { associatedTokenAddress } from '../message/pda.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import { accountsAt, rentFor } from '../provider.ts';
-import { TOKEN_ACCOUNT_SIZE } from './account.ts';
 import { EXTENSIONS, LARGEST_ACCOUNT, type Mint, readMint } from './mint.ts';
+import { TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 
 /** CreateIdempotent: it does nothing where the account is there already. */
 const CREATE_IDEMPOTENT = 1;

@@ -1,7 +1,7 @@
 import { addressOf } from '../address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import type { OnChainAccount } from '../provider.ts';
-import { MULTISIG_SIZE, TOKEN_ACCOUNT_SIZE } from './account.ts';
+import { MULTISIG_SIZE, TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 
 /** What a mint of the Token program holds (spl-token, `Mint`). */
 const SIZE = 82;

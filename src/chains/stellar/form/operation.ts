@@ -1,38 +1,35 @@
-import { StrKey } from '@stellar/stellar-sdk/base';
 import { z } from 'zod';
-import { amountOf, amountUpTo } from '../../../domain/amount.ts';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
-import { isAccount } from '../address.ts';
+import { MOST_OPERATIONS } from '../message/transaction-envelope.ts';
+import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './contract.ts';
+import { paymentSchema } from './payment-operation.ts';
 
-/** The most of any asset. */
-const MOST = 2n ** 63n - 1n;
-
-const issuer = z.string().refine(isAccount, 'expected an account (G…)').meta({ description: 'Who issues it' });
-
-/** A code in its shortest form: of another length it is another asset, or none. */
-function code(least: number, most: number) {
-  const digits = new RegExp(`^[a-zA-Z0-9]{${least},${most}}$`);
-  return z.string().regex(digits, `expected ${least} to ${most} letters and digits`);
-}
-
-const asset = z.discriminatedUnion('type', [
-  strictForm({ type: z.literal('native') }),
-  strictForm({ type: z.literal('credit4'), code: code(1, 4), issuer }),
-  strictForm({ type: z.literal('credit12'), code: code(5, 12), issuer }),
+/** An operation as clients write it. */
+const operationSchema = z.discriminatedUnion('type', [
+  paymentSchema,
+  invokeContractSchema,
+  createContractSchema,
+  uploadWasmSchema,
 ]);
 
-/** A payment as clients write it. */
-export const paymentSchema = strictForm({
-  type: z.literal('payment'),
-  destination: z
-    .string()
-    .refine((text) => isAccount(text) || StrKey.isValidMed25519PublicKey(text), 'expected an account (G… or M…)')
-    .meta({ description: 'Who is paid, and is there already' }),
-  amount: amountUpTo(MOST)
-    .refine((amount) => amountOf(amount) > 0n, 'expected more than 0')
-    .meta({ description: 'In the smallest unit' }),
-  asset: asset.meta({ description: 'What is paid' }),
-});
+/** Those of a contract come alone, by the protocol. In the reference's words. */
+export const operationsSchema = z
+  .array(operationSchema)
+  .max(MOST_OPERATIONS, {
+    error: ({ input }) =>
+      `Transaction has ${(input as unknown[]).length} operations, but maximum allowed is ${MOST_OPERATIONS}`,
+  })
+  .superRefine((operations, context) => {
+    const contracts = operations.filter(isOfContract).length;
+    if (contracts > 1) {
+      context.addIssue({ code: 'custom', message: 'Transaction can contain at most one Soroban operation' });
+    } else if (contracts === 1 && operations.length > 1) {
+      const message = 'Soroban operations must be exclusive - no other operations allowed in the same transaction';
+      context.addIssue({ code: 'custom', message });
+    }
+  })
+  .meta({ description: 'All take effect, or none. One of a contract comes alone' });
 
-export type WirePayment = z.output<typeof paymentSchema>;
-export type WireAsset = WirePayment['asset'];
+/** Whether an operation is one of contracts. */
+export function isOfContract({ type }: { type: string }): boolean {
+  return type !== 'payment';
+}

@@ -4,7 +4,7 @@ import type { ParsedRequest } from '../../parsed-request.ts';
 import { BASE_FEE } from '../fees.ts';
 import { losesRelayer } from '../guard/accounts.ts';
 import { trustedBy } from '../guard/trust.ts';
-import { accountOf, type Envelope, preconditionsOf } from '../message/envelope.ts';
+import { accountOf, type Envelope, preconditionsOf } from '../message/transaction-envelope.ts';
 import { readPolicy } from '../policy.ts';
 import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './xdr.ts';
 

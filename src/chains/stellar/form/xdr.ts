@@ -8,7 +8,7 @@ import {
   MalformedEnvelope,
   readEnvelope,
   shapeFault,
-} from '../message/envelope.ts';
+} from '../message/transaction-envelope.ts';
 
 /** A send request by an envelope. */
 export interface EnvelopeForm {

@@ -1,6 +1,6 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
-import { accountOf } from '../message/envelope.ts';
 import { givesPower } from '../message/taken.ts';
+import { accountOf } from '../message/transaction-envelope.ts';
 
 /** What of an envelope says on whose account it acts. */
 export type Acting = Pick<xdr.Transaction, 'operations' | 'sourceAccount'>;

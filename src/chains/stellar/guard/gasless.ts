@@ -1,6 +1,6 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { addressIn } from '../message/authorization.ts';
-import { accountOf, boundsOf } from '../message/envelope.ts';
+import { accountOf, boundsOf } from '../message/transaction-envelope.ts';
 import type { LatestLedger } from '../provider.ts';
 import { reachesRelayer } from './accounts.ts';
 

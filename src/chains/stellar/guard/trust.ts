@@ -1,6 +1,6 @@
 import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { BASE_FEE } from '../fees.ts';
-import { accountOf } from '../message/envelope.ts';
+import { accountOf } from '../message/transaction-envelope.ts';
 import type { StellarPolicy } from '../policy.ts';
 
 /** There is no higher limit of what an account holds of an asset. */

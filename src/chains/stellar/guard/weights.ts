@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { Keypair, StrKey, xdr } from '@stellar/stellar-sdk/base';
-import { accountOf, type Envelope } from '../message/envelope.ts';
 import { givesPower } from '../message/taken.ts';
 import { hashOf } from '../message/transaction.ts';
+import { accountOf, type Envelope } from '../message/transaction-envelope.ts';
 import type { Authority } from '../provider.ts';
 
 type Level = keyof Authority['thresholds'];

@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk/base';
-import { readEnvelope } from '../message/envelope.ts';
 import { hashOf } from '../message/transaction.ts';
+import { readEnvelope } from '../message/transaction-envelope.ts';
 
 /** What a node tells of a transaction's end. */
 export interface ToldEnd {

@@ -2,9 +2,9 @@ import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import type { ForwardRequest, OwnRequest, StellarFields, StellarOperation, SwapRequest } from '../schema.ts';
 import { entryIn } from './authorization.ts';
 import { consentsOf } from './contract.ts';
-import { boundsOf, preconditionsOf, readEnvelope, resourceFeeOf, upTo } from './envelope.ts';
 import { forwardBodyOf, forwardOf } from './forward.ts';
 import { memoOf, operationOf } from './operation.ts';
+import { boundsOf, preconditionsOf, readEnvelope, resourceFeeOf, upTo } from './transaction-envelope.ts';
 
 /** What a transaction of the relayer's account does, whoever has written it: without sequence, fee and end. */
 export interface Draft {

@@ -1,5 +1,5 @@
 import { Address, Asset, scValToBigInt, type xdr } from '@stellar/stellar-sdk/base';
-import { accountOf } from './envelope.ts';
+import { accountOf } from './transaction-envelope.ts';
 
 /** The most lumens that operations take from an account, in stroops, beside what contracts do. */
 export function lumensTaken({ source, operations }: Spending, account: string): bigint {

@@ -1,7 +1,7 @@
 import { Asset, decodeAddressToMuxedAccount, xdr } from '@stellar/stellar-sdk/base';
 import { amountOf } from '../../../domain/amount.ts';
 import type { WireMemo } from '../form/memo.ts';
-import type { WireAsset, WirePayment } from '../form/operation.ts';
+import type { WireAsset, WirePayment } from '../form/payment-operation.ts';
 import type { StellarOperation } from '../schema.ts';
 import { consentsOf, hostFunctionOf } from './contract.ts';
 

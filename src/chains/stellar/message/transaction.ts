@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import type { Draft } from './draft.ts';
-import { type Envelope, upTo } from './envelope.ts';
+import { type Envelope, upTo } from './transaction-envelope.ts';
 
 /** What the relayer adds to a draft of its own. */
 export interface Terms {

@@ -1,4 +1,4 @@
-import type { Preparation } from '../../client.ts';
+import type { Preparation } from '../../chain-client.ts';
 import type { LedgerAccount } from '../provider.ts';
 
 /** How soon a transaction looks again that waits for money. */

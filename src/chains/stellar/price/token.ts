@@ -1,6 +1,6 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { addressValue, amountOfValue, callOf } from '../message/call.ts';
+import { addressValue, amountOfValue, callOf } from '../message/contract-call.ts';
 import { simulate } from './simulation.ts';
 
 /** What a function of a contract gives back without any effect; a text says why it gives nothing. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
-import { operationsSchema } from '../form/operations.ts';
+import { operationsSchema } from '../form/operation.ts';
 
 /** What a user asks to have paid: an envelope, or operations of an account. */
 export const sponsoredSchema = strictForm({

@@ -7,18 +7,18 @@ import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { MOST_FEE } from '../fees.ts';
 import { consentFault } from '../guard/forward.ts';
 import { addressIn } from '../message/authorization.ts';
-import { accountOf } from '../message/envelope.ts';
 import { type Forward, forwardBodyOf } from '../message/forward.ts';
 import { envelopeOf } from '../message/transaction.ts';
+import { accountOf } from '../message/transaction-envelope.ts';
 import type { StellarPolicy } from '../policy.ts';
 import { type Simulated, simulate } from '../price/simulation.ts';
 import { type LatestLedger, latestLedger } from '../provider.ts';
 import { assertWithinLimit } from './asset.ts';
 import { contractNamed, contractTokenOf, heldOf } from './contract-token.ts';
-import type { UserDraft } from './draft.ts';
 import { rateText, unitsText, VALIDITY_SECONDS } from './figures.ts';
 import { askedFor, type ForwardMarket, forwarderOf, placeFee } from './forward-price.ts';
 import { lacks } from './payment.ts';
+import type { UserDraft } from './user-draft.ts';
 
 /** What a call by the fee forwarder is quoted and built by. */
 export interface Forwarding extends ForwardMarket {

@@ -2,7 +2,7 @@ import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { amountOf } from '../../../domain/amount.ts';
 import { type AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { accountOf, readEnvelope } from '../message/envelope.ts';
+import { accountOf, readEnvelope } from '../message/transaction-envelope.ts';
 import type { StellarPolicy } from '../policy.ts';
 import { accountAt, spendableOf } from '../provider.ts';
 import type { FeeBumpRequest } from '../schema.ts';

@@ -4,20 +4,20 @@ import type { WireObject } from '../../../domain/json/json.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
-import type { Sponsorship } from '../../client.ts';
+import type { Sponsorship } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
-import { isSoroban } from '../message/envelope.ts';
 import { envelopeOf } from '../message/transaction.ts';
+import { isSoroban } from '../message/transaction-envelope.ts';
 import { readPolicy, type StellarPolicy } from '../policy.ts';
 import { latestLedger } from '../provider.ts';
 import { type FeeToken, feeTokenOf } from './asset.ts';
-import { type UserDraft, userDraft, withPayment } from './draft.ts';
 import { rateText, unitsText, VALIDITY_SECONDS } from './figures.ts';
 import { type SponsoredForm, sponsoredSchema } from './form.ts';
 import type { ForwardMarket } from './forward-price.ts';
 import { buildForward, quoteForward } from './forwarding.ts';
 import { assertHeld } from './payment.ts';
 import { type Price, priceOf } from './price.ts';
+import { type UserDraft, userDraft, withPayment } from './user-draft.ts';
 
 export interface SponsorParts {
   /** The endpoints that are believed about an account's chain. */

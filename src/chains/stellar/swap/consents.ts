@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { entryIn } from '../message/authorization.ts';
-import { addressValue, amountValue } from '../message/call.ts';
+import { addressValue, amountValue } from '../message/contract-call.ts';
 
 /** What the relayer gives in a swap. */
 export interface Given {

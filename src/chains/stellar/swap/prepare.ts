@@ -4,7 +4,7 @@ import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
-import type { LaneFigures, Preparation, ReadyPreparation } from '../../client.ts';
+import type { LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
 import { draftOfOperation } from '../message/draft.ts';
 import { readPolicy } from '../policy.ts';
 import { newestLedger, prepareDraft } from '../prepare.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { figureOfAll } from '../../quorum.ts';
-import { addressValue, amountOfValue, amountValue, callOf, listValue } from '../message/call.ts';
+import { addressValue, amountOfValue, amountValue, callOf, listValue } from '../message/contract-call.ts';
 import { askContract } from '../price/token.ts';
 import { lumensContract, type Soroswap } from './exchanges.ts';
 import { isAllowedHop, leastOf, type Swapping, type Trade } from './trade.ts';

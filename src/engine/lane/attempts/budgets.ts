@@ -1,5 +1,5 @@
 import type { Chain } from '../../../chains/chain.ts';
-import type { ReadyPreparation } from '../../../chains/client.ts';
+import type { ReadyPreparation } from '../../../chains/chain-client.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import type { SpendingRaise } from '../../../store/store.ts';
 import type { LaneStep } from '../lane-step.ts';

@@ -5,7 +5,7 @@ import type {
   ReadyPreparation,
   Replacement,
   SignedBytes,
-} from '../../../chains/client.ts';
+} from '../../../chains/chain-client.ts';
 import { AppError, messageOf } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Anchor } from '../../../domain/transaction/anchor.ts';

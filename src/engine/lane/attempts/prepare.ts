@@ -1,4 +1,4 @@
-import type { Preparation, ReadyPreparation } from '../../../chains/client.ts';
+import type { Preparation, ReadyPreparation } from '../../../chains/chain-client.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { forget, type LaneStep, unmined } from '../lane-step.ts';

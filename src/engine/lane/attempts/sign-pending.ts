@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SignedBytes } from '../../../chains/client.ts';
+import type { SignedBytes } from '../../../chains/chain-client.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { type Anchor, sequenceOf } from '../../../domain/transaction/anchor.ts';

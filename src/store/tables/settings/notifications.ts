@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import type { Notification, SigningKeyField } from '../../../domain/notification.ts';
+import type { Notification, SigningKeyField } from '../../../domain/settings/notification.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { NotificationTable, Tables } from '../../schema.ts';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import type { StoredSigner } from '../../../domain/signer.ts';
+import type { StoredSigner } from '../../../domain/settings/signer.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { Tables } from '../../schema.ts';

@@ -1,7 +1,7 @@
 // Money moves on what is decided here: taken too easily for refused, a payment is given up that a node has; taken too
 // easily for accepted, it is lost. So each lie, lag and silence of one endpoint among others is tried.
 import t from 'tap';
-import type { BroadcastOutcome } from '../../../../src/chains/client.ts';
+import type { BroadcastOutcome } from '../../../../src/chains/chain-client.ts';
 import { offerBytes, type Taking } from '../../../../src/chains/offering.ts';
 import type { Json } from '../../../../src/domain/json/json.ts';
 import { type Attempt, NEW_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ChainClient } from '../../../../src/chains/client.ts';
+import type { ChainClient } from '../../../../src/chains/chain-client.ts';
 import { invalidRequest } from '../../../../src/domain/errors.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';

@@ -1,4 +1,4 @@
-import type { BroadcastOutcome } from '../../../../../src/chains/client.ts';
+import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
 
 /** `absent`: busy, and without a voice in what becomes of the bytes, because nobody looked at them. */

@@ -2,7 +2,7 @@
 // node that could turn it is tried here.
 import { Interface } from 'ethers';
 import t, { type Test } from 'tap';
-import type { ObservedEntry } from '../../../../../src/chains/client.ts';
+import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
 import { observe } from '../../../../../src/chains/evm/confirm.ts';
 import { createBodySearch } from '../../../../../src/chains/evm/inclusion/body-search.ts';
 import { createHeadFloor, type HeadFloor, NO_FLOOR } from '../../../../../src/chains/evm/inclusion/head-floor.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Transaction as EthersTransaction, encryptKeystoreJsonSync } from 'ethers';
 import t from 'tap';
-import type { ChainClient } from '../../../../../src/chains/client.ts';
+import type { ChainClient } from '../../../../../src/chains/chain-client.ts';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createSignerKinds, openSigner } from '../../../../../src/signers/registry.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { AttemptPreparation, NewAttempt } from '../../../../../src/chains/client.ts';
+import type { AttemptPreparation, NewAttempt } from '../../../../../src/chains/chain-client.ts';
 import { capsOf, highestOf, minimumBump, type Price, priceFields } from '../../../../../src/chains/evm/fees.ts';
 import { openPrepareParts, type PrepareParts, prepare } from '../../../../../src/chains/evm/prepare.ts';
 import type { Market } from '../../../../../src/chains/evm/price/market.ts';

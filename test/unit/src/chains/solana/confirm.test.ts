@@ -1,7 +1,7 @@
 // What the chain shows decides the state that clients see and whether money moves again, so each lie and each lag of a
 // node that could turn it is tried here. What makes an attempt dead is tried in inclusion/death.test.ts.
 import t, { type Test } from 'tap';
-import type { ObservedEntry } from '../../../../../src/chains/client.ts';
+import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
 import { observe } from '../../../../../src/chains/solana/confirm.ts';
 import type { SolanaReceipt } from '../../../../../src/chains/solana/schema.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';

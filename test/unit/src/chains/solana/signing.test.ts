@@ -1,7 +1,7 @@
 import { ComputeBudgetProgram, VersionedTransaction } from '@solana/web3.js';
 import t from 'tap';
+import { decodeMessage } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
-import { decodeMessage } from '../../../../../src/chains/solana/message/message.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
 import type { SolanaFields } from '../../../../../src/chains/solana/schema.ts';
 import { costOf, signMessageAs, signTransaction, vary } from '../../../../../src/chains/solana/signing.ts';

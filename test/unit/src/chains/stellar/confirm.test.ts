@@ -1,7 +1,7 @@
 // What the chain shows decides whether money moves again, so each lag and each lie of a node that could turn it is tried.
 import { Account, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
-import type { ObservedEntry } from '../../../../../src/chains/client.ts';
+import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
 import { observe } from '../../../../../src/chains/stellar/confirm.ts';
 import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';

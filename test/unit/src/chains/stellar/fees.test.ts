@@ -1,6 +1,6 @@
 import t from 'tap';
 import { bidFor, requiredFee } from '../../../../../src/chains/stellar/fees.ts';
-import { readEnvelope } from '../../../../../src/chains/stellar/message/envelope.ts';
+import { readEnvelope } from '../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { CLIENT, envelopeText, payOp } from '../../../../support/stellar-envelopes.ts';
 
 t.test('what is bid follows what others pay, from the base fee up to the cap', (t) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { NewAttempt, ObservedEntry } from '../../../../../src/chains/client.ts';
+import type { NewAttempt, ObservedEntry } from '../../../../../src/chains/chain-client.ts';
 import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
 import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement } from '../../../../../src/chains/stellar/replace.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { BroadcastOutcome } from '../../../../../src/chains/client.ts';
+import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
 import { sequenceOf } from '../../../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Observation } from '../../../../../src/chains/client.ts';
+import type { Observation } from '../../../../../src/chains/chain-client.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { committedCost } from '../../../../../src/engine/lane/attempts/prepare.ts';
 import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';

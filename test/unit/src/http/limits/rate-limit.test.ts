@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import t from 'tap';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import { createAuthenticator } from '../../../../../src/http/auth.ts';
+import { createAuthenticator } from '../../../../../src/http/access/auth.ts';
 import { limitRate, type RateVerdict } from '../../../../../src/http/limits/rate-limit.ts';
 import { TokenBuckets } from '../../../../../src/http/limits/token-buckets.ts';
 import { API_KEY, startHttp } from '../../../../support/http-server.ts';

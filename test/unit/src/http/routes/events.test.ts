@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { Access } from '../../../../../src/domain/settings/access.ts';
-import type { ClientKey } from '../../../../../src/http/auth.ts';
+import type { ClientKey } from '../../../../../src/http/access/auth.ts';
 import { readEvents } from '../../../../support/event-reader.ts';
 import { API_KEY, startHttp } from '../../../../support/http-server.ts';
 import { transactionOf } from '../../../../support/store.ts';

@@ -1,8 +1,8 @@
 import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { type Draft, draftOf } from '../../../../../../src/chains/solana/form/draft.ts';
+import { encodeMessage } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { readComputeBudget } from '../../../../../../src/chains/solana/message/compute-budget.ts';
-import { encodeMessage } from '../../../../../../src/chains/solana/message/message.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
 import type { SolanaRequest } from '../../../../../../src/chains/solana/schema.ts';

@@ -2,7 +2,7 @@
 import { VersionedMessage } from '@solana/web3.js';
 import t from 'tap';
 import { signMessage } from '../../../../../../src/chains/solana/form/message.ts';
-import { decodeMessage } from '../../../../../../src/chains/solana/message/message.ts';
+import { decodeMessage } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { isSignatureOf } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { fromBase58 } from '../../../../../../src/domain/base58.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';

@@ -13,7 +13,7 @@ import {
 } from '@solana/web3.js';
 import t from 'tap';
 import { feePayerLoss } from '../../../../../../src/chains/solana/guard/fee-payer.ts';
-import { decodeMessage, type Message } from '../../../../../../src/chains/solana/message/message.ts';
+import { decodeMessage, type Message } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   MEMO_PROGRAMS,

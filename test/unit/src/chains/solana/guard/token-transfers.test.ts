@@ -8,7 +8,7 @@ import {
 import { PublicKey, TransactionInstruction, TransactionMessage } from '@solana/web3.js';
 import t from 'tap';
 import { tokenTransfers } from '../../../../../../src/chains/solana/guard/token-transfers.ts';
-import { decodeMessage, type Message } from '../../../../../../src/chains/solana/message/message.ts';
+import { decodeMessage, type Message } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { familyInstructions } from '../../../../../support/solana-instructions.ts';
 import { keyOf } from '../../../../../support/solana-node.ts';
 

@@ -1,7 +1,7 @@
 import { PublicKey, type TransactionInstruction, TransactionMessage } from '@solana/web3.js';
 import t from 'tap';
 import { compileLegacy, type Instruction } from '../../../../../../src/chains/solana/message/compile.ts';
-import { encodeMessage } from '../../../../../../src/chains/solana/message/message.ts';
+import { encodeMessage } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 import { keypair, messagePlan } from '../../../../../support/solana-messages.ts';
 

@@ -7,8 +7,8 @@ import {
 } from '@solana/web3.js';
 import t from 'tap';
 import { compileLegacy, type Instruction } from '../../../../../../src/chains/solana/message/compile.ts';
+import { decodeMessage } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { readComputeBudget, setLimit, setPrice } from '../../../../../../src/chains/solana/message/compute-budget.ts';
-import { decodeMessage } from '../../../../../../src/chains/solana/message/message.ts';
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { fc } from '../../../../../support/properties.ts';
 import { keypair, realTransactions } from '../../../../../support/solana-messages.ts';

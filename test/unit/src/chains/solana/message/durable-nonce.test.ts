@@ -1,8 +1,8 @@
 import { SystemInstruction, TransactionMessage } from '@solana/web3.js';
 import t from 'tap';
 import { compileLegacy, type Instruction } from '../../../../../../src/chains/solana/message/compile.ts';
+import { decodeMessage, type Message } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { nonceOf } from '../../../../../../src/chains/solana/message/durable-nonce.ts';
-import { decodeMessage, type Message } from '../../../../../../src/chains/solana/message/message.ts';
 import { MEMO_PROGRAMS, SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { keypair, realTransactions } from '../../../../../support/solana-messages.ts';
 

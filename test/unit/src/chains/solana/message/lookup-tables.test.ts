@@ -1,7 +1,11 @@
 import { AddressLookupTableAccount, PublicKey, TransactionMessage } from '@solana/web3.js';
 import t, { type Test } from 'tap';
+import {
+  decodeMessage,
+  isWritable,
+  type TableLookup,
+} from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { lookUp } from '../../../../../../src/chains/solana/message/lookup-tables.ts';
-import { decodeMessage, isWritable, type TableLookup } from '../../../../../../src/chains/solana/message/message.ts';
 import { ADDRESS_LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 import { messagePlan } from '../../../../../support/solana-messages.ts';

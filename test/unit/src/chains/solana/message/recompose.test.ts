@@ -1,14 +1,14 @@
 import { PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js';
 import t from 'tap';
 import { compileLegacy, type Instruction } from '../../../../../../src/chains/solana/message/compile.ts';
-import { nonceOf } from '../../../../../../src/chains/solana/message/durable-nonce.ts';
 import {
   decodeMessage,
   encodeMessage,
   isSigner,
   isWritable,
   type Message,
-} from '../../../../../../src/chains/solana/message/message.ts';
+} from '../../../../../../src/chains/solana/message/compiled-message.ts';
+import { nonceOf } from '../../../../../../src/chains/solana/message/durable-nonce.ts';
 import { recompose } from '../../../../../../src/chains/solana/message/recompose.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 import { keypair, messagePlan } from '../../../../../support/solana-messages.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { VersionedTransaction } from '@solana/web3.js';
 import t from 'tap';
 import { addressOf, keyOf } from '../../../../../../src/chains/solana/address.ts';
-import { encodeMessage, MalformedTransaction } from '../../../../../../src/chains/solana/message/message.ts';
+import { encodeMessage, MalformedTransaction } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import {
   decodeTransaction,
   encodeTransaction,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { MalformedTransaction } from '../../../../../../src/chains/solana/message/message.ts';
+import { MalformedTransaction } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { inPlainWords, Refusal, refusalOf, refusing } from '../../../../../../src/chains/solana/sponsor/errors.ts';
 import { AppError, invalidRequest } from '../../../../../../src/domain/errors.ts';
 import { MarketFailure } from '../../../../../../src/egress/market-client.ts';

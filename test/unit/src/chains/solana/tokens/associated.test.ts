@@ -1,7 +1,7 @@
 import { createAssociatedTokenAccountIdempotentInstruction } from '@solana/spl-token';
 import { PublicKey, TransactionMessage } from '@solana/web3.js';
 import t, { type Test } from 'tap';
-import { decodeMessage } from '../../../../../../src/chains/solana/message/message.ts';
+import { decodeMessage } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import {
   associatedAccount,
   createAssociated,

@@ -1,7 +1,7 @@
 import { Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { losesRelayer, reachesRelayer } from '../../../../../../src/chains/stellar/guard/accounts.ts';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { CLIENT, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 

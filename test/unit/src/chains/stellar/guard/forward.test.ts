@@ -2,7 +2,6 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
 import { consentFault, forwardIn } from '../../../../../../src/chains/stellar/guard/forward.ts';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
 import {
   approvalOf,
   callOf,
@@ -10,6 +9,7 @@ import {
   type Forward,
   forwardCallOf,
 } from '../../../../../../src/chains/stellar/message/forward.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { address, i128, u32 } from '../../../../../support/stellar-contract-scene.ts';
 import { CLIENT, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import {

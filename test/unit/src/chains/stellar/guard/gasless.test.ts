@@ -2,7 +2,7 @@
 import { Address, Keypair, nativeToScVal, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { gaslessFault, timeFault } from '../../../../../../src/chains/stellar/guard/gasless.ts';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { CLIENT, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 

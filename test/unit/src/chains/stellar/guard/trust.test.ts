@@ -2,7 +2,7 @@
 import { Asset, LiquidityPoolAsset, Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { trustedBy } from '../../../../../../src/chains/stellar/guard/trust.ts';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { type EnvelopeHow, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Keypair, Operation, SignerKey, StrKey, Transaction, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { lackingSignature } from '../../../../../../src/chains/stellar/guard/weights.ts';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import type { Authority } from '../../../../../../src/chains/stellar/provider.ts';
 import { CLIENT, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { PASSPHRASE } from '../../../../../support/stellar-relayer.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { draftOf } from '../../../../../../src/chains/stellar/message/draft.ts';
-import { accountOf } from '../../../../../../src/chains/stellar/message/envelope.ts';
+import { accountOf } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { envelopeText, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { lumens, RELAYER } from '../../../../../support/stellar-relayer.ts';
 

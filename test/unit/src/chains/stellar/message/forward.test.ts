@@ -1,6 +1,5 @@
 import { Contract, nativeToScVal, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
 import {
   approvalOf,
   consentedCallOf,
@@ -9,6 +8,7 @@ import {
   forwardOf,
   isSame,
 } from '../../../../../../src/chains/stellar/message/forward.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { address, i128, symbol, u32, vec } from '../../../../../support/stellar-contract-scene.ts';
 import { CLIENT, envelopeText, payOp } from '../../../../../support/stellar-envelopes.ts';
 import {

@@ -1,7 +1,6 @@
 import { FeeBumpTransaction, Keypair, Networks, Transaction } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { draftOf } from '../../../../../../src/chains/stellar/message/draft.ts';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
 import {
   decorated,
   envelopeOf,
@@ -9,6 +8,7 @@ import {
   hashOf,
   transactionOf,
 } from '../../../../../../src/chains/stellar/message/transaction.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 
 t.test('the public library reads what was built, and finds the signature good', async (t) => {
   const keys = Keypair.random();

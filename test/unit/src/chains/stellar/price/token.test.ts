@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { amountValue } from '../../../../../../src/chains/stellar/message/call.ts';
+import { amountValue } from '../../../../../../src/chains/stellar/message/contract-call.ts';
 import { askContract, isToken, tokenBalance } from '../../../../../../src/chains/stellar/price/token.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 import { nodeWith, TOKEN } from '../../../../../support/stellar-swap-scene.ts';

@@ -1,7 +1,6 @@
 // Threat: a node, or what a user asks for, makes the relayer build a call that it must not sign.
 import { Contract, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
 import {
   approvalOf,
   callOf,
@@ -9,6 +8,7 @@ import {
   forwardCallOf,
   forwardOf,
 } from '../../../../../../src/chains/stellar/message/forward.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { buildForward, quoteForward } from '../../../../../../src/chains/stellar/sponsor/forwarding.ts';
 import { address, i128, u32 } from '../../../../../support/stellar-contract-scene.ts';

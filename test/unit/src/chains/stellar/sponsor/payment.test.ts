@@ -1,7 +1,7 @@
 // Threat: the relayer pays fees for less than it asks, or for a promise.
 import { Asset, type Keypair, Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { assertPaid, paymentIn } from '../../../../../../src/chains/stellar/sponsor/payment.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';

@@ -1,6 +1,6 @@
 import { Asset } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { readEnvelope } from '../../../../../../src/chains/stellar/message/envelope.ts';
+import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { feeTokenOf } from '../../../../../../src/chains/stellar/sponsor/asset.ts';
 import { priceOf } from '../../../../../../src/chains/stellar/sponsor/price.ts';

@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { addressValue, amountValue, callOf } from '../../../../../../src/chains/stellar/message/call.ts';
+import { addressValue, amountValue, callOf } from '../../../../../../src/chains/stellar/message/contract-call.ts';
 import { consentFault } from '../../../../../../src/chains/stellar/swap/consents.ts';
 import { CLIENT } from '../../../../../support/stellar-envelopes.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';

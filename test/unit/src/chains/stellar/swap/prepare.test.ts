@@ -1,6 +1,11 @@
 import { xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { addressValue, amountValue, callOf, listValue } from '../../../../../../src/chains/stellar/message/call.ts';
+import {
+  addressValue,
+  amountValue,
+  callOf,
+  listValue,
+} from '../../../../../../src/chains/stellar/message/contract-call.ts';
 import { prepareSwap } from '../../../../../../src/chains/stellar/swap/prepare.ts';
 import type { Json } from '../../../../../../src/domain/json/json.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { amountValue } from '../../../../../../src/chains/stellar/message/call.ts';
+import { amountValue } from '../../../../../../src/chains/stellar/message/contract-call.ts';
 import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { stockOf } from '../../../../../../src/chains/stellar/swap/stock.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';

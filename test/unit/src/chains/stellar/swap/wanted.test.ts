@@ -1,5 +1,5 @@
 import t from 'tap';
-import { amountValue } from '../../../../../../src/chains/stellar/message/call.ts';
+import { amountValue } from '../../../../../../src/chains/stellar/message/contract-call.ts';
 import { swapsOf } from '../../../../../../src/chains/stellar/swap/wanted.ts';
 import { RELAYER, relayerAccount } from '../../../../../support/stellar-relayer.ts';
 import {

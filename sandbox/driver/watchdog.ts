@@ -1,0 +1,96 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+
+/** What a watchdog looks at. */
+export interface Watched {
+  /** Judges by the clock and by the memory in use, in bytes (0 where the system does not tell). */
+  look(now: number, rssBytes: number): void;
+  /** True while guest code may run. */
+  isBusy(): boolean;
+}
+
+const BUSY_MS = 25;
+const IDLE_MS = 1000;
+/** Well beyond the line that is looked for. */
+const STATUS_BYTES = 4096;
+
+/** Looks at one child again and again, more often while guest code may run. */
+export class Watchdog {
+  readonly #watched: Watched;
+  readonly #memory: ResidentMemory;
+  #timer: NodeJS.Timeout | undefined;
+  #delayMs = 0;
+  #stopped = false;
+
+  constructor(watched: Watched, memory: ResidentMemory) {
+    this.#watched = watched;
+    this.#memory = memory;
+    this.#arm(IDLE_MS);
+  }
+
+  /** Looks soon: something begins. */
+  wake(): void {
+    if (this.#delayMs !== BUSY_MS) this.#arm(BUSY_MS);
+  }
+
+  /** Safe to call twice. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#memory.close();
+  }
+
+  #arm(delayMs: number): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#timer);
+    this.#delayMs = delayMs;
+    this.#timer = setTimeout(() => {
+      // A thread that was held up finds what its child sent meanwhile before it judges the child.
+      setImmediate(() => setImmediate(() => this.#look()));
+    }, delayMs);
+  }
+
+  #look(): void {
+    if (this.#stopped) return;
+    this.#watched.look(performance.now(), this.#memory.read());
+    this.#arm(this.#watched.isBusy() ? BUSY_MS : IDLE_MS);
+  }
+}
+
+/** The resident memory of a process as Linux's `/proc/<pid>/status` tells it, in kB whatever the size of a page. */
+export class ResidentMemory {
+  readonly #pid: () => number | undefined;
+  readonly #buffer = Buffer.alloc(STATUS_BYTES);
+  #fd: number | undefined;
+
+  /** @param pid asked until it is known */
+  constructor(pid: () => number | undefined) {
+    this.#pid = pid;
+  }
+
+  /** In bytes; 0 when it cannot be told. */
+  read(): number {
+    try {
+      this.#fd ??= this.#open();
+      if (this.#fd === undefined) return 0;
+      const length = readSync(this.#fd, this.#buffer, 0, STATUS_BYTES, 0);
+      const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(this.#buffer.toString('latin1', 0, length)) ?? [];
+      return Number(kilobytes) * 1024;
+    } catch {
+      // The process is gone, or the system has no /proc.
+      return 0;
+    }
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  /** An open file stays with its process, whoever gets the process id later. */
+  #open(): number | undefined {
+    const pid = this.#pid();
+    return pid === undefined ? undefined : openSync(`/proc/${pid}/status`, 'r');
+  }
+}

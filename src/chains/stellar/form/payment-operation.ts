@@ -1,0 +1,38 @@
+import { StrKey } from '@stellar/stellar-sdk/base';
+import { z } from 'zod';
+import { amountOf, amountUpTo } from '../../../domain/amount.ts';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { isAccount } from '../address.ts';
+
+/** The most of any asset. */
+const MOST = 2n ** 63n - 1n;
+
+const issuer = z.string().refine(isAccount, 'expected an account (G…)').meta({ description: 'Who issues it' });
+
+/** A code in its shortest form: of another length it is another asset, or none. */
+function code(least: number, most: number) {
+  const digits = new RegExp(`^[a-zA-Z0-9]{${least},${most}}$`);
+  return z.string().regex(digits, `expected ${least} to ${most} letters and digits`);
+}
+
+const asset = z.discriminatedUnion('type', [
+  strictForm({ type: z.literal('native') }),
+  strictForm({ type: z.literal('credit4'), code: code(1, 4), issuer }),
+  strictForm({ type: z.literal('credit12'), code: code(5, 12), issuer }),
+]);
+
+/** A payment as clients write it. */
+export const paymentSchema = strictForm({
+  type: z.literal('payment'),
+  destination: z
+    .string()
+    .refine((text) => isAccount(text) || StrKey.isValidMed25519PublicKey(text), 'expected an account (G… or M…)')
+    .meta({ description: 'Who is paid, and is there already' }),
+  amount: amountUpTo(MOST)
+    .refine((amount) => amountOf(amount) > 0n, 'expected more than 0')
+    .meta({ description: 'In the smallest unit' }),
+  asset: asset.meta({ description: 'What is paid' }),
+});
+
+export type WirePayment = z.output<typeof paymentSchema>;
+export type WireAsset = WirePayment['asset'];

@@ -1,0 +1,89 @@
+import { xdr } from '@stellar/stellar-sdk/base';
+import { invalidRequest } from '../../../domain/errors.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { addressOf, isAccount, isContract } from '../address.ts';
+import { enveloped } from '../form/xdr.ts';
+import { gaslessFault } from '../guard/gasless.ts';
+import { draftOf } from '../message/draft.ts';
+import { transactionOf } from '../message/transaction.ts';
+import { accountOf, isSoroban, preconditionsOf, shapeFault } from '../message/transaction-envelope.ts';
+import { accountAt } from '../provider.ts';
+import type { OwnRequest } from '../schema.ts';
+import type { SponsoredForm } from './form.ts';
+
+/** In the reference's words. */
+const INVALID = 'Failed to validate gasless transaction: ';
+
+/** What a user wants done, without what pays for it. */
+export interface UserDraft {
+  /** Whose consent pays: an account, or for a call of a contract one that is a contract itself. */
+  user: string;
+  transaction: xdr.Transaction;
+}
+
+/**
+ * What the user wants done, without what pays for it.
+ * @throws AppError `INVALID_REQUEST` for what the relayer does not pay for
+ */
+export async function userDraft(read: ReadOne, form: SponsoredForm, relayer: string): Promise<UserDraft> {
+  const draft = form.transaction_xdr == null ? await ofOperations(read, form) : ofEnvelope(form);
+  const { transaction } = draft;
+  const fault = shapeFault(transaction) ?? gaslessFault(transaction, relayer);
+  if (fault !== undefined) throw invalidRequest(`${INVALID}${fault}`);
+  if (draft.user === relayer) throw invalidRequest(`${INVALID}its user is the relayer itself`);
+  // The relayer's own sequence is used.
+  if (isSoroban(transaction)) return draft;
+  if (isContract(draft.user)) throw invalidRequest(`${INVALID}${draft.user} is a contract, and can only call others`);
+  const { account } = await accountAt(read, draft.user);
+  if (account === null) throw invalidRequest(`${INVALID}its source account does not exist`);
+  if (account.sequence >= transaction.seqNum) {
+    throw invalidRequest(`${INVALID}sequence ${transaction.seqNum} is used: the last is ${account.sequence}`);
+  }
+  return draft;
+}
+
+function ofEnvelope({ transaction_xdr: text, operations }: SponsoredForm): UserDraft {
+  if (operations != null) throw invalidRequest('Cannot provide both transaction_xdr and operations');
+  const { transaction, isFeeBump } = enveloped(text ?? '');
+  if (isFeeBump) throw invalidRequest(`${INVALID}it is a fee bump`);
+  const asked = preconditionsOf(transaction);
+  if (asked !== null) throw invalidRequest(`${INVALID}it can ask for time bounds, and for nothing else`);
+  return { user: accountOf(transaction.sourceAccount), transaction };
+}
+
+async function ofOperations(read: ReadOne, { operations, source_account: source }: SponsoredForm): Promise<UserDraft> {
+  if (operations == null || operations.length === 0) {
+    throw invalidRequest('Must provide either transaction_xdr or operations');
+  }
+  if (source == null) throw invalidRequest('source_account is required when providing operations');
+  if (isContract(source)) return { user: source, transaction: drafted(operations, NOBODY, 0n) };
+  if (!isAccount(source)) throw invalidRequest('invalid `source_account`: expected an account (G…) or a contract (C…)');
+  const { account } = await accountAt(read, source);
+  return { user: source, transaction: drafted(operations, source, account?.sequence ?? 0n) };
+}
+
+/** A contract is the source of no transaction. */
+const NOBODY = addressOf(Buffer.alloc(32));
+
+function drafted(
+  operations: NonNullable<SponsoredForm['operations']>,
+  source: string,
+  sequence: bigint,
+): xdr.Transaction {
+  const draft = draftOf({ operations } satisfies OwnRequest, source);
+  return transactionOf(draft, { fee: 0n, sequence: sequence + 1n, maxTime: 0n });
+}
+
+/** The transaction with one more operation that pays the relayer, for so long and so much as was quoted. */
+export function withPayment(
+  { sourceAccount, seqNum, memo, operations, ext }: xdr.Transaction,
+  payment: xdr.Operation,
+  { fee, maxTime }: { fee: bigint; maxTime: bigint },
+): xdr.Transaction {
+  const cond = xdr.Preconditions.precondTime(new xdr.TimeBounds({ minTime: 0n, maxTime }));
+  return new xdr.Transaction({
+    ...{ sourceAccount, seqNum, memo, ext, cond },
+    fee: Number(fee),
+    operations: [...operations, payment],
+  });
+}

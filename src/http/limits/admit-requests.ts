@@ -1,0 +1,140 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../domain/clock.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { Access } from '../../domain/settings/access.ts';
+import { allowsOrigin } from '../../domain/settings/api-key.ts';
+import { type AcceptedKeys, createAuthenticator, type Identity } from '../access/auth.ts';
+import { refusalByNeed } from '../access/refusal-by-need.ts';
+import { ANSWER_HEADERS } from '../answer-headers.ts';
+import type { HttpMetrics } from '../http-metrics.ts';
+import type { Drain } from './drain.ts';
+import { limitRate, type RateLimiter } from './rate-limit.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers without a key. */
+    isPublic?: boolean;
+    /** For browsers, and no part of the described interface. */
+    isPage?: boolean;
+    /** Answers for as long as its client stays: the time that counts is that until its answer begins. */
+    isStream?: boolean;
+    /** Asked by what watches the service: public, never limited, and answered to the last moment. */
+    isProbe?: boolean;
+  }
+  interface FastifyInstance {
+    /** What the key of a request may do at this moment; undefined once it does not let that in any more. */
+    accessNow(request: FastifyRequest): Access | undefined;
+  }
+  interface FastifyRequest {
+    /** Which API key the request carries; empty without an accepted one. */
+    keyId: string;
+    /** The key itself; null without an accepted one. */
+    identity: Identity | null;
+  }
+}
+
+export interface AdmissionDependencies {
+  keys: Pick<AcceptedKeys, 'master' | 'withHash'>;
+  limiter: RateLimiter;
+  drain: Drain;
+  metrics: HttpMetrics;
+  clock: Clock;
+}
+
+/**
+ * Everything that is decided before a request's body is read, in this order: who asks, whether too often, whether the
+ * service takes requests at all, whether the key lets this one in, whether there is such a route.
+ */
+export function admitRequests(app: FastifyInstance, dependencies: AdmissionDependencies): void {
+  const { drain, limiter } = dependencies;
+  const authenticate = createAuthenticator(dependencies.keys, () => dependencies.clock.now());
+  app.decorate('accessNow', (request: FastifyRequest) => {
+    const identity = authenticate(request.raw.rawHeaders);
+    return identity === undefined || refusalOf(request, identity) !== undefined ? undefined : identity.access;
+  });
+  app.decorateRequest('keyId', '');
+  app.decorateRequest('identity', null);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    measure(request, reply, dependencies);
+    reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
+    const identity = authenticate(request.raw.rawHeaders);
+    if (identity !== undefined) {
+      request.identity = identity;
+      request.keyId = identity.id;
+    }
+    done();
+  });
+  limitRate(app, limiter);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { identity } = request;
+    const { isPublic, isProbe } = request.routeOptions.config;
+    if (drain.isDraining && isProbe !== true) {
+      done(new AppError('UNAVAILABLE', { reason: 'The service is shutting down' }));
+    } else if (hasUnclearHost(request)) {
+      done(invalidRequest('There must be a host header, and only one'));
+    } else if (request.keyId === '' && isPublic !== true) {
+      done(new AppError('UNAUTHORIZED', {}));
+    } else if (request.is404) {
+      done(new AppError('ROUTE_NOT_FOUND', { method: request.method, path: pathOf(request) }));
+    } else if (identity === null) {
+      done();
+    } else {
+      done(refusalOf(request, identity));
+    }
+  });
+
+  // A connection ends with the answer that is under way on it, so that closing does not wait for callers to go.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (drain.isDraining) reply.header('connection', 'close');
+    done(null, payload);
+  });
+}
+
+/** Why a key does not let a request in; undefined when it does. */
+function refusalOf(request: FastifyRequest, { access, allowedOrigins }: Identity): AppError | undefined {
+  const { origin } = request.headers;
+  if (origin !== undefined && allowedOrigins !== undefined && !allowsOrigin(allowedOrigins, origin)) {
+    return new AppError('ORIGIN_NOT_ALLOWED', { origin });
+  }
+  return refusalByNeed(request, access);
+}
+
+/** A request's label: the route's pattern, so that callers cannot make new ones up. */
+export function endpointOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unmatched';
+}
+
+/** Counts a request from here to the end of its answer, or to the moment its client left. */
+function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics, clock }: AdmissionDependencies): void {
+  const endpoint = endpointOf(request);
+  const begun = clock.elapsed();
+  const { method } = request;
+  metrics.began(endpoint);
+  drain.began();
+  let answered: number | undefined;
+  if (request.routeOptions.config.isStream === true) {
+    reply.raw.once('pipe', () => {
+      answered = clock.elapsed();
+    });
+  }
+  reply.raw.on('close', () => {
+    drain.ended();
+    const seconds = ((answered ?? clock.elapsed()) - begun) / 1000;
+    metrics.ended({ endpoint, method, status: reply.statusCode, seconds });
+  });
+}
+
+/** From the raw headers, because Node keeps only the first: what stands before the service may go by the other. */
+function hasUnclearHost({ raw: { rawHeaders, httpVersion } }: FastifyRequest): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 'host'.length && name.toLowerCase() === 'host') count += 1;
+  }
+  return count > 1 || (count === 0 && httpVersion === '1.1');
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../domain/json/canonical-json.ts';
+import type { WireObject } from '../../domain/json/json.ts';
+import type { Actor } from '../../domain/settings/caller.ts';
+import type { Writer } from '../../store/store.ts';
+
+/** What was signed without being sent: the operation, and the request as the client wrote it. */
+export interface SignedFor {
+  relayerId: string;
+  what: 'message' | 'typed_data' | 'transaction' | 'sponsored_transaction' | 'rpc';
+  request: unknown;
+}
+
+/** Of a longer request the beginning is kept, and the hash tells the rest. */
+const MOST_CHARACTERS = 2_000;
+
+/** Notes who had a relayer sign what, in the commit before the signature leaves. Signatures themselves are not kept. */
+export async function noteSigned(
+  writer: Pick<Writer, 'insertAuditRecord'>,
+  by: Actor | undefined,
+  { relayerId, what, request }: SignedFor,
+): Promise<void> {
+  if (by === undefined) return;
+  const { keyId, requestId, pluginId } = by;
+  const text = canonicalJson(request);
+  const after: WireObject = {
+    ...(pluginId !== undefined && { plugin_id: pluginId }),
+    what,
+    request: text.slice(0, MOST_CHARACTERS).toWellFormed(),
+    request_sha256: createHash('sha256').update(text).digest('hex'),
+    is_cut: text.length > MOST_CHARACTERS,
+  };
+  const about = { action: 'sign', resource: 'signature', resourceId: relayerId, before: null, after } as const;
+  await writer.insertAuditRecord({ ...about, keyId, requestId });
+}

@@ -1,0 +1,79 @@
+import type { Json } from '../../domain/json/json.ts';
+import type { Relayer } from '../../domain/relayer.ts';
+import type { Log } from '../../observability/log.ts';
+import type { Store, Writer } from '../../store/store.ts';
+import { isDeclaredAsBefore, keptDeclaration } from './declared-value.ts';
+
+/** A relayer as the configuration declares it, with the address of its signer. */
+export type DeclaredRelayer = Omit<Relayer, 'disabledReason' | 'declaration'> & { declaration: Json };
+
+/** The fields that clients can change, each with the key of the file that declares it. */
+const CHANGEABLE = {
+  name: 'name',
+  paused: 'paused',
+  notificationId: 'notification_id',
+  customRpcUrls: 'custom_rpc_urls',
+  policies: 'policies',
+} as const satisfies Partial<Record<keyof Relayer, string>>;
+
+/** Keys whose values may hold credentials. */
+const SECRET_KEYS = ['custom_rpc_urls'];
+
+/**
+ * Brings the declared relayers and the stored ones together. The file declares, the database remembers: a field whose
+ * declared value differs from the one at the last start takes the file's value, the others keep what clients made of
+ * them. What is no longer declared stays, with a warning.
+ *
+ * With `reset` the database remembers nothing: all is as the file says, and what it does not declare goes, unless a
+ * transaction of it is under way. Transactions stay.
+ * @param declaredIds of all that the file declares, also of those whose address is not known yet
+ */
+export async function applyDeclarations(
+  store: Store,
+  declared: readonly DeclaredRelayer[],
+  log: Log,
+  { reset = false, declaredIds = declared.map(({ id }) => id) } = {},
+): Promise<void> {
+  const known = new Set(declaredIds);
+  // One commit: instances that start together apply the same file one after the other.
+  await store.write(async (writer) => {
+    if (reset) await dropOthers(writer, known);
+    for (const entry of declared) await declare(writer, entry, reset);
+  });
+  for (const { id, declaration } of await store.read.allRelayers()) {
+    if (declaration !== null && !known.has(id)) {
+      log.warn({ relayerId: id }, 'a relayer is no longer declared; it stays as it is stored');
+    }
+  }
+}
+
+/** The same for those that the file says something else of while the service runs; all others stay as they are. */
+export async function applyChangedDeclarations(
+  store: Pick<Store, 'write'>,
+  changed: readonly DeclaredRelayer[],
+): Promise<void> {
+  await store.write(async (writer) => {
+    await writer.lockSettings();
+    for (const entry of changed) await declare(writer, entry, false);
+  });
+}
+
+async function declare(writer: Writer, entry: DeclaredRelayer, reset: boolean): Promise<void> {
+  const relayer = { ...entry, declaration: keptDeclaration(entry.declaration, SECRET_KEYS) };
+  await writer.putRelayer(merge(relayer, reset ? undefined : await writer.relayer(relayer.id)));
+}
+
+async function dropOthers(writer: Writer, declared: ReadonlySet<string>): Promise<void> {
+  const busy = new Set((await writer.openCounts()).map(({ relayerId }) => relayerId));
+  for (const { id } of await writer.allRelayers()) {
+    if (!declared.has(id) && !busy.has(id)) await writer.deleteRelayer(id);
+  }
+}
+
+function merge(declared: DeclaredRelayer, stored: Relayer | undefined): Relayer {
+  if (stored === undefined) return { ...declared, disabledReason: null };
+  const kept = Object.entries(CHANGEABLE)
+    .filter(([, key]) => isDeclaredAsBefore(key, declared.declaration, stored.declaration))
+    .map(([field]) => [field, stored[field as keyof Relayer]]);
+  return { ...declared, disabledReason: stored.disabledReason, ...Object.fromEntries(kept) };
+}

@@ -1,0 +1,58 @@
+import t from 'tap';
+import { checkPlugins } from '../../../../../src/cli/plugin/check-plugins.ts';
+import { commandBefore, given } from '../../../../support/cli-answers.ts';
+
+const plugins = {
+  'wide.ts': `import { createHash } from 'node:crypto';
+    import legacy from 'legacy';
+    export const handler = async () => [createHash('md5'), legacy, process.env.API_URL, await fetch('https://api.example/x')];`,
+  'broken.ts': `import { a } from 'not-there';
+    import { b } from './neither.ts';
+    export const handler = () => [a, b];`,
+  node_modules: {
+    legacy: {
+      'package.json': '{ "name": "legacy" }',
+      'index.js': "const fs = require('fs'); module.exports = () => fs.readFileSync;",
+    },
+  },
+};
+
+t.test('what a plugin is made of and would have to be granted', { timeout: 120_000 }, async (t) => {
+  const { context, said, complained } = commandBefore(t.testdir({ plugins }), () => ({ body: {} }));
+  t.equal(await checkPlugins(context, given(['wide'])), 0);
+  for (const line of [
+    'grants are taken for none',
+    /plugin wide: wide\.ts compiles, \d+\.\d KiB/,
+    'of Node: crypto',
+    'throws when it is called: fs',
+    'is not granted: API_URL',
+    'may not fetch from: api.example',
+    '"permissions":{"relayers":{},"kv":true,"env":["API_URL"],"hosts":["api.example"]}',
+    /compiled in \d+\.\d s/,
+    'types: not checked',
+  ]) {
+    t.match(said(), line);
+  }
+  t.equal(complained(), '');
+  t.equal(await checkPlugins(context, given([])), 1);
+  t.match(complained(), /broken\.ts:1:\d+: Could not resolve "not-there"\n.*broken\.ts:2:\d+: .*neither/);
+  await t.rejects(checkPlugins(context, given(['nobody'])), /There is no plugin "nobody" in/);
+});
+
+t.test('types of other plugins are not those of the one that is asked for', { timeout: 240_000 }, async (t) => {
+  const wrong = 'export const handler = (): number => "x";';
+  const files = {
+    'tsconfig.json': '{ "compilerOptions": { "strict": true, "types": [] } }',
+    'right.ts': 'export const handler = () => 1;',
+    'wrong.ts': wrong,
+    deep: { 'index.ts': wrong },
+  };
+  const { context, said, complained } = commandBefore(t.testdir({ plugins: files }), () => ({ body: {} }));
+  t.equal(await checkPlugins(context, given(['right'])), 0, complained());
+  t.match(said(), 'types: right');
+  t.equal(await checkPlugins(context, given(['wrong'])), 1);
+  t.match(complained(), /^wrong\.ts\(1,\d+\): error TS2322/);
+  t.notMatch(complained(), 'deep');
+  t.equal(await checkPlugins(context, given([])), 1);
+  t.match(complained(), /^deep\/index\.ts\(1,/m);
+});
