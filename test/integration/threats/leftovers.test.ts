@@ -1,7 +1,7 @@
 /**
  * Threat: guest code that returns and goes on, or that changes its world for whoever comes next. After the end of its
  * call nothing of it may be heard of, and the next call must find the world as it was. If one of these fails, look at
- * `sandbox/process/call.ts`, `isolate-shelf.ts` and `sandbox/guest/freeze.ts`.
+ * `sandbox/process/call.ts`, `isolate-shelf.ts` and `sandbox/guest/intrinsics/freeze.ts`.
  */
 import t from 'tap';
 import { LEFTOVER_ATTACKS } from '../../support/attacks/leftovers.ts';
