@@ -149,11 +149,11 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       };
     },
 
-    async byNonce(relayerId, nonce) {
+    async bySequence(relayerId, sequence) {
       const { chain, account } = await relayers.find(relayerId);
       if (chain.counter?.isLookedUp !== true) throw new AppError('NONCE_LOOKUP_NOT_SUPPORTED', {});
-      const transaction = await store.read.transactionBySequence(relayerId, nonce);
-      if (transaction === undefined) throw new AppError('NONCE_NOT_FOUND', { nonce: nonce.toString() });
+      const transaction = await store.read.transactionBySequence(relayerId, sequence);
+      if (transaction === undefined) throw new AppError('NONCE_NOT_FOUND', { nonce: sequence.toString() });
       return chain.transactionView(transaction, account);
     },
 

@@ -68,7 +68,7 @@ export interface TransactionsService {
 /** The course of accepted transactions: changing it, and telling it. Intents are 403 for paused and disabled relayers. */
 export interface LifecycleService {
   /**
-   * Asks for something else under the nonce of a transaction that is in no block. Resolves once that is signed; after a
+   * Asks for something else in the place of a transaction that is in no block. Resolves once that is signed; after a
    * few seconds without that, with the transaction as it is: the intent is stored and tried on.
    * 404; 400, also for a transaction in another state, or when the lane refuses.
    */
@@ -77,8 +77,8 @@ export interface LifecycleService {
   cancel(relayerId: string, transactionId: string, effect?: Effect, by?: Actor): Promise<WireObject>;
   /** Asks the same of all that are in no block. Resolves once these intents are stored, with the ids. */
   cancelPending(relayerId: string, by?: Actor): Promise<WireObject>;
-  /** The latest that was given the nonce. 404; 501 for a family without nonces. */
-  byNonce(relayerId: string, nonce: bigint): Promise<WireObject>;
+  /** The latest that was given the sequence. 404; 501 for a family that looks up none. */
+  bySequence(relayerId: string, sequence: bigint): Promise<WireObject>;
   /** The one of which a signed version has the hash, however it ended. 404. */
   byHash(relayerId: string, hash: string): Promise<WireObject>;
   /** What happened to a transaction, oldest first. */

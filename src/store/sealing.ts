@@ -9,7 +9,7 @@ export interface SealedPlace {
   field: string;
 }
 
-/** Seals secrets for the database: AES-256-GCM, in the form `1.<key id>.<base64url of nonce, ciphertext and tag>`. */
+/** Seals secrets for the database: AES-256-GCM, in the form `1.<key id>.<base64url of IV, ciphertext and tag>`. */
 export interface Sealer {
   /** Under the first key. */
   seal(secret: string, place: SealedPlace): string;
@@ -38,7 +38,7 @@ class UnsealableSecret extends Error {
 
 const KEY_BYTES = 32;
 /** NIST SP 800-38D, 8.2.2: 96 random bits are good for 2^32 seals under one key. */
-const NONCE_BYTES = 12;
+const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const FORM = /^1\.([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;
 
@@ -53,25 +53,25 @@ export function createSealer(keys: readonly Uint8Array[], randomBytes: (size: nu
 
   return {
     seal(secret, place) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealing.key, nonce, { authTagLength: TAG_BYTES });
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealing.key, iv, { authTagLength: TAG_BYTES });
       cipher.setAAD(boundTo(place));
-      const sealed = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      const sealed = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `1.${sealing.id}.${sealed.toString('base64url')}`;
     },
 
     open(sealed, place) {
       const [, id, text = ''] = FORM.exec(sealed) ?? [];
       const bytes = Buffer.from(text, 'base64url');
-      if (id === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) throw new UnsealableSecret('damaged', place);
+      if (id === undefined || bytes.length < IV_BYTES + TAG_BYTES) throw new UnsealableSecret('damaged', place);
       const key = ring.find((candidate) => candidate.id === id)?.key;
       if (key === undefined) throw new UnsealableSecret('unknown-key', place);
       try {
-        const nonce = bytes.subarray(0, NONCE_BYTES);
-        const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+        const iv = bytes.subarray(0, IV_BYTES);
+        const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
         decipher.setAAD(boundTo(place));
         decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-        const secret = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+        const secret = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
         return Buffer.concat([secret, decipher.final()]).toString('utf8');
       } catch (cause) {
         throw new UnsealableSecret('damaged', place, { cause });

@@ -7,6 +7,7 @@ import { honestTests, strayTests } from './honest-tests.ts';
 import { exactVersions, lockfileKnowsAllPlatforms, lockfileNamesNoRegistry } from './lockfile.ts';
 import { mirroredTests, staleExemptions } from './mirrored-tests.ts';
 import { bannedNames } from './names.ts';
+import { neutralWords } from './neutral-words.ts';
 import { noMachinePaths } from './portable.ts';
 import type { Rule } from './rule.ts';
 
@@ -15,6 +16,7 @@ export const houseRules: Readonly<Record<string, Rule>> = {
   fileLength,
   folderSize,
   bannedNames,
+  neutralWords,
   baseNames,
   noBarrels,
   mirroredTests,

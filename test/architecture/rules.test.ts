@@ -9,6 +9,7 @@ import { houseRules } from './house.ts';
 import { exactVersions, lockfileKnowsAllPlatforms, lockfileNamesNoRegistry } from './lockfile.ts';
 import { mirroredTests, staleExemptions, withoutUnitTest } from './mirrored-tests.ts';
 import { bannedNames } from './names.ts';
+import { neutralWords } from './neutral-words.ts';
 import { noMachinePaths } from './portable.ts';
 import type { Rule, SourceFile } from './rule.ts';
 
@@ -53,6 +54,22 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
       at('sandbox/guest/globals/url.ts'),
       at('sandbox/guest/parts/url.ts'),
       at('test/unit/src/store/lanes.test.ts'),
+    ],
+  },
+  {
+    rule: neutralWords,
+    broken: [
+      [at('src/engine/lane.ts', 'const nextNonce = 1;\n// in wei, for gas\n')],
+      [at('src/services/relayers.ts', "if (type === 'evm') {}\n")],
+      [at('src/store/lanes.ts', 'max_fee_per_gas: z.string()')],
+      [at('src/domain/view.ts', '// Nonces of EVM accounts')],
+    ],
+    kept: [
+      at('src/engine/lane.ts', 'drawByWeight(sequence, announce, evmos);'),
+      at('src/chains/evm/fees.ts', 'gasPrice'),
+      at('src/client/price.ts', 'gas_price'),
+      at('test/unit/src/engine/lane.test.ts', 'nonce'),
+      at('sandbox/guest/plugin-api.ts', 'nonce'),
     ],
   },
   {

@@ -1,7 +1,7 @@
 /**
  * Threat: one caller's data that reach the next caller's call through what the calls of an isolate share. A plugin with
  * an ordinary set-by-path bug is enough: `list.__proto__.0 = …`. Whatever a call can reach is frozen, or its change ends
- * the isolate. If one of these fails, look at `sandbox/guest/reused-world.ts`.
+ * the isolate. If one of these fails, look at `sandbox/guest/reuse/reused-world.ts`.
  */
 import t from 'tap';
 import { GUEST_MODULES } from '../../sandbox/guest-modules.ts';

@@ -1,7 +1,7 @@
 /**
  * Threat: a plugin file that is never run, and harms by being compiled: it takes the memory of whoever builds it, breaks
  * it, or holds it up. The server may lose neither its memory nor its time, nor other plugins their builds. If one of
- * these fails, look at `src/plugin-host/bundler.ts` and `bundler-life.ts`.
+ * these fails, look at `src/plugin-host/compiler/bundler/bundler.ts` and `bundler-life.ts`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -309,8 +309,8 @@ class FakeLifecycle implements LifecycleService {
     return { total_processed: 0 };
   }
 
-  async byNonce(_relayerId: string, nonce: bigint): Promise<WireObject> {
-    return { id: 'tx-1', nonce };
+  async bySequence(_relayerId: string, sequence: bigint): Promise<WireObject> {
+    return { id: 'tx-1', nonce: sequence };
   }
 
   async byHash(_relayerId: string, hash: string): Promise<WireObject> {

@@ -88,7 +88,7 @@ export class PluginServices implements Services {
     replace: refused,
     cancel: refused,
     cancelPending: refused,
-    byNonce: refused,
+    bySequence: refused,
     byHash: refused,
     timeline: refused,
   };

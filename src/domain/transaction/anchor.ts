@@ -7,7 +7,7 @@ export type AnchorKind = z.infer<typeof anchorKindSchema>;
 
 /**
  * What one attempt consumes on the chain, so that nothing else can consume it too: a sequence of the lane's account, an
- * opaque text (a durable nonce, the sequence of somebody else's envelope), or nothing.
+ * opaque text (a value that an account holds until it is used, the sequence of somebody else's account), or nothing.
  */
 export type Anchor = { kind: 'sequence'; sequence: bigint } | { kind: 'text'; text: string } | { kind: 'none' };
 

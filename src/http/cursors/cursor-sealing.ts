@@ -11,7 +11,7 @@ export interface Sealing {
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 /** Each key seals one thing only. */
-const NONCE = Buffer.alloc(12);
+const IV = Buffer.alloc(12);
 
 /**
  * In base64url: salt, ciphertext and tag of AES-256-GCM, under a key that HKDF (RFC 5869) makes of the salt.
@@ -29,7 +29,7 @@ export function createSealing(
   return {
     seal(plain) {
       const salt = randomBytes(SALT_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', keyOf(sealing, salt), NONCE, { authTagLength: TAG_BYTES });
+      const cipher = createCipheriv('aes-256-gcm', keyOf(sealing, salt), IV, { authTagLength: TAG_BYTES });
       const sealed = cipher.update(plain);
       return Buffer.concat([salt, sealed, cipher.final(), cipher.getAuthTag()]).toString('base64url');
     },
@@ -49,7 +49,7 @@ export function createSealing(
 }
 
 function opened(bytes: Buffer, key: Uint8Array): Buffer | undefined {
-  const decipher = createDecipheriv('aes-256-gcm', key, NONCE, { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv('aes-256-gcm', key, IV, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   const plain = decipher.update(bytes.subarray(SALT_BYTES, -TAG_BYTES));
   try {

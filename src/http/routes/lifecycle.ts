@@ -48,7 +48,7 @@ export function lifecycleRoutes(app: FastifyInstance, lifecycle: LifecycleServic
   });
 
   routes.get('/relayers/:id/transactions/by-nonce/:nonce', { schema: { params: byNonce } }, async (request) =>
-    success(await lifecycle.byNonce(request.params.id, BigInt(request.params.nonce))),
+    success(await lifecycle.bySequence(request.params.id, BigInt(request.params.nonce))),
   );
 
   routes.get('/relayers/:id/transactions/by-hash/:hash', { schema: { params: byHash } }, async (request) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Digits of 2^64 - 1, the highest nonce (EIP-2681 stays below it) and more than any Stellar sequence number. */
+/** Digits of 2^64 - 1: no family has a higher sequence. */
 const WIDTH = 20;
 const LIMIT = 2n ** 64n;
 

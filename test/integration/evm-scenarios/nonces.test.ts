@@ -229,7 +229,7 @@ t.test('an old record that is pruned takes nothing from a newer one of the same 
   await stage.untilStatus(id, 'submitted');
   t.strictSame(await sequences(stage, [id]), [0]);
   t.equal(await stage.store.write((writer) => writer.pruneTransactions(Date.now() + 60_000, 10)), 1);
-  t.match(await stage.services.lifecycle.byNonce('r1', 0n), { id });
+  t.match(await stage.services.lifecycle.bySequence('r1', 0n), { id });
   const next = await stage.send();
   await stage.untilStatus([id, next], 'confirmed', { mining: true });
   t.strictSame(await sequences(stage, [next]), [1]);

@@ -1,7 +1,7 @@
 /**
  * Threat: what a plugin is made of, and what says what it may do. A file that leads out of the plugins folder, before
  * or while it is read; an entry that contradicts itself and opens more than it says. If one of these fails, look at
- * `src/plugin-host/plugin-file.ts` and `import-wall.ts`, and at `src/domain/plugin.ts`.
+ * `src/plugin-host/catalog/plugin-file.ts` and `import-wall.ts`, and at `src/domain/plugin.ts`.
  */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * Threat: what a plugin must never have, keys and credentials, and what it must never do, move money past what was
  * checked. The server signs for a plugin here, so that every secret is in use. If one of these fails, look at
- * `sandbox/driver/launch.ts`, which starts the children, and at `src/plugin-host/gateway.ts`.
+ * `sandbox/driver/child/launch.ts`, which starts the children, and at `src/plugin-host/gateway.ts`.
  */
 import { readFile } from 'node:fs/promises';
 import t from 'tap';

@@ -1,7 +1,7 @@
 /**
  * Threat: what guest code hands out is the weapon, here its log lines. It must be made into text inside the guest, under the
  * guest's own limits, and cut there; nothing on this side may look at a guest's object. If one of these fails, look at
- * `sandbox/guest/log-line.ts`.
+ * `sandbox/guest/text/log-line.ts`.
  */
 import t from 'tap';
 import { LOG_ATTACKS } from '../../support/attacks/logs.ts';

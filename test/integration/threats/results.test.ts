@@ -1,7 +1,7 @@
 /**
  * Threat: what guest code hands out is the weapon, here its result. It must be made into text inside the guest, under the
  * guest's own limits, and cut there; nothing on this side may look at a guest's object. If one of these fails, look at
- * `sandbox/guest/json-text.ts`.
+ * `sandbox/guest/text/json-text.ts`.
  */
 import t from 'tap';
 import { RESULT_ATTACKS } from '../../support/attacks/results.ts';

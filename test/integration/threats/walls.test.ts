@@ -1,7 +1,7 @@
 /**
  * Threat: ways in and out that lie around the guest's world: the inspector, caches, the command lines of the children,
  * the functions of isolated-vm that lead through the wall, and what fails late. If one of these fails, look at
- * `sandbox/driver/launch.ts` and `sandbox/process/isolate.ts`.
+ * `sandbox/driver/child/launch.ts` and `sandbox/process/isolate.ts`.
  */
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -200,7 +200,7 @@ t.test('a transaction takes intents under its own relayer only', async (t) => {
   const { id } = await inStatus(world, 'submitted');
   await t.rejects(lifecycle.cancel('r2', id), { code: 'TRANSACTION_NOT_FOUND' });
   await t.rejects(lifecycle.replace('r2', id, { effect: 'x' }), { code: 'TRANSACTION_NOT_FOUND' });
-  await t.rejects(lifecycle.byNonce('r2', 0n), { code: 'NONCE_NOT_FOUND' });
+  await t.rejects(lifecycle.bySequence('r2', 0n), { code: 'NONCE_NOT_FOUND' });
   await t.rejects(lifecycle.timeline('r2', id), { code: 'TRANSACTION_NOT_FOUND' });
   t.match(await lifecycle.cancelPending('r2'), { total_processed: 0 });
   t.strictSame(await world.store.read.intents(LANE, 10), []);
@@ -219,7 +219,7 @@ t.test('a relayer that may not act takes no intents, and tells what happened', a
     await t.rejects(lifecycle.cancel('r1', id), { code });
     await t.rejects(lifecycle.cancelPending('r1'), { code });
     await t.rejects(lifecycle.replace('r1', id, { wrong: true }), { code }, 'before the body is read');
-    t.match(await lifecycle.byNonce('r1', 0n), { id });
+    t.match(await lifecycle.bySequence('r1', 0n), { id });
     t.match(await lifecycle.timeline('r1', id), { transaction_id: id });
   }
   t.strictSame(await world.store.read.intents(LANE, 10), []);
@@ -337,13 +337,13 @@ t.test('a transaction is found by its nonce', async (t) => {
   const world = await EngineWorld.open(t);
   const { lifecycle } = world.services();
   const { id } = await world.accept('pay', { status: 'submitted', sequence: 2n ** 63n, hash: '0x1' });
-  t.match(await lifecycle.byNonce('r1', 2n ** 63n), { id, nonce: 2n ** 63n });
-  await t.rejects(lifecycle.byNonce('r1', 7n), {
+  t.match(await lifecycle.bySequence('r1', 2n ** 63n), { id, nonce: 2n ** 63n });
+  await t.rejects(lifecycle.bySequence('r1', 7n), {
     code: 'NONCE_NOT_FOUND',
     status: 404,
     message: 'Transaction with nonce 7 not found',
   });
-  await t.rejects(lifecycle.byNonce('none', 7n), { code: 'RELAYER_NOT_FOUND' });
+  await t.rejects(lifecycle.bySequence('none', 7n), { code: 'RELAYER_NOT_FOUND' });
 });
 
 t.test('a transaction is found by the hash of any of its versions', async (t) => {
@@ -368,7 +368,7 @@ t.test('a family without nonces says so', async (t) => {
       lifecycleOver(
         world,
         settledBy(world, () => null),
-      ).byNonce('r1', 0n),
+      ).bySequence('r1', 0n),
       {
         status: 501,
         message: 'Nonce lookup only supported for EVM networks',
