@@ -13,6 +13,10 @@ export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 /** Rises when what is shown has to be read anew. */
 export const generation = signal(0);
 
+const READ_EVERY_MS = 5_000;
+let readAt = Number.NEGATIVE_INFINITY;
+let isDue = false;
+
 const listeners = new Set<Listener>();
 /** The server says something every 15 s. */
 const LONGEST_SILENCE_MS = 20_000;
@@ -61,7 +65,7 @@ async function follow(signal: AbortSignal): Promise<void> {
         lastId = id;
         pause = SHORTEST_PAUSE_MS;
         connection.value = 'live';
-        if (event === 'reset') generation.value += 1;
+        if (event === 'reset') readAnew();
         tell(event, data);
       }
     } catch (error) {
@@ -76,6 +80,18 @@ async function follow(signal: AbortSignal): Promise<void> {
     });
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
+}
+
+/** However often something is missed: what is shown has the time to come, and the server others to serve. */
+function readAnew(): void {
+  if (isDue) return;
+  isDue = true;
+  const next = () => {
+    isDue = false;
+    readAt = performance.now();
+    generation.value += 1;
+  };
+  setTimeout(next, Math.max(0, readAt + READ_EVERY_MS - performance.now()));
 }
 
 function heard(): void {

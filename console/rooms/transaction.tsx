@@ -81,7 +81,9 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
           </Action>
         )}
       </header>
-      <p class="lead">{whyText(one.status, one.status_reason ?? null, events)}</p>
+      <p class="lead">
+        {timeline.value === undefined ? one.status_reason : whyText(one.status, one.status_reason ?? null, events)}
+      </p>
       <h2>Attempts</h2>
       <Attempts events={events} />
       <h2>Timeline</h2>

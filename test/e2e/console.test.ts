@@ -130,4 +130,63 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
       .getByText(/mined|confirmed/)
       .waitFor();
   });
+
+  await t.test('a connection that says nothing any more is made anew', async (t) => {
+    const streams: string[] = [];
+    page.on('request', (request) => request.url().includes('/api/v1/events') && streams.push(request.url()));
+    await page.clock.install();
+    await page.goto(`${scene.url}/console`);
+    await page.reload();
+    const live = page.getByRole('status').filter({ hasText: 'live' });
+    const lost = page.getByRole('alert').getByText('The server is not reached.');
+    await live.waitFor();
+    // The service says something every 15 s, and no time passes but what is made to.
+    await page.clock.pauseAt(Date.now() + 1_000);
+    const ways: [string, () => Promise<unknown>][] = [
+      ['silence', () => page.clock.fastForward(41_000)],
+      ['another network', () => page.evaluate(`dispatchEvent(new Event('online'))`)],
+      [
+        'a machine that slept',
+        async () => {
+          await page.evaluate(`(() => { const before = Date.now; Date.now = () => before() + 21_000; })()`);
+          await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+        },
+      ],
+    ];
+    for (const [way, happen] of ways) {
+      const before = streams.length;
+      await happen();
+      await lost.waitFor();
+      await page.clock.fastForward(1_000);
+      await live.waitFor();
+      t.equal(streams.length, before + 1, way);
+    }
+    await page.clock.resume();
+    await scene.service.call('pay', { value: '3' });
+    await page.getByRole('region', { name: 'Plugin calls now' }).getByText('pay').waitFor();
+  });
+
+  await t.test('a stream that misses much does not have everything read each time', async (t) => {
+    let lists = 0;
+    await page.route('**/api/v1/relayers?**', (route) => {
+      lists += 1;
+      return route.continue();
+    });
+    // Each ends at once, and another follows after a second: as many resets as under a flood.
+    await page.route('**/api/v1/events', (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body: 'id: 1\nevent: reset\ndata: {}\n\n' }),
+    );
+    let streams = 0;
+    page.on('requestfinished', (request) => {
+      if (request.url().endsWith('/events')) streams += 1;
+    });
+    await page.reload();
+    const clock = async () => Number(await page.evaluate('performance.now()')) / 1_000;
+    const begun = await clock();
+    while (streams < 12) await page.clock.fastForward(100);
+    const seconds = (await clock()) - begun;
+    t.ok(lists > 1, 'it is read anew');
+    t.ok(lists <= 3 + seconds / 5, `${lists} times in ${seconds} s with ${streams} resets`);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
 });

@@ -41,10 +41,6 @@ export interface ConsoleScene {
   lose(): Promise<void>;
   /** Starts it anew on what it remembers. */
   regain(): Promise<void>;
-  /** The network carries nothing any more and tells nobody. */
-  freeze(): void;
-  /** New connections lead to the service again; those of before stay as they are. */
-  thaw(): void;
   /** What the browser refused, reported, or asked elsewhere. */
   faults: string[];
   /** Opens the console as somebody who has shown a key. */
@@ -90,8 +86,6 @@ export async function consoleScene(t: Test): Promise<ConsoleScene> {
       service = await composeService(workspace.env);
       way.lead(service.url);
     },
-    freeze: () => way.freeze(),
-    thaw: () => way.lead(service.url),
     async signedIn({ key = service.apiKey, width = 1440, dark = false, at = '' } = {}) {
       const viewport = { width, height: width < 700 ? 780 : 900 };
       const context = await browser.newContext({ viewport, colorScheme: dark ? 'dark' : 'light', locale: 'en-US' });
