@@ -211,7 +211,7 @@ t.test('false answers to an offer, with and without its effect', async (t) => {
   t.equal(await anvil.rpc('eth_getTransactionReceipt', [wrong]), null);
 });
 
-t.test('one that tells the truth at the moment only has its troubles', async (t) => {
+t.test('a proxy that is truthful at the moment lags but does not lie', async (t) => {
   let truthful = true;
   const proxy = await proxyFor(t, { rates: evmRates(['lag', 'lie']), isTruthful: () => truthful });
   t.match(await ask(proxy, 'eth_getBalance', [wallet.address, 'latest']), { result: /^0x[1-9a-f]/ });

@@ -129,7 +129,7 @@ t.test('what a repeat of a plugin call finds', async (t) => {
     t.same(await sent('paused'), [id]);
   });
 
-  await t.test('nor through the relayer that was there in place of another', async (t) => {
+  await t.test('a repeat pays through the relayer that was used before, not the one that refused', async (t) => {
     answers.set('/end', 'fail');
     await pause('falling', true);
     const params = { does: 'fall back', relayer: 'falling', other: 'other' };

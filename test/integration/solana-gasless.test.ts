@@ -177,19 +177,22 @@ t.test('a fee in several parts is their sum, in SOL and in tokens', async (t) =>
   t.match(await post({ transaction: short }), { status: 400, body: { error: UNPAID } });
 });
 
-t.test('a price that moved is the old one for what the relayer has signed, and the new one for all else', async (t) => {
-  await policies();
-  t.teardown(() => jupiter.price(USD, 0.2));
-  const { wallet, asked } = await payment();
-  const { result } = await rpc('prepareTransaction', asked);
-  const own = await paid(PRICE);
-  jupiter.price(USD, 0.4);
-  t.match(await post({ transaction: own }), { status: 400, body: { error: UNPAID } });
-  await tickUntil(await stage.send({ transaction: signedBy(wallet, result.transaction) }), 'confirmed');
-  await policies({ max_signatures: 1 });
-  const other = await post({ transaction: signedBy(wallet, result.transaction) });
-  t.match(other, { status: 400, body: { error: /requires 2 signatures/ } }, 'policies hold for it all the same');
-});
+t.test(
+  'after a price has moved, what the relayer signed keeps the old price and all else pays the new one',
+  async (t) => {
+    await policies();
+    t.teardown(() => jupiter.price(USD, 0.2));
+    const { wallet, asked } = await payment();
+    const { result } = await rpc('prepareTransaction', asked);
+    const own = await paid(PRICE);
+    jupiter.price(USD, 0.4);
+    t.match(await post({ transaction: own }), { status: 400, body: { error: UNPAID } });
+    await tickUntil(await stage.send({ transaction: signedBy(wallet, result.transaction) }), 'confirmed');
+    await policies({ max_signatures: 1 });
+    const other = await post({ transaction: signedBy(wallet, result.transaction) });
+    t.match(other, { status: 400, body: { error: /requires 2 signatures/ } }, 'policies hold for it all the same');
+  },
+);
 
 t.test('a token that takes a part of each transfer is counted by what arrives', async (t) => {
   await policies();
@@ -334,7 +337,7 @@ t.test('a market in trouble, or a token without one, is no reason to guess', asy
   t.match(await ask('POST', '/transactions/sponsored/quote', other), { status: 400, body: { error: /not tradable/ } });
 });
 
-t.test('a node that does not answer makes no account of it', async (t) => {
+t.test('a node that does not answer does not make an account count as missing', async (t) => {
   await policies();
   t.teardown(() => svm.clearFaults());
   const wallet = await user();

@@ -33,7 +33,7 @@ t.test('the configuration is taken as pasted', async (t) => {
   t.throws(() => policySchema.parse({ min_balance: 1 }), /Fee payment strategy is required/, 'it has to be said');
 });
 
-t.test('the requests are ones', async (t) => {
+t.test('its example requests are valid', async (t) => {
   const [, body = ''] = /-d '(\{.*\})'/.exec(guide) ?? [];
   t.match(chain.parseRequest(JSON.parse(body), account, 0), { anchorKind: 'sequence', onDeath: 'renew' });
   for (const body of [bump, forwarded]) t.ok(requestSchema.safeParse(JSON.parse(body)).success);

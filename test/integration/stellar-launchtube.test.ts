@@ -91,7 +91,7 @@ t.test('a call is simulated at its own node, given a sequence and paid for', asy
   await assertPaid(t, { func: one.func.toXdr('base64'), auth }, one);
 });
 
-t.test('so is one within a transaction', async (t) => {
+t.test('a call inside a transaction is simulated, given a sequence and paid for as well', async (t) => {
   const one = await transfer();
   const call = Operation.invokeHostFunction({ func: one.func, auth: one.auth });
   const draft = await signed(one.to, [call], { with: (builder) => builder.setTimeout(25), signers: [] });

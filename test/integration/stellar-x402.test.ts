@@ -88,7 +88,7 @@ t.test('a payment is verified, and settled once', async (t) => {
   t.equal(await balanceOf(to.publicKey()), 103n * LUMEN);
 });
 
-t.test('what is not owed so is refused', async (t) => {
+t.test('a payment of another amount than the required one is refused', async (t) => {
   const [owner, to] = [await funded(), await funded()];
   const asked = await payment(owner, to, LUMEN);
   const other = { ...asked, paymentRequirements: { ...asked.paymentRequirements, amount: '5' } };

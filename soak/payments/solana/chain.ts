@@ -24,7 +24,7 @@ const FUNDS = 100_000_000_000n;
 /** How far a node falls behind, in blocks. */
 const MOST_BEHIND = 40;
 /** Nothing takes the place of another. */
-const NOT_PASSED: readonly string[] = ['renewed', 'rewritten'];
+const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 
 /** An SVM that makes blocks by itself. */
 export const solanaChain: SoakChain = {

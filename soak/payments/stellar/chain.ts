@@ -25,7 +25,7 @@ const TIMEOUT_S = 20;
 /** How far a node falls behind, in ledgers. */
 const MOST_BEHIND = 10;
 /** Nothing takes the place of another. */
-const NOT_PASSED: readonly string[] = ['renewed', 'rewritten'];
+const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 
 /** A Stellar network that closes ledgers by itself. */
 export const stellarChain: SoakChain = {

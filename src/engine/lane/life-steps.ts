@@ -20,9 +20,9 @@ export const LIFE_STEPS = [
   /** An intent of the client was read and is not yet carried out. */
   'intent-read',
   /** A further attempt is signed, in memory only. */
-  'renewed',
+  'further-signed',
   /** A further attempt is on disk; nobody has it. */
-  'rewritten',
+  'further-written',
   /** The chain was asked; what it showed is not on disk. */
   'observed',
   /** What the chain showed is on disk. */

@@ -148,7 +148,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   27: {
     what: 'the price moves between the quote and the sending',
     shown: {
-      [GASLESS]: 'a price that moved is the old one for what the relayer has signed, and the new one for all else',
+      [GASLESS]: 'after a price has moved, what the relayer signed keeps the old price and all else pays the new one',
     },
   },
   28: {
@@ -166,7 +166,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   30: {
     what: 'a node in trouble counts as an account that is not there',
-    shown: { [GASLESS]: 'a node that does not answer makes no account of it' },
+    shown: { [GASLESS]: 'a node that does not answer does not make an account count as missing' },
   },
   31: {
     what: 'an account that is missing counts against the endpoint',

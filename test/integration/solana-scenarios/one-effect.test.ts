@@ -21,7 +21,9 @@ t.test('an answer that is lost after the bytes landed changes nothing', async (t
 });
 
 t.test('whenever the process dies, what it signed is what its successor offers', async (t) => {
-  for (const step of LIFE_STEPS.filter((one) => !['intent-read', 'renewed', 'rewritten', 'reserved'].includes(one))) {
+  for (const step of LIFE_STEPS.filter(
+    (one) => !['intent-read', 'further-signed', 'further-written', 'reserved'].includes(one),
+  )) {
     const scenario = await SolanaScenario.open(t, scene);
     await scenario.start({ diesAt: step });
     const id = await scenario.send();

@@ -37,7 +37,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   4: {
     what: 'TRY_AGAIN_LATER hides that an earlier send was accepted',
-    shown: { [ONCE]: 'who has no room and took the bytes all the same makes no second payment' },
+    shown: { [ONCE]: 'a node that says it has no room although it took the bytes causes no second payment' },
   },
   5: {
     what: 'it expires by our clock while the node is behind',
@@ -70,7 +70,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   9: {
     what: 'TRY_AGAIN_LATER without an end',
-    shown: { [ONCE]: 'who has no room for ever keeps nothing alive, and lets nothing land late' },
+    shown: { [ONCE]: 'a node that never has room keeps no attempt alive, and none lands late' },
   },
   10: {
     what: 'a sequence is burned when preparing fails behind it',
@@ -251,8 +251,8 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
         'a low balance is enough, and one moment starts one swap, however many instances look',
         'the ledger gives no less than the slippage allows, and then the swap has failed',
         'a price service that lies leads nothing away',
-        'over an asset that is allowed a way may lead',
-        'a paused relayer swaps nothing, and who swaps no more what was begun neither',
+        'a swap’s path may lead over another asset only if that is allowed',
+        'a paused relayer starts no swap, and a policy without swaps ends the one that had begun',
       ],
       [ROUTER]: [
         'what was collected becomes lumens through the router, ${how}',

@@ -20,7 +20,7 @@ t.test('an answer that is lost after the network has the bytes changes nothing',
 });
 
 t.test('whenever the process dies, what it signed is what its successor offers', async (t) => {
-  for (const step of LIFE_STEPS.filter((one) => !['intent-read', 'renewed', 'rewritten'].includes(one))) {
+  for (const step of LIFE_STEPS.filter((one) => !['intent-read', 'further-signed', 'further-written'].includes(one))) {
     const scenario = await StellarScenario.open(t, scene);
     await scenario.start({ diesAt: step });
     const id = await scenario.send();
@@ -46,7 +46,7 @@ t.test('a fee bump outlives the process like what is its own', async (t) => {
   }
 });
 
-t.test('who has no room and took the bytes all the same makes no second payment', async (t) => {
+t.test('a node that says it has no room although it took the bytes causes no second payment', async (t) => {
   const scenario = await StellarScenario.open(t, scene);
   const busy = { kind: 'merge', fields: { status: 'TRY_AGAIN_LATER' } } as const;
   await net.fault({ methods: ['sendTransaction'], times: 4, act: busy });
@@ -57,7 +57,7 @@ t.test('who has no room and took the bytes all the same makes no second payment'
   t.equal((await scenario.attempts(id)).length, 1);
 });
 
-t.test('who has no room for ever keeps nothing alive, and lets nothing land late', async (t) => {
+t.test('a node that never has room keeps no attempt alive, and none lands late', async (t) => {
   const scenario = await StellarScenario.open(t, scene, { policies: { timeout_seconds: 60 } });
   await net.fault({ methods: ['sendTransaction'], act: { kind: 'merge', fields: { status: 'TRY_AGAIN_LATER' } } });
   await net.dropNext(1_000);

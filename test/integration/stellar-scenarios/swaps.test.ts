@@ -232,7 +232,7 @@ t.test('a price service that lies leads nothing away', async (t) => {
   }
 });
 
-t.test('over an asset that is allowed a way may lead', async (t) => {
+t.test('a swap’s path may lead over another asset only if that is allowed', async (t) => {
   const { asset, issuer, holders } = await openMarket(scene, 'GBP', '0');
   const [seller] = holders as [Keypair];
   await land(await signed(seller, [Operation.changeTrust({ asset: usd })]));
@@ -261,7 +261,7 @@ t.test('over an asset that is allowed a way may lead', async (t) => {
   t.equal((await both.lumens()) - before, 40n * LUMEN - 100n);
 });
 
-t.test('a paused relayer swaps nothing, and who swaps no more what was begun neither', async (t) => {
+t.test('a paused relayer starts no swap, and a policy without swaps ends the one that had begun', async (t) => {
   const { scenario } = await open(t);
   const change = (over: object) =>
     scenario.store.write(async (writer) => {

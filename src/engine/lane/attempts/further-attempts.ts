@@ -20,7 +20,7 @@ import type { Sender } from '../sender.ts';
 import { askTogether } from './ask-together.ts';
 import { shortages } from './budgets.ts';
 import { committedCost } from './prepare.ts';
-import { SIGNATURES_PER_TURN, startInTurns } from './start-in-batches.ts';
+import { SIGNATURES_PER_TURN, startInBatches } from './start-in-batches.ts';
 import { storeVaried } from './vary.ts';
 
 /** One more attempt that is wanted of a transaction, and what is committed together with it. */
@@ -70,7 +70,7 @@ export async function signAttempts(step: LaneStep, wanted: readonly Wanted[]): P
   const outcomes = new Map<Wanted, AttemptOutcome>();
   const ready = await afford(step, await price(step, wanted, outcomes), outcomes);
   const signed = await sign(step, ready, outcomes);
-  step.life.passes('renewed');
+  step.life.passes('further-signed');
   await store(step, signed, outcomes);
   return wanted.map((one) => outcomes.get(one) ?? { kind: 'later' });
 }
@@ -148,7 +148,7 @@ async function afford(
 }
 
 async function sign(step: LaneStep, ready: readonly Ready[], outcomes: Map<Wanted, AttemptOutcome>): Promise<Signed[]> {
-  const results = await startInTurns(ready, SIGNATURES_PER_TURN, async (one) => ({
+  const results = await startInBatches(ready, SIGNATURES_PER_TURN, async (one) => ({
     ...one,
     signed: await signOne(one, one.prepared.fields),
   }));
@@ -219,7 +219,7 @@ async function storeTogether(
     });
     outcomes.set(wanted, { kind: 'signed' });
   }
-  step.life.passes('rewritten');
+  step.life.passes('further-written');
 }
 
 function attemptFor(step: LaneStep, { wanted, anchor, prepared, signed }: Signed): SignedAttempt {

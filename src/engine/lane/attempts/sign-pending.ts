@@ -14,7 +14,7 @@ import { hasExpired, lifetimeOf } from '../lifetime.ts';
 import { affordable } from './budgets.ts';
 import { retryLater } from './parking.ts';
 import { type Priced, price } from './prepare.ts';
-import { SIGNATURES_PER_TURN, startInTurns } from './start-in-batches.ts';
+import { SIGNATURES_PER_TURN, startInBatches } from './start-in-batches.ts';
 import { storeVaried } from './vary.ts';
 
 /** One transaction with the bytes that were signed for it, and what they consume. */
@@ -115,7 +115,7 @@ async function sign(step: LaneStep, priced: readonly Priced[], sequences: readon
   for (let rest = priced; rest.length > 0; ) {
     const kept = new Map(signed.map((entry) => [entry.priced, entry]));
     const anchors = anchorsFor(rest, sequences);
-    const outcomes = await startInTurns(rest, SIGNATURES_PER_TURN, (entry, index) =>
+    const outcomes = await startInBatches(rest, SIGNATURES_PER_TURN, (entry, index) =>
       signOne(entry, anchors[index], kept.get(entry)),
     );
     signed = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));

@@ -8,7 +8,7 @@ export const SIGNATURES_PER_TURN = 16;
  * down what is signed, would else hold up everything for as long as all of it takes. What has to wait overlaps as if all
  * were started at once.
  */
-export async function startInTurns<T, R>(
+export async function startInBatches<T, R>(
   items: readonly T[],
   perTurn: number,
   start: (item: T, index: number) => Promise<R>,

@@ -32,7 +32,7 @@ t.test('what was offered and not taken is known until a further version is signe
   t.notOk(book.wasNotTaken('a'));
 });
 
-t.test('silence turns nothing away', async (t) => {
+t.test('a node that did not answer has not turned an attempt away', async (t) => {
   const book = new BroadcastHistory();
   t.notOk(book.wasTurnedAway('a'));
   book.isNews('a', 'unknown');

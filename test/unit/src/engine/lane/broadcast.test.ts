@@ -76,7 +76,7 @@ for (const kind of ['underpriced', 'fee-too-low'] as const) {
   });
 }
 
-t.test('what is to have no effect is not offered before its noop is signed', async (t) => {
+t.test('a withdrawn payment is not offered again; its noop is, once it is signed', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 2);
   const [first] = transactions;
@@ -145,7 +145,7 @@ t.test('what a node took lately is not offered again; what it was silent about f
   t.equal(offered.length, 2);
 });
 
-t.test('a fault in the client is no answer', async (t) => {
+t.test('a client that throws changes no status', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 1);
   world.client.broadcast = () => Promise.reject(new Error('bug'));
@@ -153,7 +153,7 @@ t.test('a fault in the client is no answer', async (t) => {
   t.match(await world.get(present(transactions[0])), { status: 'sent', statusReason: 'bug' });
 });
 
-t.test('bytes that are missing from the store are not made up', async (t) => {
+t.test('nothing is offered where the store has no bytes', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 1);
   const transaction = present(transactions[0]);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { ChainClock } from '../../../../../src/engine/lane/chain-clock.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 
-t.test('it is asked once for a while, also when nobody tells', async (t) => {
+t.test('the chain’s time is asked for once in a while, even when nobody answers', async (t) => {
   let [now, asked] = [0, 0];
   const clock = new ChainClock();
   const options = { elapsed: () => now, keepMs: 100, log: createLog('silent') };

@@ -34,7 +34,7 @@ const afterMs = (step: LaneStep, ms: number): LaneStep =>
 const effects = (world: EngineWorld) =>
   world.chain.received.map((raw) => (JSON.parse(raw) as { effect: string }).effect);
 
-t.test('what stands is left alone', async (t) => {
+t.test('an attempt that is on offer and not late is left alone', async (t) => {
   const { world, step, transaction } = await scene(t);
   t.equal(await signDue(step), 0);
   t.strictSame(await world.get(transaction), transaction);
@@ -55,7 +55,7 @@ t.test('a network that is silent for too long is offered a dearer version with t
   t.equal(world.chain.received.length, 1, 'nothing leaves before it is written');
   await offer(step);
   t.equal(world.chain.received.length, 2);
-  t.ok(world.reached.includes('renewed') && world.reached.includes('rewritten'));
+  t.ok(world.reached.includes('further-signed') && world.reached.includes('further-written'));
 });
 
 t.test(
@@ -149,7 +149,7 @@ t.test('what waits above a sequence that nobody holds is not made dearer either'
   t.strictSame([await versionsOf(present(below)), await versionsOf(present(above))], [2, 1]);
 });
 
-t.test('what nobody wants any more comes before what is made dearer, a batch at a time', async (t) => {
+t.test('noops are signed before dearer versions, a batch at a time', async (t) => {
   const world = await EngineWorld.open(t);
   const pending: Transaction[] = [];
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
@@ -223,7 +223,7 @@ t.test('without an end of its own a transaction lives as long as its chain says'
   t.match(await world.get(transaction), { noopEnd: 'expired' });
 });
 
-t.test('what every node refuses again and again fails, and its sequence is taken by nothing', async (t) => {
+t.test('a payment that every node refuses again and again fails, and a noop takes its sequence', async (t) => {
   const { world, step, transaction } = await scene(t, { offered: false });
   world.chain.unacceptable.add('pay');
   for (let round = 0; round < 3; round += 1) {
@@ -252,7 +252,7 @@ t.test('a noop is outbid by a noop', async (t) => {
   );
 });
 
-t.test('what a dearer version is refused for fails it', async (t) => {
+t.test('a payment whose dearer version is refused fails with that reason', async (t) => {
   const { world, step, transaction } = await scene(t);
   world.client.patience = 0;
   world.client.replacement.prepare = async (_, { purpose }) =>

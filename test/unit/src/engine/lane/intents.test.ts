@@ -52,7 +52,7 @@ t.test('one whose attempts have died says so when it is canceled', async (t) => 
   t.match(decisions.at(-1), { kind: 'canceled', text: 'No attempt of it can execute any more' });
 });
 
-t.test('a pending transaction is replaced by being another one from now on', async (t) => {
+t.test('replacing a pending transaction changes its request', async (t) => {
   const world = await EngineWorld.open(t);
   const transaction = await world.accept('pay');
   await ask(world, transaction, REPLACE);
@@ -60,7 +60,7 @@ t.test('a pending transaction is replaced by being another one from now on', asy
   t.match(await world.get(transaction), { status: 'pending', request: { effect: 'instead' }, validUntil: 4e12 });
 });
 
-t.test('one that is on offer is to have no effect any more, and its status tells when that is so', async (t) => {
+t.test('canceling a payment on offer marks it for a noop and leaves its status as it is', async (t) => {
   const world = await EngineWorld.open(t);
   const transaction = await submitted(world);
   await ask(world, transaction, CANCEL);

@@ -134,7 +134,7 @@ t.test('no more is signed than the nodes can be expected to hold', async (t) => 
   t.equal(statuses.filter((status) => status === 'pending').length, 6);
 });
 
-t.test('what is asked of a pending transaction counts before it is signed', async (t) => {
+t.test('an intent for a pending transaction is carried out before it is signed', async (t) => {
   const world = await EngineWorld.open(t);
   const { id: transactionId } = await world.accept('as it was');
   const action = { kind: 'replace', request: { effect: 'instead' }, validUntil: null } as const;
@@ -368,7 +368,7 @@ t.test('a transaction whose relayer is gone does not hold up the others', async 
   t.strictSame(faults, []);
 });
 
-t.test('what nodes turn away takes no room of others that use somebody else’s sequence', async (t) => {
+t.test('an attempt on another account’s sequence that nodes turned away takes no room from later ones', async (t) => {
   const world = await EngineWorld.open(t);
   Object.assign(world.family, { pace: { ...world.family.pace, anchors: { text: 2 } } });
   world.client.onPrepare = ({ id }) => ({

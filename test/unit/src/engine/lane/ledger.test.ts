@@ -82,7 +82,7 @@ t.test('a fault of the store is not taken for a stale status', async (t) => {
   t.equal((await world.get(first)).status, 'pending');
 });
 
-t.test('it is told when a write ends in an error or meets another state, and only then', async (t) => {
+t.test('a doubt is raised when a write fails or meets another state, and only then', async (t) => {
   const world = await EngineWorld.open(t);
   let doubts = 0;
   const onDoubt = () => void (doubts += 1);

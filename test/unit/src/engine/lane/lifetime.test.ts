@@ -20,7 +20,7 @@ async function withClocks(t: { teardown(end: () => Promise<void>): void }) {
   return { world, step, expires };
 }
 
-t.test('its own end counts, else that of its chain', async (t) => {
+t.test('a transaction expires at its own end, or else by the lifetime of its chain', async (t) => {
   const { world, expires } = await withClocks(t);
   const at = (validUntil: number | null, createdAt: number) =>
     expires(pendingTransaction('pay', { validUntil, createdAt }), { own: 1_000, chain: 1_000 });
@@ -40,7 +40,7 @@ t.test('our clock alone ends nothing: a block has to be made after the end', asy
   t.equal(await expires(payment, { own: HOUR, chain: HOUR }), true);
 });
 
-t.test('where no block is made, it ends when it was watched for as long as it had', async (t) => {
+t.test('where no block is made, it expires after it was watched for its whole lifetime', async (t) => {
   const { expires } = await withClocks(t);
   const payment = pendingTransaction('pay', { createdAt: 0, validUntil: HOUR });
   t.equal(await expires(payment, { own: 0, steady: 500 }), false);
@@ -49,7 +49,7 @@ t.test('where no block is made, it ends when it was watched for as long as it ha
   t.equal(await expires(payment, { own: HOUR, steady: HOUR + 500 }), true);
 });
 
-t.test('the same where no node answers, and where its relayer is gone', async (t) => {
+t.test('it expires in the same way where no node answers or its relayer is gone', async (t) => {
   const { world, expires } = await withClocks(t);
   const payment = pendingTransaction('pay', { createdAt: 0, validUntil: HOUR });
   const orphan = pendingTransaction('orphan', { createdAt: 0, validUntil: HOUR, relayerId: 'gone' });
@@ -62,7 +62,7 @@ t.test('the same where no node answers, and where its relayer is gone', async (t
   t.equal(await expires(endless, { own: 90 * HOUR, steady: 90 * HOUR }), false, 'nobody knows its lifetime');
 });
 
-t.test('what has ended is watched no longer, whichever way it ended', async (t) => {
+t.test('the age of a transaction is forgotten when it ends, in whichever way', async (t) => {
   const world = await EngineWorld.open(t);
   const step = await world.step();
   const late = await world.accept('late', { validUntil: Date.now() - 1 });

@@ -47,20 +47,23 @@ const included = (hash: string, more: Partial<Extract<Observation, { kind: 'incl
   ...more,
 });
 
-t.test('in a block is mined, at depth confirmed; what the chain shows is kept beside what was decided', async (t) => {
-  const world = await EngineWorld.open(t);
-  const { step, transaction, hash } = await submitted(world);
-  sees(world, included(hash));
-  await lookAtAll(step);
-  t.match(await world.get(transaction), { status: 'mined', confirmedAt: null, fields: { price: '1', block: 7 } });
+t.test(
+  'a payment in a block is mined and at depth confirmed, and keeps the chain’s fields beside its own',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const { step, transaction, hash } = await submitted(world);
+    sees(world, included(hash));
+    await lookAtAll(step);
+    t.match(await world.get(transaction), { status: 'mined', confirmedAt: null, fields: { price: '1', block: 7 } });
 
-  sees(world, included(hash, { final: true }));
-  await lookAtAll(step);
-  const ended = await world.get(transaction);
-  t.match(ended, { status: 'confirmed', statusReason: null, nextActionAt: null, hash });
-  t.ok(ended.confirmedAt !== null);
-  t.equal(step.open.entries.size, 0);
-});
+    sees(world, included(hash, { final: true }));
+    await lookAtAll(step);
+    const ended = await world.get(transaction);
+    t.match(ended, { status: 'confirmed', statusReason: null, nextActionAt: null, hash });
+    t.ok(ended.confirmedAt !== null);
+    t.equal(step.open.entries.size, 0);
+  },
+);
 
 t.test('a failure on chain is only final at depth', async (t) => {
   const world = await EngineWorld.open(t);

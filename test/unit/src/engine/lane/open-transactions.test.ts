@@ -25,7 +25,7 @@ t.test('what is open is read at once, what is settled when it is asked for, each
   t.strictSame(store.asked, ['open of lane', 'settled of lane']);
 });
 
-t.test('what is settled goes up with what ends', async (t) => {
+t.test('the settled sequence rises with the transactions that end', async (t) => {
   const book = await OpenTransactions.read(storeOf(5n), 'lane');
   book.ended(9n);
   t.equal(await book.settled(), 5n, 'what ended before it was read is in the store');
@@ -36,7 +36,7 @@ t.test('what is settled goes up with what ends', async (t) => {
   t.equal(await book.settled(), 8n);
 });
 
-t.test('an account without history begins with what ends first', async (t) => {
+t.test('without a history the first end sets the settled sequence', async (t) => {
   const book = await OpenTransactions.read(storeOf(null), 'lane');
   t.equal(await book.settled(), null);
   book.ended(0n);

@@ -36,7 +36,7 @@ for (const [what, given] of [
   });
 }
 
-t.test('of a relayer that is gone nobody knows its chain, so nothing of it ends', async (t) => {
+t.test('transactions of a relayer that is gone do not end, for nobody knows its chain', async (t) => {
   const { step, pending } = await scene(t, { pinned: '31337@ab' });
   for (const id of step.open.entries.keys()) step.open.delete(id);
   t.equal(await leaveRestartedChain(step, async () => [{ ...pending, relayerId: 'gone' }]), 0);

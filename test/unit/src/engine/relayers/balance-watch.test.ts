@@ -56,7 +56,7 @@ t.test('a balance that comes near the least is told once, and again only after i
   t.equal(LOW_BALANCE_FACTOR, 2n);
 });
 
-t.test('what one endpoint says and a quorum does not is no alarm; nobody asks twice about what is known', async (t) => {
+t.test('a low balance needs a quorum to raise the alarm, and a known one is not asked about again', async (t) => {
   const { see, told, world, watch, relayer } = await stage(t);
   await see(150n, 1_000n);
   t.strictSame(await told(), []);

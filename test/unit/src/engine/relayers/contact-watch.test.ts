@@ -32,7 +32,7 @@ async function stage(t: Test, parts: Partial<ContactWatchDeps> = {}) {
   return { world, watch, change, told, listeners };
 }
 
-t.test('a contact that is lost is followed for its relayers alone, and when it is there again', async (t) => {
+t.test('a lost contact is told for the relayers of its network only, and so is its return', async (t) => {
   const { world, change, told } = await stage(t);
   change(true);
   await world.until('it is told', async () => told.length > 0);
@@ -41,7 +41,7 @@ t.test('a contact that is lost is followed for its relayers alone, and when it i
   t.strictSame(told, ['lost r1', 'back r1']);
 });
 
-t.test('one that comes and goes is followed once in a while', async (t) => {
+t.test('a contact that comes and goes often is told only now and then', async (t) => {
   const { world, change, told } = await stage(t, { followMs: 30 });
   for (let count = 0; count < 9; count += 1) change(count % 2 === 0);
   await world.until('it is told', async () => told.length > 0);

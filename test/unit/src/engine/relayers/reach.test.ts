@@ -24,7 +24,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-t.test('who has the store alone has nobody to leave anything to', async (t) => {
+t.test('an instance that is alone on its store leaves no relayer to others', async (t) => {
   const { reach } = reachOf(t);
   await reach.start();
   t.equal(reach.isShared, false);
@@ -35,7 +35,7 @@ t.test('who has the store alone has nobody to leave anything to', async (t) => {
   t.strictSame(reach.unreached, []);
 });
 
-t.test('a relayer is nobody’s only when all that are there have said so', async (t) => {
+t.test('a relayer is unreached only when every running instance has said so', async (t) => {
   const instances = new FakeInstances();
   const { reach: one } = reachOf(t, { instances: instances.join() });
   const { reach: two } = reachOf(t, { instances: instances.join() });
@@ -55,7 +55,7 @@ t.test('a relayer is nobody’s only when all that are there have said so', asyn
   await until(() => !one.isForOthers('r1'));
 });
 
-t.test('what another one lost is looked at here, and again when the last one is gone that had not', async (t) => {
+t.test('an instance checks what another one lost, and again when the last one that reached it is gone', async (t) => {
   const instances = new FakeInstances();
   let now = 0;
   const { reach: one, doubts } = reachOf(t, { instances: instances.join(), elapsed: () => now, doubtMs: 60_000 });
@@ -78,7 +78,7 @@ t.test('what another one lost is looked at here, and again when the last one is 
   t.strictSame(theirs, ['r1'], 'nobody is left who may reach it');
 });
 
-t.test('a store that does not answer is no word of anybody', async (t) => {
+t.test('a store that does not answer says nothing about who reaches a relayer', async (t) => {
   const instances = new FakeInstances();
   const theirs = instances.join();
   await theirs.say([]);

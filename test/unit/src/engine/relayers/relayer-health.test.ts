@@ -411,25 +411,28 @@ t.test('a disabled relayer that nobody watches any more is taken up', async (t) 
   t.match(world.logLines.join(''), /relayer enabled/);
 });
 
-t.test('that a relayer is disabled is told to others, and who makes the rounds stands by', async (t) => {
-  const world = await EngineWorld.open(t);
-  const hints: Hint[] = [];
-  const store = { ...world.store, hints: { ...world.store.hints, send: (hint: Hint) => void hints.push(hint) } };
-  const health = healthOf(world, { healthMs: 600_000 }, { store });
-  t.teardown(() => health.close());
-  health.recheckWatched('r1');
-  t.strictSame(health.watched, [], 'not before it makes rounds');
-  await health.start();
-  await world.until('nothing is watched', async () => health.watched.length === 0);
-  t.strictSame(hints, []);
-  world.chain.balance = 0n;
-  await world.until('it makes rounds', async () => {
+t.test(
+  'a disabled relayer is told to other instances once, and the one that makes the rounds watches it',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const hints: Hint[] = [];
+    const store = { ...world.store, hints: { ...world.store.hints, send: (hint: Hint) => void hints.push(hint) } };
+    const health = healthOf(world, { healthMs: 600_000 }, { store });
+    t.teardown(() => health.close());
     health.recheckWatched('r1');
-    return health.watched.length > 0;
-  });
-  await world.until('several checks', async () => world.metrics.checks.length > 3);
-  t.strictSame(hints, [{ topic: 'relayer', id: 'r1' }], 'once, however often it is checked');
-});
+    t.strictSame(health.watched, [], 'not before it makes rounds');
+    await health.start();
+    await world.until('nothing is watched', async () => health.watched.length === 0);
+    t.strictSame(hints, []);
+    world.chain.balance = 0n;
+    await world.until('it makes rounds', async () => {
+      health.recheckWatched('r1');
+      return health.watched.length > 0;
+    });
+    await world.until('several checks', async () => world.metrics.checks.length > 3);
+    t.strictSame(hints, [{ topic: 'relayer', id: 'r1' }], 'once, however often it is checked');
+  },
+);
 
 t.test(
   'who does not reach a chain leaves the relayer and its lane to the others, until all have said so',

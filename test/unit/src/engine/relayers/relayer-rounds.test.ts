@@ -110,7 +110,7 @@ t.test('endpoints that hang do not pile up looks, and the end waits for those un
   t.equal(waiting.length, 16);
 });
 
-t.test('what another instance does is not done here; it is taken over when that one is gone', async (t) => {
+t.test('rounds that another instance makes are not made here until that one is gone', async (t) => {
   const world = await EngineWorld.open(t);
   let isFree = false;
   const { leases } = world.store;

@@ -95,7 +95,7 @@ t.test('a gap below what is open is one when the chain has told so for long enou
   t.end();
 });
 
-t.test('what agrees in between ends the doubt, and it is counted from anew', (t) => {
+t.test('an agreeing count ends the doubt about a gap, and the next doubt counts from its own start', (t) => {
   const behind = figures(4n, [6n], 4n);
   const agreements: Record<string, (one: SequencePlanner) => unknown> = {
     'the chain has gone on, as payments see it': (one) => one.plan(figures(7n, [6n], 4n), 1, 50),

@@ -33,7 +33,7 @@ t.test('each is a transaction of the lane, and one under way is not doubled', as
   t.equal((await all()).length, 2);
 });
 
-t.test('a moment that was met is not met again, also when all has ended since', async (t) => {
+t.test('a moment of the schedule starts swaps only once, even after they have ended', async (t) => {
   const { world, start, all } = await stage(t, () => [swap('one')]);
   await start('at 1');
   const [only] = await all();

@@ -41,13 +41,13 @@ async function stage(t: Test, schedule: SwapSchedule, instances = 1) {
   return { world, told, asked: () => asked };
 }
 
-t.test('by the clock, once however many look', async (t) => {
+t.test('the clock starts a swap once, however many instances look', async (t) => {
   const { world, told, asked } = await stage(t, { cron: '* * * * * *', below: null }, 3);
   await world.until('two moments', async () => asked() >= 2);
   t.strictSame(told, [LANE]);
 });
 
-t.test('while there is little', async (t) => {
+t.test('a low balance starts a swap, and one that is high enough does not', async (t) => {
   const little = await stage(t, { cron: null, below: 11n });
   await little.world.until('a swap', async () => little.told.length > 0);
   const enough = await stage(t, { cron: null, below: 10n });

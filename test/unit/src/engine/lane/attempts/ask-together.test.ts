@@ -14,23 +14,29 @@ function ask(balance: bigint, items: readonly bigint[], committed = 0n) {
   return answers.then((given) => ({ given, asked }));
 }
 
-t.test('what is borne together is asked for once, and the last one twice', async (t) => {
-  const { given, asked } = await ask(10n, [2n, 3n, 4n], 1n);
-  t.strictSame(given, [true, true, true]);
-  t.strictSame(asked.slice(3), [[4n, 6n]]);
-});
+t.test(
+  'items that the balance bears together are asked for once each, and the last one again on top of the others',
+  async (t) => {
+    const { given, asked } = await ask(10n, [2n, 3n, 4n], 1n);
+    t.strictSame(given, [true, true, true]);
+    t.strictSame(asked.slice(3), [[4n, 6n]]);
+  },
+);
 
-t.test('what is not is asked for one after the other, and those behind may pass', async (t) => {
-  t.strictSame((await ask(10n, [6n, 6n, 4n])).given, [true, false, true]);
-});
+t.test(
+  'items that it does not bear together are asked for in order, and smaller ones may pass larger ones',
+  async (t) => {
+    t.strictSame((await ask(10n, [6n, 6n, 4n])).given, [true, false, true]);
+  },
+);
 
-t.test('the last that can go on stands for all', async (t) => {
+t.test('the last item that is ready alone is asked for on top of the others', async (t) => {
   const { given, asked } = await ask(10n, [6n, 6n, 0n]);
   t.strictSame(given, [true, false, false]);
   t.strictSame(asked[3], [6n, 6n]);
 });
 
-t.test('one alone is asked for once, and none not at all', async (t) => {
+t.test('a single ready item is asked for once, and an empty list asks nothing', async (t) => {
   t.equal((await ask(10n, [1n])).asked.length, 1);
   t.equal((await ask(10n, [0n, 1n])).asked.length, 2);
   t.strictSame((await ask(10n, [])).given, []);

@@ -68,7 +68,7 @@ t.test('a dearer version waits for the budget; the bytes that there are stay on 
   t.strictSame(await spent(), { value: 3n, fee: 7n });
 });
 
-t.test('what takes a sequence back is paid in any case, and counts', async (t) => {
+t.test('a noop is paid for even beyond the budget, and counts against it', async (t) => {
   const { world, transactions, spent } = await stage(t, 7n, 1);
   const transaction = present(transactions[0]);
   await takeUp(await world.step(), transactions);

@@ -47,7 +47,7 @@ t.test('the balance is not promised twice within a batch', async (t) => {
   t.match(await world.get(present(batch[1])), { status: 'pending', statusReason: /^Insufficient balance \(checked/ });
 });
 
-t.test('nor to what is signed and not yet in a block', async (t) => {
+t.test('what signed transactions may cost is not promised again', async (t) => {
   const world = await EngineWorld.open(t);
   world.chain.balance = 10n;
   const step = await world.step();

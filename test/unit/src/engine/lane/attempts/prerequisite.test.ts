@@ -23,7 +23,7 @@ async function scene(t: Test) {
   return { world, step, transaction, priceIt: async () => price(step, [await world.get(transaction)]) };
 }
 
-t.test('what is needed first is a transaction of its own, made once, and the other waits for it', async (t) => {
+t.test('a prerequisite becomes one transaction of its own, and the other waits for it', async (t) => {
   const { world, transaction, priceIt } = await scene(t);
   t.strictSame(await priceIt(), []);
   await priceIt();

@@ -46,7 +46,7 @@ t.test('a fee that the budget lacks is refused with its figures, in the order as
   t.strictSame(await spent(), { value: 10n, fee: 4n });
 });
 
-t.test('a family that tells nothing settles nothing', async (t) => {
+t.test('where the family is not known, what was reserved stays reserved', async (t) => {
   const { world, transaction, spent } = await stage(t);
   const book = new SpendingBook(new Map());
   await world.store.write((writer) => book.moved(writer, [{ ...transaction, status: 'failed' }]));

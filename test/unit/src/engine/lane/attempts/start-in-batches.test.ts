@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startInTurns } from '../../../../../../src/engine/lane/attempts/start-in-batches.ts';
+import { startInBatches } from '../../../../../../src/engine/lane/attempts/start-in-batches.ts';
 
-t.test('others have their turn between so many, and outcomes keep the order', async (t) => {
+t.test('the loop turns after each batch, and outcomes keep the order of the items', async (t) => {
   let turn = 0;
   let isOver = false;
   const count = () => {
@@ -9,7 +9,7 @@ t.test('others have their turn between so many, and outcomes keep the order', as
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const outcomes = await startInTurns([1, 2, 3, 4, 5, 6, 7], 3, async (item, index) => {
+  const outcomes = await startInBatches([1, 2, 3, 4, 5, 6, 7], 3, async (item, index) => {
     if (item === 4) throw new Error('not this one');
     return { item, index, turn };
   });
@@ -25,16 +25,16 @@ t.test('others have their turn between so many, and outcomes keep the order', as
   t.ok(Number(done[6]?.turn) > Number(done[4]?.turn));
 });
 
-t.test('what waits overlaps', async (t) => {
+t.test('items that wait for something run at the same time', async (t) => {
   let running = 0;
   let most = 0;
   const { promise: allStarted, resolve } = Promise.withResolvers<void>();
-  await startInTurns([1, 2, 3, 4], 1, async () => {
+  await startInBatches([1, 2, 3, 4], 1, async () => {
     running += 1;
     most = Math.max(most, running);
     if (running === 4) resolve();
     await allStarted;
   });
   t.equal(most, 4);
-  t.strictSame(await startInTurns([], 1, async () => 1), []);
+  t.strictSame(await startInBatches([], 1, async () => 1), []);
 });

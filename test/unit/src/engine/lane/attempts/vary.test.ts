@@ -4,11 +4,11 @@ import { DuplicateRecord } from '../../../../../../src/store/tables/stored-recor
 
 const chain = { vary: (fields: Record<string, unknown>) => ({ gas: Number(fields['gas']) + 1 }) };
 
-t.test('what is new is stored as it is', async (t) => {
+t.test('bytes that are new are stored unchanged', async (t) => {
   t.equal(await storeVaried(chain, { gas: 5 }, async ({ gas }) => gas), 5);
 });
 
-t.test('what was there before is varied until it is new', async (t) => {
+t.test('bytes that were stored before are varied until they are new', async (t) => {
   const stored = new Set([5, 6, 7]);
   const store = async ({ gas }: Record<string, unknown>) => {
     if (stored.has(Number(gas))) throw new DuplicateRecord('attempts', String(gas));
@@ -17,7 +17,7 @@ t.test('what was there before is varied until it is new', async (t) => {
   t.equal(await storeVaried(chain, { gas: 5 }, store), 8);
 });
 
-t.test('it does not try for ever, and no other failure is taken for that', async (t) => {
+t.test('varying stops after a bounded number of tries, and other failures are passed on', async (t) => {
   let tries = 0;
   const always = async () => {
     tries += 1;
