@@ -1,18 +1,12 @@
 /** The web's APIs in plugins, rule by rule of their standards; the page in the docs says how many hold. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { stop } from 'esbuild';
 import t from 'tap';
 import { GuestWorld } from '../support/guest-isolate.ts';
 import { compiled } from '../support/guest-oracle.ts';
-import { ROOT } from '../support/sandbox.ts';
+import { holdPage } from '../support/pages/held-page.ts';
 import { ABSENT, WEB_APIS } from '../support/web/apis.ts';
 import { type Findings, tryInGuest } from '../support/web/run-cases.ts';
 import { webPage } from '../support/web/web-page.ts';
-
-const PAGE = join(ROOT, 'docs', 'web-apis.md');
-/** With it in the environment the page is written anew. */
-const WRITES = 'ISOLAYER_WRITE_PAGES';
 
 t.teardown(stop);
 const world = await GuestWorld.open();
@@ -20,9 +14,7 @@ const world = await GuestWorld.open();
 t.test('the page tells what holds and what does not', async (t) => {
   const found: Record<string, Findings> = {};
   for (const [name, api] of Object.entries(WEB_APIS)) found[name] = await tryInGuest(world, api);
-  const page = webPage(found);
-  if (process.env[WRITES] !== undefined) writeFileSync(PAGE, page);
-  t.equal(readFileSync(PAGE, 'utf8'), page, 'docs/web-apis.md is as the cases came out');
+  holdPage(t, 'web-apis.md', webPage(found));
   const all = Object.values(found).flatMap((findings) => Object.values(findings));
   t.ok(all.length >= 350, `${all.length} cases`);
   t.ok(all.filter((text) => text !== '').length <= 8, all.filter((text) => text !== '').join('\n'));

@@ -40,7 +40,10 @@ const OF_STREAMS = [
   'DecompressionStream',
 ];
 const TIMERS = ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'];
-const PERFORMANCE = ['performance', 'Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure'];
+const PERFORMANCE = [
+  ...['performance', 'Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure'],
+  ...['PerformanceObserver', 'PerformanceObserverEntryList'],
+];
 const LARGEST_BUFFER = 0x7fff_ffff;
 const LONGEST_STRING = 0x1fff_ffe8;
 

@@ -10,6 +10,11 @@ const bundle = (start: string) => `var __isolayer_plugin__ = ${start}
 
   // own.ts
   String.prototype.atLoad = 1;
+  if (!Array.prototype.findLast) {
+    Array.prototype.findLast = other;
+  } else {
+    Array.prototype.own = other;
+  }
   function handler() {
     Array.prototype.last = function() {
     };
@@ -20,8 +25,8 @@ const bundle = (start: string) => `var __isolayer_plugin__ = ${start}
 
 t.test('assignments that would do nothing are found, with their places', (t) => {
   t.strictSame(builtInChanges(bundle('(() => {'), 'bundle.js', positions), [
-    { target: 'Array.prototype.last', place: 'plugins/own.ts:10:5' },
-    { target: 'Math.random', place: 'plugins/own.ts:13:12' },
+    { target: 'Array.prototype.last', place: 'plugins/own.ts:15:5' },
+    { target: 'Math.random', place: 'plugins/own.ts:18:12' },
   ]);
   t.strictSame(builtInChanges(bundle('(() => {"use strict";'), 'bundle.js', positions), []);
   t.end();

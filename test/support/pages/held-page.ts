@@ -1,0 +1,14 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { ROOT } from '../sandbox.ts';
+
+/** With it in the environment pages are written anew. */
+const WRITES = 'ISOLAYER_WRITE_PAGES';
+
+/** Holds a page of the docs to what a test has found. */
+export function holdPage(t: Test, name: string, page: string): void {
+  const path = join(ROOT, 'docs', name);
+  if (process.env[WRITES] !== undefined) writeFileSync(path, page);
+  t.equal(readFileSync(path, 'utf8'), page, `docs/${name} is as it was found; ${WRITES}=1 writes it anew`);
+}
