@@ -22,21 +22,32 @@ export type TransactionState =
 
 /** A transaction as its network describes it; absent values are null on EVM. */
 export interface TransactionResponse {
+  /** By it `getTransaction` finds the transaction again. */
   id: string;
+  /** Where it stands. */
   status: TransactionState;
+  /** On the chain; null before there is one. On Solana `signature` is. */
   hash?: string | null;
+  /** Why it waits or has failed. */
   status_reason?: string | null;
+  /** When it was accepted, in ISO 8601 as the other times. */
   created_at: string;
+  /** When it was sent. */
   sent_at?: string | null;
+  /** When it was confirmed. */
   confirmed_at?: string | null;
+  /** The relayer that sends it; not on Solana. */
   relayer_id?: string;
+  /** What else its network tells: `nonce`, `gas_limit`, `value` and so on. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the other fields depend on the network
   [field: string]: any;
 }
 
-/** `interval` (default 5000) and `timeout` (default 60000) in milliseconds. */
+/** How a `wait` is done. */
 export interface WaitOptions {
+  /** Milliseconds from look to look; 5000 unless given. */
   interval?: number;
+  /** Milliseconds until it rejects with a PluginError of status 504; 60000 unless given. */
   timeout?: number;
 }
 
@@ -45,66 +56,97 @@ export interface SentTransaction extends TransactionResponse {
   /**
    * Resolves when the transaction is in a block or has ended, whatever its end: look at `status`. `mined` is in a block
    * with its effect, `failed` also in a block that shows a revert; both can still change by a reorganisation until the
-   * transaction is final. Rejects with a PluginError when it takes too long.
+   * transaction is final.
    */
   wait(options?: WaitOptions): Promise<TransactionResponse>;
 }
 
 /** A relayer as the service knows it. */
 export interface RelayerInfo {
+  /** What `useRelayer` takes. */
   id: string;
+  /** For people. */
   name: string;
+  /** The name of its network: `sepolia`. */
   network: string;
+  /** The family of its network. */
   network_type: 'evm' | 'solana' | 'stellar';
+  /** Whether somebody has paused it. */
   paused: boolean;
+  /** Which signer signs for it. */
   signer_id: string;
+  /** Its account. */
   address: string;
+  /** Whether the service itself has taken it out of use. */
   system_disabled: boolean;
+  /** What else is set for it, its `policies` for instance. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the policies depend on the network
   [field: string]: any;
 }
 
 /** Balance and pending work of a relayer; `nonce` on EVM, `sequence_number` on Stellar. Null is what nobody tells now. */
 export interface RelayerStatus {
+  /** The family of its network. */
   network_type: 'evm' | 'solana' | 'stellar';
+  /** In the smallest unit. */
   balance: string | null;
+  /** Transactions that are under way. */
   pending_transactions_count: number;
+  /** When the last one was confirmed. */
   last_confirmed_transaction_timestamp?: string | null;
+  /** Whether the service itself has taken it out of use. */
   system_disabled: boolean;
+  /** Whether somebody has paused it. */
   paused: boolean;
+  /** What else its network tells: `nonce` or `sequence_number`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the other fields depend on the network
   [field: string]: any;
 }
 
+/** What is asked of a node. */
 export interface JsonRpcRequest {
+  /** `eth_call` for instance; which ones a grant or limits allow. */
   method: string;
+  /** A list or an object, as the method has it. */
   params?: unknown;
+  /** Comes back with the answer. */
   id?: string | number | null;
+  /** `2.0`, or left out. */
   jsonrpc?: string;
 }
 
+/** What the node answered. */
 export interface JsonRpcResponse {
+  /** `2.0`. */
   jsonrpc: string;
+  /** That of the request. */
   id?: string | number | null;
+  /** Of a call that went well. */
   // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
   result?: any;
+  /** Of one that did not. */
   // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
   error?: { code: number; message: string; description?: string; data?: any };
 }
 
 /** One relayer; every method may be taken off the object. */
 export interface Relayer {
+  /** Has a transaction sent, with the fields of `POST /relayers/{id}/transactions`; resolves once it is accepted. */
   sendTransaction(request: object): Promise<SentTransaction>;
+  /** The transaction as it stands now. */
   getTransaction(query: { transactionId: string }): Promise<TransactionResponse>;
+  /** How the relayer is set up. */
   getRelayer(): Promise<RelayerInfo>;
+  /** How it stands. */
   getRelayerStatus(): Promise<RelayerStatus>;
-  /** Stellar: `{ signedXdr, signature }`; Solana: `{ transaction, signature }`. */
+  /** Signs and sends nothing. Stellar: `{ signedXdr, signature }`; Solana: `{ transaction, signature }`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- depends on the network
   signTransaction(request: unknown): Promise<any>;
   /** Resolves with the JSON-RPC answer, also when it carries an error. */
   rpc(request: JsonRpcRequest): Promise<JsonRpcResponse>;
 }
 
+/** The way to the relayers of the service. */
 export interface PluginAPI {
   /** A handle on the relayer; asks nobody, so an unknown id is found out by its first use. */
   useRelayer(relayerId: string): Relayer;
@@ -123,6 +165,7 @@ export interface PluginKVStore {
   set(key: string, value: unknown, options?: { ttlSec?: number }): Promise<boolean>;
   /** True when there was something to delete. */
   del(key: string): Promise<boolean>;
+  /** Whether there is a value. */
   exists(key: string): Promise<boolean>;
   /**
    * The keys that match a pattern: `*` for any characters, `?` for one, `[a-z]` or `[^a-z]` for one of a set, `\` before
@@ -145,17 +188,23 @@ export interface PluginKVStore {
 
 /** The one argument of `handler(context)`. */
 export interface PluginContext {
+  /** The relayers. */
   api: PluginAPI;
+  /** What the caller sent: the key `params` of the body, else the whole body; `{}` without one. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the caller decides what it sends
   params: any;
+  /** The values that the plugin keeps. */
   kv: PluginKVStore;
+  /** Lower-case names to lists of values, without `authorization`. */
   headers: PluginHeaders;
-  /** What follows `/call` in the path, with its leading slash; `""` when nothing does. */
+  /** What follows `/call` in the path, with its leading slash, or the query parameter `route`; `""` without either. */
   route: string;
   /** `config` of the plugin's entry; undefined when it has none. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the operator decides what it holds
   config?: Record<string, any> | undefined;
+  /** `POST`, or `GET` where the entry has `allow_get_invocation`. */
   method: string;
+  /** Names to lists of values. */
   query: Record<string, string[]>;
   /** Who called: the id of the API key, never the key. */
   caller: { keyId: string };

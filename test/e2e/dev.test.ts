@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -18,7 +19,9 @@ t.test(
   'a plugin pays on a chain of its own, the log is live, and Ctrl-C leaves nothing',
   { timeout: 150_000 },
   async (t) => {
-    const dir = t.testdir({ plugins: { 'pays.ts': PAYS } });
+    const guide = await readFile(join(root, 'docs', 'plugins.md'), 'utf8');
+    const shown = /```ts\n([^]*?)```/.exec(guide)?.[1] ?? '';
+    const dir = t.testdir({ plugins: { 'pays.ts': PAYS, 'pay.ts': shown } });
     const child = spawn(join(root, 'bin', 'isolayer'), ['dev'], {
       cwd: dir,
       env: { PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) },
@@ -37,12 +40,14 @@ t.test(
 
     const ready = await seen(/^ready /);
     const [, url = '', keyFile = ''] = /--url (\S+) --key "\$\(cat (\S+)\)"/.exec(ready) ?? [];
-    const typed = ['plugin', 'call', 'pays', '{"wei":7}', '--url', url, '--key', await key(keyFile)];
-    const call = spawn(join(root, 'bin', 'isolayer'), typed, { cwd: dir, stdio: ['ignore', 'pipe', 'inherit'] });
-    const said: string[] = [];
-    call.stdout.on('data', (chunk: Buffer) => said.push(String(chunk)));
-    await once(call, 'close');
-    t.match(said.join(''), /^200\n[^]*"data": "(mined|confirmed)"/);
+    const call = async (id: string, params: string) => {
+      const typed = ['plugin', 'call', id, params, '--url', url, '--key', await key(keyFile)];
+      const child = spawn(join(root, 'bin', 'isolayer'), typed, { cwd: dir, stdio: ['ignore', 'pipe', 'inherit'] });
+      return await text(child.stdout);
+    };
+    t.match(await call('pays', '{"wei":7}'), /^200\n[^]*"data": "(mined|confirmed)"/);
+    const paid = await call('pay', '{"to":"0x70997970c51812dc3a010c7d01b50e0d17dc79c8"}');
+    t.match(paid, /^200\n[^]*"status": "(mined|confirmed)"/, 'the first example of the guide works as it stands');
     t.match(await seen(/^plugin .*paying/), /^plugin {2}pays: {3}info: paying 7/);
     t.ok(await seen(/^tx .*: (mined|confirmed)/));
     t.ok(await seen(/^server .*a plugin is ready/));

@@ -4,7 +4,7 @@ import { stop } from 'esbuild';
 import t from 'tap';
 import { GUEST_MODULES } from '../../sandbox/guest-modules.ts';
 import { GuestWorld } from '../support/guest-isolate.ts';
-import { compareWithNode, compiled, inGuest, inNode } from '../support/guest-oracle.ts';
+import { compareWithNode, compiled } from '../support/guest-oracle.ts';
 import { holdPage } from '../support/pages/held-page.ts';
 import { modulesPage } from '../support/pages/modules-page.ts';
 import { findExports } from '../support/pages/node-exports.ts';

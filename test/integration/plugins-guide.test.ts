@@ -108,7 +108,7 @@ t.test('the first example is a plugin, and its failure is the one that is shown'
   });`;
   const { call, close, services } = await startPluginHost({
     files: {
-      'pays.ts': source.replace('sepolia-1', 'known'),
+      'pays.ts': source.replace('local-1', 'known'),
       'world.ts': shows,
       'reads-files.ts': `import { readFileSync } from 'node:fs'; export const handler = () => readFileSync('/etc/passwd', 'utf8');`,
     },
@@ -139,12 +139,9 @@ t.test('the first example is a plugin, and its failure is the one that is shown'
   const world = await call('world');
   t.equal(world.status, 200, world.text);
   const { data } = world.body;
-  t.strictSame(
-    data.context.toSorted(),
-    rows('Writing one')
-      .map(([name]) => name)
-      .toSorted(),
-  );
+  const told = /The context has ([^]*?):/.exec(section('Writing one'))?.[1] ?? '';
+  const names = [...told.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+  t.strictSame(data.context.toSorted(), names.toSorted());
   t.notOk(data.globals.includes('undefined'));
   t.match((await call('reads-files')).body, { data: { code: 'COMPILE_ERROR' }, error: /There are no files: / });
 });

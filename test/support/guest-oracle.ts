@@ -66,7 +66,7 @@ export async function compiled(text: string, file = 'tested.js', folder = new Pl
 }
 
 /** What the cases come to in a real isolate. */
-export async function inGuest(world: GuestWorld, cases: Cases): Promise<Record<string, string>> {
+async function inGuest(world: GuestWorld, cases: Cases): Promise<Record<string, string>> {
   const script = await compiled(`${source(cases)}\nmodule.exports = { handler: (context) => run() };`);
   const { outcome } = world.call(script, { limits: LIMITS });
   if (outcome?.kind !== 'returned') throw new Error(`did not return: ${JSON.stringify(outcome)}`);
@@ -74,7 +74,7 @@ export async function inGuest(world: GuestWorld, cases: Cases): Promise<Record<s
 }
 
 /** What they come to in Node itself. */
-export function inNode(cases: Cases): Promise<Record<string, string>> {
+function inNode(cases: Cases): Promise<Record<string, string>> {
   return new AsyncFunction('require', `${source(cases)}\nreturn run();`)(createRequire(import.meta.url));
 }
 

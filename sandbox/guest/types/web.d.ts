@@ -22,29 +22,48 @@ declare class Headers implements Iterable<[string, string]> {
   [Symbol.iterator](): IterableIterator<[string, string]>;
 }
 
+/** A body, which is read once. */
 interface Body {
+  /** As a stream. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  /** Whether it has been read. */
   readonly bodyUsed: boolean;
+  /** All of it. */
   arrayBuffer(): Promise<ArrayBuffer>;
+  /** All of it, with its type. */
   blob(): Promise<Blob>;
+  /** All of it. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  /** What a form has sent. */
   formData(): Promise<FormData>;
+  /** The value; rejects where it is no JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the other side decides what it answers
   json(): Promise<any>;
+  /** As UTF-8. */
   text(): Promise<string>;
 }
 
+/** How something is fetched. */
 interface RequestInit {
+  /** `GET` unless given. */
   method?: string;
+  /** Those of the connection itself (`host`, `content-length`, `connection` and the like) are not sent. */
   headers?: HeadersInit;
+  /** At most 750,000 characters of text, or bytes. */
   body?: BodyInit | null;
+  /** `follow` at most five unless given; `error` rejects, `manual` answers with the redirect itself. */
   redirect?: 'follow' | 'error' | 'manual';
+  /** Gives it up. */
   signal?: AbortSignal | null;
   /** Needed beside a stream. */
   duplex?: 'half';
+  /** Changes nothing: no answer is kept. */
   cache?: 'default' | 'no-store' | 'reload' | 'no-cache' | 'force-cache';
+  /** Changes nothing: no cookies are kept. */
   credentials?: 'same-origin' | 'omit' | 'include';
+  /** Changes nothing: a plugin has no origin. */
   mode?: 'cors' | 'same-origin' | 'no-cors';
+  /** Changes nothing: with the call its fetches end. */
   keepalive?: boolean;
 }
 
@@ -64,14 +83,23 @@ interface ResponseInit {
   headers?: HeadersInit;
 }
 
+/** An answer, with the members of a body. */
 interface Response extends Body {
+  /** `basic` where it was fetched. */
   readonly type: 'basic' | 'default' | 'error';
+  /** The URL that answered, after redirects. */
   readonly url: string;
+  /** Whether there were redirects. */
   readonly redirected: boolean;
+  /** Any status is an answer: look at `ok`. */
   readonly status: number;
+  /** Whether the status is from 200 to 299. */
   readonly ok: boolean;
+  /** What the other side wrote beside the status. */
   readonly statusText: string;
+  /** Those that came. */
   readonly headers: Headers;
+  /** A second one whose body can be read for itself. */
   clone(): Response;
 }
 declare var Response: {

@@ -1,3 +1,4 @@
+import { isBuiltin } from 'node:module';
 import { GUEST_MODULES } from '../../../sandbox/guest-modules.ts';
 import { insteadOf } from '../../../src/plugin-host/compiler/resolution/absent-modules.ts';
 import type { ModuleFinding } from './node-exports.ts';
@@ -29,7 +30,9 @@ const LISTED = 6;
 export function modulesPage(found: Readonly<Record<string, ModuleFinding>>): string {
   const rows = Object.entries(found).map(([name, finding]) => {
     const isProvided = GUEST_MODULES.some((known) => known === name);
-    return `| \`${name}\` | ${isProvided ? providedRow(finding) : absentRow(name, finding)} |`;
+    // Some are there with it alone.
+    const shown = isBuiltin(name) ? name : `node:${name}`;
+    return `| \`${shown}\` | ${isProvided ? providedRow(finding) : absentRow(name, finding)} |`;
   });
   return `${HEAD}${rows.join('\n')}\n`;
 }

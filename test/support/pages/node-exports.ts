@@ -5,13 +5,10 @@ import { compiled } from '../guest-oracle.ts';
 import { PluginFolder } from '../plugin-host.ts';
 
 /** Node's modules by their names without `node:`, but for its own inner ones. */
-export const NODE_MODULES = builtinModules
+const NODE_MODULES = builtinModules
   .map((name) => name.replace(/^node:/, ''))
   .filter((name) => !name.startsWith('_'))
   .sort();
-
-/** Module by module: each name that it exports, and the members of what stands behind it. */
-type Exports = Record<string, [name: string, members: string[]][]>;
 
 /** What a plugin finds of a module of Node. */
 export interface ModuleFinding {
@@ -23,7 +20,7 @@ export interface ModuleFinding {
   working: string[];
 }
 
-/** Runs in a process of Node alone: what it exports. The members of `process` tell of the machine. */
+/** Runs in a process of Node alone: what it exports, and the members behind it. Those of `process` tell of the machine. */
 const EXPORTED = `
 const isPlain = (value) => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 const membersOf = (value, depth = 2) => {

@@ -1,0 +1,96 @@
+import ts from 'typescript';
+
+const HEAD = `# The context of a plugin
+
+What \`handler(context)\` is given, and what it leads to: each member with its type. \`fetch\` is a global; what else of the
+web is there has [a page of its own](web-apis.md), [the guide](plugins.md) says how it all goes together. The page is made
+of the types that authors get, and held by a test: \`ISOLAYER_WRITE_PAGES=1 npm test --
+test/integration/context-page.test.ts\`.
+`;
+
+/** What the page is of; what one of them mentions follows it, if it may be shown. */
+const FIRST = ['PluginContext', 'fetch', 'pluginError'];
+
+type Shown = ts.InterfaceDeclaration | ts.TypeAliasDeclaration | ts.FunctionDeclaration;
+
+/**
+ * The page on the context, and the names that nothing is said of.
+ * @param texts the files with the types
+ * @param isShown which of their declarations have a place on the page
+ */
+export function contextPage(texts: readonly string[], isShown = (_name: string) => true) {
+  const declared = new Map<string, Shown>();
+  for (const text of texts) {
+    ts.forEachChild(ts.createSourceFile('types.ts', text, ts.ScriptTarget.Latest, true), (node) => {
+      const isOne =
+        ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isFunctionDeclaration(node);
+      if (isOne && node.name !== undefined && isShown(node.name.text)) declared.set(node.name.text, node);
+    });
+  }
+  const names: string[] = [];
+  const add = (name: string): void => {
+    const node = declared.get(name);
+    if (node === undefined || names.includes(name)) return;
+    names.push(name);
+    for (const mentioned of mentionedBy(node)) add(mentioned);
+  };
+  for (const name of FIRST) add(name);
+  const undescribed: string[] = [];
+  const described = (node: ts.Node, name: string) => {
+    const text = docOf(node);
+    if (text === '') undescribed.push(name);
+    return text;
+  };
+  const sections = names.map((name) => {
+    const node = declared.get(name) as Shown;
+    const about = described(node, name);
+    if (!ts.isInterfaceDeclaration(node)) return `## ${name}\n\n${about}\n\n\`\`\`ts\n${codeOf(node)}\n\`\`\``;
+    const rows = node.members.map((member) => {
+      const signature = codeOf(member).replace(/;$/, '');
+      return `| ${cell(`\`${signature}\``)} | ${cell(described(member, `${name}: ${signature}`))} |`;
+    });
+    return `## ${name}\n\n${about}\n\n| member | what it is |\n| --- | --- |\n${rows.join('\n')}`;
+  });
+  return { page: `${[HEAD.trim(), ...sections].join('\n\n')}\n`, undescribed, names };
+}
+
+/** The names in the types of a declaration, in order. */
+function mentionedBy(root: Shown): string[] {
+  const found = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isTypeReferenceNode(node)) found.add(node.typeName.getText());
+    if (ts.isExpressionWithTypeArguments(node)) found.add(node.expression.getText());
+    ts.forEachChild(node, visit);
+  };
+  visit(root);
+  return [...found];
+}
+
+/** What is said before a declaration, on one line. */
+function docOf(node: ts.Node): string {
+  const docs = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+  return docs
+    .map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? '')
+    .join(' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** A declaration on one line: without comments, and of a function without its body. */
+function codeOf(node: ts.Node): string {
+  const text = node.getText();
+  const end =
+    ts.isFunctionDeclaration(node) && node.body !== undefined ? node.body.getStart() - node.getStart() : text.length;
+  return text
+    .slice(0, end)
+    .replace(/^export |^declare /, '')
+    .replace(/=\s+\|/, '=')
+    .replaceAll(/\/\/.*/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\( | (?=\))|,(?= ?\))/g, (one) => one.trim().replace(',', ''))
+    .trim();
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
