@@ -1,14 +1,15 @@
 /**
- * `npm run bench`: plugin calls over HTTP against an empty fastify route and workerd with the same handler, all in turns;
- * calls that wait; what the service takes and its reads cost; the engine's reads beside a long history; and transactions
- * through the server against a bare loop that sends to the same node; and what open consoles take from the rest. What is compared is taken in one run on the same cores, so the ratios mean something and
- * the absolute figures only describe this machine. `npm run bench -- plugins`, `-- waiting`, `-- service`,
- * `-- consoles`, `-- history`, `-- evm`, `-- solana`, `-- stellar`, `-- signers` or `-- keys` runs one of them.
+ * `npm run bench`: plugin calls over HTTP against an empty fastify route and workerd with the same handler; what plugins
+ * cost before that; calls that wait; what the service takes and its reads cost; what open consoles take from the rest; the
+ * engine's reads beside a long history; transactions through the server against a bare loop that sends to the same node;
+ * and signers. What is compared is taken in one run on the same cores, in turns, so the ratios mean something and the
+ * absolute figures only describe this machine. `npm run bench -- help` names those that can be run by themselves.
  */
 import { benchConsoles } from './consoles.ts';
 import { benchEvm } from './evm.ts';
 import { benchHistory } from './history.ts';
 import { benchKeyPlace } from './key-place.ts';
+import { benchPluginCosts } from './plugin-costs.ts';
 import { benchPlugins } from './plugins.ts';
 import { benchService } from './service.ts';
 import { benchSigners } from './signers.ts';
@@ -19,6 +20,7 @@ import {
   printEvmTable,
   printHistory,
   printKeyPlace,
+  printPluginCosts,
   printService,
   printSigners,
   printSolana,
@@ -40,6 +42,7 @@ const STELLAR = { own: 50, bumps: 500 };
 
 const BENCHES: { [name: string]: () => Promise<void> } = {
   plugins: async () => printTable(await benchPlugins(PLUGINS), PLUGINS),
+  costs: async () => printPluginCosts(await benchPluginCosts()),
   waiting: async () => printWaiting(await benchWaiting(1000)),
   service: async () => printService(await benchService({ ...RUN, ...HISTORY }), HISTORY),
   consoles: async () => printConsoles(await benchConsoles({ ...RUN, rounds: 5 })),

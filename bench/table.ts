@@ -2,6 +2,7 @@ import type { ConsoleFigures } from './consoles.ts';
 import type { EvmBench, EvmFigures } from './evm.ts';
 import type { ReadFigures } from './history.ts';
 import type { KeyPlaceBench, KeyPlaceFigures } from './key-place.ts';
+import type { PluginCost } from './plugin-costs.ts';
 import type { PluginBench, PluginRow } from './plugins.ts';
 import type { ServiceFigures } from './service.ts';
 import type { SignerBench, SignerFigures } from './signers.ts';
@@ -32,6 +33,21 @@ export function printTable(rows: readonly PluginRow[], run: PluginBench): void {
       `${quiet.p50.toFixed(2)} ms`,
       `${quiet.p99.toFixed(2)} ms`,
       `${(quiet.p50 / workerd.quiet.p50).toFixed(2)}×`,
+    ]);
+  }
+}
+
+/** Prints what plugins cost before they are called again and again. */
+export function printPluginCosts(costs: readonly PluginCost[]): void {
+  process.stdout.write('\nEach plugin once: a build, a first call, and its isolate after that.\n\n');
+  line(['', 'compile', 'bundle', 'first call', 'isolate']);
+  for (const { name, compileMs, bundleBytes, firstCallMs, isolateBytes } of costs) {
+    line([
+      name,
+      `${compileMs.toFixed(0)} ms`,
+      `${(bundleBytes / 1024).toFixed(0)} KiB`,
+      `${firstCallMs.toFixed(0)} ms`,
+      `${(isolateBytes / 1_048_576).toFixed(1)} MiB`,
     ]);
   }
 }
