@@ -12,13 +12,13 @@ const change = `
 
 /** What is tried in a handler, one after the other: the guide says what is refused. */
 const TRIES = `const tries: Record<string, () => unknown> = {
-  'a method': () => { Array.prototype.map = other; },
-  'a name of the language': () => { (globalThis as any).Math = {}; },
+  'a method': () => { Array.prototype.flat = other; },
+  'a name of the language': () => { (globalThis as any).Math = Math; },
   'a class of the web': () => { (URL.prototype as any).own = 1; },
   'a module of Node': () => { require('util').inspect = other; },
   'by defineProperty': () => Object.defineProperty(String.prototype, 'own', { value: 1 }),
   'by Object.assign': () => Object.assign(Math, { own: 1 }),
-  'a delete': () => { delete (Array.prototype as any).map; },
+  'a delete': () => { delete (Array.prototype as any).flat; },
   'an own array': () => { ([] as any).map = other; },
   'an own map': () => { (new Map() as any).get = other; },
   'an own promise': () => { (Promise.resolve() as any).finally = other; },
@@ -98,10 +98,12 @@ t.test('a change of a built-in in a handler is an error with its place, or a war
 });
 
 t.test('what may be changed in a handler is what the guide names', async (t) => {
-  const { call, close } = await startPluginHost({ files });
+  const entries = [{ id: 'alone', path: 'tries.ts', isolation: 'call' as const }, { id: 'tries' }];
+  const { call, close } = await startPluginHost({ files, entries });
   t.teardown(close);
   t.strictSame((await call('tries')).body.data, REFUSED);
   // What was assigned to a global or to RegExp.prototype is gone with the isolate.
   t.strictSame((await call('tries')).body.data, REFUSED);
   t.strictSame((await call('sloppy-tries')).body.data, ANYWHERE);
+  t.strictSame((await call('alone')).body.data, [], 'where no isolate is shared nothing is frozen');
 });
