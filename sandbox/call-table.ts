@@ -3,14 +3,13 @@ const FIRST_BITS = 6;
 /**
  * Values by the number of a call, for calls that come and go by the thousand each second.
  *
- * No `Map`, because of the way V8 lets go of one's entries: when a Map outgrows its table, with removed entries also,
- * the old table goes on pointing to the new one (for iterators that are under way), and to what it held. Once one of
- * them has grown old, each collection of young objects keeps all tables after it, with the calls that were in them, and
- * makes them old as well, until the next full collection, which begins anew with the table of that moment. That
- * costs a process that does little else than to pass calls on a third of its speed.
+ * Not a `Map`: when one outgrows its table (removed entries count too), the old table keeps pointing to the new one,
+ * for iterators that may be under way. Once an old table has reached V8's old generation, each collection of young
+ * objects keeps all later tables, and the calls in them, until the next full collection. A process that does little
+ * else than pass calls on loses a third of its speed to that.
  *
- * Here a removed entry leaves nothing behind: open addressing with linear probing, where those behind it move up (Knuth,
- * The Art of Computer Programming, volume 3, section 6.4, algorithm R). The table grows and does not shrink.
+ * Here a removed entry leaves nothing behind: open addressing with linear probing, where those behind it move up
+ * (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R). The table grows and does not shrink.
  */
 export class CallTable<T extends number | object> {
   #bits = FIRST_BITS;

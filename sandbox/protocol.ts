@@ -180,11 +180,11 @@ export type CapabilityReply =
 // type named beside the kind.
 
 /**
- * A file of nobody else's, on which the child notes what it has not sent yet: a write to a file wakes no thread. The
- * driver looks into it now and then, and when the child has died. From the beginning on it holds records of
- * `f64 offset | u32 length | u32 CRC-32 | bytes`, big endian: bytes of the channel that begin at that offset of all that
- * the child has ever sent. The first record that does not follow on the one before it, or does not match its checksum,
- * is left over from earlier or half written, and ends the list.
+ * A file of one child's own, on which it notes what it has not sent yet: a write to a file wakes no thread. The driver
+ * looks into it now and then, and when the child has died. From the beginning on it holds records, big endian:
+ * `f64 offset | u32 length | u32 CRC-32 | bytes`. The offset counts all bytes that the child has ever sent on the
+ * channel. The first record that does not follow on the one before it, or does not match its checksum, ends the list:
+ * it is half written, or left over from earlier.
  */
 export const JOURNAL_FD = 4;
 export const JOURNAL_HEADER_BYTES = 16;

@@ -1,9 +1,8 @@
 import { defineProperty, freeze, NativeTypeError } from './intrinsics/primordials.ts';
 
 /**
- * Puts properties on an object that are made when they are first read, and are ordinary ones from then on; whoever
- * writes one first has its own way. On an object that has been frozen meanwhile they stay as they are, and keep what
- * they have made.
+ * Puts properties on an object that are made when they are first read, and are ordinary ones from then on. Writing one
+ * first replaces it. On an object that has been frozen meanwhile they stay accessors, and keep what they have made.
  */
 export function defineLazily(
   target: object,

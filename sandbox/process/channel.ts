@@ -12,8 +12,8 @@ const MOST_DELAY_MS = 1;
 /**
  * The child's end of the framed channel.
  *
- * Frames are collected and leave together. What must be known even when the guest that is entered next never comes
- * back is noted in the journal, or leaves before: a frame that arrives wakes a thread over there, a note does not.
+ * Frames are collected and leave together. What must be known even if the guest that is entered next never returns is
+ * noted in the journal, or leaves before: a frame that arrives wakes a thread over there, a note does not.
  */
 export class Channel {
   readonly #fd: number;

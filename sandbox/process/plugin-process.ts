@@ -115,9 +115,9 @@ export class PluginProcess {
   }
 
   /**
-   * Begins what waits, as far as there are isolates. One a turn is made: to evaluate a large module takes long, and the
-   * answers for calls that run must not wait for the modules of all that have just come. An isolate that one of those
-   * gives back serves the next.
+   * Begins the calls that wait, as far as there are isolates. One isolate is made per turn: evaluating a large module
+   * takes long, and answers for running calls must not wait for the modules of all calls that have just come. An
+   * isolate that a call gives back serves the next.
    */
   #beginWaiting(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {

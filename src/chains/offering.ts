@@ -25,8 +25,8 @@ export interface Taking {
 const MOST_OPINIONS = 32;
 
 /**
- * Offers signed bytes to one node, in the order given. What it did not take, and what some node took before though
- * it is in no block, is offered to every endpoint: one that forwards nothing, or refuses what others take, must not
+ * Offers signed bytes to one node, in the order given. Every endpoint is offered what that node did not take, and what
+ * is in no block though some node took it before: one that forwards nothing, or refuses what others take, must not
  * stand in the way. The same bytes may be offered again at any time: they are one transaction.
  */
 export async function offerBytes(
@@ -96,9 +96,9 @@ function isSilence(outcome: BroadcastOutcome | undefined): boolean {
 
 /**
  * Which answer counts when endpoints answer differently: the first in this list. One node that has the bytes is enough.
- * Then comes what only makes the lane look at the chain or offer again: if the node lags or lies, that shows. Then comes
- * what costs money or waits. `refused` ends a transaction, so every other answer goes before it. Silence comes last: an
- * endpoint that is out of order must not keep alive what nobody takes.
+ * Then come answers that only make the lane look at the chain or offer again: if a node lags or lies, that shows. Then
+ * come those that cost money or waiting. `refused` ends a transaction, so it comes after all of them. Silence comes
+ * last: an endpoint that is out of order must not keep alive what nobody takes.
  */
 const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
   'accepted',

@@ -15,10 +15,10 @@ export interface ChainQuestion<T extends bigint | string> {
 }
 
 /**
- * The same endpoints, where only those that serve our chain count. An endpoint can be moved to another chain at any time,
- * and the account's figures there look like true ones. So with every read the endpoint is asked which chain it serves, and
- * an offer to all goes to none that serves another. An offer to one endpoint goes out unchecked: what became of it is asked
- * of all.
+ * The same endpoints, of which only those that serve our chain count. An endpoint can be moved to another chain at any
+ * time, and the account's figures there look like true ones. So every read also asks the endpoint which chain it
+ * serves, and an offer to all leaves out those that serve another. An offer to one endpoint goes out unchecked: all are
+ * asked what became of it.
  */
 export function onlyServing<T extends bigint | string>(rpc: RpcClient, question: ChainQuestion<T>): RpcClient {
   const { method, params = [], chain, served } = question;

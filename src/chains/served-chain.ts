@@ -19,9 +19,9 @@ export interface ServedQuestion<T extends bigint | string> {
 }
 
 /**
- * Asks every endpoint which chain it serves. One that serves the expected chain is enough: those that serve another, and
- * those that do not answer, are left out of the count. Where nothing is expected, those that answer have to agree, for
- * nobody can tell which of them is right.
+ * Asks every endpoint which chain it serves. One that serves the expected chain is enough: others that serve another
+ * chain or do not answer are left out. Where nothing is expected, those that answer have to agree, for nobody can tell
+ * which is right.
  * @throws AppError `PROVIDER_FAILED`
  */
 export async function servedChain<T extends bigint | string>(

@@ -204,9 +204,9 @@ export class Child {
 }
 
 /**
- * The tool before node ends in its own way when a signal ended node. `bwrap` exits with 128 and the signal's number.
- * `unshare` ends by the same signal, but for SIGKILL, which it cannot set a handler for: then it complains and exits
- * with 1 (util-linux 2.38, sys-utils/unshare.c).
+ * When a signal ends node, the tool that started it ends in its own way. `bwrap` exits with 128 and the signal's
+ * number. `unshare` ends by the same signal, except SIGKILL, for which it cannot set a handler: then it complains and
+ * exits with 1 (util-linux 2.38, sys-utils/unshare.c).
  */
 function endOfNode(gone: Gone, launcher: Launcher): Gone {
   if (!launcher.confinement.namespaces || gone.code === null) return gone;

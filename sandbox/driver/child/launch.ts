@@ -10,10 +10,10 @@ import { emptyRoot, fileRules } from '../../confinement/wall.ts';
 import { type Confinement, JOURNAL_BYTES, type Restriction } from '../../protocol.ts';
 
 /**
- * What stays open under `--permission --allow-addons` without them: `node:sqlite` and `node:ffi` open any file, and
- * SIGUSR1 opens the inspector. isolated-vm needs `--no-node-snapshot`. Never `--allow-worker`: a worker with
- * `execArgv: []` is free of the permission model (nodejs/node #62222). There is no file to read at all: the program
- * comes by standard input, and a native module is opened by the system. The stack, in KB, is larger than a guest's, see
+ * What `--permission --allow-addons` leaves open without them: `node:sqlite` and `node:ffi` open any file, and SIGUSR1
+ * opens the inspector. isolated-vm needs `--no-node-snapshot`. `--allow-worker` is never given: a worker with
+ * `execArgv: []` is free of the permission model (nodejs/node #62222). No file may be read: the program comes by
+ * standard input, and the system opens native modules. The stack, in KB, is larger than a guest's, see
  * `process/main.ts`.
  */
 const NODE_FLAGS = [

@@ -24,10 +24,10 @@ const RLIMIT_ORIGIN = 20;
 /**
  * Tells the system the nice value of a child, counted from the service's own.
  *
- * Each child is a session of its own. Where Linux schedules sessions as groups (sched(7), "The autogroup feature"), the
- * nice value of a process says nothing against other sessions, and the value of its group is what counts; elsewhere, as
- * in a container, it is the other way round. So both are set. That of a group may be raised again by everybody, that
- * of a process by the privileged only, and by those whose `RLIMIT_NICE` allows it.
+ * Each child is a session of its own. Where Linux schedules sessions as groups (sched(7), "The autogroup feature"),
+ * only the group's nice value counts against other sessions; elsewhere, as in a container, only the process's own does.
+ * So both are set. Everybody may give a group its priority back, a process only the privileged, and those whose
+ * `RLIMIT_NICE` allows it.
  */
 export class Niceness {
   readonly #pids: ChildPids;

@@ -21,9 +21,9 @@ export type ChildNiceness = Pick<Niceness, 'comesBack' | 'setGroup' | 'setProces
 const USUAL = 0;
 const BEHIND = 5;
 /**
- * Nice values of a child by the processor time that it has taken since it went inside the guest, in milliseconds. The
- * work of an honest plugin is seldom that long and, since its limits are ones of the wall clock, must get on even where
- * others need all of the machine: so it is not the clock that counts here.
+ * Nice values of a child by the processor time that it has taken since it entered the guest, in milliseconds. The clock
+ * does not count: an honest plugin seldom works that long, and since its limits are ones of the wall clock, it must get
+ * on even where others need all of the machine.
  */
 const BY_STRETCH: readonly (readonly [longerThanMs: number, nice: number])[] = [
   [250, 19],
@@ -41,16 +41,16 @@ const HOLD_MS = 300;
 const PATIENT_START_MS = 500;
 
 /**
- * Has a child that hogs the processor wait for everybody else, and gives it its turn back when it does so no longer:
- * on a machine with time to spare nothing changes for it.
+ * Puts a child that hogs the processor behind everybody else, and gives it its turn back when it stops: on a machine
+ * with time to spare nothing changes for it.
  *
- * A new child is behind the service and the others until a call has left its guest for the first time. Attacks mostly
- * begin at once, in a new process, because each attacker's process is killed. A new child is no further behind than others
- * that work as long: else an honest call would not end in time, and be killed as well.
+ * A new child is behind the service and the others until a call has left its guest for the first time: attacks mostly
+ * begin at once, in a new process, because each attacker's process is killed. It is no further behind than others that
+ * work as long, for else an honest call would not end in time and be killed as well.
  *
- * Where the system does not let a process have its priority back, a child stays that much behind for good. It goes further
- * behind only for what it really took. The loading of its plugin, before the first call, does not count: that happens
- * once, and has a time limit of its own.
+ * Where the system does not let a process have its priority back, a child stays that much behind for good, and falls
+ * further behind only by the time that it really took. Loading its plugin, before the first call, does not count: that
+ * happens once, and has a time limit of its own.
  */
 export class Priority {
   readonly #niceness: ChildNiceness;

@@ -4,9 +4,9 @@ import { readlinkSync, writeFileSync } from 'node:fs';
 const SLACK_NS = 1_000_000;
 
 /**
- * Lets the kernel wake this thread, and the processes that it starts, for all timers of a millisecond together instead
- * of each by itself (`PR_SET_TIMERSLACK` of prctl(2)): in a child, isolated-vm has one for each entry into the guest.
- * Nothing where the system has no such setting.
+ * Lets the kernel wake this thread, and the processes that it starts, once for all timers of a millisecond instead of
+ * once for each (`PR_SET_TIMERSLACK` of prctl(2)): in a child, isolated-vm sets a timer for each entry into the guest.
+ * Does nothing where the system has no such setting.
  */
 export function allowTimerSlack(): void {
   try {

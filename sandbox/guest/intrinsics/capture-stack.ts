@@ -3,9 +3,9 @@ import { apply, defineProperty } from './primordials.ts';
 type Capture = (target: object, omit?: unknown) => void;
 
 /**
- * Has `Error.captureStackTrace` pass over what cannot take a stack. Libraries give it constructors of their own errors,
- * or what they take for one, and an intrinsic among these is frozen here and was not where they were written: the error
- * that they meant to make would be lost behind one about that.
+ * Has `Error.captureStackTrace` pass over what cannot take a stack. Libraries call it on constructors of their own
+ * errors, or on what they take for one. A built-in among these is frozen here, unlike where they were written: an error
+ * about that would hide the error that they meant to make.
  */
 export function tolerateFrozenTargets(global: typeof globalThis): void {
   const errors = global.Error as unknown as { captureStackTrace: Capture };

@@ -12,10 +12,9 @@ import {
 
 /**
  * Freezes shared objects with their methods. Properties that libraries assign on inheriting objects become accessors
- * whose setter defines an own property on the receiver, because a frozen one makes that assignment fail (the "override
- * mistake" of ECMA-262 OrdinarySet, remedied as in SES). It keeps one call's doings from the next; nothing that keeps
- * the isolate apart depends on it. Every built-in that is changed at all costs something, so what V8 has fast paths for
- * stays.
+ * whose setter defines an own property on the receiver: a frozen one would make that assignment fail (the "override
+ * mistake" of ECMA-262 OrdinarySet, remedied as in SES). This keeps one call's changes from the next; the isolation
+ * does not depend on it. Changing a built-in costs speed, so those for which V8 has fast paths stay as they are.
  */
 export class Freezer {
   /** One for each key, whatever the objects that it is on. */

@@ -4,9 +4,9 @@ import { Freezer } from './freeze.ts';
 import { collectIntrinsics, type Intrinsic, intrinsicsBehind, type NamedIntrinsics } from './intrinsics.ts';
 
 /**
- * The shared objects of the language, which are frozen once the module has run: those that the language hands out at
- * once, those behind a global name when somebody first reads that name. Nothing else leads to them, the runtime's own
- * code included, so nobody meets one that is not frozen yet; and most plugins never ask for most of them.
+ * The shared objects of the language, frozen once the module has run: those behind a global name when somebody first
+ * reads that name, the others at once. Nothing else leads to them, not even the runtime's own code, so nobody meets one
+ * before it is frozen; and most plugins never read most of these names.
  */
 export class FrozenIntrinsics {
   readonly #freezer: Freezer;

@@ -14,9 +14,9 @@ import {
 type Name = string | symbol;
 
 /**
- * The names of the global object. What is defined here is made when it is first read; who writes it first has its own
- * way. Once they are sealed the names of the language stay as they are, and whatever else a call writes on the global
- * is there for this call: it is told that the isolate can serve no other.
+ * The names of the global object. What is defined here is made when it is first read; writing it first replaces it.
+ * Once sealed, the names of the language stay as they are. Whatever else a call writes on the global exists for this
+ * call, and the write tells that the isolate can serve no other.
  */
 export class GlobalNames {
   readonly #global: object;

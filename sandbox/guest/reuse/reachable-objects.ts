@@ -12,9 +12,9 @@ import {
 import { note, takeFurther } from './global-names.ts';
 
 /**
- * The objects of the runtime that plugins reach and all calls of an isolate share. Once sealed they are frozen with all
- * that they led to when they were made, those that come later before anybody gets them. What the module itself has put
- * on them meanwhile is its author's own.
+ * The objects of the runtime that plugins reach and that all calls of an isolate share. Sealing freezes them with all
+ * that they led to when they were made; objects that come later are frozen before anybody gets them. What the module
+ * itself has put on them meanwhile is its author's own.
  */
 export class ReachableObjects {
   readonly #freezer: Freezer;

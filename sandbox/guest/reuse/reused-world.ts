@@ -26,9 +26,9 @@ const SHAPED = NativeError as unknown as { stackTraceLimit: unknown; prepareStac
 const NOTHING = /^/;
 
 /**
- * The world of an isolate that serves one call after the other: what a call leaves behind the next one must not meet.
- * What can be frozen is, when the module has run; what can be noted is told when it changes; and what is left is
- * compared after each call. The variables of the module are its author's own.
+ * The world of an isolate that serves one call after the other: no call may meet what an earlier one left behind. When
+ * the module has run, what can be frozen is frozen. What can be watched tells when it changes. The rest is compared
+ * after each call. The variables of the module are its author's own.
  */
 export class ReusedWorld {
   readonly #parts: ReusedWorldParts;

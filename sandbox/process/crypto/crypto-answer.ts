@@ -52,9 +52,8 @@ const OPERATIONS: { readonly [op in Operation]: (question: Question, room: Crypt
 };
 
 /**
- * Does a guest's arithmetic with Node's own implementation. Everything that chooses code is looked up here; what comes
- * from the guest is data only, and keys are bytes in each question: there is nothing here that one could take for
- * another.
+ * Does a guest's arithmetic with Node's own implementation. The guest sends data only: all that chooses code is looked
+ * up here. Keys come as bytes in each question, so none of them can be taken for another.
  * @returns as {@link CryptoQuestion} says
  */
 export function answerCryptoQuestion(text: string, room: CryptoRoom): string {

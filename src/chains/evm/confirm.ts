@@ -47,9 +47,9 @@ export interface Lookout {
 }
 
 /**
- * What one node's chain shows of each transaction. The account's transaction count tells which nonces are in blocks at
- * all, so that those that are not cost nothing; only of the others receipts are read, by block where many share one.
- * A node below the floor is passed over while another is above it.
+ * What one node's chain shows of each transaction. The account's transaction count tells which nonces are in blocks;
+ * receipts are read of those only, by block where many share one. A node below the floor is passed over while another
+ * is above it.
  */
 export async function observe(
   rpc: RpcClient,
@@ -187,9 +187,9 @@ function holds(block: ShownBlock | null | undefined, hash: string, transactions:
 }
 
 /**
- * What a node's blocks say of a transaction that was seen in one, and of which the node shows no receipt now. `in`: it has
- * the very block with the transaction in it. `out`: it has another one there, or one without it. `late`: it has not come
- * that far while another has. `untold`: it does not show its block, as when that is pruned.
+ * What a node's blocks say of a transaction that was seen in one, and whose receipt the node does not show now. `in`:
+ * it has that very block, with the transaction. `out`: it has another block there, or one without it. `late`: it has
+ * not come that far, and another has. `untold`: it does not show the block, as when that is pruned.
  */
 type Standing = 'in' | 'out' | 'late' | 'untold';
 

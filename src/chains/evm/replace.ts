@@ -44,8 +44,8 @@ interface Plan extends PricePlan {
 
 /**
  * Prices one more attempt of a transaction under the nonce it has: dearer than each earlier one by what pools ask for,
- * unless the network has no pool. `lane.committed` counts what the dearest of its attempts may take, by {@link costOf}. A
- * bump is of the latest attempt; where it is refused, what is asked can never be mined.
+ * unless the network has no pool. `lane.committed` counts what the dearest of its attempts may take, by {@link costOf}.
+ * A bump repeats the latest attempt; when a bump is refused, the request can never be mined.
  */
 export async function prepareReplacement(
   parts: PrepareParts,

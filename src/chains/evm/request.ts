@@ -61,10 +61,10 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The form of a send request; what must hold between its fields is checked by {@link parseRequest}. This is the list of
- * all that is taken, and whatever else is refused: dropped without a word, a misspelt limit would let money move that
- * it was to hold. The reference's public client (1.10.0) sends `to`, `value`, `data`, the five fields for gas and
- * prices, `speed` and `valid_until`, and nothing beside them; the rest is ours.
+ * The form of a send request; {@link parseRequest} checks what must hold between its fields. Every field that is taken
+ * is listed here, and others are refused: if a misspelt limit were dropped without a word, money would move that it was
+ * to hold. The reference's public client (1.10.0) sends `to`, `value`, `data`, the five fields for gas and prices,
+ * `speed` and `valid_until`, and nothing beside them; the rest is ours.
  */
 export const requestSchema = strictForm(
   {

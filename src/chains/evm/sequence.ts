@@ -14,9 +14,9 @@ export interface NonceQuestion {
 }
 
 /**
- * The next nonce of an account, by one node that serves the chain. All nodes are asked where its answer is less than
- * expected or far beyond, or where nothing is known of the account. Of two answers the higher counts: the other node is
- * behind. Where the higher one is far beyond what is known, the lower counts.
+ * The next nonce of an account, by one node that serves the chain. All nodes are asked where its answer is lower than
+ * expected or far beyond, or where nothing is known of the account. Of two answers the higher counts, for the other
+ * node is behind; but where the higher one is far beyond what is known, the lower counts.
  */
 export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
   const own = onlyOn(chain, rpc);

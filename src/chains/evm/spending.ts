@@ -13,8 +13,8 @@ const NO_CALL = '0x';
 const SELECTOR_BYTES = 4;
 
 /**
- * What a request moves, as far as the chain itself moves it: what the called contract does with the relayer's tokens
- * or allowances shows in recipient and selector only. An access list only makes reads dearer; an authorization list
+ * What a request moves, as far as the chain itself moves it. What the called contract does with the relayer's tokens or
+ * allowances shows only in recipient and selector. An access list only makes reads dearer; an authorization list
  * (EIP-7702) changes accounts beside the recipient.
  */
 function spendOf(request: JsonObject): Spend {

@@ -39,9 +39,9 @@ interface View {
 }
 
 /**
- * What one node's chain shows of each transaction. An attempt is dead when a node whose final blocks are past the last one
- * that could take it, and whose history goes back to before it was signed, has no status of it; a second endpoint, where
- * there is one, has to show the same.
+ * What one node's chain shows of each transaction. An attempt is dead when a node has no status of it, although its
+ * final blocks are past the last one that could take it and its history goes back to before it was signed. A second
+ * endpoint, where there is one, has to show the same.
  */
 export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
   const sought = entries.map(({ attempts }) => attempts.map(seek));

@@ -117,9 +117,9 @@ function signedBefore({ message, messageBytes, signatures }: WireTransaction): P
 }
 
 /**
- * What can become of its bytes: under a durable nonce they stay good until the nonce moves on; else their blockhash gets
- * too old, and what only the relayer signs can be signed anew. What it has signed before may have been sent by whoever has
- * it: that is never signed anew.
+ * What can become of its bytes. Under a durable nonce they stay good until the nonce moves on. Else their blockhash
+ * gets too old, and what only the relayer signs can be signed anew. What the relayer has signed before is never signed
+ * anew: whoever has it may have sent it.
  */
 function fateOf({ message, messageBytes, signatures }: WireTransaction): Pick<ParsedRequest, 'anchorKind' | 'onDeath'> {
   if (nonceOf(message) !== undefined) return { anchorKind: 'text', onDeath: 'never' };

@@ -28,9 +28,9 @@ interface Sight extends Lookup {
 type Sights = ReadonlyMap<string, Sight>;
 
 /**
- * What one node's chain shows of each transaction. Whatever is in a ledger is final, unless another endpoint denies it. An
- * attempt is dead where it is in none, and its time has passed or its sequence is used; a second endpoint, where there is
- * one, has to show the same.
+ * What one node's chain shows of each transaction. Whatever is in a ledger is final, unless another endpoint denies it.
+ * An attempt is dead when it is in no ledger and its time has passed or its sequence is used. A second endpoint, where
+ * there is one, has to show the same.
  */
 export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
   const sought = entries.map(({ attempts }) => attempts.map(seek));

@@ -16,9 +16,9 @@ import { readFields, readRequest, type StellarFields } from './schema.ts';
 export const NOOP_REQUEST: JsonObject = { operations: [{ type: 'bump_sequence', bump_to: 0 }] };
 
 /**
- * Whether one more attempt can be had. Nodes keep one transaction of an account in their queue, and take no other in its
- * place, whatever it pays. After a few ledgers they drop it, and then they take a dearer one. What has expired is dead with
- * the next ledger, so nothing is spent on it. What a client signed is the client's to change.
+ * Whether one more attempt can be had. Nodes keep one transaction of an account in their queue, and take no other in
+ * its place, whatever it pays. After a few ledgers they drop it, and then they take a dearer one. What has expired is
+ * dead with the next ledger, so nothing is spent on it. Only the client can change what the client signed.
  */
 export function canReplace({ transaction, attempts, account }: ObservedEntry, purpose: NewAttempt['purpose']): boolean {
   if (transaction.anchorKind !== 'sequence' || purpose === 'replace') return false;

@@ -3,9 +3,9 @@ import { answersInTime, middleOf } from '../quorum.ts';
 import { accountAt } from './provider.ts';
 
 /**
- * The sequence that the account's next transaction needs. Nodes do not count what waits at them. Where that is less than
- * expected, or nothing is known of the account, all are asked, and of two the higher counts: the other is behind. Any
- * leap ahead is believed, for it is an ordinary thing here, and a lie dies with the transaction's time.
+ * The sequence that the account's next transaction needs. Nodes do not count what waits at them. Where one's answer is
+ * below the expected, or nothing is known of the account, all are asked, and the higher of two counts: the other is
+ * behind. Any leap ahead is believed: it is ordinary here, and a lie dies with the transaction's time.
  * @param least what it should be; undefined takes one node's word, null that of most
  */
 export async function nextSequence(rpc: RpcClient, address: string, least: bigint | null | undefined): Promise<bigint> {

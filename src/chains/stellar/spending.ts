@@ -12,9 +12,9 @@ import { accountOf, readEnvelope } from './message/transaction-envelope.ts';
 import { readFields, readRequest } from './schema.ts';
 
 /**
- * What a request moves of the relayer, in stroops and the smallest units of assets, one like the other. Limits by recipient
- * go by who is paid or called, and those by selector by the kind of operation or the function. Of what is a client's the
- * relayer pays nothing but the fee.
+ * What a request moves of the relayer, in stroops and the smallest units of assets, added up alike. Limits by recipient
+ * look at who is paid or called, those by selector at the kind of operation or the function. For what a client has
+ * signed the relayer pays nothing but the fee.
  */
 function spendOf(request: JsonObject): Spend {
   const asked = readRequest(request);

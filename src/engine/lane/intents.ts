@@ -13,9 +13,9 @@ export function stateRefusal(kind: IntentAction['kind'], { status }: Transaction
 }
 
 /**
- * Carries out what clients want of running transactions, of each in the order in which they asked. What cannot be done
- * any more is refused, and the transaction goes on as it was; what cannot be done now waits. A batch of replacements at
- * most, so that who cancels meanwhile need not wait for all of them.
+ * Carries out what clients want of running transactions, for each in the order in which they asked. What cannot be done
+ * any more is refused, and the transaction goes on as it was; what cannot be done now waits. One batch of replacements
+ * is made at most, so that who cancels need not wait for all.
  * @returns how many were settled
  */
 export async function carryOut(step: LaneStep, intents: readonly Intent[]): Promise<number> {

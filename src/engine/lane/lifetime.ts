@@ -4,10 +4,10 @@ import { askAny, type LaneStep } from './lane-step.ts';
 import type { Sender } from './sender.ts';
 
 /**
- * Whether the time is over in which a transaction was worth sending: its own, else that of its chain. A clock can be
+ * Whether a transaction is no longer worth sending: its own time is over, or else that of its chain. A clock can be
  * wrong for a moment, and an end is for good, so the store's clock alone ends nothing. It takes a second witness: the
- * chain has made a block since the end, or this process has itself watched the transaction for as long as it had to
- * live, by a clock that nobody sets. The latter ends it also where no block is made, or no node answers.
+ * chain has made a block since the end, or this process has watched the transaction for its whole time to live, by a
+ * clock that nobody sets. The latter counts also where no block is made, or no node answers.
  */
 export async function hasExpired(step: LaneStep, transaction: Transaction): Promise<boolean> {
   const { id, relayerId, validUntil, createdAt } = transaction;

@@ -26,8 +26,8 @@ export interface SenderSources {
 }
 
 /**
- * Finds the senders of a lane, each once. They act for the lane's account, also where a relayer has been given another
- * signer since: what was begun with one key is ended with it, or waits; two keys would pay twice.
+ * Finds the senders of a lane, each once. They act for the lane's account, even where a relayer has been given another
+ * signer since: what was begun with one key ends with it, or waits, for two keys would pay twice.
  * Made anew for every step, so that a changed policy or endpoint counts from the next one.
  */
 export class Senders {

@@ -4,9 +4,9 @@ import { askAny, type LaneStep, latestOf, unmined } from '../lane/lane-step.ts';
 import type { OpenEntry } from '../lane/ledger.ts';
 
 /**
- * Marks what a node took and has no more, to be offered again. Pools keep few transactions of one account (geth 16): some
- * drop the others without a word, and some lose one. How far the node counts shows what is missing. It is asked after each
- * block, which makes room, and now and then. The lowest sequences are marked first, a batch at most.
+ * Marks what a node took and no longer has, to be offered again. Pools keep few transactions of one account (geth 16):
+ * some drop the others without a word, and some lose one. The node's count shows what is missing. It is asked after
+ * each block, which makes room, and now and then. The lowest sequences are marked first, a batch at most.
  */
 export async function markMissing(step: LaneStep): Promise<void> {
   const { timing } = step;

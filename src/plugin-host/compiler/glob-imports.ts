@@ -49,8 +49,8 @@ export interface PatternCall {
 
 /**
  * The calls of `import()` and `require()` whose argument is put together from a relative path and something else. The
- * bundler would take it for a pattern, and look through all folders below the path for what fits, wherever that leads
- * and without a word to plugins of its own (https://esbuild.github.io/api/#glob).
+ * bundler would take it for a pattern and search all folders below the path, wherever that leads, without asking its
+ * plugins (https://esbuild.github.io/api/#glob).
  * @param file how errors name it
  * @returns of more than {@link MOST_CALLS} the first ones, and one more
  * @throws BuildFailure when the text does not compile

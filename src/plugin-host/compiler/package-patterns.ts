@@ -11,9 +11,9 @@ const CALLEE = /^(?:import\b|require\b|module[ \t]{0,100}\.[ \t]{0,100}require\b
 const MOST_NAMES = 1000;
 
 /**
- * The text of a package's file in which each call that the bundler would take for a pattern, see {@link patternCalls},
- * throws when it is reached, as Node.js does where a module is missing: most packages try such calls, or can do without.
- * Every line and column stays where it is.
+ * The text of a package's file, where a call that the bundler would take for a pattern, see {@link patternCalls},
+ * throws when it is reached, as Node.js does where a module is missing. Most packages try such calls, or can do
+ * without. Every line and column stays where it is.
  * @param file its path below the plugins folder
  * @returns the same text where nothing is to be replaced; the errors that refuse it, where something cannot be
  */

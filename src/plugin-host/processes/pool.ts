@@ -99,8 +99,8 @@ class DriverThread {
  * cross over the ports. Piscina's queue is not used for them: it is served from its head, so one full thread would hold
  * up all others.
  *
- * Those that end are replaced from here. Piscina would do so, but never again after one of them could not start, and
- * where the system starts no thread for the moment, its attempt would throw from an event.
+ * Threads that end are replaced from here. Piscina would stop replacing them after one could not start, and where the
+ * system starts no thread for the moment, its attempt would throw from an event.
  */
 export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolEvents): Promise<DriverPool> {
   const threads = new Map<number, DriverThread>();

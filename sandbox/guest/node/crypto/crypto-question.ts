@@ -2,9 +2,8 @@
 
 /**
  * Arithmetic that the process does for the guest. All bytes are base64, keys included: a private key is its PKCS #8, a
- * public key its SPKI, both in DER. Nothing is kept over there between two questions but the {@link CipherQuestion}s'.
- *
- * The answer is `=` and base64, `:` and text, `!` and a {@link CryptoFailure}, or `""` when the question is not understood.
+ * public key its SPKI, both in DER. Between two questions the process keeps nothing but a {@link CipherQuestion}. The
+ * answer is `=` and base64, `:` and text, `!` and a {@link CryptoFailure}, or `""` when the question is not understood.
  */
 export type CryptoQuestion =
   | { op: 'digest'; hash: string; data: string; length?: number }

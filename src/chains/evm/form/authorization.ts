@@ -43,9 +43,9 @@ const entrySchema = z
   });
 
 /**
- * An authorization list (EIP-7702) as clients send it, numbers as JSON numbers, decimal or hexadecimal. What the
- * protocol would pass over without a word is refused here, but for a signature that no key can have made: that takes
- * longer to find out, see {@link authorityOf}.
+ * An authorization list (EIP-7702) as clients send it, numbers as JSON numbers, decimal or hexadecimal. Entries that
+ * the protocol would pass over without a word are refused here. Only a signature that no key can have made is not: that
+ * takes longer to find out, see {@link authorityOf}.
  */
 export const authorizationListSchema = z
   .array(entrySchema)

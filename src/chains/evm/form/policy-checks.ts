@@ -24,9 +24,9 @@ export function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
 }
 
 /**
- * What the account's policies have against signing a request now; undefined when they let it go. They may have been
- * changed since it was accepted. Price cap and reserve are not among them: they hold by what is signed, and a
- * transaction waits for them.
+ * Why the account's policies forbid to sign a request now; undefined when they allow it. They may have been changed
+ * since it was accepted. Price cap and reserve are not checked here: they bound what is signed, and a transaction waits
+ * for them.
  */
 export function policyViolation(request: EvmRequest, account: Account): string | undefined {
   const policy = readPolicy(account.policies);

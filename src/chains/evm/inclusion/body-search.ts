@@ -37,9 +37,9 @@ const CALLS_AT_ONCE = 16;
 const SLACK_MS = 300_000;
 
 /**
- * Keeps where each account's search stands. A search begins at the block of when the first of the transactions was signed,
- * and goes up: most are in a block soon after. At the end of the chain it goes on below where it began, in stretches that
- * double, for the clock may have been wrong. After the first block of the chain it begins anew.
+ * Keeps where each account's search stands. A search begins at the block of when the first transaction was signed, and
+ * goes up: most are in a block soon after. From the chain's end it goes on below where it began, in stretches that
+ * double, for the clock may have been wrong. After the chain's first block it begins anew.
  */
 export function createBodySearch(): BodySearch {
   const places = new Map<string, Place>();

@@ -86,9 +86,9 @@ export function openMarket(
 const REFRESH_GIVEN_UP_AFTER_MS = 30_000;
 
 /**
- * Serves a value until it is stale, and then on until it expires while one load in the background renews it. The age
- * counts from when its load began, so that what is served was never asked for longer ago than `expireAfterMs`. A failure
- * goes to those who have to wait for the load, and is not remembered.
+ * Serves a value until it is stale. Then one load in the background renews it, and the old one is served until it
+ * expires. The age counts from when its load began, so nothing is served that was asked for longer ago than
+ * `expireAfterMs`. A failed load fails those who wait for it, and is not remembered.
  */
 export function servedStale<T>(
   bounds: { staleAfterMs: number; expireAfterMs: number },

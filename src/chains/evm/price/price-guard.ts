@@ -23,8 +23,8 @@ const TOLD_AGAIN_AFTER_MS = 5_000;
 
 /**
  * Keeps one node's wrong answer from deciding what is paid. A market is believed when its prices, tips included, do not
- * leap. For one that does, and for the first one, all nodes are asked. Where only one of them answers, it has to tell of
- * the leap again some seconds later: until then the market before is told, with a doubt. The policy's caps do the rest.
+ * leap. For one that does, and for the first one, all nodes are asked. Where only one answers, it has to tell of the
+ * leap again some seconds later: until then the market before is told, with a doubt. The policy's caps do the rest.
  */
 export function createPriceGuard(clock: Clock, { one, all }: MarketSources): (of: 'one' | 'all') => Promise<Market> {
   let believed: Market | undefined;

@@ -7,12 +7,12 @@ import {
   TOKEN_PROGRAM,
 } from '../programs.ts';
 
-/*
- * What a transaction can take from its fee payer beyond the fee. The runtime hands every program that an instruction calls
- * the accounts that the instruction names, with the rights that the message gives them, and the fee payer has all rights
- * in every message. So no instruction may name it, but in the places below, where the program is known to take nothing
- * from who stands there. A program that is not named here may do anything. An account out of a lookup table is never the
- * fee payer: the runtime refuses a message that loads one twice.
+/**
+ * What a transaction can take from its fee payer beyond the fee. The runtime hands every program that an instruction
+ * calls the accounts that the instruction names, with the rights that the message gives them, and the fee payer has all
+ * rights in every message. So no instruction may name it, except in the places below, where the program is known to
+ * take nothing from the account that stands there. A program that is not listed may do anything. An account out of a
+ * lookup table is never the fee payer: the runtime refuses a message that loads one twice.
  */
 
 /** The places of an instruction's accounts in which the fee payer loses nothing; by what the data begin with. */

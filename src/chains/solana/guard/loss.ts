@@ -12,9 +12,9 @@ export interface LossBound {
 }
 
 /**
- * Why a transaction takes more than it may from its fee payer, as a trial shows: whatever programs do among themselves is in
- * it. Undefined where it does not, and where the node does not tell. The balance moves also by what others do: what looks
- * like a loss is tried again between two looks at it.
+ * Why a transaction takes more than it may from its fee payer, as a trial shows, with all that programs do. Undefined
+ * where it takes no more, or the node does not tell. Others move the balance too: what looks like a loss is tried again
+ * between two looks at it.
  * @param funds what the account had at about the time of the trial
  */
 export async function lossShown(

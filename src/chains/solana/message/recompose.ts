@@ -24,8 +24,8 @@ interface Entry {
 
 /**
  * A message that does the same for another payer. The accounts of its instructions keep their rights, also those that
- * its lookup tables name; what no instruction names takes part no longer. The runtime loads no account twice, so what the
- * payer or the new instructions name is taken out of the tables.
+ * its lookup tables name; an account that no instruction names is left out. The runtime loads no account twice, so what
+ * the payer or the new instructions name is taken out of the tables.
  */
 export function recompose(
   message: Message,

@@ -13,10 +13,10 @@ import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts'
 import { AGGREGATOR, termsOf } from './aggregator.ts';
 import { wrappedAccount } from './wrapped.ts';
 
-/*
- * What a market builds is signed by the relayer, so it could take anything that the relayer has. It may be made of these
- * parts only: budgets, the relayer's own token accounts, transfers of the token up to the amount, and Jupiter's program with
- * amounts that are in its instruction.
+/**
+ * The relayer signs what a market builds, which could take anything that the relayer has. So it may be made of these
+ * parts only: budgets, the relayer's own token accounts, transfers of the token up to the amount, and Jupiter's program
+ * with amounts that are in its instruction.
  */
 
 /** What a swap may take. */

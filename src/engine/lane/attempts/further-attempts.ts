@@ -166,9 +166,9 @@ async function signOne({ wanted, sender, anchor, prepared }: Ready, fields: Json
 }
 
 /**
- * The write-ahead of further attempts: the earlier ones stay stored, for one of them may be the one that counts. When the
- * store refuses the whole, the first alone is tried, so that one bad row holds up none but itself. When nobody knows
- * whether it was kept, nothing is tried before the store was read.
+ * The write-ahead of further attempts: the earlier ones stay stored, for one of them may be the one that counts. When
+ * the store refuses the whole batch, the first is tried alone, so that one bad row holds up only itself. When nobody
+ * knows whether the batch was stored, nothing is tried before the store is read.
  */
 async function store(step: LaneStep, signed: readonly Signed[], outcomes: Map<Wanted, AttemptOutcome>): Promise<void> {
   const [first] = signed;

@@ -163,9 +163,9 @@ async function signOne(priced: Priced, anchor: Anchor | undefined, kept: Signed 
 }
 
 /**
- * The write-ahead: after this the bytes may leave, and after a crash the same ones go out again. When the store
- * refuses the whole, the first alone is tried, so that one bad row holds up none but itself; the others stay pending.
- * Under a lost lease nothing is tried: what was signed is dropped before anybody saw it.
+ * The write-ahead: after this the bytes may leave, and after a crash the same ones go out again. When the store refuses
+ * the whole batch, the first is tried alone, so that one bad row holds up only itself; the others stay pending. When
+ * the lease is lost nothing is tried: what was signed is dropped before anybody saw it.
  */
 async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> {
   const [first] = signed;

@@ -4,9 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export const SIGNATURES_PER_TURN = 16;
 
 /**
- * Starts something for each item, so many of them in one turn of the loop: work that waits for nothing, such as writing
- * down what is signed, would else hold up everything for as long as all of it takes. What has to wait overlaps as if all
- * were started at once.
+ * Starts something for each item, a batch in each turn of the loop: work that waits for nothing, such as writing down
+ * what is signed, would else hold up everything until all of it is done. Items that wait overlap as if all were started
+ * at once.
  */
 export async function startInBatches<T, R>(
   items: readonly T[],

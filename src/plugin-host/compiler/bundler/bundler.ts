@@ -22,9 +22,9 @@ interface Waiting {
 const SHARE_AMONG_OTHERS = 1 / 2;
 
 /**
- * Builds in one worker process, many at once; it starts with the first. A build that the worker does not finish, for
- * whatever reason, is done once more in a worker of its own, one after the other. So a build that breaks, fills or
- * holds up its worker costs others a moment, and what is begun later finds a new one.
+ * Builds many at once in one worker process, which starts with the first. A build that the worker does not finish, for
+ * whatever reason, is done once more in a worker of its own; of these only one runs at a time. So a build that breaks,
+ * fills or holds up its worker costs others a moment, and what is begun later finds a new worker.
  */
 export class Bundler {
   readonly #limits: BundlerLimits;

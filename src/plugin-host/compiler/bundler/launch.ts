@@ -32,9 +32,9 @@ export interface BundlerHold {
 }
 
 /**
- * Held by the system itself, as far as it can: the process ends with the server, gets no memory far beyond the limit in
- * the time in which nobody looks, and opens no file but those that builds are made of. The best hold comes first; one
- * that does not start is followed by the next.
+ * The system holds the process as far as it can: it ends with the server, gets no memory far beyond its limit while
+ * nobody looks, and opens only the files that builds are made of. The best hold comes first; if it does not start, the
+ * next follows.
  * @param roots where plugins lie, absolute and without symbolic links
  */
 export function bundlerHolds(
