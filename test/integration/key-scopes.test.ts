@@ -121,6 +121,17 @@ t.test('nobody signs with a key or tells a webhook through a relayer of their ow
   t.equal((await service.request('GET', '/api/v1/relayers/local-2')).body.data.notification_id, undefined);
 });
 
+t.test('who may change webhooks may point those elsewhere that unseen relayers tell', async (t) => {
+  const path = '/api/v1/relayers/local-2';
+  t.equal((await service.request('PATCH', path, { notification_id: 'theirs' })).status, 200);
+  const permissions = ['notifications:write'];
+  const { key } = (await service.request('POST', '/api/v1/api-keys', { name: 'hooks', permissions })).body.data;
+  t.match((await ask(key, 'GET', '/api/v1/relayers')).json, { data: [], pagination: { total_items: 0 } });
+  const moved = await ask(key, 'PATCH', '/api/v1/notifications/theirs', { url: 'https://else.example/' });
+  t.match(moved, { status: 200, json: { data: { url: 'https://else.example/' } } });
+  t.equal((await service.request('PATCH', path, { notification_id: null })).status, 200);
+});
+
 t.test('a plugin shows a key none of the relayers that do not exist for it', async (t) => {
   const permissions = ['plugins:three:call', 'relayers:local-2:read'];
   const { key } = (await service.request('POST', '/api/v1/api-keys', { name: 'three', permissions })).body.data;

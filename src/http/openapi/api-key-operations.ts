@@ -7,7 +7,9 @@ import { BODY, found, type Operation } from './operation.ts';
 export const apiKeySchema = z.strictObject({
   id: z.string().meta({ description: 'Names the key in logs, records and `context.caller`' }),
   name: z.string(),
-  allowed_origins: z.array(z.string()).meta({ description: 'Origins of pages that may use it; `*` for any' }),
+  allowed_origins: z.array(z.string()).meta({
+    description: 'A request whose `Origin` is another one is 403. `*` for any; what is no page names none',
+  }),
   created_at: moment,
   permissions: z.array(z.string()),
   rate_limit: z
@@ -40,7 +42,8 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
     description:
       'Permissions are `*`, or a kind and a deed, with an id between them for relayers and plugins: `relayers:my-relayer:send`, ' +
       '`plugins:*:call`, `metrics:read`. What a key may do nothing to does not exist for it. Nobody grants what they do not ' +
-      'have. A repeat under the same idempotency key makes no second key, and cannot show the first again.',
+      'have. `allowed_origins`, absent: those of the key that asks, only narrow who may use it: no answer carries CORS headers, ' +
+      'so no page of another origin works. A repeat under the same idempotency key makes no second key, and cannot show the first again.',
     body: {
       schema: apiKeyCreateSchema,
       required: true,

@@ -256,9 +256,10 @@ function failures(
   const answers: Record<string, JsonObject> = {};
   for (const status of [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b)) {
     const rows = codes.filter((code) => ERRORS[code].status === status);
-    const other = operation.otherFailures?.[status];
+    const other = operation.otherFailures?.[status] ?? operation.anyFailure;
     answers[status] = other === undefined ? components.failure(rows) : components.eitherFailure(rows, other);
   }
+  if (operation.anyFailure !== undefined) answers['default'] = components.eitherFailure([], operation.anyFailure);
   return answers;
 }
 

@@ -65,7 +65,8 @@ export const notificationOperations: Readonly<Record<string, Operation>> = {
       'Absent or null leaves a key, an empty string removes it, any other sets it. While there is a ' +
       '`second_signing_key`, `webhook-signature` has a signature by each, so that receivers can change from one to the ' +
       'other. ' +
-      'The `url` as answers show it leaves it as it is.',
+      'The `url` as answers show it leaves it as it is; another one is where all that its relayers tell goes from now on, ' +
+      'what waits included, also of relayers that the key does not see.',
     body: { schema: notificationUpdateSchema, required: true, example: { signing_key: '' } },
     answer: found('The notification after the change', envelope(notificationSchema)),
     errors: [...BODY, 'NOTIFICATION_NOT_FOUND'],

@@ -69,6 +69,8 @@ export interface Operation {
   takesKey?: boolean;
   /** Failures that are not rows of the error table, by statuses that some of those rows have too. */
   otherFailures?: Readonly<Record<number, OtherFailure>>;
+  /** The failure that any further status may have, for what is called chooses it. */
+  anyFailure?: OtherFailure;
 }
 
 /** A failure with a shape of its own. */

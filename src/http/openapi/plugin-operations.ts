@@ -183,7 +183,8 @@ export function pluginCalls(): Record<string, Operation> {
     tag: 'Plugins',
     description:
       'The route reaches the handler as `context.route`, the parameters as `params`: those of the query if given, else ' +
-      'the key `params` of the body, else the whole body. A body is read as JSON whatever its content type.',
+      'the key `params` of the body, else the whole body. A body is read as JSON whatever its content type. An error that ' +
+      'the handler throws chooses its status, any from 200 to 599 that can have a body: go by `success`.',
     query: {
       route: 'Route suffix, for instance `/name`; the path wins',
       params: 'Parameters: JSON when it parses, else the text itself',
@@ -199,6 +200,11 @@ export function pluginCalls(): Record<string, Operation> {
       'EFFECT_UNKNOWN',
       'LOCK_HELD_ELSEWHERE',
     ],
+    anyFailure: {
+      description: 'The handler threw an error with this status',
+      schema: pluginFailureSchema,
+      name: 'PluginFailure',
+    },
     otherFailures: {
       500: {
         description: 'The handler threw without a status, or broke a limit',

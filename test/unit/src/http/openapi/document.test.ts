@@ -101,7 +101,9 @@ t.test('paths, parameters and failures of an operation', async (t) => {
   t.equal(list?.['x-permission'], 'relayers:{id}:read');
   t.strictSame(paths['/api/v1/health']?.['get']?.security, [], 'the probe needs no key');
   const plugin = paths['/plugins/{id}/call/{route}']?.['post'];
-  t.match(plugin?.responses['500']?.content['application/json']?.schema, {
-    anyOf: [{ $ref: '#/components/schemas/PluginFailure' }, { $ref: '#/components/schemas/Failure' }],
-  });
+  for (const status of ['400', '500', 'default']) {
+    t.match(plugin?.responses[status]?.content['application/json']?.schema, {
+      anyOf: [{ $ref: '#/components/schemas/PluginFailure' }, { $ref: '#/components/schemas/Failure' }],
+    });
+  }
 });
