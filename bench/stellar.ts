@@ -111,7 +111,7 @@ async function payments(net: StellarNet, from: Keypair, to: string, count: numbe
   return Array.from({ length: count }, () => {
     const transaction = new TransactionBuilder(account, { fee: '100', networkPassphrase: net.passphrase })
       .addOperation(Operation.payment({ destination: to, asset: Asset.native(), amount: '0.0000001' }))
-      .setTimeout(0)
+      .setTimeout(1_800)
       .build();
     transaction.sign(from);
     return transaction.toXdr();
