@@ -1,6 +1,6 @@
 const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal']);
 /** What the server logs as an error because of what an attack does to its own plugin. */
-const OF_ATTACKS: ReadonlySet<string> = new Set(['a plugin is backed off']);
+const OF_ATTACKS: ReadonlySet<string> = new Set(['a plugin is backed off', 'a plugin did not catch an error']);
 const SHOWN = 300;
 
 /** What a server has logged as an error or written past its log as one, with how often. */
