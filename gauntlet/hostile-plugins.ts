@@ -17,10 +17,13 @@ export interface HostilePlugin {
 /** What an honest call of a hostile plugin returns. */
 export const HONEST = 'honest';
 
+/** How the ids of plugins that attack begin. */
+export const HOSTILE = 'hostile-';
+
 /** Makes each attack a plugin of its own. */
 export function hostilePlugins(attacks: readonly Attack[]): HostilePlugin[] {
   return attacks.map((attack, index) => ({
-    id: `hostile-${index + 1}`,
+    id: `${HOSTILE}${index + 1}`,
     attack,
     source: `// ${attack.name.replaceAll(/\s+/g, ' ')}
 export async function handler(context) {

@@ -1,7 +1,16 @@
+import { HOSTILE } from './hostile-plugins.ts';
+
 const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal']);
-/** What the server logs as an error because of what an attack does to its own plugin. */
-const OF_ATTACKS: ReadonlySet<string> = new Set(['a plugin is backed off', 'a plugin did not catch an error']);
+/** What the server logs as an error because of what a plugin does; of one that attacks it is no fault. */
+const OF_PLUGINS: ReadonlySet<string> = new Set(['a plugin is backed off', 'a plugin did not catch an error']);
 const SHOWN = 300;
+
+interface LogLine {
+  level?: string;
+  msg?: string;
+  err?: { message?: string };
+  pluginId?: string;
+}
 
 /** What a server has logged as an error or written past its log as one, with how often. */
 export function errorsIn(output: string): Map<string, number> {
@@ -15,7 +24,8 @@ export function errorsIn(output: string): Map<string, number> {
 
 function errorOf(line: string): string | null {
   if (!line.startsWith('{')) return /Error\b|^\(node:\d+\)/.test(line) ? line.slice(0, SHOWN) : null;
-  const { level, msg, err } = JSON.parse(line) as { level?: string; msg?: string; err?: { message?: string } };
-  if (level === undefined || !ERRORS.has(level) || msg === undefined || OF_ATTACKS.has(msg)) return null;
+  const { level, msg, err, pluginId } = JSON.parse(line) as LogLine;
+  if (level === undefined || !ERRORS.has(level) || msg === undefined) return null;
+  if (OF_PLUGINS.has(msg) && pluginId?.startsWith(HOSTILE) === true) return null;
   return [msg, ...(err?.message === undefined ? [] : [err.message])].join(': ').slice(0, SHOWN);
 }

@@ -43,6 +43,7 @@ import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openSettings } from './open-settings.ts';
+import { openStore } from './open-store.ts';
 import { createPluginHost, type PluginHostDeps } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import { sampleAtScrape } from './scrape-samples.ts';
@@ -52,12 +53,10 @@ import { IdempotencyKeys } from './services/idempotency-keys.ts';
 import { ThreadKeeper } from './signers/keeper/thread-keeper.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import type { KeyKeeper } from './signers/signer.ts';
-import { createSealer, type Sealer } from './store/sealing.ts';
+import { createSealer } from './store/sealing.ts';
 import { openFolderMemory } from './store/sqlite/folder-memory.ts';
 import { lockDataDir } from './store/sqlite/lock.ts';
-import { openSqliteStore } from './store/sqlite/sqlite.ts';
 import { loadSealingKey } from './store/storage-key.ts';
-import type { Store } from './store/store.ts';
 import { Teardown } from './teardown.ts';
 
 /** What a service is made from. */
@@ -94,8 +93,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** How long a start waits for a database server that does not answer. */
-const DATABASE_PATIENCE_MS = 30_000;
 /** How long the answers of calls that were ended may take to leave. */
 const LAST_ANSWERS_MS = 2000;
 
@@ -376,19 +373,6 @@ async function build(
 
 function configurationFiles({ CONFIG_DIR, CONFIG_FILE_NAME }: Configuration['environment']): ConfigurationFiles {
   return { files: [join(CONFIG_DIR, CONFIG_FILE_NAME), '.env'], folder: join(CONFIG_DIR, 'networks') };
-}
-
-/** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */
-async function openStore(
-  url: string | undefined,
-  { dataDir, log, sealer, cut }: { dataDir: string; log: Log; sealer: Sealer; cut: AbortSignal },
-): Promise<Store> {
-  if (url !== undefined) {
-    // Its client is some 4 MB of code that the embedded store has no use for.
-    const { openPostgresStore } = await import('./store/postgres/postgres.ts');
-    return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS, cut });
-  }
-  return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });
 }
 
 /** The engine may wait for endpoints and the host for its compiler: neither needs the other, nor does an end. */

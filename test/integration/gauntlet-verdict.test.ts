@@ -218,7 +218,9 @@ t.test('the figures', (t) => {
 t.test('errors in what a server wrote', (t) => {
   const output = [
     '{"level":"info","msg":"ready"}',
-    '{"level":"error","msg":"a plugin is backed off"}',
+    '{"level":"error","msg":"a plugin is backed off","pluginId":"hostile-1"}',
+    '{"level":"error","msg":"a plugin did not catch an error","pluginId":"hostile-2","err":{"message":"many"}}',
+    '{"level":"error","msg":"a plugin did not catch an error","pluginId":"honest","err":{"message":"broken"}}',
     '{"level":"error","msg":"Something failed","err":{"message":"why"}}',
     '{"level":"error","msg":"Something failed","err":{"message":"why"}}',
     'TypeError: not a function',
@@ -227,6 +229,7 @@ t.test('errors in what a server wrote', (t) => {
   t.same(
     [...errorsIn(output)],
     [
+      ['a plugin did not catch an error: broken', 1],
       ['Something failed: why', 2],
       ['TypeError: not a function', 1],
     ],

@@ -3,7 +3,7 @@ import type { Operations, Schemas } from '../../client/api.ts';
 import { type ApiClient, ApiError } from '../../client/client.ts';
 import type { Command } from '../command.ts';
 import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
-import { jsonLine, rowsOf } from './rows.ts';
+import { itemLines, jsonLine } from './rows.ts';
 
 interface List<Item> {
   name: string;
@@ -24,8 +24,7 @@ function listCommand<Item>({ name, summary, heads, read, row }: List<Item>): Com
     arguments: 0,
     async run(context, given) {
       const { data } = await read(await clientOf(context, given));
-      const lines = given.flags.has('json') ? data.map(jsonLine) : rowsOf(heads, data.map(row));
-      for (const line of lines) context.say(line);
+      for (const line of itemLines(data, { heads, row, isJson: given.flags.has('json') })) context.say(line);
       return 0;
     },
   };

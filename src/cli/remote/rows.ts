@@ -22,3 +22,11 @@ export function rowsOf(heads: readonly string[], rows: readonly (readonly string
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner));
 }
+
+/** Items as a table for people, or each as a line of JSON for programs. */
+export function itemLines<Item>(
+  items: readonly Item[],
+  { heads, row, isJson }: { heads: readonly string[]; row: (item: Item) => string[]; isJson: boolean },
+): string[] {
+  return isJson ? items.map(jsonLine) : rowsOf(heads, items.map(row));
+}

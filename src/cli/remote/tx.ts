@@ -3,7 +3,7 @@ import { type ApiClient, ApiError } from '../../client/client.ts';
 import { findTransactions } from '../../client/find-transaction.ts';
 import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
 import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
-import { jsonLine, plain, rowsOf } from './rows.ts';
+import { itemLines, jsonLine, plain } from './rows.ts';
 import { timelineText } from './timeline-text.ts';
 import { untilEnded } from './wait.ts';
 
@@ -44,10 +44,8 @@ async function list(client: ApiClient, { say }: CommandContext, { values: [, rel
     const chain = hash ?? (typeof signature === 'string' ? signature : '');
     return [one.id, one.status, at ?? '', chain, one.status_reason ?? ''];
   };
-  const lines = flags.has('json')
-    ? data.map(jsonLine)
-    : rowsOf(['ID', 'STATUS', 'ACCEPTED', 'HASH', 'WHY'], data.map(row));
-  for (const line of lines) say(line);
+  const heads = ['ID', 'STATUS', 'ACCEPTED', 'HASH', 'WHY'];
+  for (const line of itemLines(data, { heads, row, isJson: flags.has('json') })) say(line);
   return 0;
 }
 

@@ -2,7 +2,7 @@ import type { Operations, Schemas } from '../../client/api.ts';
 import type { ApiClient } from '../../client/client.ts';
 import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
 import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
-import { jsonLine, rowsOf } from './rows.ts';
+import { itemLines, jsonLine } from './rows.ts';
 
 type State = NonNullable<NonNullable<Operations['listDeliveries']['input']['query']>['state']>;
 
@@ -66,6 +66,6 @@ function tell<Item>(
   heads: readonly string[],
   row: (item: Item) => string[],
 ): number {
-  for (const line of flags.has('json') ? items.map(jsonLine) : rowsOf(heads, items.map(row))) say(line);
+  for (const line of itemLines(items, { heads, row, isJson: flags.has('json') })) say(line);
   return 0;
 }

@@ -58,13 +58,14 @@ async function keep(texts: SandboxTexts, folder: string, name: string): Promise<
   await Promise.all(outdated.map((one) => rm(join(folder, one), { force: true })));
 }
 
-/** Of the sources, of what builds them, and of which packages are there. */
+/** Of the sources, of what builds them, and of the packages that are there. */
 async function digest(sandboxDir: string): Promise<string> {
   const root = dirname(sandboxDir);
   const files = [
     ...(await filesBelow(sandboxDir)),
     ...(await filesBelow(import.meta.dirname)),
-    ...['package.json', 'package-lock.json'].map((file) => join(root, file)),
+    // What npm has installed.
+    join(root, 'node_modules', '.package-lock.json'),
   ];
   const hash = createHash('sha256').update(nativeAddon());
   for (const bytes of await Promise.all(files.map((file) => readFile(file).catch(() => Buffer.alloc(0))))) {

@@ -1,5 +1,5 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
-import { isObject, type Json, type JsonObject, type WireObject } from '../../domain/json/json.ts';
+import type { Json, JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
@@ -109,7 +109,7 @@ export function createSignersService({ store, signers, kinds, guard, newId }: Si
  * @throws AppError `INVALID_REQUEST` for a service that may never be asked
  */
 function checkAddresses(value: Json, guard: SignersDeps['guard'], place = 'config'): void {
-  if (isObject(value)) {
+  if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) checkAddresses(inner, guard, `${place}.${name}`);
     return;
   }

@@ -50,17 +50,20 @@ const SERVES_MS = 60_000;
  */
 export class ListContents {
   readonly #stride: number;
+  /** The most entries that are counted instead. */
+  readonly #counted: number;
   readonly #elapsed: () => number;
   readonly #known = new Map<string, { madeAt: number; contents: Promise<Contents> }>();
 
   constructor({ stride = STRIDE, elapsed = () => performance.now() } = {}) {
     this.#stride = stride;
+    this.#counted = stride * MOST_STRIDES;
     this.#elapsed = elapsed;
   }
 
   /** Where the entry number `offset`, from 0, is found. */
   async open(list: LongList, offset: number): Promise<Opening> {
-    if (!list.isLasting || !this.#serves(list)) {
+    if (!list.isLasting || this.#serving(list) === undefined) {
       const most = list.isLasting ? this.#stride : this.#counted;
       const total = await list.countAfter(undefined, most + 1);
       if (total <= most) return { total, after: undefined, skip: offset };
@@ -74,15 +77,6 @@ export class ListContents {
     };
   }
 
-  get #counted(): number {
-    return this.#stride * MOST_STRIDES;
-  }
-
-  #serves({ name }: LongList): boolean {
-    const known = this.#known.get(name);
-    return known !== undefined && this.#elapsed() - known.madeAt <= SERVES_MS;
-  }
-
   async #contentsOf(list: LongList): Promise<{ contents: Contents; newer: number }> {
     const contents = await this.#latest(list);
     const newer = await list.countBefore(contents.newest, this.#counted + 1);
@@ -92,14 +86,19 @@ export class ListContents {
   }
 
   #latest(list: LongList): Promise<Contents> {
-    const now = this.#elapsed();
-    for (const [name, { madeAt }] of this.#known) if (now - madeAt > SERVES_MS) this.#known.delete(name);
-    const known = this.#known.get(list.name);
-    if (known !== undefined) return known.contents;
+    const known = this.#serving(list);
+    if (known !== undefined) return known;
     const contents = this.#make(list);
-    this.#known.set(list.name, { madeAt: now, contents });
+    this.#known.set(list.name, { madeAt: this.#elapsed(), contents });
     contents.catch(() => this.#known.delete(list.name));
     return contents;
+  }
+
+  /** What is known and not too old. */
+  #serving({ name }: LongList): Promise<Contents> | undefined {
+    const now = this.#elapsed();
+    for (const [one, { madeAt }] of this.#known) if (now - madeAt > SERVES_MS) this.#known.delete(one);
+    return this.#known.get(name)?.contents;
   }
 
   async #make(list: LongList): Promise<Contents> {

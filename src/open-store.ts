@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { systemClock } from './domain/clock.ts';
+import type { Log } from './observability/log.ts';
+import type { Sealer } from './store/sealing.ts';
+import { openSqliteStore } from './store/sqlite/sqlite.ts';
+import type { Store } from './store/store.ts';
+
+export interface StoreParts {
+  dataDir: string;
+  log: Log;
+  sealer: Sealer;
+  /** Cuts the connections to a database server. */
+  cut: AbortSignal;
+}
+
+/** How long a start waits for a database server that does not answer. */
+const DATABASE_PATIENCE_MS = 30_000;
+
+/** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */
+export async function openStore(url: string | undefined, { dataDir, log, sealer, cut }: StoreParts): Promise<Store> {
+  if (url !== undefined) {
+    // Its client is some 4 MB of code that the embedded store has no use for.
+    const { openPostgresStore } = await import('./store/postgres/postgres.ts');
+    return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS, cut });
+  }
+  return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });
+}
