@@ -28,7 +28,7 @@ export function cdpAuthorization(
   return (url, body) => {
     const iat = Math.floor(clock.now() / 1_000);
     const uris = [`POST ${url.host}${url.pathname}`];
-    const claims = { sub: apiKeyId, iss: 'cdp', aud: ['cdp_service'], iat, nbf: iat, exp: iat + SECONDS, uris };
+    const claims = { sub: apiKeyId, iss: 'cdp', iat, nbf: iat, exp: iat + SECONDS, uris };
     // The hash is over the body with its keys in order, which bodies of one key always have.
     const use = { uris, reqHash: hash('sha256', body, 'hex'), iat, nbf: iat, jti: randomUUID() };
     const nonce = randomUUID().replaceAll('-', '');

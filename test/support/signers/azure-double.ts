@@ -62,10 +62,11 @@ export class AzureDouble {
 
   #tokenOfApplication({ method, url, headers, bytes }: Asked): Answered {
     const form = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
-    const isForm = method === 'POST' && headers['content-type'] === 'application/x-www-form-urlencoded';
+    const isForm = method === 'POST' && /^application\/x-www-form-urlencoded(;|$)/.test(headers['content-type'] ?? '');
     const { grant_type, scope, client_id, client_secret, client_assertion, client_assertion_type, ...more } = form;
-    const isWhole =
-      grant_type === 'client_credentials' && scope === `${RESOURCE}/.default` && Object.keys(more).length === 0;
+    // Beside the fields of the grant, clients tell about themselves.
+    const isNothingElse = Object.keys(more).every((name) => /^(x-client-|x-ms-lib-|client-request-id$)/.test(name));
+    const isWhole = grant_type === 'client_credentials' && scope === `${RESOURCE}/.default` && isNothingElse;
     if (!isForm || !isWhole || url.pathname !== `/${TENANT}/oauth2/v2.0/token`) {
       return {
         status: 400,
@@ -91,14 +92,14 @@ export class AzureDouble {
   }
 
   #key({ method, url, headers, json }: Asked): Answered {
-    const [, name, asked, action] = /^\/keys\/([^/]+)(?:\/([0-9a-f]{32}))?(\/sign)?$/.exec(url.pathname) ?? [];
+    const [, name, asked, action] = /^\/keys\/([^/]+)(?:\/([0-9a-f]{32}))?(\/sign|\/)?$/.exec(url.pathname) ?? [];
     const version = asked ?? [...this.versions.keys()].at(-1) ?? '';
     const key = this.versions.get(version);
     if (name !== 'relayer' || key === undefined) {
       return said(404, 'KeyNotFound', `A key with (name/id) ${name}/${version} was not found in this key vault.`);
     }
     const kid = `https://my-vault.vault.azure.net/keys/relayer/${this.saysVersion ?? version}`;
-    if (action === undefined && method === 'GET') {
+    if (action !== '/sign' && method === 'GET') {
       const { x, y } = key.spki.export({ format: 'jwk' });
       const operations = { key_ops: ['sign', 'verify'] };
       return {

@@ -11,11 +11,13 @@ import { solanaMessage } from './signer-families.ts';
 /** One server account of the developer platform. https://docs.cdp.coinbase.com/api-reference/v2 */
 export class CdpDouble {
   readonly service = new ServiceDouble((asked) => this.#answer(asked));
-  readonly apiKeyId = randomUUID();
-  readonly apiKey: { privateKey: KeyObject; publicKey: KeyObject };
-  readonly wallet = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  apiKeyId: string = randomUUID();
+  apiKey: { privateKey: KeyObject; publicKey: KeyObject };
+  wallet = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly curve: Curve;
-  readonly address: string;
+  address: string;
+  /** Milliseconds, by which tokens count. */
+  now = Date.now;
   key: ServiceKey;
   isAllowed = true;
   readonly #used = new Set<string>();
@@ -64,14 +66,14 @@ export class CdpDouble {
     this.shown.push(bearer, walletToken);
     const uri = `${method} ${url.host}${url.pathname}`;
     const algorithm = this.apiKey.privateKey.asymmetricKeyType === 'ec' ? 'ES256' : 'EdDSA';
-    const { header, claims } = readJwt(bearer, algorithm, this.apiKey.publicKey, 120);
+    const { header, claims } = readJwt(bearer, algorithm, this.apiKey.publicKey, 120, this.now());
     if (header['kid'] !== this.apiKeyId || claims['sub'] !== this.apiKeyId || claims['iss'] !== 'cdp')
       throw new Error('key');
     if (!/^[0-9a-f]{32}$/.test(String(header['nonce']))) throw new Error('nonce');
     if (JSON.stringify(claims['uris']) !== JSON.stringify([uri])) throw new Error('uris');
     if (claims['exp'] === undefined) throw new Error('exp');
 
-    const { claims: use } = readJwt(walletToken, 'ES256', this.wallet.publicKey, 120);
+    const { claims: use } = readJwt(walletToken, 'ES256', this.wallet.publicKey, 120, this.now());
     if (JSON.stringify(use['uris']) !== JSON.stringify([uri])) throw new Error('uris of the wallet token');
     const sorted = JSON.stringify(inOrder(JSON.parse(bytes.toString('utf8'))));
     if (use['reqHash'] !== createHash('sha256').update(sorted).digest('hex')) throw new Error('reqHash');

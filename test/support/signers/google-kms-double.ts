@@ -7,6 +7,8 @@ import { derOf, newServiceKey } from './service-key.ts';
 import type { SignerDouble } from './signer-double.ts';
 
 const KEY = 'projects/project-1/locations/europe-west3/keyRings/ring-1/cryptoKeys/key-1/cryptoKeyVersions/2';
+const AUDIENCE = 'https://cloudkms.googleapis.com/';
+const SCOPES = /(^| )https:\/\/www\.googleapis\.com\/auth\/(cloud-platform|cloudkms)( |$)/;
 const ALGORITHMS = { secp256k1: 'EC_SIGN_SECP256K1_SHA256', ed25519: 'EC_SIGN_ED25519' };
 /** One for all: to make one takes a while. */
 const account = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -36,8 +38,10 @@ export async function startGoogleKms(curve: Curve): Promise<SignerDouble & { fau
     assertions.add(assertion);
     try {
       const { header, claims } = readJwt(assertion, 'RS256', account.publicKey, 3_600);
-      const { iss, sub, aud } = claims;
-      return header['kid'] === keyId && iss === email && sub === email && aud === 'https://cloudkms.googleapis.com/';
+      const { iss, sub, aud, scope } = claims;
+      // For the service, or for what its scopes allow: one of the two.
+      const isFor = aud === undefined ? SCOPES.test(String(scope)) : aud === AUDIENCE && scope === undefined;
+      return header['kid'] === keyId && iss === email && sub === email && isFor;
     } catch {
       return false;
     }

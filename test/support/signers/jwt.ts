@@ -12,6 +12,7 @@ export function readJwt(
   algorithm: 'RS256' | 'ES256' | 'EdDSA',
   key: KeyObject,
   longestSeconds: number,
+  nowMs = Date.now(),
 ): ReadJwt {
   const [head = '', body = '', signature = '', ...more] = text.split('.');
   if (signature === '' || more.length > 0) throw new Error('not a compact token');
@@ -24,7 +25,7 @@ export function readJwt(
   if (!verify(hash, Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)) {
     throw new Error('the signature is not that of the key');
   }
-  const now = Date.now() / 1_000;
+  const now = nowMs / 1_000;
   const [iat, exp] = [Number(claims['iat']), Number(claims['exp'] ?? Infinity)];
   if (!(iat <= now + 5) || !(exp > now) || (exp !== Infinity && exp - iat > longestSeconds)) {
     throw new Error('it does not count now');

@@ -10,8 +10,10 @@ const WITHIN_MS = 3_600_000;
 /** The organization of one API key and one private key. https://docs.turnkey.com/api-reference */
 export class TurnkeyDouble {
   readonly service = new ServiceDouble((asked) => this.#answer(asked));
-  readonly organizationId = randomUUID();
-  readonly privateKeyId = randomUUID();
+  organizationId: string = randomUUID();
+  privateKeyId: string = randomUUID();
+  /** Milliseconds, by which activities are fresh. */
+  now = Date.now;
   readonly apiKey = createECDH('prime256v1');
   readonly curve: Curve;
   key: ServiceKey;
@@ -65,7 +67,7 @@ export class TurnkeyDouble {
   #submitted({ bytes, json = {} }: Asked): Answered {
     const { type, timestampMs, parameters } = json;
     const { signWith, payload, encoding, hashFunction } = (parameters ?? {}) as Record<string, unknown>;
-    const isTimely = typeof timestampMs === 'string' && Math.abs(Date.now() - Number(timestampMs)) < WITHIN_MS;
+    const isTimely = typeof timestampMs === 'string' && Math.abs(this.now() - Number(timestampMs)) < WITHIN_MS;
     const isHex =
       encoding === 'PAYLOAD_ENCODING_HEXADECIMAL' && typeof payload === 'string' && /^([0-9a-f]{2})+$/.test(payload);
     if (type !== 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2' || !isTimely || !isHex) return said(400, 3, 'invalid request');

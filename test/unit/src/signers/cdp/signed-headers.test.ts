@@ -18,7 +18,7 @@ t.test('each request has tokens of its own, for its address and its body', (t) =
   });
   t.match(read(one).bearer, {
     header: { kid: apiKeyId },
-    claims: { sub: apiKeyId, iss: 'cdp', aud: ['cdp_service'], uris },
+    claims: { sub: apiKeyId, iss: 'cdp', uris },
   });
   t.match(read(one).use.claims, {
     uris,
