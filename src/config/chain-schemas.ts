@@ -29,4 +29,6 @@ export interface KnownSignerKind {
   readonly notFor?: Partial<Record<NetworkType, string>>;
   readonly configSchema: z.ZodType;
   readonly variables?: readonly string[];
+  /** Where its key is, if in a file of this machine. */
+  fileOf?(config: unknown): string;
 }

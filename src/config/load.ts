@@ -6,6 +6,7 @@ import { reportIgnored } from './check.ts';
 import type { Configuration } from './configuration.ts';
 import { readEnvironment } from './environment.ts';
 import { readJsonFile, shownPath } from './json-file.ts';
+import { checkKeyFiles } from './key-files.ts';
 import { readNetworkEntries } from './networks/network-files.ts';
 import { resolveNetworks } from './networks/networks.ts';
 import { Findings, textOf } from './problems.ts';
@@ -80,6 +81,8 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
     checkGrants(value, at, known, findings);
     checkCaveats(value, at, families, findings);
   }
+
+  await checkKeyFiles(signers, source, findings);
 
   findings.settle();
   if (environment === undefined) throw new Error('the environment is missing without a problem');

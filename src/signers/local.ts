@@ -13,6 +13,7 @@ export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
   curves: ['secp256k1', 'ed25519'],
   configSchema,
   limitMs: null,
+  fileOf: ({ path }) => path,
   create: (id, { path, passphrase }, { secrets, keys }) =>
     keys.open(id, async () => ({
       kind: 'keystore',

@@ -34,6 +34,8 @@ export interface SignerKind<Config = unknown> {
   /** Families on these curves that it cannot sign for all the same, each with the reason. */
   readonly notFor?: Partial<Record<NetworkType, string>>;
   readonly configSchema: z.ZodType<Config>;
+  /** Where its key is, if in a file of this machine. */
+  fileOf?(config: Config): string;
   /**
    * Fields that only the operator's files have: where a credential of the machine itself would be sent to, and which of
    * its files is read.

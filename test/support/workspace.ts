@@ -45,10 +45,10 @@ export async function createWorkspace(options: WorkspaceOptions = {}): Promise<W
   const dir = await mkdtemp(join(quickFolder(), 'isolayer-'));
   const wallets = Array.from({ length: options.accounts ?? 1 }, () => Wallet.createRandom());
   const [wallet] = wallets as [HDNodeWallet];
-  const write = async (path: string, content: string | object): Promise<void> => {
+  const write = async (path: string, content: string | object, mode = 0o644): Promise<void> => {
     const file = join(dir, path);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
+    await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content, null, 2), { mode });
   };
   const numbers = options.rpcUrl === undefined ? [] : wallets.map((_, index) => index + 1);
   const relayers = numbers.map((number) => ({ ...localRelayer(number), ...options.relayer }));
@@ -67,7 +67,11 @@ export async function createWorkspace(options: WorkspaceOptions = {}): Promise<W
     // A light scrypt keeps tests and the demo quick; the file is thrown away with the folder.
     for (const [index, { address, privateKey }] of wallets.entries()) {
       const scrypt = { N: 1024, r: 8, p: 1 };
-      await write(keyFile(index + 1), await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt }));
+      await write(
+        keyFile(index + 1),
+        await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt }),
+        0o600,
+      );
     }
   }
   for (const [path, source] of Object.entries(options.pluginFiles ?? {})) await write(join('plugins', path), source);

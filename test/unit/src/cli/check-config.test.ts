@@ -1,3 +1,5 @@
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { runTyped } from '../../../support/command.ts';
 import { createWorkspace } from '../../../support/workspace.ts';
@@ -20,6 +22,13 @@ t.test('a configuration that a start would take is summed up', async (t) => {
   ]) {
     t.match(said, line);
   }
+  t.notMatch(said, 'warning');
+  await chmod(join(workspace.dir, 'config/keys/local.json'), 0o644);
+  const warned = await runTyped(workspace.dir, ['check-config'], workspace.env);
+  t.match(warned, {
+    code: 0,
+    said: /^warning: config\/keys\/local\.json: others .* chmod 600 config\/keys\/local\.json$/m,
+  });
 });
 
 t.test('all that is wrong is said at once, and no secret', async (t) => {
