@@ -91,15 +91,13 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     },
 
     invoke(text) {
+      if (reused?.isAsItWas() === false) return false;
       const given = parseJson(text) as InvocationContext;
       world.reset();
       calls.begin(limits.calls);
       end.begin(limits.result_bytes);
       invokeHandler(moduleExports, given, calls.ofRunning(), end);
-    },
-
-    isAsItWas() {
-      return reused?.isAsItWas() === true;
+      return true;
     },
 
     reply(text) {

@@ -62,14 +62,15 @@ export interface GuestEntries {
    * `""`, or with a `LoadFailure` where the script threw or exports no handler.
    */
   seal(): string;
-  /** Starts the handler; `text` is an `InvocationContext`. The end arrives through `done`. */
-  invoke(text: string): void;
+  /**
+   * Starts the handler; `text` is an `InvocationContext`. The end arrives through `done`. False, and nothing has run, when
+   * this call would meet what an earlier one has left behind.
+   */
+  invoke(text: string): boolean;
   /** A `ReplyMessage`. */
   reply(text: string): void;
   /** A timer that is due. */
   fire(id: number): void;
-  /** After a call that left nothing running: whether nothing is left of it that the next one could meet. */
-  isAsItWas(): boolean;
 }
 
 export interface GuestSetup {

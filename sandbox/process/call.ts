@@ -52,9 +52,12 @@ export class Call {
     isolate.attach((op, text) => this.#bridge.answer(op, text));
   }
 
-  /** Starts the handler; `context` is the text of an {@link InvocationContext}. */
-  start(context: string): void {
-    this.#enter('invoke', context);
+  /**
+   * Starts the handler; `context` is the text of an {@link InvocationContext}.
+   * @returns false when its isolate cannot serve it: nothing has run, and another call may be made of it
+   */
+  start(context: string): boolean {
+    return this.#enter('invoke', context);
   }
 
   /** Hands a capability's answer to the guest; one that nobody waits for is dropped. */
@@ -94,8 +97,9 @@ export class Call {
     this.#finish(false);
   }
 
-  #enter(entry: CallEntry, argument: string | number): void {
-    if (this.#over) return;
+  /** @returns false when the call would meet what an earlier one has left behind */
+  #enter(entry: CallEntry, argument: string | number): boolean {
+    if (this.#over) return true;
     const bridge = this.#bridge;
     const { slice_ms, cpu_ms } = this.limits;
     const limitMs = Math.min(slice_ms, cpu_ms - this.#cpuMs);
@@ -107,14 +111,20 @@ export class Call {
     const spentMs = performance.now() - began;
     this.#cpuMs += spentMs;
     this.#surroundings.pace.took(spentMs);
+    if (escape === 'changed') {
+      this.#channel.send(UP.LEAVE, this.id, '');
+      this.#leave();
+      return false;
+    }
     if (escape !== null) this.#endBy(escape, spentMs);
     if (this.#cpuMs >= cpu_ms) bridge.end(cpuLimit(this.limits, spentMs));
     const ended = bridge.outcome !== null;
-    const clean = ended && bridge.idle && this.#isolate.sound && this.#isolate.isAsItWas(limitMs);
+    const clean = ended && bridge.idle && this.#isolate.sound;
     if (bridge.outcome?.startsWith(RETURNED) === true) bridge.tellLeftBehind();
     this.#channel.send(UP.LEAVE, this.id, '');
 
     if (ended) this.#finish(clean);
+    return true;
   }
 
   /** The one place where an escape becomes an end. An outcome that the guest announced before stands. */
@@ -135,6 +145,12 @@ export class Call {
     }
   }
 
+  #leave(): void {
+    this.#over = true;
+    this.#bridge.close();
+    this.#isolate.detach();
+  }
+
   #heapBytes(): number {
     const isolate = this.#isolate;
     const { outcome, requests } = this.#bridge;
@@ -144,11 +160,9 @@ export class Call {
 
   #finish(clean: boolean): void {
     if (this.#over) return;
-    this.#over = true;
     // A job that nobody waited for.
     this.#cpuMs += this.#bridge.jobMs;
-    this.#bridge.close();
-    this.#isolate.detach();
+    this.#leave();
     const { isolates } = this.#surroundings;
     const { outcome, requests, droppedLogs } = this.#bridge;
     const usage = `{"cpu_ms":${this.#cpuMs},"calls":${requests},"heap_bytes":${this.#heapBytes()}}`;

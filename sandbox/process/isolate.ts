@@ -113,7 +113,6 @@ export class GuestRuntime {
         () => '',
       );
       for (const [entry, text] of WARM_UP_ENTRIES) isolate.enter(entry, text, FIXED_LIMITS.evaluate_ms);
-      isolate.isAsItWas(FIXED_LIMITS.evaluate_ms);
       isolate.remember(this.script);
       isolate.dispose();
     } catch {
@@ -163,7 +162,7 @@ export class GuestIsolate {
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
   readonly #parts: ReadonlyMap<string, string>;
-  readonly #entries: Record<CallEntry | 'isAsItWas', ivm.Reference>;
+  readonly #entries: Record<CallEntry, ivm.Reference>;
   /** Used heap right after evaluation, in bytes. */
   readonly #bornHeapBytes: number;
   #heapBytes = 0;
@@ -208,7 +207,6 @@ export class GuestIsolate {
         invoke: entry('invoke'),
         reply: entry('reply'),
         fire: entry('fire'),
-        isAsItWas: entry('isAsItWas'),
       };
     } catch (error) {
       const failed = error instanceof EvaluationError ? error : new EvaluationError(this.#escapeOf(error));
@@ -242,25 +240,16 @@ export class GuestIsolate {
   /**
    * Runs guest code until it comes back, its microtasks included.
    * @param limitMs longest stretch, in milliseconds
-   * @returns null when it came back by itself
+   * @returns null when it came back by itself; `changed` when nothing ran, as an earlier call has left something behind
    */
-  enter(entry: CallEntry, argument: string | number, limitMs: number): Escape | null {
+  enter(entry: CallEntry, argument: string | number, limitMs: number): Escape | 'changed' | null {
     try {
-      this.#entries[entry].applySync(undefined, [argument], { timeout: Math.max(1, Math.ceil(limitMs)) });
-      return null;
+      const timeout = Math.max(1, Math.ceil(limitMs));
+      if (this.#entries[entry].applySync(undefined, [argument], { timeout }) !== false) return null;
+      this.sound = false;
+      return 'changed';
     } catch (error) {
       return this.#escapeOf(error);
-    }
-  }
-
-  /** Whether a call that left nothing running has left no mark either; no code of the plugin runs. */
-  isAsItWas(limitMs: number): boolean {
-    if (!this.#isReused) return false;
-    try {
-      return this.#entries.isAsItWas.applySync(undefined, [], { timeout: Math.max(1, Math.ceil(limitMs)) }) === true;
-    } catch {
-      this.sound = false;
-      return false;
     }
   }
 

@@ -135,7 +135,9 @@ export class PluginProcess {
     }
   }
 
-  #begin({ id, shelf, context }: WaitingCall): void {
+  /** Begins a call, or has it wait on where the isolate that it was given cannot serve it. */
+  #begin(waiting: WaitingCall): void {
+    const { id, shelf } = waiting;
     let isolate: GuestIsolate;
     try {
       isolate = shelf.take();
@@ -154,7 +156,11 @@ export class PluginProcess {
     });
     this.#calls.set(id, call);
     this.#told = null;
-    call.start(context);
+    if (!call.start(waiting.context)) {
+      this.#calls.delete(id);
+      shelf.give(isolate, false);
+      this.#waiting.unshift(waiting);
+    }
     this.#prepareSoon(shelf);
   }
 

@@ -10,7 +10,10 @@ export interface LinesRoom {
  * The lines that are kept, in their order; the last that finds room may be cut. What nobody caught comes first: it is
  * written at the end, and tells the most.
  */
-export function keptLines(lines: readonly LogEntry[], room: LinesRoom): LogEntry[] {
+export function keptLines(lines: readonly LogEntry[], room: LinesRoom): readonly LogEntry[] {
+  const characters = lines.reduce((sum, { message }) => sum + message.length + 1, 0);
+  // As nearly always.
+  if (lines.length <= room.lines && characters <= room.characters) return lines;
   const chosen = [...lines.entries()].sort(([, a], [, b]) => weightOf(b) - weightOf(a));
   const kept: [at: number, line: LogEntry][] = [];
   let left = room.characters;

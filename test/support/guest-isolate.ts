@@ -64,7 +64,9 @@ export class GuestWorld {
     const escapes: string[] = [];
     const enter = (entry: 'invoke' | 'reply' | 'fire', argument: string | number) => {
       const escape = isolate.enter(entry, argument, SLICE_MS);
-      if (escape !== null) escapes.push(escape.cause === 'thrown' ? escape.text : escape.cause);
+      if (escape === null) return;
+      if (escape === 'changed') throw new Error('one call alone was kept from its isolate');
+      escapes.push(escape.cause === 'thrown' ? escape.text : escape.cause);
     };
     try {
       enter(

@@ -32,9 +32,9 @@ function startedIn(isolate: GuestIsolate, limits: Limits, params: Json) {
       over.resolve();
     },
   });
-  call.start(contextText(params));
+  const isServed = call.start(contextText(params));
   const done = () => channel.texts(UP.DONE).map((text) => JSON.parse(text) as DoneMessage);
-  return { call, channel, ends, done, over: over.promise, isolate };
+  return { call, channel, isServed, ends, done, over: over.promise, isolate };
 }
 
 t.test('each entry is marked, and the end comes after the last mark', async (t) => {
@@ -47,6 +47,20 @@ t.test('each entry is marked, and the end comes after the last mark', async (t) 
   t.match(done(), [{ outcome: { kind: 'returned', json: '{"a":1}' }, dropped_logs: 0, isolates: 3 }]);
   t.ok((done()[0]?.usage.cpu_ms ?? 0) > 0);
   t.same(ends, [true]);
+});
+
+t.test('a call that would meet what an earlier one left behind runs nothing', async (t) => {
+  const version = plugin("console.log('runs'); RegExp.prototype.exec = () => null; return 1;");
+  const isolate = new GuestProgram(runtime, version).createIsolate(() => '');
+  t.same(startedIn(isolate, version.limits, {}).ends, [true]);
+  const { call, channel, isServed, ends } = startedIn(isolate, version.limits, {});
+  t.equal(isServed, false);
+  call.drop();
+  t.same(
+    channel.frames.map(([kind]) => kind),
+    [UP.ENTER, UP.LEAVE],
+  );
+  t.same(ends, [], 'it has no end, as it has not begun');
 });
 
 t.test('replies and timers are entries of their own', async (t) => {
