@@ -28,7 +28,7 @@ const NOTHING = /^/;
 /**
  * The world of an isolate that serves one call after the other: no call may meet what an earlier one left behind. When
  * the module has run, what can be frozen is frozen. What can be watched tells when it changes. The rest is compared
- * after each call. The variables of the module are its author's own.
+ * when the next call begins. The variables of the module are its author's own.
  */
 export class ReusedWorld {
   readonly #parts: ReusedWorldParts;
