@@ -7,7 +7,7 @@ import { type Command, type CommandContext, type Given, WrongUsage } from './com
 import { devCommand } from './dev/dev.ts';
 import { keystoreCommand } from './keystore.ts';
 import { pluginCommand } from './plugin/plugin.ts';
-import { keysCommand, pluginsCommand, relayersCommand } from './remote/lists.ts';
+import { keysCommand, pluginsCommand, relayersCommand, whoamiCommand } from './remote/lists.ts';
 import { logsCommand } from './remote/logs.ts';
 import { txCommand } from './remote/tx.ts';
 import { webhooksCommand } from './remote/webhooks.ts';
@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   logs: logsCommand,
   webhooks: webhooksCommand,
   keys: keysCommand,
+  whoami: whoamiCommand,
   keystore: keystoreCommand,
   backup: backupCommand,
   restore: restoreCommand,

@@ -7,6 +7,7 @@ interface Described {
   requestBody?: { content: Record<string, { schema: Json }> };
   responses: Record<string, { content?: Record<string, { schema: Json }> }>;
   'x-internal'?: boolean;
+  'x-permission'?: string;
 }
 
 /** The types and the routes of the API's description, as a source file of the client. */
@@ -28,12 +29,20 @@ export function apiText(document: JsonObject): string {
     ...operations.map((one) => `  ${one.operationId}: ${operationText(one)};`),
     '}',
     '',
-    '/** Where each operation is. */',
-    'export const ROUTES: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {',
-    ...operations.map(({ operationId, method, path }) => `  ${operationId}: ['${method.toUpperCase()}', '${path}'],`),
+    '/** Where each operation is, and what it takes of a key; without a permission no more than the key, if that. */',
+    'export const ROUTES: Readonly<',
+    '  Record<keyof Operations, readonly [method: string, path: string, permission?: string]>',
+    '> = {',
+    ...operations.map((one) => `  ${one.operationId}: [${routeText(one)}],`),
     '};',
     '',
   ].join('\n');
+}
+
+function routeText({ method, path, 'x-permission': permission }: Described & { method: string; path: string }): string {
+  return [method.toUpperCase(), path, ...(permission === undefined ? [] : [permission])]
+    .map((text) => `'${text}'`)
+    .join(', ');
 }
 
 function operationText({ parameters, requestBody, responses }: Described): string {

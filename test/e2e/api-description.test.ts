@@ -166,6 +166,7 @@ t.test('every operation, once', async (t) => {
   const key = { name: 'k', permissions: ['metrics:read'], rate_limit: { requests_per_second: 5, burst: 5 } };
   const { data: madeKey } = await ask('POST /api/v1/api-keys', '/api/v1/api-keys', key);
   await ask('GET /api/v1/api-keys', '/api/v1/api-keys');
+  await ask('GET /api/v1/api-keys/current', '/api/v1/api-keys/current');
   await ask('GET /api/v1/api-keys/:id', `/api/v1/api-keys/${madeKey['id']}`);
   await ask('GET /api/v1/api-keys/:id/permissions', `/api/v1/api-keys/${madeKey['id']}/permissions`);
   await ask('PATCH /api/v1/api-keys/:id', `/api/v1/api-keys/${madeKey['id']}`, { rate_limit: null });

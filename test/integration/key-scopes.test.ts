@@ -3,6 +3,7 @@
  * break it: an answer that differs where something is there, counts that are shared, names under which both keep
  * something, permissions that change while requests are under way.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
@@ -99,6 +100,35 @@ t.test('what the other has is answered, on every path, as what nobody has', asyn
     requests: [{ relayer_id: 'local-1', transaction: {} }],
   });
   t.match(batch.json.data, [{ status: 404, code: 'RELAYER_NOT_FOUND' }]);
+});
+
+t.test('the smallest key is told what it may do, one that is over is not', async (t) => {
+  const path = '/api/v1/api-keys/current';
+  const make = async (permission: string, more = {}) => {
+    const body = { name: permission, permissions: [permission], ...more };
+    return (await service.request('POST', '/api/v1/api-keys', body)).body.data;
+  };
+  const bounds = { rate_limit: RATE, allowed_origins: ['https://app.example'], expires_at: '2999-01-01T00:00:00Z' };
+  for (const permission of [
+    ...['relayers:local-1:read', 'relayers:nobody:send', 'plugins:one:call', 'notifications:read', 'signers:read'],
+    ...['networks:read', 'api-keys:read', 'audit:read', 'metrics:read'],
+  ]) {
+    const { id, key } = await make(permission, bounds);
+    const answer = await ask(key, 'GET', path);
+    const { data } = answer.json;
+    t.match([answer.status, data], [200, { id, permissions: [permission], rate_limit: RATE }], permission);
+    t.strictSame(data, (await service.request('GET', `/api/v1/api-keys/${id}`)).body.data, 'as others see it');
+    t.notMatch(answer.text, key);
+    t.equal((await ask(key, 'GET', path, undefined, { origin: 'https://other.example' })).status, 403);
+    t.equal((await service.request('DELETE', `/api/v1/api-keys/${id}`)).status, 200);
+    t.equal((await ask(key, 'GET', path)).status, 401, 'revoked');
+  }
+  const { key } = await make('metrics:read', { expires_at: new Date(Date.now() + 2_000).toISOString() });
+  let status = 0;
+  for (; status === 0 || status === 200; await delay(50)) status = (await ask(key, 'GET', path)).status;
+  t.equal(status, 401, 'its time is over');
+  t.equal((await ask('', 'GET', path)).status, 401);
+  t.match((await service.request('GET', path)).body.data, { id: 'default', permissions: ['*'], rate_limit: null });
 });
 
 t.test('nobody signs with a key or tells a webhook through a relayer of their own making', async (t) => {

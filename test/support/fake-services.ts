@@ -221,6 +221,10 @@ class FakeApiKeys implements ApiKeysService {
     return key;
   }
 
+  async current(id: string): Promise<WireObject> {
+    return { id, name: id, expires_at: null, permissions: ['*'] };
+  }
+
   async list(): Promise<Page<WireObject>> {
     return { items: [...this.known.values()], total: this.known.size };
   }

@@ -86,10 +86,18 @@ export const pluginsCommand = listCommand<Item<'listPlugins'>>({
   ],
 });
 
-export const keysCommand = listCommand<Item<'listApiKeys'>>({
+const KEYS: Omit<List<Schemas['ApiKey']>, 'read'> = {
   name: 'keys',
   summary: 'Show the API keys of a server, and what each may do',
   heads: ['ID', 'NAME', 'ENDS', 'PERMISSIONS'],
-  read: (client) => client.call('listApiKeys', ALL),
   row: ({ id, name, expires_at: ends, permissions }) => [id, name, ends ?? 'never', permissions.join(' ')],
+};
+
+export const keysCommand = listCommand({ ...KEYS, read: (client) => client.call('listApiKeys', ALL) });
+
+export const whoamiCommand = listCommand({
+  ...KEYS,
+  name: 'whoami',
+  summary: 'Show the API key that you ask with, and what it may do',
+  read: async (client) => ({ data: [(await client.call('getCurrentApiKey', {})).data] }),
 });

@@ -3,7 +3,7 @@ import type { AccessResource, Need } from '../../domain/settings/access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the key of a request may have to do; a route without one takes any key that is accepted. */
+    /** What the key of a request has to be permitted; a route without one takes any key that is accepted. */
     need?: RouteNeed;
   }
 }
@@ -94,20 +94,27 @@ const PREFIX = '/api/v1';
 /** The lists of which a key sees its own part. */
 const LISTS = new Set(['GET /events', 'POST /transactions/batch', 'GET /relayers', 'GET /plugins']);
 
-/** What each route needs, by method and path. */
-const NEEDS: ReadonlyMap<string, RouteNeed> = new Map(
-  Object.entries(ROUTES).flatMap(([resource, deeds]) =>
+/** Shows a key what is its own: any that is accepted will do. */
+const OF_ANY_KEY = 'GET /api-keys/current';
+
+/** What each route needs, by method and path; null: no more than a key. */
+const NEEDS: ReadonlyMap<string, RouteNeed | null> = new Map<string, RouteNeed | null>([
+  ...Object.entries(ROUTES).flatMap(([resource, deeds]) =>
     Object.entries(deeds).flatMap(([deed, routes]) =>
-      routes.map((route) => [
+      routes.map((route): [string, RouteNeed] => [
         route.replace(' ', ` ${PREFIX}`),
         { resource: resource as AccessResource, deed, ...(LISTS.has(route) && { isList: true }) },
       ]),
     ),
   ),
-);
+  [OF_ANY_KEY.replace(' ', ` ${PREFIX}`), null],
+]);
 
-/** What a route needs; the call of a plugin answers without the prefix, too. */
-export function needOf(method: string, url: string): RouteNeed | undefined {
+/**
+ * What a route needs: null for no more than a key, undefined when nothing is known of it. The call of a plugin answers
+ * without the prefix, too.
+ */
+export function needOf(method: string, url: string): RouteNeed | null | undefined {
   const path = url.startsWith(PREFIX) ? url : `${PREFIX}${url}`;
   return NEEDS.get(`${method === 'HEAD' ? 'GET' : method} ${path}`);
 }
@@ -123,6 +130,6 @@ export function declareNeeds(app: FastifyInstance): void {
     const [method = ''] = [route.method].flat();
     const need = needOf(method, route.url);
     if (need === undefined) throw new Error(`access/needs.ts says nothing of ${method} ${route.url}`);
-    route.config = { ...route.config, need };
+    if (need !== null) route.config = { ...route.config, need };
   });
 }

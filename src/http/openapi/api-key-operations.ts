@@ -52,6 +52,14 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
     answer: { status: 201, description: 'The created key', schema: envelope(newKeySchema) },
     errors: [...BODY, 'PERMISSION_NOT_HELD'],
   },
+  'GET /api/v1/api-keys/current': {
+    id: 'getCurrentApiKey',
+    tag,
+    summary: 'The API key that asks',
+    description: 'Says a program what it may do, without a permission. That of the environment may do everything: `*`.',
+    answer: found('The key of the request', envelope(apiKeySchema)),
+    errors: [],
+  },
   'GET /api/v1/api-keys/:id': {
     id: 'getApiKey',
     tag,

@@ -183,7 +183,7 @@ function eventsOf({ events }: Operation['answer'], components: Components): Json
 /** What a key has to be permitted, in the words that permissions have. */
 function permissionOf(method: string, url: string): JsonObject {
   const need = needOf(method, url);
-  if (need === undefined) return {};
+  if (need == null) return {};
   const { resource, deed } = need;
   const hasId = url.includes('/:id') && (resource === 'relayers' || resource === 'plugins');
   return { 'x-permission': hasId ? `${resource}:{id}:${deed}` : `${resource}:${deed}` };

@@ -2,9 +2,6 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { needOf } from '../access/needs.ts';
 import { BODY, type Operation } from './operation.ts';
 
-/** Failures of a key that any operation which needs one may end with. */
-const OF_KEY: readonly ErrorCode[] = ['UNAUTHORIZED', 'NOT_PERMITTED', 'ORIGIN_NOT_ALLOWED'];
-
 /** Failures of the service itself that any operation may end with; the public ones need no key. */
 const ANY: readonly ErrorCode[] = ['TOO_MANY_REQUESTS', 'INTERNAL', 'UNAVAILABLE', 'HANDLER_TIMEOUT'];
 
@@ -14,8 +11,10 @@ export function possibleErrors({ errors }: Pick<Operation, 'errors'>, method: st
   const codes: ErrorCode[] = [...errors];
   // Also where none is taken: what a client sends is read before it is refused.
   if (method !== 'GET') codes.push(...BODY);
-  if (need !== undefined) codes.push(...OF_KEY);
-  if (need !== undefined && need.isList !== true && !namesOne(need.resource, url)) codes.push('ROUTE_NOT_FOUND');
+  if (need !== undefined) codes.push('UNAUTHORIZED');
+  if (need != null) codes.push('NOT_PERMITTED');
+  if (need !== undefined) codes.push('ORIGIN_NOT_ALLOWED');
+  if (need != null && need.isList !== true && !namesOne(need.resource, url)) codes.push('ROUTE_NOT_FOUND');
   return [...new Set([...codes, ...ANY])];
 }
 

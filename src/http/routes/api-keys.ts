@@ -22,6 +22,9 @@ export function apiKeyRoutes(app: FastifyInstance, apiKeys: ApiKeysService): voi
     reply.code(201).send(success(await apiKeys.create(bodyOf(request), callerOf(request), accessOf(request)))),
   );
 
+  // No key is called so: their ids are UUIDs, and that of the environment is `default`.
+  routes.get('/api-keys/current', async (request) => success(await apiKeys.current(request.keyId)));
+
   routes.get('/api-keys/:id', { schema: { params } }, async (request) => success(await apiKeys.get(request.params.id)));
 
   routes.get('/api-keys/:id/permissions', { schema: { params } }, async (request) =>

@@ -22,6 +22,8 @@ import type { SettingsFeed } from './settings-feed.ts';
 /** The keys of callers. Only the answer that makes one shows it. */
 export interface ApiKeysService {
   get(id: string): Promise<WireObject>;
+  /** The key that a request came with; 401 when it was revoked since. */
+  current(id: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
   permissions(id: string): Promise<string[]>;
   /** 400; 403 for a permission that the caller does not have. The answer has the key as `key`. */
@@ -58,8 +60,12 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
     ...{ rate: null, expiresAt: null },
   };
 
+  async function known(read: Pick<Reader, 'apiKey'>, id: string): Promise<ApiKey | undefined> {
+    return id === MASTER_KEY_ID ? master : await read.apiKey(id);
+  }
+
   async function find(read: Pick<Reader, 'apiKey'>, id: string): Promise<ApiKey> {
-    const key = id === MASTER_KEY_ID ? master : await read.apiKey(id);
+    const key = await known(read, id);
     if (key === undefined) throw new AppError('API_KEY_NOT_FOUND', { id });
     return key;
   }
@@ -83,6 +89,13 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
   return {
     async get(id) {
       return keyView(await find(store.read, id));
+    },
+
+    async current(id) {
+      const key = await known(store.read, id);
+      // Another instance has revoked it, and this one did not hear of it yet.
+      if (key === undefined) throw new AppError('UNAUTHORIZED', {});
+      return keyView(key);
     },
 
     async list({ page, perPage }) {

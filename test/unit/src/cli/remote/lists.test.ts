@@ -19,6 +19,11 @@ t.test('lists are rows for people, and lines of JSON for programs', async (t) =>
   ]);
   services.apiKeys.known.set('k', { id: 'k', name: 'Reader', expires_at: null, permissions: ['a:read', 'b:read'] });
   t.match((await run('keys')).said, /^k +Reader +never +a:read b:read$/m);
+  t.strictSame((await run('whoami')).said.split('\n'), [
+    'ID       NAME     ENDS   PERMISSIONS',
+    'default  default  never  *',
+  ]);
+  t.match(JSON.parse((await run('whoami', '--json')).said), { id: 'default', permissions: ['*'], expires_at: null });
   t.match(JSON.parse((await run('plugins', '--json')).said), { id: 'echo' });
 });
 

@@ -8,6 +8,8 @@ t.test('whatever needs a key may end for its sake', (t) => {
   t.strictSame(possibleErrors(none, 'GET', '/api/v1/health'), ofService);
   const ofKey = ['UNAUTHORIZED', 'NOT_PERMITTED', 'ORIGIN_NOT_ALLOWED'];
   t.strictSame(possibleErrors(none, 'GET', '/api/v1/relayers/:id'), [...ofKey, ...ofService]);
+  const ofAny = ['UNAUTHORIZED', 'ORIGIN_NOT_ALLOWED'];
+  t.strictSame(possibleErrors(none, 'GET', '/api/v1/api-keys/current'), [...ofAny, ...ofService]);
   t.end();
 });
 

@@ -14,6 +14,7 @@ t.test('create answers 201 with the key, the rest 200 without', async (t) => {
     pagination: { current_page: 1, per_page: 10, total_items: 1 },
   });
   t.match((await call(`${PATH}/k1`)).json, { data: { id: 'k1' } });
+  t.match((await call(`${PATH}/current`)).json, { success: true, data: { id: 'default' } }, 'that of the request');
   t.match((await call(`${PATH}/k1/permissions`)).json, { success: true, data: ['*'] });
   const deleted = await call(`${PATH}/k1`, { method: 'DELETE' });
   t.strictSame(deleted.json, { success: true, data: 'API key deleted successfully', error: null });

@@ -64,6 +64,17 @@ t.test('that of the environment is the last of the list, and stays', async (t) =
   await t.rejects(service.revoke('default', OPERATOR, FULL_ACCESS), { code: 'INVALID_REQUEST' });
 });
 
+t.test('who asks sees their own key as it was made, until it is revoked', async (t) => {
+  const { service, create } = await stage(t);
+  const { key, ...view } = await create(BODY);
+  const id = String(view['id']);
+  t.strictSame(await service.current(id), view);
+  t.notMatch(JSON.stringify(await service.current(id)), String(key));
+  t.strictSame(await service.current('default'), await service.get('default'));
+  await service.revoke(id, OPERATOR, FULL_ACCESS);
+  await t.rejects(service.current(id), { code: 'UNAUTHORIZED' });
+});
+
 t.test('nobody grants what they do not have, and nothing is granted in the past', async (t) => {
   const { create, store } = await stage(t);
   const some = new Access(['api-keys:write', 'relayers:a:*']);
