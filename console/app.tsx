@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks';
+import type { AccessResource } from '../src/domain/settings/access.ts';
+import { access } from './access.ts';
 import { connection } from './live.ts';
 import { place, to } from './place.ts';
-import { refusedRooms } from './refused.ts';
 import { Keys } from './rooms/keys.tsx';
 import { Networks } from './rooms/networks.tsx';
 import { Overview } from './rooms/overview.tsx';
@@ -13,15 +14,18 @@ import { Transactions, TransactionsOfAll } from './rooms/transactions.tsx';
 import { WebhookRoom, Webhooks } from './rooms/webhooks.tsx';
 import { client, signOut } from './session.ts';
 
-const ROOMS = [
+type RoomEntry = readonly [path: string, name: string, ...shown: AccessResource[]];
+
+/** Each with what it shows: a key that sees none of that does not see the room. */
+const ROOMS: readonly RoomEntry[] = [
   ['', 'Overview'],
-  ['transactions', 'Transactions'],
-  ['relayers', 'Relayers'],
-  ['plugins', 'Plugins'],
-  ['webhooks', 'Webhooks'],
-  ['networks', 'Networks'],
-  ['keys', 'Keys and audit'],
-] as const;
+  ['transactions', 'Transactions', 'relayers'],
+  ['relayers', 'Relayers', 'relayers'],
+  ['plugins', 'Plugins', 'plugins'],
+  ['webhooks', 'Webhooks', 'notifications'],
+  ['networks', 'Networks', 'networks'],
+  ['keys', 'Keys and audit', 'api-keys', 'audit'],
+];
 
 export function App() {
   const [room = '', ...rest] = place.value;
@@ -42,7 +46,7 @@ export function App() {
           <span class="mark" aria-hidden="true" /> Isolayer
         </a>
         <nav aria-label="Rooms">
-          {ROOMS.filter(([path]) => !refusedRooms.value.has(path)).map(([path, label]) => (
+          {ROOMS.filter(isSeen).map(([path, label]) => (
             <a key={path} href={path === '' ? '#/' : to(path)} aria-current={path === room ? 'page' : undefined}>
               {label}
             </a>
@@ -65,6 +69,10 @@ export function App() {
       </main>
     </>
   );
+}
+
+function isSeen([, , ...shown]: RoomEntry): boolean {
+  return shown.length === 0 || shown.some((one) => access.value.sees(one));
 }
 
 /** On a narrow screen the rooms do not all fit. To scroll it into view would take the keyboard there, too. */

@@ -1,10 +1,10 @@
 import { effect } from '@preact/signals';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { ApiClient } from '../src/client/client.ts';
+import { access } from './access.ts';
 import { ALERT_METRICS, type Alert, alertsOf, RISING, type Scrape } from './alerts.ts';
 import { type Figures, parseFigures } from './figures.ts';
 import { useEvery } from './load.ts';
-import { isRefusal } from './refused.ts';
 import { client, reasonOf } from './session.ts';
 
 const LOOK_EVERY_MS = 15_000;
@@ -18,9 +18,6 @@ effect(() => {
   if (client.value === null) scrapes = [];
 });
 
-/** Whose key may not see it: it is not asked with again. */
-let refused: ApiClient | null = null;
-
 export interface LiveFigures {
   figures: Figures;
   alerts: readonly Alert[];
@@ -31,14 +28,8 @@ export function useFigures(): LiveFigures | undefined {
   const [seen, setSeen] = useState<LiveFigures>();
   const look = useCallback(() => {
     const current = client.peek();
-    if (current === null || current === refused) return;
-    readFigures(current).then(
-      (figures) => setSeen({ figures, alerts: alertsOf(remembered(figures)) }),
-      (error: unknown) => {
-        if (isRefusal(error)) refused = current;
-        else reasonOf(error);
-      },
-    );
+    if (current === null || !access.peek().sees('metrics')) return;
+    readFigures(current).then((figures) => setSeen({ figures, alerts: alertsOf(remembered(figures)) }), reasonOf);
   }, []);
   useEffect(look, [look]);
   useEvery(LOOK_EVERY_MS, look);

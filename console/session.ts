@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { ApiClient, ApiError } from '../src/client/client.ts';
+import { access, accessOf } from './access.ts';
 import { broughtCode } from './place.ts';
 
 /** For the tab, and gone with it: not in an address, not in a cookie. */
@@ -19,11 +20,25 @@ function restored(): ApiClient | null {
 /** @throws ApiError when the key is not accepted */
 export async function signIn(key: string): Promise<void> {
   const tried = new ApiClient({ url: '', key });
-  await tried.call('listRelayers', { query: { per_page: 1 } });
+  access.value = await accessOf(tried);
   sessionStorage.setItem(PLACE, key);
   signedOutWhy.value = '';
   client.value = tried;
 }
+
+/** Asks anew what the key may do: that can change while somebody looks. */
+export async function learnAccess(): Promise<void> {
+  const current = client.peek();
+  if (current === null) return;
+  try {
+    const known = await accessOf(current);
+    if (client.peek() === current) access.value = known;
+  } catch (error) {
+    reasonOf(error);
+  }
+}
+
+void learnAccess();
 
 effect(() => {
   if (broughtCode.value !== '') void signInBy(broughtCode.value);

@@ -1,24 +1,23 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isRefusal } from '../refused.ts';
-import { reasonOf } from '../session.ts';
+import type { Operations } from '../../src/client/api.ts';
+import { lackOf } from '../access.ts';
+import { client, learnAccess, reasonOf } from '../session.ts';
 
-interface ActionProps {
+interface ActionProps<Id extends keyof Operations> {
   children: ComponentChildren;
   /** What it asks before it is done, where it cannot be taken back. */
   sure?: string;
-  act: () => Promise<unknown>;
-  disabled?: boolean;
+  /** Which operation. What the key may not do is not offered. */
+  does: Id;
+  input: Operations[Id]['input'];
+  done: () => void;
 }
 
-/**
- * A button that does something on the server, says that it does, and why it did not. The service alone knows what a key
- * may do: what it refused once is not offered again.
- */
-export function Action({ children, sure, act, disabled = false }: ActionProps) {
+/** A button that does something on the server, says that it does, and why it did not or cannot. */
+export function Action<Id extends keyof Operations>({ children, sure, does, input, done }: ActionProps<Id>) {
   const [state, setState] = useState<'idle' | 'asking' | 'acting'>('idle');
   const [error, setError] = useState('');
-  const [isRefused, setRefused] = useState(false);
   const place = useRef<HTMLSpanElement>(null);
   const hadFocus = useRef(false);
   // A button that cannot be pressed, or is gone, loses the keyboard: who pressed it goes on from here.
@@ -29,13 +28,17 @@ export function Action({ children, sure, act, disabled = false }: ActionProps) {
     hadFocus.current = place.current?.contains(document.activeElement) === true;
     setState('acting');
     setError('');
-    await act().catch((thrown: unknown) => {
+    try {
+      await client.peek()?.call(does, input);
+      done();
+    } catch (thrown) {
       setError(reasonOf(thrown));
-      setRefused(isRefusal(thrown));
-    });
+      void learnAccess();
+    }
     setState('idle');
   };
-  if (state === 'asking') {
+  // What is asked about may have changed meanwhile, so that there is nothing to ask any more.
+  if (state === 'asking' && sure !== undefined) {
     return (
       <span class="action" role="group" aria-label={sure} ref={place} tabIndex={-1}>
         <span>{sure}</span>
@@ -48,12 +51,14 @@ export function Action({ children, sure, act, disabled = false }: ActionProps) {
       </span>
     );
   }
+  const lack = lackOf(does, input);
   const begin = () => (sure === undefined ? void run() : setState('asking'));
   return (
     <span class="action" ref={place} tabIndex={-1}>
       <button
         type="button"
-        disabled={disabled || isRefused || state === 'acting'}
+        disabled={lack !== undefined || state === 'acting'}
+        title={lack}
         aria-busy={state === 'acting'}
         onClick={begin}
       >

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../../src/client/client.ts';
+import { lackOf } from '../access.ts';
 import { client, reasonOf } from '../session.ts';
 import { Lines } from './call-log.tsx';
 
@@ -41,6 +42,7 @@ export function CallForm({ pluginId }: { pluginId: string }) {
     }
     setBusy(false);
   };
+  const lack = lackOf('callPlugin', { path: { id: pluginId }, body: {} });
   const { logs = [], traces = [] } = answer?.more.metadata ?? {};
   return (
     <form class="call" onSubmit={(event) => void submit(event)}>
@@ -62,7 +64,7 @@ export function CallForm({ pluginId }: { pluginId: string }) {
           onInput={(event) => setParams(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" class="primary" disabled={isBusy}>
+      <button type="submit" class="primary" disabled={isBusy || lack !== undefined} title={lack}>
         Call
       </button>
       {answer !== undefined && (

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import type { Schemas } from '../../src/client/api.ts';
 import { useCall, useEvery } from '../load.ts';
 import { to } from '../place.ts';
-import { client } from '../session.ts';
 import { Action } from './action.tsx';
 import { Table } from './table.tsx';
 import { Badge, Note, Short, Time } from './text.tsx';
@@ -76,8 +75,7 @@ function Delivery({ webhookId, id, changed }: { webhookId: string; id: string; c
   const one: Schemas['WholeDelivery'] | undefined = delivery.value?.data;
   useEvery(LOOK_EVERY_MS, delivery.reload);
   if (one === undefined) return <Note kind={delivery.error ? 'bad' : 'quiet'}>{delivery.error || 'Loading…'}</Note>;
-  const again = async () => {
-    await client.value?.call('redeliver', { path });
+  const done = () => {
     delivery.reload();
     changed();
   };
@@ -88,7 +86,9 @@ function Delivery({ webhookId, id, changed }: { webhookId: string; id: string; c
           Delivery <code class="wrap">{one.id}</code>
         </h2>
         <Badge state={one.state} />
-        <Action act={again}>Deliver again</Action>
+        <Action does="redeliver" input={{ path }} done={done}>
+          Deliver again
+        </Action>
       </header>
       <dl class="facts">
         <dt>Relayer</dt>

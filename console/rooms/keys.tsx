@@ -4,7 +4,6 @@ import { Action } from '../parts/action.tsx';
 import { Older, useParts } from '../parts/older.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Time } from '../parts/text.tsx';
-import { client } from '../session.ts';
 
 /** Who may ask for what, and who changed what. */
 export function Keys() {
@@ -12,8 +11,7 @@ export function Keys() {
   const keys = useCall('listApiKeys', { query: { page, per_page: 100 } });
   const parts = useParts('audit');
   const audit = useCall('listAuditRecords', { query: { per_page: 50, ...parts.query } });
-  const revoke = (id: string) => async () => {
-    await client.value?.call('deleteApiKey', { path: { id } });
+  const revoked = () => {
     keys.reload();
     audit.reload();
   };
@@ -37,7 +35,7 @@ export function Keys() {
                   <Time at={one.expires_at} />
                 </td>
                 <td>
-                  <Action sure="Revoke it?" act={revoke(one.id)}>
+                  <Action sure="Revoke it?" does="deleteApiKey" input={{ path: { id: one.id } }} done={revoked}>
                     Revoke
                   </Action>
                 </td>

@@ -10,7 +10,6 @@ import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, counted, Note, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { usageOf } from '../plugin-usage.ts';
-import { client } from '../session.ts';
 
 const LOOK_EVERY_MS = 5_000;
 /** A list of hundreds is not asked for as often as one plugin. */
@@ -127,10 +126,7 @@ export function PluginRoom({ id }: { id: string }) {
     if (one !== undefined) usageOf(id).seen(one);
   }, [one]);
   if (one === undefined) return <Note kind={plugin.error ? 'bad' : 'quiet'}>{plugin.error || 'Loading…'}</Note>;
-  const act = (operation: 'enablePlugin' | 'disablePlugin' | 'reloadPlugin') => async () => {
-    await client.value?.call(operation, { path: { id } });
-    plugin.reload();
-  };
+  const on = { input: { path: { id } }, done: plugin.reload };
   const kept = earlier.value?.data ?? [];
   // What is kept has more of what a call wrote than what was told of it.
   const known = new Set(kept.map(({ request_id: requestId }) => requestId));
@@ -143,13 +139,17 @@ export function PluginRoom({ id }: { id: string }) {
       <header class="head">
         <h1>{one.id}</h1> <Badge state={one.enabled ? one.state : 'disabled'} />
         {one.enabled ? (
-          <Action sure="Refuse its calls?" act={act('disablePlugin')}>
+          <Action sure="Refuse its calls?" does="disablePlugin" {...on}>
             Disable
           </Action>
         ) : (
-          <Action act={act('enablePlugin')}>Enable</Action>
+          <Action does="enablePlugin" {...on}>
+            Enable
+          </Action>
         )}
-        <Action act={act('reloadPlugin')}>Build anew</Action>
+        <Action does="reloadPlugin" {...on}>
+          Build anew
+        </Action>
       </header>
       {one.error !== null && (
         <pre class="bad" role="alert">

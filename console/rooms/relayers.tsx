@@ -6,7 +6,6 @@ import { Action } from '../parts/action.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
-import { client } from '../session.ts';
 
 type Relayer = Schemas['Relayer'];
 
@@ -70,10 +69,6 @@ export function RelayerRoom({ id }: { id: string }) {
   for (const one of [relayer, status, balance]) useEvery(LOOK_EVERY_MS, one.reload);
   const one = relayer.value?.data;
   if (one === undefined) return <Note kind={relayer.error ? 'bad' : 'quiet'}>{relayer.error || 'Loading…'}</Note>;
-  const set = (paused: boolean) => async () => {
-    await client.value?.call('updateRelayer', { path: { id }, body: { paused } });
-    relayer.reload();
-  };
   const held = balance.value?.data;
   return (
     <>
@@ -82,13 +77,14 @@ export function RelayerRoom({ id }: { id: string }) {
       </p>
       <header class="head">
         <h1>{one.name}</h1> <Badge state={stateOf(one)} />
-        {one.paused ? (
-          <Action act={set(false)}>Resume</Action>
-        ) : (
-          <Action sure="Stop sending?" act={set(true)}>
-            Pause
-          </Action>
-        )}
+        <Action
+          {...(!one.paused && { sure: 'Stop sending?' })}
+          does="updateRelayer"
+          input={{ path: { id }, body: { paused: !one.paused } }}
+          done={relayer.reload}
+        >
+          {one.paused ? 'Resume' : 'Pause'}
+        </Action>
       </header>
       {relayer.error !== '' && <Note kind="bad">{relayer.error}</Note>}
       {one.system_disabled && (

@@ -11,7 +11,6 @@ import { explorerLink } from '../parts/explorer.ts';
 import { ListOf } from '../parts/table.tsx';
 import { Badge, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
-import { client } from '../session.ts';
 import { fieldOf, hashOf } from './transactions.tsx';
 
 type Event = Schemas['TimelineEvent'];
@@ -59,24 +58,12 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
         </h1>
         <Badge state={one.status} />
         {CANCELABLE.has(one.status) && (
-          <Action
-            sure="Cancel it?"
-            act={async () => {
-              await client.value?.call('cancelTransaction', { path });
-              reload();
-            }}
-          >
+          <Action sure="Cancel it?" does="cancelTransaction" input={{ path }} done={reload}>
             Cancel
           </Action>
         )}
         {dearer !== undefined && CANCELABLE.has(one.status) && (
-          <Action
-            sure="Pay more?"
-            act={async () => {
-              await client.value?.call('replaceTransaction', { path, body: dearer });
-              reload();
-            }}
-          >
+          <Action sure="Pay more?" does="replaceTransaction" input={{ path, body: dearer }} done={reload}>
             Speed up
           </Action>
         )}

@@ -80,22 +80,40 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     await page.getByRole('table').getByText('submitted').first().waitFor({ state: 'detached' });
   });
 
-  await t.test('a key that may read one relayer has no other rooms, and is told what it may not do', async (t) => {
+  await t.test('a key that may read relayers has no other rooms, and no button that sends or changes', async (t) => {
     await anvil.rpc('evm_setAutomine', [false]);
     const { id } = await send();
-    const { key } = await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:local-1:read'] });
+    const { key } = await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:*:read'] });
     const reader = await scene.signedIn({ key, at: `transactions/local-1/${id}` });
     const rooms = reader.getByRole('navigation', { name: 'Rooms' });
-    await rooms.getByText('Keys and audit').waitFor({ state: 'detached' });
-    t.strictSame(await rooms.getByRole('link').allTextContents(), ['Overview', 'Transactions', 'Relayers', 'Plugins']);
+    t.strictSame(await rooms.getByRole('link').allTextContents(), ['Overview', 'Transactions', 'Relayers']);
     const cancel = reader.getByRole('button', { name: 'Cancel' });
-    await cancel.click();
-    await reader.getByRole('button', { name: 'Yes' }).click();
-    await reader.getByRole('alert').getByText('The API key has no permission relayers:local-1:send').waitFor();
-    t.ok(await cancel.isDisabled(), 'it is not offered again');
+    await cancel.waitFor();
+    t.equal(await cancel.getAttribute('title'), 'Your key lacks the permission relayers:local-1:send');
+    const offered = async () => await reader.locator('main button:enabled').allTextContents();
+    t.strictSame(await offered(), []);
+    await reader.goto(`${url}/console#/relayers/local-1`);
+    await reader.getByRole('button', { name: 'Pause' }).waitFor();
+    t.strictSame(await offered(), []);
     await reader.goto(`${url}/console#/webhooks`);
     await reader.getByText('Your key may not see this.').waitFor();
     await reader.context().close();
+  });
+
+  await t.test('a key that may do less than when it signed in is told so, and not offered it again', async (t) => {
+    const { id } = await send();
+    const made = await request('POST', '/api-keys', { name: 'Sender', permissions: ['relayers:local-1:send'] });
+    const sender = await scene.signedIn({ key: made.key, at: `transactions/local-1/${id}` });
+    const cancel = sender.getByRole('button', { name: 'Cancel' });
+    await cancel.waitFor();
+    t.ok(await cancel.isEnabled());
+    await request('PATCH', `/api-keys/${made.id}`, { permissions: ['relayers:local-1:read'] });
+    await cancel.click();
+    await sender.getByRole('button', { name: 'Yes' }).click();
+    await sender.getByRole('alert').getByText('The API key has no permission relayers:local-1:send').waitFor();
+    await sender.getByTitle('Your key lacks the permission relayers:local-1:send').first().waitFor();
+    t.ok(await cancel.isDisabled());
+    await sender.context().close();
   });
 
   await t.test('a payment is canceled by keyboard alone', async (t) => {

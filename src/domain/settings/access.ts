@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** What can be done with what. Each deed lets its key read what it is done to. */
 const DEEDS = {
   relayers: ['read', 'send', 'sign', 'rpc', 'write'],
@@ -32,6 +30,20 @@ interface Permission {
 
 const ANYTHING: Permission = { resource: '*', id: '*', deed: '*' };
 
+/** Whether a text is a permission, for instance `relayers:sepolia-1:send`, `plugins:*:call`, `metrics:read` or `*`. */
+export function isPermission(text: string): boolean {
+  return readPermission(text) !== undefined;
+}
+
+/** The forms of permissions, for who wrote none. */
+export function permissionForms(): string {
+  const forms = Object.entries(DEEDS).map(([name, deeds]) => {
+    const place = WITH_IDS.has(name as AccessResource) ? `${name}:<id>` : name;
+    return `${place}:${deeds.join('|')}`;
+  });
+  return `*, ${forms.join(', ')}, with * for any id or deed`;
+}
+
 function readPermission(text: string): Permission | undefined {
   if (text === '*') return ANYTHING;
   const parts = text.split(':');
@@ -44,25 +56,14 @@ function readPermission(text: string): Permission | undefined {
   return isDeed && id !== '' ? { resource, id, deed } : undefined;
 }
 
-/** One permission of an API key, for instance `relayers:sepolia-1:send`, `plugins:*:call`, `metrics:read` or `*`. */
-export const permissionSchema = z
-  .string()
-  .max(200, 'must have at most 200 characters')
-  .refine((text) => readPermission(text) !== undefined, {
-    error: () => {
-      const forms = Object.entries(DEEDS).map(([name, deeds]) => {
-        const place = WITH_IDS.has(name as AccessResource) ? `${name}:<id>` : name;
-        return `${place}:${deeds.join('|')}`;
-      });
-      return `is no permission; there are *, ${forms.join(', ')}, with * for any id or deed`;
-    },
-  });
-
-/** What an API key may do. What it may do nothing to does not exist for it. */
+/**
+ * What an API key may do. What it may do nothing to does not exist for it. The console judges by this too, so nothing
+ * here needs a library.
+ */
 export class Access {
   readonly #permissions: readonly Permission[];
 
-  /** @param permissions of {@link permissionSchema}; others are passed over */
+  /** @param permissions those that are none are passed over */
   constructor(permissions: readonly string[]) {
     this.#permissions = permissions.flatMap((text) => readPermission(text) ?? []);
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Timestamp } from '../transaction/transaction.ts';
-import { permissionSchema } from './access.ts';
+import { isPermission, permissionForms } from './access.ts';
 
 /** How often a key may ask. */
 export interface KeyRate {
@@ -46,6 +46,10 @@ const originSchema = z
   );
 
 const nameSchema = z.string().min(1, 'must not be empty').max(256, 'must have at most 256 characters');
+const permissionSchema = z
+  .string()
+  .max(200, 'must have at most 200 characters')
+  .refine(isPermission, { error: () => `is no permission; there are ${permissionForms()}` });
 const permissionsSchema = z
   .array(permissionSchema)
   .min(1, 'name at least one')

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Access, FULL_ACCESS, permissionSchema } from '../../../../../src/domain/settings/access.ts';
+import { Access, FULL_ACCESS, isPermission, permissionForms } from '../../../../../src/domain/settings/access.ts';
 
 t.test('a permission is a kind and a deed, with an id between them where there may be one', (t) => {
   for (const good of [
@@ -10,16 +10,15 @@ t.test('a permission is a kind and a deed, with an id between them where there m
     'plugins:p@1:call',
     'api-keys:write',
   ]) {
-    t.ok(permissionSchema.safeParse(good).success, good);
+    t.ok(isPermission(good), good);
   }
   for (const bad of [
     ...['', ':', 'relayers', 'relayers:', 'relayers::send', 'relayers:a:fly', 'relayers:a:send:x', 'cats:read'],
     ...['signers:k1:read', 'audit:write', 'constructor:read', '__proto__:read', 'Relayers:read', ' *', '*:*'],
-    `relayers:${'x'.repeat(200)}:read`,
   ]) {
-    t.notOk(permissionSchema.safeParse(bad).success, bad);
+    t.notOk(isPermission(bad), bad);
   }
-  t.match(permissionSchema.safeParse('x').error?.issues, [{ message: /relayers:<id>:read\|send\|sign\|rpc\|write, / }]);
+  t.match(permissionForms(), /^\*, relayers:<id>:read\|send\|sign\|rpc\|write, /);
   t.end();
 });
 

@@ -21,6 +21,7 @@ t.test('what is wrong is refused', (t) => {
     { name: '' },
     { permissions: [] },
     { permissions: ['cats:read'] },
+    { permissions: [`relayers:${'x'.repeat(200)}:read`] },
     { permissions: Array(201).fill('*') },
     { allowed_origins: [] },
     { allowed_origins: ['https://app.example/path'] },
