@@ -1,5 +1,7 @@
+import { allOf } from './all-of.ts';
 import type { Schemas } from './api.ts';
 import { type ApiClient, ApiError } from './client.ts';
+import { patiently } from './patience.ts';
 
 /** Where a transaction is. */
 export interface FoundTransaction {
@@ -7,8 +9,6 @@ export interface FoundTransaction {
   transaction: Schemas['Transaction'];
 }
 
-/** More relayers than so are not looked through. */
-const MOST_RELAYERS = 500;
 const AT_ONCE = 10;
 
 /**
@@ -31,8 +31,8 @@ export async function findTransactions(
 }
 
 async function relayersOf(client: ApiClient): Promise<string[]> {
-  const { data } = await client.call('listRelayers', { query: { per_page: MOST_RELAYERS } });
-  return data.map(({ id }) => id);
+  const relayers = await allOf((query) => client.call('listRelayers', { query }));
+  return relayers.map(({ id }) => id);
 }
 
 async function findUnder(client: ApiClient, id: string, text: string): Promise<FoundTransaction | undefined> {
@@ -41,7 +41,7 @@ async function findUnder(client: ApiClient, id: string, text: string): Promise<F
   const byNonce = () => client.call('getTransactionByNonce', { path: { id, nonce: text } });
   for (const ask of /^\d{1,20}$/.test(text) ? [byNonce] : [byId, byHash]) {
     try {
-      return { relayerId: id, transaction: (await ask()).data };
+      return { relayerId: id, transaction: (await patiently(ask)).data };
     } catch (error) {
       // There is none, or its family has no such counter.
       if (!(error instanceof ApiError) || ![400, 404, 501].includes(error.status)) throw error;

@@ -1,6 +1,8 @@
+import { allOf } from '../../client/all-of.ts';
 import { amountText } from '../../client/amount-text.ts';
 import type { Operations, Schemas } from '../../client/api.ts';
 import { type ApiClient, ApiError } from '../../client/client.ts';
+import { patiently } from '../../client/patience.ts';
 import type { Command } from '../command.ts';
 import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 import { itemLines, jsonLine } from './rows.ts';
@@ -9,7 +11,7 @@ interface List<Item> {
   name: string;
   summary: string;
   heads: readonly string[];
-  read(client: ApiClient): Promise<{ data: Item[] }>;
+  read(client: ApiClient): Promise<Item[]>;
   row(item: Item): string[];
 }
 
@@ -23,14 +25,12 @@ function listCommand<Item>({ name, summary, heads, read, row }: List<Item>): Com
     options: REMOTE_OPTIONS,
     arguments: 0,
     async run(context, given) {
-      const { data } = await read(await clientOf(context, given));
-      for (const line of itemLines(data, { heads, row, isJson: given.flags.has('json') })) context.say(line);
+      const items = await read(await clientOf(context, given));
+      for (const line of itemLines(items, { heads, row, isJson: given.flags.has('json') })) context.say(line);
       return 0;
     },
   };
 }
-
-const ALL = { query: { per_page: 500 } };
 
 type Item<Id extends keyof Operations> = Operations[Id]['answer'] extends { data: (infer One)[] } ? One : never;
 
@@ -44,7 +44,7 @@ export const relayersCommand = listCommand<Relayer>({
   summary: 'Show the relayers of a server, how each stands, and what it has',
   heads: ['ID', 'NETWORK', 'STATE', 'BALANCE', 'ADDRESS', 'CAUSE'],
   async read(client) {
-    const { data } = await client.call('listRelayers', ALL);
+    const data = await allOf((query) => client.call('listRelayers', { query }));
     const relayers: Relayer[] = [];
     for (let at = 0; at < data.length; at += AT_ONCE) {
       const some = data.slice(at, at + AT_ONCE);
@@ -52,7 +52,7 @@ export const relayersCommand = listCommand<Relayer>({
         ...(await Promise.all(some.map(async (one) => ({ ...one, ...(await balanceOf(client, one.id)) })))),
       );
     }
-    return { data: relayers };
+    return relayers;
   },
   row: ({ id, network_type, network, address, paused, system_disabled, disabled_reason: reason, balance, unit }) => [
     id,
@@ -67,7 +67,7 @@ export const relayersCommand = listCommand<Relayer>({
 /** The node may be out of order, which is no reason to show nothing. */
 async function balanceOf(client: ApiClient, id: string): Promise<Pick<Relayer, 'balance' | 'unit'>> {
   try {
-    const { balance, unit } = (await client.call('getRelayerBalance', { path: { id } })).data;
+    const { balance, unit } = (await patiently(() => client.call('getRelayerBalance', { path: { id } }))).data;
     return { balance, unit };
   } catch (error) {
     if (error instanceof ApiError) return { balance: null };
@@ -79,7 +79,7 @@ export const pluginsCommand = listCommand<Item<'listPlugins'>>({
   name: 'plugins',
   summary: 'Show the plugins of a server: state, and the calls of the last hour',
   heads: ['ID', 'STATE', 'CALLS', 'CPU MS', 'WHY'],
-  read: (client) => client.call('listPlugins', ALL),
+  read: (client) => allOf((query) => client.call('listPlugins', { query })),
   row: ({ id, enabled, state, last_hour: { calls, cpu_ms }, error, back_off: backOff }) => [
     ...[id, enabled ? state : 'disabled', String(calls), String(Math.round(cpu_ms))],
     error?.message ?? backOff?.reason ?? '',
@@ -93,11 +93,14 @@ const KEYS: Omit<List<Schemas['ApiKey']>, 'read'> = {
   row: ({ id, name, expires_at: ends, permissions }) => [id, name, ends ?? 'never', permissions.join(' ')],
 };
 
-export const keysCommand = listCommand({ ...KEYS, read: (client) => client.call('listApiKeys', ALL) });
+export const keysCommand = listCommand({
+  ...KEYS,
+  read: (client) => allOf((query) => client.call('listApiKeys', { query })),
+});
 
 export const whoamiCommand = listCommand({
   ...KEYS,
   name: 'whoami',
   summary: 'Show the API key that you ask with, and what it may do',
-  read: async (client) => ({ data: [(await client.call('getCurrentApiKey', {})).data] }),
+  read: async (client) => [(await client.call('getCurrentApiKey', {})).data],
 });

@@ -1,3 +1,4 @@
+import { allOf } from '../../client/all-of.ts';
 import type { Operations, Schemas } from '../../client/api.ts';
 import type { ApiClient } from '../../client/client.ts';
 import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
@@ -37,8 +38,8 @@ export const webhooksCommand: Command = {
 };
 
 async function list(client: ApiClient, context: CommandContext, given: Given) {
-  const { data } = await client.call('listNotifications', { query: { per_page: 500 } });
-  return tell(context, given, data, ['ID', 'SIGNED', 'ADDRESS'], ({ id, has_signing_key: isSigned, url }) => [
+  const all = await allOf((query) => client.call('listNotifications', { query }));
+  return tell(context, given, all, ['ID', 'SIGNED', 'ADDRESS'], ({ id, has_signing_key: isSigned, url }) => [
     ...[id, isSigned ? 'yes' : 'no', url],
   ]);
 }

@@ -27,6 +27,13 @@ t.test('lists are rows for people, and lines of JSON for programs', async (t) =>
   t.match(JSON.parse((await run('plugins', '--json')).said), { id: 'echo' });
 });
 
+t.test('of more than a page all are shown', async (t) => {
+  const { url, services } = await startHttp(t);
+  for (let n = 0; n < 501; n += 1) services.relayers.known.set(`r${n}`, { id: `r${n}`, address: '0x1' });
+  const { said } = await runTyped('.', ['relayers', '--json'], { ISOLAYER_URL: url, ISOLAYER_KEY: API_KEY });
+  t.equal(said.split('\n').length, services.relayers.known.size);
+});
+
 t.test('a relayer whose node does not answer is there without its balance', async (t) => {
   const { url, services } = await startHttp(t);
   services.relayers.known.set('r1', { id: 'r1', network_type: 'evm', network: 'sepolia', address: '0x1' });
