@@ -1,3 +1,5 @@
+import { SHORT_LIVED } from '../support/run-folder.ts';
+
 /** One folder of tests that is run as a whole. */
 export interface Suite {
   readonly name: string;
@@ -33,6 +35,7 @@ export function sharesProcess(file: string): boolean {
 const ALONE: ReadonlySet<string> = new Set([
   'test/integration/alerts-plugins.test.ts',
   'test/unit/src/http/schema-compilers.test.ts',
+  'test/unit/src/services/settings/signer-directory.test.ts',
 ]);
 
 /**
@@ -40,5 +43,5 @@ const ALONE: ReadonlySet<string> = new Set([
  * longer to start; the unit tests of `src/` have no isolate in their own process.
  */
 export function nodeOptions(file: string): readonly string[] {
-  return file.startsWith('test/unit/src/') ? [] : ['--no-node-snapshot'];
+  return file.startsWith('test/unit/src/') ? SHORT_LIVED : ['--no-node-snapshot', ...SHORT_LIVED];
 }
