@@ -4,7 +4,7 @@
  * repository at hand. Instructions that this does not perform are listed below.
  */
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync, globSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, renameSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,7 +89,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   for (const step of image.filter(({ keyword }) => keyword === 'COPY')) {
     if (!step.text.startsWith('--from=install')) copy(t, step, app);
   }
-  cpSync(join(built, 'node_modules'), join(app, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  renameSync(join(built, 'node_modules'), join(app, 'node_modules'));
   t.strictSame((await readdir(app)).toSorted(), [
     'config',
     'console',

@@ -35,7 +35,7 @@ t.test('their tests pass', { timeout: 120_000 }, async (t) => {
   const [, ...shown] = /```sh\n(bin\/node (--test) (\S+))\n```/.exec(read('README.md')) ?? [];
   t.ok(files.includes(shown[2] ?? ''), 'the README shows how one is run');
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const child = spawn(process.execPath, ['--test', ...files], {
+  const child = spawn(process.execPath, ['--test', '--test-isolation=none', ...files], {
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
