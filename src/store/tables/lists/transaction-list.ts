@@ -5,7 +5,7 @@ import { prepared } from '../../prepared.ts';
 import type { Tables } from '../../schema.ts';
 import type { Reader } from '../../store.ts';
 import { isNotCanceled, transactionOfRow } from '../transaction-record.ts';
-import { ListContents, type LongList, type Place } from './list-contents.ts';
+import { ListContents, type LongList } from './list-contents.ts';
 import { pageBounds, totalOf } from './paging.ts';
 
 type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
@@ -13,61 +13,93 @@ type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
 const newestFirst = (matching: Matching) => matching.orderBy('created_at', 'desc').orderBy('id', 'desc');
 
 /** Time and id are compared as one, so that an index on both leads there. */
-const after = (place: Place | undefined, matching: Matching) =>
-  place === undefined ? matching : matching.where(sql<boolean>`(created_at, id) < (${place.created_at}, ${place.id})`);
-const before = (place: Place, matching: Matching) =>
-  matching.where(sql<boolean>`(created_at, id) > (${place.created_at}, ${place.id})`);
+const after = (matching: Matching, at: number, id: string) =>
+  matching.where(sql<boolean>`(created_at, id) < (${at}, ${id})`);
+const before = (matching: Matching, at: number, id: string) =>
+  matching.where(sql<boolean>`(created_at, id) > (${at}, ${id})`);
 
 /** Pages of a relayer's transactions, however many there are. */
 export function transactionList(connection: Connection): Reader['transactions'] {
-  const { db } = connection;
   const contents = new ListContents();
-  const ofRelayer = (relayerId: string): Matching => db.selectFrom('transactions').where('relayer_id', '=', relayerId);
-  const upTo = (most: number, matching: Matching) =>
-    db
-      .selectFrom(matching.select('transactions.id').limit(most).as('some'))
-      .select((on) => on.fn.countAll<number>().as('total'));
-  const firstOfAll = prepared(connection, (relayerId: string, limit: number, offset: number) =>
-    newestFirst(ofRelayer(relayerId)).selectAll().limit(limit).offset(offset),
-  );
-  const countOfAll = prepared(connection, (relayerId: string, most: number) => upTo(most, ofRelayer(relayerId)));
+  const known = new Map<TransactionStatus | undefined, Queries>();
 
-  /** A status that is not final leaves out what is canceled. */
-  function ofStatus(relayerId: string, status: TransactionStatus): Matching {
-    const matching = ofRelayer(relayerId).where('status', '=', status);
-    return isFinal(status) ? matching : matching.where(isNotCanceled);
-  }
-
-  function listOf(relayerId: string, status: TransactionStatus | undefined): LongList & { matching: Matching } {
-    const matching = status === undefined ? ofRelayer(relayerId) : ofStatus(relayerId, status);
-    return {
-      matching,
-      name: JSON.stringify([relayerId, status]),
-      isLasting: status === undefined || isFinal(status),
-      place: (place, count) =>
-        newestFirst(after(place, matching))
-          .select(['created_at', 'id'])
-          .limit(1)
-          .offset(count - 1)
-          .executeTakeFirst(),
-      countAfter: async (place, most) =>
-        totalOf(
-          place === undefined && status === undefined
-            ? await countOfAll(relayerId, most)
-            : await upTo(most, after(place, matching)).execute(),
-        ),
-      countBefore: async (place, most) => totalOf(await upTo(most, before(place, matching)).execute()),
-    };
+  function queriesOf(status: TransactionStatus | undefined): Queries {
+    const queries = known.get(status) ?? createQueries(connection, status);
+    known.set(status, queries);
+    return queries;
   }
 
   return async (relayerId, page, status) => {
     const { limit, offset } = pageBounds(page);
-    const list = listOf(relayerId, status);
+    const queries = queriesOf(status);
+    const list = listOf(queries, relayerId, status);
     const { total, after: place, skip } = await contents.open(list, offset);
     const rows =
-      place === undefined && status === undefined
-        ? await firstOfAll(relayerId, limit, skip)
-        : await newestFirst(after(place, list.matching)).selectAll().limit(limit).offset(skip).execute();
+      place === undefined
+        ? await queries.page(relayerId, limit, skip)
+        : await queries.pageAfter(relayerId, place.created_at, place.id, limit, skip);
     return { items: rows.map(transactionOfRow), total };
+  };
+}
+
+type Queries = ReturnType<typeof createQueries>;
+
+/** The queries of all transactions, or of those with a status, each compiled once: to build one takes longer than its answer. */
+function createQueries(connection: Connection, status: TransactionStatus | undefined) {
+  const { db } = connection;
+
+  /** A status that is not final leaves out what is canceled. */
+  function matching(relayerId: string): Matching {
+    const all: Matching = db.selectFrom('transactions').where('relayer_id', '=', relayerId);
+    if (status === undefined) return all;
+    return isFinal(status) ? all.where('status', '=', status) : all.where('status', '=', status).where(isNotCanceled);
+  }
+
+  const onePage = (of: Matching, limit: number, skip: number) => newestFirst(of).selectAll().limit(limit).offset(skip);
+  const onePlace = (of: Matching, skip: number) => newestFirst(of).select(['created_at', 'id']).limit(1).offset(skip);
+  const upTo = (of: Matching, most: number) =>
+    db
+      .selectFrom(of.select('transactions.id').limit(most).as('some'))
+      .select((on) => on.fn.countAll<number>().as('total'));
+
+  return {
+    page: prepared(connection, (relayerId: string, limit: number, skip: number) =>
+      onePage(matching(relayerId), limit, skip),
+    ),
+    pageAfter: prepared(connection, (relayerId: string, at: number, id: string, limit: number, skip: number) =>
+      onePage(after(matching(relayerId), at, id), limit, skip),
+    ),
+    place: prepared(connection, (relayerId: string, skip: number) => onePlace(matching(relayerId), skip)),
+    placeAfter: prepared(connection, (relayerId: string, at: number, id: string, skip: number) =>
+      onePlace(after(matching(relayerId), at, id), skip),
+    ),
+    count: prepared(connection, (relayerId: string, most: number) => upTo(matching(relayerId), most)),
+    countAfter: prepared(connection, (relayerId: string, at: number, id: string, most: number) =>
+      upTo(after(matching(relayerId), at, id), most),
+    ),
+    countBefore: prepared(connection, (relayerId: string, at: number, id: string, most: number) =>
+      upTo(before(matching(relayerId), at, id), most),
+    ),
+  };
+}
+
+function listOf(queries: Queries, relayerId: string, status: TransactionStatus | undefined): LongList {
+  return {
+    name: JSON.stringify([relayerId, status]),
+    isLasting: status === undefined || isFinal(status),
+    async place(of, count) {
+      const rows =
+        of === undefined
+          ? await queries.place(relayerId, count - 1)
+          : await queries.placeAfter(relayerId, of.created_at, of.id, count - 1);
+      return rows[0];
+    },
+    countAfter: async (of, most) =>
+      totalOf(
+        of === undefined
+          ? await queries.count(relayerId, most)
+          : await queries.countAfter(relayerId, of.created_at, of.id, most),
+      ),
+    countBefore: async (of, most) => totalOf(await queries.countBefore(relayerId, of.created_at, of.id, most)),
   };
 }
