@@ -1,4 +1,4 @@
-import { keptLines } from './call-lines.ts';
+import { withKeptLines } from './call-lines.ts';
 import type { EndedCall } from './call-log.ts';
 
 /** So many are kept for who reads them later than they end. */
@@ -28,8 +28,7 @@ export class CallFeed {
 
   add(call: EndedCall): void {
     this.#latest += 1;
-    this.#calls[this.#latest % MOST_CALLS] =
-      call.lines.length === 0 ? call : { ...call, lines: keptLines(call.lines, ROOM) };
+    this.#calls[this.#latest % MOST_CALLS] = withKeptLines(call, ROOM);
     for (const listener of this.#listeners) listener.call();
   }
 

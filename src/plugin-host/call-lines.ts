@@ -6,6 +6,12 @@ export interface LinesRoom {
   characters: number;
 }
 
+/** A call with those of its lines that are kept: as it is where there is room for all. */
+export function withKeptLines<Call extends { lines: readonly LogEntry[] }>(call: Call, room: LinesRoom): Call {
+  const lines = keptLines(call.lines, room);
+  return lines === call.lines ? call : { ...call, lines };
+}
+
 /**
  * The lines that are kept, in their order; the last that finds room may be cut. What nobody caught comes first: it is
  * written at the end, and tells the most.

@@ -2,7 +2,7 @@ import type { LogEntry } from '../../sandbox/protocol.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import { wireTime } from '../domain/wire-time.ts';
-import { keptLines } from './call-lines.ts';
+import { withKeptLines } from './call-lines.ts';
 import { printable } from './forwarded-logs.ts';
 
 /** A call that has ended, with what it wrote. */
@@ -38,7 +38,7 @@ export class CallLog {
   add(pluginId: string, call: LoggedCall): void {
     const calls = this.#calls.get(pluginId) ?? [];
     this.#calls.set(pluginId, calls);
-    calls.push({ ...call, lines: keptLines(call.lines, ROOM) });
+    calls.push(withKeptLines(call, ROOM));
     if (calls.length > MOST_CALLS) calls.shift();
   }
 

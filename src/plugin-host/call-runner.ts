@@ -175,13 +175,13 @@ export class CallRunner {
     const mapped =
       serving?.version.version === version.version ? (text: string) => serving.positions.mapped(text) : same;
     const { id: pluginId, emit_logs, forward_logs } = entry;
-    const lines = takeUngranted(report.logs, this.deps.log, pluginId, serving);
-    const wanted = lines.filter(({ level }) => emit_logs || forward_logs || level === 'uncaught');
-    const logs = wanted.map(({ level, message }) => ({ level, message: mapped(message) }));
+    const told = takeUngranted(report.logs, this.deps.log, pluginId, serving);
+    const lines = told.map(({ level, message }) => ({ level, message: mapped(message) }));
+    const logs = lines.filter(({ level }) => emit_logs || forward_logs || level === 'uncaught');
     if (report.dropped_logs > 0) {
       logs.push({ level: 'warn', message: `${report.dropped_logs} more log lines were dropped` });
     }
-    this.remember(outcome, lines, report.usage, record, mapped);
+    this.remember(outcome, lines, report.usage, record);
     forwardLogs(
       this.deps.log,
       logs,
@@ -199,18 +199,17 @@ export class CallRunner {
   /** Lines that nobody wants now may be asked for later; most calls write none. */
   private remember(
     outcome: Outcome,
-    logs: readonly LogEntry[],
+    lines: readonly LogEntry[],
     usage: ShownUsage,
     { plugin: { id: pluginId }, requestId, callerKeyId: keyId }: CallRecord,
-    mapped: (text: string) => string,
   ): void {
     const call = {
       ...{ pluginId, requestId, keyId, at: this.deps.clock.now(), durationMs: usage.duration_ms },
       outcome: outcome.kind === 'ended' ? outcome.code : outcome.kind,
-      lines: logs.map(({ level, message }) => ({ level, message: mapped(message) })),
+      lines,
     };
     this.deps.feed.add(call);
-    if (logs.length > 0 || outcome.kind !== 'returned') this.deps.callLog.add(pluginId, call);
+    if (lines.length > 0 || outcome.kind !== 'returned') this.deps.callLog.add(pluginId, call);
   }
 
   private refuse(entry: PluginEntry, failure: HostFailure, request: PluginRequest, began: number): PluginAnswer {

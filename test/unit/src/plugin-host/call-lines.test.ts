@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keptLines } from '../../../../src/plugin-host/call-lines.ts';
+import { keptLines, withKeptLines } from '../../../../src/plugin-host/call-lines.ts';
 
 const long = { level: 'info' as const, message: 'x'.repeat(10_000) };
 const uncaught = { level: 'uncaught' as const, message: 'Error: no\n    at handler (plugins/p.ts:1:1)' };
@@ -30,5 +30,12 @@ t.test('what nobody caught finds room before all else, and stands where it was w
     { level: 'uncaught', message: 'Error: no' },
     { level: 'warn', message: '1 more log lines were dropped' },
   ]);
+  t.end();
+});
+
+t.test('a call is copied only where some of its lines go', (t) => {
+  const call = { id: 1, lines: [uncaught] };
+  t.equal(withKeptLines(call, { lines: 1, characters: 100 }), call);
+  t.strictSame(shape(withKeptLines({ id: 1, lines: [long] }, { lines: 1, characters: 5 }).lines), [['info', 5]]);
   t.end();
 });
