@@ -23,7 +23,8 @@ export interface EndedCall extends LoggedCall {
 
 /** Of one plugin. */
 const MOST_CALLS = 100;
-const ROOM = { lines: 200, characters: Number.POSITIVE_INFINITY };
+/** Of one call: a hundred of them, of each plugin, lie in memory. */
+const ROOM = { lines: 200, characters: 32_768 };
 const LONGEST_LINE = 2_000;
 /** Of what nobody caught: a stack with its causes. */
 const LONGEST_REPORT = 8_192;
