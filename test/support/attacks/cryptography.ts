@@ -67,7 +67,8 @@ export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
     threat: null,
     recovery: 'R0',
     body: `const c = ${CRYPTO}; const { privateKey } = c.generateKeyPairSync('ec', { namedCurve: 'secp521r1' }); for (;;) c.sign('sha512', Buffer.alloc(1e6), privateKey);`,
-    ends: ['CPU_LIMIT', 'MEMORY_LIMIT'],
+    // One for which there is not time enough is refused before it begins.
+    ends: ['CPU_LIMIT', 'MEMORY_LIMIT', 'threw'],
   },
   {
     name: 'a public key of a million bits',
