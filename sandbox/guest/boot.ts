@@ -91,7 +91,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     },
 
     invoke(text) {
-      if (reused?.isAsItWas() === false) return false;
+      if (reused?.beginCall() === false) return false;
       const given = parseJson(text) as InvocationContext;
       world.reset();
       calls.begin(limits.calls);

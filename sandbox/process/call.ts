@@ -54,7 +54,7 @@ export class Call {
 
   /**
    * Starts the handler; `context` is the text of an {@link InvocationContext}.
-   * @returns false when its isolate cannot serve it: nothing has run, and another call may be made of it
+   * @returns false when its isolate cannot serve it: nothing has run, and it has to begin in another
    */
   start(context: string): boolean {
     return this.#enter('invoke', context);

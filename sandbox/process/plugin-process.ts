@@ -135,7 +135,7 @@ export class PluginProcess {
     }
   }
 
-  /** Begins a call, or has it wait on where the isolate that it was given cannot serve it. */
+  /** Begins a call. Where its isolate cannot serve it, it waits for another. */
   #begin(waiting: WaitingCall): void {
     const { id, shelf } = waiting;
     let isolate: GuestIsolate;

@@ -53,9 +53,7 @@ export async function writePackages(folder: string): Promise<void> {
 }
 
 function preload(taken: readonly (readonly string[])[]): string {
-  return `import { flushCompileCache, registerHooks } from 'node:module';
-// Node writes what it has compiled at a process's end, and most are killed.
-setTimeout(flushCompileCache, 3_000).unref();
+  return `import { registerHooks } from 'node:module';
 const taken = new Map(${JSON.stringify(taken)});
 registerHooks({
   resolve(specifier, context, next) {

@@ -4,7 +4,7 @@
  * with the processor time that it took, and the built-ins that it changed for whoever comes next.
  */
 import { readSync } from 'node:fs';
-import { flushCompileCache, registerHooks } from 'node:module';
+import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
@@ -45,8 +45,6 @@ process.on('beforeExit', () => {
     process.stdout.write(`\n${mark} ${JSON.stringify(figures)}\n`);
     process.stderr.write(`\n${mark}\n`);
     spent = now ?? 0;
-    // The processes beside this one load the same.
-    flushCompileCache();
   }
   const [seconds = '', file = ''] = readLine().split(' ');
   isOver = file === '' ? undefined : runFile(file, Number(seconds));

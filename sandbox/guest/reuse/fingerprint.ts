@@ -7,6 +7,7 @@ export class Fingerprint {
   readonly #keys: readonly (string | symbol)[];
   readonly #properties: readonly PropertyDescriptor[];
   readonly #isAccessor: readonly boolean[];
+  readonly #isExtensible: boolean;
 
   constructor(object: object) {
     const keys = ownKeys(object);
@@ -22,9 +23,10 @@ export class Fingerprint {
     this.#keys = keys;
     this.#properties = properties;
     this.#isAccessor = isAccessor;
+    this.#isExtensible = isExtensible(object);
   }
 
-  /** Whether the object has these very properties and no other, and may still be given some. */
+  /** Whether the object has these very properties and no other, and may be given some where it might. */
   matches(): boolean {
     const object = this.#object;
     const keys = this.#keys;
@@ -41,6 +43,6 @@ export class Fingerprint {
         if (now.get !== then.get || now.set !== then.set) return false;
       } else if (now.value !== then.value || now.writable !== then.writable) return false;
     }
-    return getPrototypeOf(object) === this.#prototype && isExtensible(object);
+    return getPrototypeOf(object) === this.#prototype && isExtensible(object) === this.#isExtensible;
   }
 }

@@ -37,6 +37,7 @@ export class ReusedWorld {
   #stackTraceLimit: unknown;
   #prepareStackTrace: unknown;
   #isSealed = false;
+  #hasServed = false;
 
   constructor(parts: ReusedWorldParts) {
     this.#parts = parts;
@@ -61,8 +62,14 @@ export class ReusedWorld {
     this.#isSealed = true;
   }
 
-  /** Whether nothing is left of the calls that the isolate has served. */
-  isAsItWas(): boolean {
+  /** @returns false when the call would meet what an earlier one has left behind; the first one of all meets nothing */
+  beginCall(): boolean {
+    const isFirst = !this.#hasServed;
+    this.#hasServed = true;
+    return isFirst || this.#isAsItWas();
+  }
+
+  #isAsItWas(): boolean {
     // The language keeps the text that was matched last (`RegExp.lastMatch`).
     regExpExec(NOTHING, '');
     return (

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** The compiler of the plugins folder, else the one that the service is developed with; the quicker one where both are. */
-const COMPILERS = ['typescript-native/bin/tsc', 'typescript/bin/tsc'];
+/** The compiler of the plugins folder, else the one that the service is developed with. */
+const COMPILERS = ['typescript/bin/tsc', 'typescript-native/bin/tsc'];
 
 /** A problem's first line names its file; lines that belong to it are indented. */
 const PLACE = /^(\S[^(]*)\(\d+,\d+\): /;

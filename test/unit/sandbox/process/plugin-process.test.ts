@@ -98,6 +98,26 @@ t.test('a call that left its mark on what all share leaves no isolate to the nex
   t.equal(done().at(-1)?.isolates, 1, 'what was changed is gone');
 });
 
+t.test('a module may freeze what is compared, or leave there what equals nothing', async (t) => {
+  for (const code of [
+    'Object.freeze(process.env); Object.freeze(RegExp.prototype);',
+    'process.env.X = NaN;',
+    'Error.stackTraceLimit = NaN;',
+  ]) {
+    const { load, invoke, done } = booted();
+    const { code: handler, ...more } = plugin('return 1;');
+    load({ ...more, code: `${code}\n${handler}` });
+    for (const call of [1, 2, 3]) invoke(call);
+    // One isolate a turn is made.
+    for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    t.same(
+      done().map(({ outcome }) => outcome.kind === 'returned' && outcome.json),
+      ['1', '1', '1'],
+      code,
+    );
+  }
+});
+
 t.test('a module that fails in a later isolate fails the call that needed it', async (t) => {
   const { load, invoke, done } = booted();
   const code = `if (Math.random() < 2 && new Date().getTime() > START) throw new Error('changed its mind');

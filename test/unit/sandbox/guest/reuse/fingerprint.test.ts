@@ -23,6 +23,7 @@ t.test('an object is as it was, also after something was changed and put back', 
   object.exec = exec;
   t.ok(fingerprint.matches());
   t.ok(new Fingerprint({}).matches());
+  t.ok(new Fingerprint(Object.freeze({ a: 1 })).matches(), 'one that was frozen before');
   t.end();
 });
 
