@@ -11,10 +11,21 @@ export async function accessOf(client: ApiClient): Promise<Access> {
   return new Access((await client.call('getCurrentApiKey', {})).data.permissions);
 }
 
-/** Why the key may not do something; undefined when it may. */
-export function lackOf<Id extends keyof Operations>(does: Id, input: Operations[Id]['input']): string | undefined {
-  const [, , permission = ''] = ROUTES[does];
+/** Of these a key is shown its part, however little that is. */
+const FOR_ALL: ReadonlySet<keyof Operations> = new Set(['listRelayers', 'listPlugins']);
+
+/**
+ * Why the key may not do something; undefined when it may.
+ * @param further permissions that it takes as well
+ */
+export function lackOf<Id extends keyof Operations>(
+  does: Id,
+  input: Operations[Id]['input'],
+  further: readonly string[] = [],
+): string | undefined {
+  const [, , permission] = ROUTES[does];
+  if (permission === undefined || FOR_ALL.has(does)) return undefined;
   const { id = '' } = (input as { path?: { id?: string } }).path ?? {};
-  const lacked = access.value.lacks([permission.replace('{id}', id)]);
+  const lacked = access.value.lacks([permission.replace('{id}', id), ...further]);
   return lacked && `Your key lacks the permission ${lacked}`;
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Operations } from '../src/client/api.ts';
+import { lackOf } from './access.ts';
 import { generation } from './live.ts';
 import { client, reasonOf } from './session.ts';
 
@@ -9,6 +10,8 @@ export interface Loaded<T> {
   error: string;
   /** What the error came of; undefined without one. */
   cause: unknown;
+  /** Why the key may not ask for it, which is the error then; undefined when it may. */
+  lack: string | undefined;
   /** When the value was asked for, by the clock of `performance`. */
   askedAt: number;
   /** Whether it is being asked for, at the moment of the look. */
@@ -16,7 +19,10 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/** Asks once, again when what is asked for changes, and when the stream of events says that something was missed. */
+/**
+ * Asks once, again when what is asked for changes, and when the stream of events says that something was missed. What the
+ * key may not see is not asked for.
+ */
 export function useCall<Id extends keyof Operations>(
   id: Id,
   input: Operations[Id]['input'],
@@ -26,7 +32,9 @@ export function useCall<Id extends keyof Operations>(
   const isAsking = useRef(false);
   const [round, setRound] = useState(0);
   const missed = generation.value;
+  const lack = lackOf(id, input);
   useEffect(() => {
+    if (lack !== undefined) return undefined;
     const leaving = new AbortController();
     const askedAt = performance.now();
     isAsking.current = true;
@@ -47,10 +55,11 @@ export function useCall<Id extends keyof Operations>(
         },
       );
     return () => leaving.abort();
-  }, [asked, round, missed]);
+  }, [asked, round, missed, lack]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  const { value, error, cause, askedAt } = state.asked === asked ? state : { ...state, value: undefined, error: '' };
-  return { value, error, cause, askedAt, isAsking: useCallback(() => isAsking.current, []), reload };
+  const known = state.asked === asked ? state : { ...state, value: undefined, error: '' };
+  const { value, error, cause, askedAt } = lack === undefined ? known : { askedAt: 0, error: lack };
+  return { value, error, cause, askedAt, lack, isAsking: useCallback(() => isAsking.current, []), reload };
 }
 
 interface State<T> {

@@ -14,7 +14,7 @@ import { CutOff } from './cut-off.ts';
 import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
-import { MASTER_KEY_ID } from './domain/settings/api-key.ts';
+import { MASTER_KEY_ID } from './domain/settings/access.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
 import { createPluginHttp } from './egress/fetch/plugin-http.ts';
 import { createMarketHttp } from './egress/market-client.ts';

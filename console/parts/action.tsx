@@ -11,11 +11,13 @@ interface ActionProps<Id extends keyof Operations> {
   /** Which operation. What the key may not do is not offered. */
   does: Id;
   input: Operations[Id]['input'];
+  /** Permissions that it takes beside that of the operation. */
+  needs?: readonly string[];
   done: () => void;
 }
 
 /** A button that does something on the server, says that it does, and why it did not or cannot. */
-export function Action<Id extends keyof Operations>({ children, sure, does, input, done }: ActionProps<Id>) {
+export function Action<Id extends keyof Operations>({ children, sure, does, input, needs, done }: ActionProps<Id>) {
   const [state, setState] = useState<'idle' | 'asking' | 'acting'>('idle');
   const [error, setError] = useState('');
   const place = useRef<HTMLSpanElement>(null);
@@ -51,7 +53,7 @@ export function Action<Id extends keyof Operations>({ children, sure, does, inpu
       </span>
     );
   }
-  const lack = lackOf(does, input);
+  const lack = lackOf(does, input, needs);
   const begin = () => (sure === undefined ? void run() : setState('asking'));
   return (
     <span class="action" ref={place} tabIndex={-1}>

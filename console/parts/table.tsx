@@ -38,7 +38,8 @@ export function ListOf<Item>(props: {
 }) {
   const { loaded, empty, children } = props;
   if (loaded.value === undefined) {
-    return loaded.error === '' ? <Note>Loading…</Note> : <Note kind="bad">{loaded.error}</Note>;
+    const { error, lack } = loaded;
+    return error === '' ? <Note>Loading…</Note> : <Note kind={lack === undefined ? 'bad' : 'quiet'}>{error}</Note>;
   }
   return (
     <>

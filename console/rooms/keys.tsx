@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { MASTER_KEY_ID } from '../../src/domain/settings/access.ts';
 import { useCall } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { Older, useParts } from '../parts/older.tsx';
@@ -35,9 +36,17 @@ export function Keys() {
                   <Time at={one.expires_at} />
                 </td>
                 <td>
-                  <Action sure="Revoke it?" does="deleteApiKey" input={{ path: { id: one.id } }} done={revoked}>
-                    Revoke
-                  </Action>
+                  {one.id !== MASTER_KEY_ID && (
+                    <Action
+                      sure="Revoke it?"
+                      does="deleteApiKey"
+                      input={{ path: { id: one.id } }}
+                      needs={one.permissions}
+                      done={revoked}
+                    >
+                      Revoke
+                    </Action>
+                  )}
                 </td>
               </tr>
             ))}

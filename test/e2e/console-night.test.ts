@@ -96,8 +96,34 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     await reader.getByRole('button', { name: 'Pause' }).waitFor();
     t.strictSame(await offered(), []);
     await reader.goto(`${url}/console#/webhooks`);
-    await reader.getByText('Your key may not see this.').waitFor();
+    await reader.getByText('Your key lacks the permission notifications:read').waitFor();
     await reader.context().close();
+  });
+
+  await t.test('what a key may not see is not asked for, and keys that it may not revoke keep theirs', async (t) => {
+    const permissions = ['relayers:*:read', 'networks:read', 'api-keys:write'];
+    const { key } = await request('POST', '/api-keys', { name: 'Keeper', permissions });
+    const { id } = await send();
+    const keeper = await scene.signedIn({ key, at: `transactions/local-1/${id}` });
+    const refused: string[] = [];
+    keeper.on('response', (response) => response.status() >= 400 && refused.push(response.url()));
+    await keeper.getByText('Your key lacks the permission notifications:read').waitFor();
+    await keeper.goto(`${url}/console#/networks`);
+    await keeper.getByRole('row').filter({ hasText: 'local' }).getByText(anvil.url).waitFor();
+    await keeper.goto(`${url}/console#/keys`);
+    const rows = keeper.getByRole('table', { name: 'API keys' }).getByRole('row');
+    await rows.filter({ hasText: 'Keeper' }).waitFor();
+    await keeper.getByText('Your key lacks the permission audit:read').waitFor();
+    t.strictSame(refused, []);
+    t.equal(await rows.filter({ hasText: 'default' }).getByRole('button').count(), 0, 'that of the environment');
+    t.ok(await rows.filter({ hasText: 'Keeper' }).getByRole('button', { name: 'Revoke' }).isEnabled());
+    const { name } = await request('POST', '/api-keys', { name: 'Hooks', permissions: ['notifications:read'] });
+    await keeper.getByRole('link', { name: 'Networks' }).click();
+    await keeper.getByRole('link', { name: 'Keys and audit' }).click();
+    const beyond = rows.filter({ hasText: name }).getByRole('button', { name: 'Revoke' });
+    await beyond.waitFor();
+    t.equal(await beyond.getAttribute('title'), 'Your key lacks the permission notifications:read');
+    await keeper.context().close();
   });
 
   await t.test('a key that may do less than when it signed in is told so, and not offered it again', async (t) => {

@@ -101,7 +101,10 @@ export class Access {
   }
 }
 
-/** The access of the key of the environment. */
+/** The id of the key that the environment gives. */
+export const MASTER_KEY_ID = 'default';
+
+/** What that key may do. */
 export const FULL_ACCESS = new Access(['*']);
 
 function covers(own: Permission, { resource, id, deed }: Permission): boolean {

@@ -27,9 +27,6 @@ export function allowsOrigin(origins: readonly string[], origin: string): boolea
   return origins.includes('*') || origins.includes(origin);
 }
 
-/** The id of the key that the environment gives. */
-export const MASTER_KEY_ID = 'default';
-
 const MOST_PERMISSIONS = 200;
 
 const rateSchema = z.strictObject({

@@ -2,14 +2,8 @@ import { hash } from 'node:crypto';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
-import type { Access } from '../../domain/settings/access.ts';
-import {
-  type ApiKey,
-  allowsOrigin,
-  apiKeyCreateSchema,
-  apiKeyUpdateSchema,
-  MASTER_KEY_ID,
-} from '../../domain/settings/api-key.ts';
+import { type Access, MASTER_KEY_ID } from '../../domain/settings/access.ts';
+import { type ApiKey, allowsOrigin, apiKeyCreateSchema, apiKeyUpdateSchema } from '../../domain/settings/api-key.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
