@@ -1,18 +1,43 @@
-/** ES2026's base64 methods of Uint8Array, which the engine has and the library's types have not. */
-interface Base64Bytes {
-  toBase64(): string;
+/** ES2026's methods for base64 and hex, which the engine has and the library's types have not. */
+interface TextBytes {
+  toBase64(options?: { alphabet: 'base64url'; omitPadding: boolean }): string;
+  toHex(): string;
 }
-const { fromBase64 } = Uint8Array as unknown as { fromBase64(text: string): Uint8Array };
-const { toBase64 } = Uint8Array.prototype as unknown as Base64Bytes;
+interface TextBytesClass {
+  fromBase64(text: string): Uint8Array<ArrayBuffer>;
+  fromHex(text: string): Uint8Array<ArrayBuffer>;
+}
+const { fromBase64, fromHex } = Uint8Array as unknown as TextBytesClass;
+const { toBase64, toHex } = Uint8Array.prototype as unknown as TextBytes;
 
-/** The bytes of a base64 text. */
-export function bytesFromBase64(text: string): Uint8Array {
+/**
+ * The bytes of a base64 text, padded or not.
+ * @throws SyntaxError
+ */
+export function bytesFromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Reflect.apply(fromBase64, Uint8Array, [text]);
 }
 
 /** Bytes as base64, padded. */
 export function base64Of(bytes: Uint8Array): string {
   return Reflect.apply(toBase64, bytes, []);
+}
+
+/** Bytes as base64 of the alphabet for URLs, without padding (RFC 4648, section 5). */
+export function base64UrlOf(bytes: Uint8Array): string {
+  return Reflect.apply(toBase64, bytes, [{ alphabet: 'base64url', omitPadding: true }]);
+}
+
+/**
+ * The bytes of a text with two hexadecimal digits for each.
+ * @throws SyntaxError
+ */
+export function bytesFromHex(text: string): Uint8Array<ArrayBuffer> {
+  return Reflect.apply(fromHex, Uint8Array, [text]);
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Reflect.apply(toHex, bytes, []);
 }
 
 /** A copy of what a buffer or a view holds now; undefined for anything else. */

@@ -1,5 +1,11 @@
-/** UTF-16 units that are joined at once; more would overflow the stack of the call. */
+import { latin1Text, textOf } from './latin1.ts';
+
+/** UTF-16 units that are joined at once. */
 const BATCH = 4096;
+/** So many bytes of ASCII in a row are taken at once. */
+const LONG_RUN = 64;
+/** What one step adds at most. */
+const STEP = LONG_RUN + 2;
 
 /** UTF-8 decoder that can be fed piece by piece (Encoding Standard 8.1.1). */
 export class Utf8Decoder {
@@ -17,31 +23,49 @@ export class Utf8Decoder {
 
   /** `last` says that no more bytes will come, so that an unfinished sequence is malformed. */
   decode(bytes: Uint8Array, last: boolean): string {
+    const units = new Uint16Array(Math.min(BATCH, bytes.length) + STEP);
+    let count = 0;
     let out = '';
-    let units: number[] = [];
-    for (let index = 0; index < bytes.length; index++) {
-      const byte = bytes[index] as number;
+    let index = 0;
+    while (index < bytes.length) {
+      if (count >= BATCH) {
+        out += textOf(units.subarray(0, count));
+        count = 0;
+      }
       if (this.#needed === 0) {
-        if (byte < 0x80) units.push(byte);
-        else if (!this.#lead(byte)) units.push(this.#malformed());
-      } else if (byte < this.#lower || byte > this.#upper) {
+        const end = asciiEnd(bytes, index);
+        if (end - index < LONG_RUN) {
+          while (index < end) units[count++] = bytes[index++] as number;
+        } else {
+          out += textOf(units.subarray(0, count)) + latin1Text(bytes.subarray(index, end));
+          count = 0;
+          index = end;
+        }
+        for (let unit = shortPointAt(bytes, index); unit > 0 && count < BATCH; unit = shortPointAt(bytes, index)) {
+          units[count++] = unit;
+          index += unit < 0x800 ? 2 : 3;
+        }
+        const byte = bytes[index] ?? 0;
+        if (byte < 0x80 || count >= BATCH) continue;
+        index++;
+        if (!this.#lead(byte)) units[count++] = this.#malformed();
+        continue;
+      }
+      const byte = bytes[index++] as number;
+      if (byte < this.#lower || byte > this.#upper) {
         this.#reset();
-        units.push(this.#malformed());
+        units[count++] = this.#malformed();
         index--; // It may begin the next character.
       } else if (this.#continuation(byte)) {
-        pushPoint(units, this.#point);
+        count = putPoint(units, count, this.#point);
         this.#reset();
-      }
-      if (units.length >= BATCH) {
-        out += String.fromCharCode.apply(null, units);
-        units = [];
       }
     }
     if (last && this.#needed > 0) {
       this.#reset();
-      units.push(this.#malformed());
+      units[count++] = this.#malformed();
     }
-    return out + String.fromCharCode.apply(null, units);
+    return out + textOf(units.subarray(0, count));
   }
 
   /** Takes the first byte of a sequence; false when it is none. */
@@ -85,7 +109,31 @@ export class Utf8Decoder {
   }
 }
 
-function pushPoint(units: number[], point: number): void {
-  if (point < 0x10000) units.push(point);
-  else units.push(0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff));
+function asciiEnd(bytes: Uint8Array, from: number): number {
+  let end = from;
+  while (end < bytes.length && (bytes[end] as number) < 0x80) end++;
+  return end;
+}
+
+/** The character of two or three bytes that is here as a whole, as nearly all are; 0 where that takes a closer look. */
+function shortPointAt(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0;
+  const second = bytes[at + 1] ?? 0;
+  const third = bytes[at + 2] ?? 0;
+  if ((second & 0xc0) !== 0x80) return 0;
+  if (first >= 0xc2 && first <= 0xdf) return ((first & 0x1f) << 6) | (second & 0x3f);
+  // E0 and ED may not be followed by every byte.
+  if (first < 0xe1 || first > 0xef || first === 0xed || (third & 0xc0) !== 0x80) return 0;
+  return ((first & 0x0f) << 12) | ((second & 0x3f) << 6) | (third & 0x3f);
+}
+
+/** Writes the one or two units of a code point, and returns where the next one goes. */
+function putPoint(units: Uint16Array, at: number, point: number): number {
+  if (point < 0x10000) {
+    units[at] = point;
+    return at + 1;
+  }
+  units[at] = 0xd800 + ((point - 0x10000) >> 10);
+  units[at + 1] = 0xdc00 + ((point - 0x10000) & 0x3ff);
+  return at + 2;
 }

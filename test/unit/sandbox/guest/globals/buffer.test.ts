@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createBufferClass } from '../../../../../sandbox/guest/globals/buffer.ts';
 import { outcomeOf } from '../../../../support/guest-web.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 type BufferClass = typeof Buffer;
 
@@ -57,4 +58,36 @@ t.test('Buffer does as Node’s', async (t) => {
   for (const [name, attempt] of Object.entries(ATTEMPTS)) {
     t.strictSame(await outcomeOf(() => attempt(ours)), await outcomeOf(() => attempt(Buffer)), name);
   }
+});
+
+const ENCODINGS = ['utf8', 'UTF-8', 'hex', 'base64', 'base64url', 'latin1', 'binary', 'ascii', 'utf16le'] as const;
+
+t.test('texts become the bytes that Node makes of them, and bytes the texts', (t) => {
+  const ours = createBufferClass() as unknown as BufferClass;
+  const encoding = fc.constantFrom(...ENCODINGS) as fc.Arbitrary<BufferEncoding>;
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: fc.constantFrom(...'abYZ019+/-_= \n'), maxLength: 40 }),
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), maxLength: 40 }),
+  );
+  fc.assert(
+    fc.property(encoding, text, (name, given) => {
+      // Of characters beyond a byte Node reads the lower half as a digit.
+      fc.pre(!/hex|base64/.test(name) || /^[\0-\xff]*$/.test(given));
+      const [mine, nodes] = [ours.from(given, name), Buffer.from(given, name)];
+      t.ok(mine.equals(ours.from([...nodes])) && mine.length === nodes.length, `${name} ${JSON.stringify(given)}`);
+    }),
+    { numRuns: runsOf(500) },
+  );
+  const place = fc.oneof(fc.constantFrom(undefined, -1, 0, 1.5, Number.NaN, 2 ** 31), fc.nat(50));
+  const bytes = fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(Uint8Array.of(0xef, 0xbb, 0xbf, 0x41)));
+  fc.assert(
+    fc.property(encoding, bytes, place, place, (name, given, from, to) => {
+      const shown = ours.from(given).toString(name, from, to);
+      t.equal(shown, Buffer.from(given).toString(name, from, to), `${name} ${[...given]} ${from} ${to}`);
+    }),
+    { numRuns: runsOf(500) },
+  );
+  t.equal(ours.from('é').toLocaleString('hex' as never), 'c3a9');
+  t.end();
 });

@@ -1,16 +1,23 @@
 import t from 'tap';
 import {
   base64Of,
+  base64UrlOf,
   bytesFromBase64,
+  bytesFromHex,
   concatBytes,
   copyOfBytes,
+  hexOf,
 } from '../../../../../../sandbox/guest/globals/encoding/bytes.ts';
 
-t.test('bytes go to base64 and back', (t) => {
+t.test('bytes go to base64 and hex, and back', (t) => {
   const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
   t.equal(base64Of(bytes), Buffer.from(bytes).toString('base64'));
   t.same(bytesFromBase64(base64Of(bytes)), bytes);
   t.throws(() => bytesFromBase64('no base64!'), SyntaxError);
+  t.equal(base64UrlOf(Uint8Array.of(0xfb, 0xff)), '-_8');
+  t.equal(hexOf(bytes), Buffer.from(bytes).toString('hex'));
+  t.same(bytesFromHex(hexOf(bytes).toUpperCase()), bytes);
+  for (const bad of ['0', 'zz']) t.throws(() => bytesFromHex(bad), SyntaxError);
   t.end();
 });
 
