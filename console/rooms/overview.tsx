@@ -12,8 +12,12 @@ import { causeOf, stateOf } from './relayers.tsx';
 
 const MOST_NEWS = 12;
 const LOOK_EVERY_MS = 15_000;
-/** Of each, the most that the service shows at once. */
+/** The most that the service shows at once. */
 const ALL = { query: { per_page: 500 } };
+const MOST_NEEDING = 50;
+const NEEDING = { query: { state: 'paused,disabled', per_page: MOST_NEEDING } };
+/** Only how many there are. */
+const FINE = { query: { state: 'active', per_page: 0 } };
 
 /** What moves now, and what needs somebody. */
 export function Overview() {
@@ -80,17 +84,19 @@ export function Overview() {
 
 /** What needs somebody. That nothing does is said only when all of it was seen. */
 function Needs() {
-  const relayers = useCall('listRelayers', ALL);
+  const relayers = useCall('listRelayers', NEEDING);
+  const fine = useCall('listRelayers', FINE);
   const plugins = useCall('listPlugins', ALL);
   const ready = useCall('ready', {});
-  for (const one of [relayers, plugins, ready]) useEvery(LOOK_EVERY_MS, one.reload);
+  for (const one of [relayers, fine, plugins, ready]) useEvery(LOOK_EVERY_MS, one.reload);
   const report = reportOf(ready);
-  const needing = (relayers.value?.data ?? []).filter((one) => stateOf(one) !== 'active');
+  const needing = relayers.value?.data ?? [];
+  const more = (relayers.value?.pagination.total_items ?? 0) - needing.length;
   const broken = (plugins.value?.data ?? []).filter(({ state, enabled }) => enabled && state !== 'serving');
   const unwell = Object.entries(report?.components ?? {}).filter(([, { status }]) => status !== 'healthy');
-  const errors = [relayers.error, plugins.error, report === ready.value ? ready.error : ''].filter(Boolean);
+  const errors = [relayers.error, fine.error, plugins.error, report === ready.value ? ready.error : ''].filter(Boolean);
   const isQuiet = needing.length + broken.length + unwell.length === 0 && (report?.ready ?? true);
-  const isKnown = relayers.value !== undefined && plugins.value !== undefined && report !== undefined;
+  const known = [relayers.value, fine.value, plugins.value, report];
   return (
     <section class="needs" aria-labelledby="needs">
       <h2 id="needs">What needs somebody</h2>
@@ -103,7 +109,7 @@ function Needs() {
         </Note>
       ))}
       {isQuiet && errors.length === 0 && (
-        <Note>{isKnown ? `Nothing: ${fineText(relayers.value, plugins.value)}.` : 'Loading…'}</Note>
+        <Note>{known.includes(undefined) ? 'Loading…' : `Nothing: ${fineText(fine.value, plugins.value)}.`}</Note>
       )}
       {!isQuiet && (
         <ul class="list">
@@ -118,6 +124,11 @@ function Needs() {
               <span class="quiet">{causeOf(one)}</span>
             </li>
           ))}
+          {more > 0 && (
+            <li>
+              <a href={to('relayers')}>{counted(more, 'more relayer')}</a>
+            </li>
+          )}
           {broken.map(({ id, state, error, back_off: backOff }) => (
             <li key={id}>
               <Badge state={state} /> <a href={to('plugins', id)}>{id}</a>{' '}
@@ -139,9 +150,7 @@ function reportOf({ value, cause }: Loaded<Schemas['Readiness']>): Schemas['Read
 type Listed = { pagination: { total_items: number }; data: unknown[] } | undefined;
 
 function fineText(relayers: Listed, plugins: Listed): string {
-  const part = (listed: Listed, one: string) => {
-    const [seen, all] = [listed?.data.length ?? 0, listed?.pagination.total_items ?? 0];
-    return seen < all ? `${seen} of ${counted(all, one)}` : counted(all, one);
-  };
-  return `${part(relayers, 'relayer')} and ${part(plugins, 'plugin')} are fine`;
+  const [seen, all] = [plugins?.data.length ?? 0, plugins?.pagination.total_items ?? 0];
+  const some = seen < all ? `${seen} of ` : '';
+  return `${counted(relayers?.pagination.total_items ?? 0, 'relayer')} and ${some}${counted(all, 'plugin')} are fine`;
 }

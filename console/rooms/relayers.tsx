@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { amountText } from '../../src/client/amount-text.ts';
 import type { Schemas } from '../../src/client/api.ts';
+import { RELAYER_STATES } from '../../src/domain/relayer.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
@@ -25,14 +26,31 @@ export function causeOf({ disabled_reason: reason }: Relayer): string {
   return causes.join('; ');
 }
 
+const NOTHING = { search: '', state: '' };
+
 export function Relayers() {
   const [page, setPage] = useState(1);
-  const relayers = useCall('listRelayers', { query: { page, per_page: 500 } });
+  const [filter, setFilter] = useState(NOTHING);
+  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
+  const relayers = useCall('listRelayers', { query: { page, per_page: 500, ...given } });
   useEvery(LOOK_EVERY_MS, relayers.reload);
+  const isNarrowed = Object.keys(given).length > 0;
   return (
     <>
-      <h1>Relayers</h1>
-      <ListOf loaded={relayers} empty="There is no relayer yet, or none that this key may see.">
+      <header class="head">
+        <h1>Relayers</h1>
+        <Narrow
+          filter={filter}
+          change={(next) => {
+            setFilter(next);
+            setPage(1);
+          }}
+        />
+      </header>
+      <ListOf
+        loaded={relayers}
+        empty={isNarrowed ? 'There is none like that.' : 'There is no relayer yet, or none that this key may see.'}
+      >
         {(items) => (
           <Table name="Relayers" heads={['Relayer', 'Network', 'Address', 'State', '']}>
             {items.map((one) => (
@@ -59,6 +77,40 @@ export function Relayers() {
       </ListOf>
       <Pages page={page} of={relayers.value?.pagination} go={setPage} />
     </>
+  );
+}
+
+/** Says which relayers are looked for. */
+function Narrow({ filter, change }: { filter: typeof NOTHING; change: (filter: typeof NOTHING) => void }) {
+  const [text, setText] = useState(filter.search);
+  return (
+    <form
+      class="find"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change({ ...filter, search: text.trim() });
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Find relayers by id, name, address or network"
+        placeholder="Id, name, address or network"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <select
+        aria-label="State"
+        value={filter.state}
+        onChange={(event) => change({ ...filter, state: event.currentTarget.value })}
+      >
+        <option value="">in any state</option>
+        <option value="paused,disabled">paused or disabled</option>
+        {RELAYER_STATES.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      <button type="submit">Find</button>
+    </form>
   );
 }
 

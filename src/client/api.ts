@@ -144,7 +144,7 @@ export interface Schemas {
 export interface Operations {
   health: { input: {  }; answer: Schemas["HealthAnswer"] };
   ready: { input: {  }; answer: Schemas["Readiness"] };
-  listRelayers: { input: { query?: { "page"?: number | bigint; "per_page"?: number | bigint } }; answer: Schemas["ListRelayersAnswer"] };
+  listRelayers: { input: { query?: { "page"?: number | bigint; "per_page"?: number | bigint; "search"?: string; "state"?: string } }; answer: Schemas["ListRelayersAnswer"] };
   createRelayer: { input: { body: Schemas["CreateRelayerBody"]; idempotencyKey?: string }; answer: Schemas["CreateRelayerAnswer"] };
   deleteRelayer: { input: { path: { "id": string }; idempotencyKey?: string }; answer: Schemas["DeleteRelayerAnswer"] };
   getRelayer: { input: { path: { "id": string } }; answer: Schemas["GetRelayerAnswer"] };

@@ -56,3 +56,18 @@ export interface Relayer {
   /** The file's entry at the last start, with digests for what may hold credentials; null for one made over the API. */
   declaration: Json | null;
 }
+
+/** How a relayer stands; one that is paused and disabled is disabled. */
+export const RELAYER_STATES = ['active', 'paused', 'disabled'] as const;
+
+export type RelayerState = (typeof RELAYER_STATES)[number];
+
+/** Which relayers a list shows: those for which all of it holds. */
+export interface RelayerFilter {
+  /** With these ids. */
+  among?: readonly string[] | undefined;
+  /** In one of these states. */
+  states?: readonly RelayerState[] | undefined;
+  /** With this in their id, name, address or network, in whatever case; the network also behind its type and a colon. */
+  search?: string | undefined;
+}

@@ -48,8 +48,8 @@ export function createRelayersService({ read, relayers, create, remove, update }
       return viewOf(relayer);
     },
 
-    async list(page, among) {
-      const { items, total } = await read.relayers(page, among);
+    async list(page, filter) {
+      const { items, total } = await read.relayers(page, filter);
       return { items: items.map(viewOf), total };
     },
 

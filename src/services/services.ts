@@ -2,6 +2,7 @@ import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvCaller, KvLock } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { RelayerFilter } from '../domain/relayer.ts';
 import type { Actor, Caller } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
@@ -87,8 +88,7 @@ export interface LifecycleService {
 
 export interface RelayersService {
   get(relayerId: string): Promise<WireObject>;
-  /** `among`: those with these ids. */
-  list(page: PageRequest, among?: readonly string[]): Promise<Page<WireObject>>;
+  list(page: PageRequest, filter?: RelayerFilter): Promise<Page<WireObject>>;
   /** 400; 404 for an unknown signer or notification; 409 for an id that is taken. */
   create(body: unknown, by: Caller): Promise<WireObject>;
   /** 404; 409 while a transaction of it is under way. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../domain/json/json.ts';
 import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
-import type { Relayer, RelayerBalance } from '../domain/relayer.ts';
+import type { Relayer, RelayerBalance, RelayerFilter } from '../domain/relayer.ts';
 import type { ApiKey } from '../domain/settings/api-key.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/settings/audit.ts';
 import type { Caller } from '../domain/settings/caller.ts';
@@ -14,8 +14,8 @@ import type { StoredSigner } from '../domain/settings/signer.ts';
 /** Reads of what clients can change. */
 export interface SettingsReader {
   relayer(id: string): Promise<Relayer | undefined>;
-  /** Newest first, ties by id; `among`: of those with these ids. */
-  relayers(page: PageRequest, among?: readonly string[]): Promise<Page<Relayer>>;
+  /** Newest first, ties by id. */
+  relayers(page: PageRequest, filter?: RelayerFilter): Promise<Page<Relayer>>;
   allRelayers(): Promise<Relayer[]>;
   /** Undefined until one was seen. */
   relayerBalance(relayerId: string): Promise<RelayerBalance | undefined>;

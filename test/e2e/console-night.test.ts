@@ -46,6 +46,35 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     }
   });
 
+  await t.test('what needs somebody, and a relayer among many, is found by the service', async (t) => {
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/relayers?') && asked.push(request.url()));
+    await request('PATCH', '/relayers/local-1', { paused: true });
+    await page.reload();
+    const needs = page.locator('section.needs');
+    await needs.getByRole('link', { name: 'Local relayer' }).waitFor();
+    t.match(await needs.getByRole('listitem').textContent(), /^paused Local relayer/);
+    t.ok(asked.length >= 2 && asked.every((path) => path.includes('state=')), 'not all of them are read');
+
+    await page.goto(`${url}/console#/relayers`);
+    const row = page.getByRole('table', { name: 'Relayers' }).getByRole('link', { name: 'Local relayer' });
+    const none = page.getByText('There is none like that.');
+    const find = page.getByLabel('Find relayers by id, name, address or network');
+    await row.waitFor();
+    for (const [text, state, seen] of [
+      ['nowhere', '', none],
+      ['LOCAL REL', '', row],
+      ['LOCAL REL', 'active', none],
+      ['LOCAL REL', 'paused or disabled', row],
+    ] as const) {
+      await find.fill(text);
+      await find.press('Enter');
+      if (state !== '') await page.getByLabel('State').selectOption(state);
+      await seen.waitFor();
+    }
+    await request('PATCH', '/relayers/local-1', { paused: false });
+  });
+
   await t.test('the stack of a failing plugin is read where it was called, and where its calls are', async (t) => {
     await page.goto(`${url}/console#/plugins/fails`);
     await page.getByRole('button', { name: 'Call', exact: true }).click();

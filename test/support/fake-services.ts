@@ -3,6 +3,7 @@ import type { Effect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../../src/domain/page.ts';
 import type { PluginEntry } from '../../src/domain/plugin.ts';
+import type { RelayerFilter } from '../../src/domain/relayer.ts';
 import type { Access } from '../../src/domain/settings/access.ts';
 import type { AuditFilter } from '../../src/domain/settings/audit.ts';
 import type { Caller } from '../../src/domain/settings/caller.ts';
@@ -63,6 +64,7 @@ class FakeDeliveries implements DeliveriesService {
 class FakeRelayers implements RelayersService {
   readonly known = new Map<string, WireObject>();
   asked: PageRequest[] = [];
+  filters: (RelayerFilter | undefined)[] = [];
   wei = '0';
 
   async get(relayerId: string): Promise<WireObject> {
@@ -71,10 +73,11 @@ class FakeRelayers implements RelayersService {
     return relayer;
   }
 
-  async list(page: PageRequest, among?: readonly string[]): Promise<Page<WireObject>> {
+  async list(page: PageRequest, filter?: RelayerFilter): Promise<Page<WireObject>> {
     this.asked.push(page);
+    this.filters.push(filter);
     const from = (page.page - 1) * page.perPage;
-    const all = [...this.known].filter(([id]) => among?.includes(id) !== false).map(([, relayer]) => relayer);
+    const all = [...this.known].filter(([id]) => filter?.among?.includes(id) !== false).map(([, relayer]) => relayer);
     return { items: all.slice(from, from + page.perPage), total: all.length };
   }
 

@@ -11,21 +11,27 @@ interface List<Item> {
   name: string;
   summary: string;
   heads: readonly string[];
-  read(client: ApiClient): Promise<Item[]>;
+  /** Query parameters of the list, as options; each with what stands for its value. */
+  filters?: Readonly<Record<string, string>>;
+  /** What of it help says besides. */
+  more?: readonly string[];
+  read(client: ApiClient, query: Readonly<Record<string, string>>): Promise<Item[]>;
   row(item: Item): string[];
 }
 
 /** A command that shows a list: in rows for people, each item a line of JSON for programs. */
-function listCommand<Item>({ name, summary, heads, read, row }: List<Item>): Command {
+function listCommand<Item>({ name, summary, heads, filters = {}, more = [], read, row }: List<Item>): Command {
+  const words = Object.entries(filters).map(([filter, value]) => `[--${filter} ${value}] `);
   return {
-    usage: `${name} [--json]`,
+    usage: `${name} ${words.join('')}[--json]`,
     summary,
-    more: [REMOTE_HELP],
+    more: [REMOTE_HELP, ...more],
     flags: ['json'],
-    options: REMOTE_OPTIONS,
+    options: [...REMOTE_OPTIONS, ...Object.keys(filters)],
     arguments: 0,
     async run(context, given) {
-      const items = await read(await clientOf(context, given));
+      const query = Object.fromEntries([...given.options].filter(([option]) => Object.hasOwn(filters, option)));
+      const items = await read(await clientOf(context, given), query);
       for (const line of itemLines(items, { heads, row, isJson: given.flags.has('json') })) context.say(line);
       return 0;
     },
@@ -43,8 +49,12 @@ export const relayersCommand = listCommand<Relayer>({
   name: 'relayers',
   summary: 'Show the relayers of a server, how each stands, and what it has',
   heads: ['ID', 'NETWORK', 'STATE', 'BALANCE', 'ADDRESS', 'CAUSE'],
-  async read(client) {
-    const data = await allOf((query) => client.call('listRelayers', { query }));
+  filters: { search: '<text>', state: '<states>' },
+  more: [
+    'The text is looked for in id, name, address and network. States are active, paused and disabled, with commas between them.',
+  ],
+  async read(client, filter) {
+    const data = await allOf((page) => client.call('listRelayers', { query: { ...page, ...filter } }));
     const relayers: Relayer[] = [];
     for (let at = 0; at < data.length; at += AT_ONCE) {
       const some = data.slice(at, at + AT_ONCE);

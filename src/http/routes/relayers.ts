@@ -1,21 +1,58 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { didYouMean } from '../../domain/json/nearest.ts';
+import { RELAYER_STATES, type RelayerState } from '../../domain/relayer.ts';
 import type { RelayersService } from '../../services/services.ts';
 import { accessOf, callerOf } from '../caller.ts';
 import { success, successPage } from '../envelope.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
+const LONGEST_SEARCH = 256;
+const ANY_STATE = `(${RELAYER_STATES.join('|')})`;
+
 const params = z.object({ id: z.string() });
+const listQuery = pageQuerySchema.extend({
+  search: z
+    .string('must be given once')
+    .trim()
+    .max(LONGEST_SEARCH, `must have at most ${LONGEST_SEARCH} characters`)
+    .optional()
+    .meta({ description: 'Only those that have this in their id, name, address or network, in whatever case' }),
+  state: z
+    .string('must be given once')
+    .transform(statesOf)
+    .optional()
+    .meta({
+      ...{ type: 'string', pattern: `^${ANY_STATE}(,${ANY_STATE})*$` },
+      description: `Only those in one of these states, with commas between them: ${RELAYER_STATES.join(', ')}`,
+    }),
+});
+
+function statesOf(text: string, context: z.core.$RefinementCtx): RelayerState[] {
+  const states = text.split(',').map((one) => one.trim().toLowerCase());
+  const unknown = states.find((state) => !isState(state));
+  if (unknown === undefined) return states.filter(isState);
+  const hint = didYouMean(unknown, RELAYER_STATES) ?? `There are ${RELAYER_STATES.join(', ')}`;
+  context.addIssue(`${JSON.stringify(unknown)} is no state. ${hint}`);
+  return z.NEVER;
+}
+
+function isState(text: string): text is RelayerState {
+  return (RELAYER_STATES as readonly string[]).includes(text);
+}
 
 /** What relayers there are, how each one stands, and what of it clients may change. */
 export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
-  routes.get('/relayers', { schema: { querystring: pageQuerySchema } }, async (request) => {
+  routes.get('/relayers', { schema: { querystring: listQuery } }, async (request) => {
     const page = pageRequest(request.query);
-    return successPage(await relayers.list(page, accessOf(request).idsOf('relayers')), page);
+    const { search, state: states } = request.query;
+    const filter = { among: accessOf(request).idsOf('relayers'), states, search: search === '' ? undefined : search };
+    const isAll = Object.values(filter).every((one) => one === undefined);
+    return successPage(await relayers.list(page, isAll ? undefined : filter), page);
   });
 
   routes.post('/relayers', async (request, reply) =>

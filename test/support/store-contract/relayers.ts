@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Relayer } from '../../../src/domain/relayer.ts';
+import type { Relayer, RelayerFilter } from '../../../src/domain/relayer.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { relayerOf } from '../store.ts';
 
@@ -67,16 +67,53 @@ export function relayersContract(t: Test, open: (t: Test) => Promise<Store>): vo
     );
     t.equal(second.total, ids.length);
     t.strictSame(
-      (await store.read.relayers({ page: 1, perPage: 2 }, ['b', 'a', 'nobody', 'B'])).items.map(({ id }) => id),
+      (await store.read.relayers({ page: 1, perPage: 2 }, { among: ['b', 'a', 'nobody', 'B'] })).items.map(
+        ({ id }) => id,
+      ),
       ['b', 'a'],
     );
-    t.match(await store.read.relayers({ page: 2, perPage: 2 }, ['b', 'a', 'B']), { items: [{ id: 'B' }], total: 3 });
-    t.strictSame(await store.read.relayers({ page: 1, perPage: 9 }, []), { items: [], total: 0 });
+    t.match(await store.read.relayers({ page: 2, perPage: 2 }, { among: ['b', 'a', 'B'] }), {
+      items: [{ id: 'B' }],
+      total: 3,
+    });
+    t.strictSame(await store.read.relayers({ page: 1, perPage: 9 }, { among: [] }), { items: [], total: 0 });
     t.strictSame(await store.read.relayers({ page: 1, perPage: 0 }), { items: [], total: ids.length });
     t.strictSame(await store.read.relayers({ page: Number.MAX_SAFE_INTEGER, perPage: 500 }), {
       items: [],
       total: ids.length,
     });
+  });
+
+  t.test('a filter leaves those for which all of it holds, in pages of their own', async (t) => {
+    const store = await open(t);
+    const disabledReason = { type: 'BalanceCheckFailed', details: '0 < 1' };
+    await store.write(async (writer) => {
+      await writer.putRelayer(relayerOf({ id: 'a', name: 'Über Pay 100%', network: 'sepolia', address: '0xAbCd' }));
+      await writer.putRelayer(relayerOf({ id: 'b_b', name: 'B', paused: true, network: 'sepolia', address: '0x02' }));
+      await writer.putRelayer(relayerOf({ id: 'c', name: 'C', paused: true, disabledReason, network: 'mainnet' }));
+      await writer.putRelayer(relayerOf({ id: 'd', name: 'D', disabledReason, network: 'mainnet', address: '0x04' }));
+    });
+    const found = async (filter: RelayerFilter) => {
+      const { items, total } = await store.read.relayers({ page: 1, perPage: 10 }, filter);
+      t.equal(total, items.length);
+      return items.map(({ id }) => id).join();
+    };
+    t.equal(await found({}), 'd,c,b_b,a');
+    t.equal(await found({ states: ['active'] }), 'a');
+    t.equal(await found({ states: ['paused'] }), 'b_b', 'that the service has disabled it comes first');
+    t.equal(await found({ states: ['paused', 'disabled'] }), 'd,c,b_b');
+    t.equal(await found({ search: 'über' }), 'a', 'in whatever case, beyond ASCII too');
+    t.equal(await found({ search: '0XABCD' }), 'a');
+    t.equal(await found({ search: '%' }), 'a', 'no sign stands for any other');
+    t.equal(await found({ search: '_' }), 'b_b');
+    t.equal(await found({ search: 'SEPOLIA' }), 'b_b,a');
+    t.equal(await found({ search: 'evm:main' }), 'd,c');
+    t.equal(await found({ search: 'nowhere' }), '');
+    t.equal(await found({ search: 'sepolia', states: ['paused'], among: ['a', 'b_b'] }), 'b_b');
+    t.equal(await found({ search: 'sepolia', among: ['c'] }), '');
+    const second = await store.read.relayers({ page: 2, perPage: 2 }, { states: ['paused', 'disabled'] });
+    t.match(second, { items: [{ id: 'b_b' }], total: 3 });
+    t.equal(second.items.length, 1);
   });
 
   t.test('text that a database cannot hold is replaced where it is prose', async (t) => {

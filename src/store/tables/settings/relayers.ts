@@ -7,7 +7,7 @@ import { prepared } from '../../prepared.ts';
 import type { RelayerTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
-import { pageBounds, totalOf } from '../lists/paging.ts';
+import { relayerList } from '../lists/relayer-list.ts';
 import {
   anyJsonObjectSchema,
   anyJsonSchema,
@@ -93,31 +93,17 @@ function toRow(connection: Connection, relayer: Relayer): Omit<RelayerTable, 'cr
 export function relayerReads(connection: Connection): Pick<Reader, 'relayer' | 'relayers' | 'allRelayers'> {
   const { db } = connection;
   const read = (row: RelayerTable) => fromRow(connection, row);
-  // Those that one write declared came at the same time; their ids put them in an order.
-  const newestFirst = db.selectFrom('relayers').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
   const byId = prepared(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
-  const pageOf = prepared(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
-  const count = prepared(connection, () =>
-    db.selectFrom('relayers').select((on) => on.fn.countAll<number>().as('total')),
-  );
   return {
     async relayer(id) {
       const [row] = await byId(id);
       return row && read(row);
     },
 
-    async relayers(page, among) {
-      const { limit, offset } = pageBounds(page);
-      if (among === undefined) {
-        const rows = await pageOf(limit, offset);
-        return { items: rows.map(read), total: totalOf(await count()) };
-      }
-      if (among.length === 0) return { items: [], total: 0 };
-      const rows = await newestFirst.where('id', 'in', among).execute();
-      return { items: rows.slice(offset, offset + limit).map(read), total: rows.length };
-    },
+    relayers: relayerList(connection, read),
 
     async allRelayers() {
+      const newestFirst = db.selectFrom('relayers').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
       return (await newestFirst.execute()).map(read);
     },
   };

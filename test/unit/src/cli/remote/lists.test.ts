@@ -27,6 +27,17 @@ t.test('lists are rows for people, and lines of JSON for programs', async (t) =>
   t.match(JSON.parse((await run('plugins', '--json')).said), { id: 'echo' });
 });
 
+t.test('relayers are narrowed as the server does it, and what it refuses is told', async (t) => {
+  const { url, services } = await startHttp(t);
+  const run = (...typed: string[]) => runTyped('.', typed, { ISOLAYER_URL: url, ISOLAYER_KEY: API_KEY });
+  await run('relayers', '--search', 'sepolia', '--state', 'paused,disabled');
+  t.match(services.relayers.filters.at(-1), { search: 'sepolia', states: ['paused', 'disabled'] });
+  const refused = await run('relayers', '--state', 'pausd');
+  t.equal(refused.code, 1);
+  t.match(refused.complained, 'state: "pausd" is no state. Did you mean "paused"?');
+  t.equal((await run('plugins', '--state', 'paused')).code, 2);
+});
+
 t.test('of more than a page all are shown', async (t) => {
   const { url, services } = await startHttp(t);
   for (let n = 0; n < 501; n += 1) services.relayers.known.set(`r${n}`, { id: `r${n}`, address: '0x1' });

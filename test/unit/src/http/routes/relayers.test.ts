@@ -28,6 +28,27 @@ t.test('a bad page is named', async (t) => {
   t.match((await call('/api/v1/relayers?page=1&page=2')).json, { error: 'page: must be given once' });
 });
 
+t.test('the list is narrowed by text and state', async (t) => {
+  const { call, services } = await startHttp(t);
+  const asked = async (query: string) => {
+    t.equal((await call(`/api/v1/relayers?${query}`)).status, 200, query);
+    return services.relayers.filters.at(-1);
+  };
+  t.match(await asked('search=%20Sepolia%20'), { search: 'Sepolia', states: undefined, among: undefined });
+  t.match(await asked('state=disabled'), { states: ['disabled'], search: undefined });
+  t.match(await asked('state=Disabled,%20paused&search=x'), { states: ['disabled', 'paused'], search: 'x' });
+  t.equal(await asked('search='), undefined);
+  for (const [query, error] of [
+    ['state=disbaled', 'state: "disbaled" is no state. Did you mean "disabled"?'],
+    ['state=paused,', 'state: "" is no state. There are active, paused, disabled'],
+    ['state=active&state=paused', 'state: must be given once'],
+    ['search=a&search=b', 'search: must be given once'],
+    [`search=${'x'.repeat(257)}`, 'search: must have at most 256 characters'],
+  ] as const) {
+    t.match(await call(`/api/v1/relayers?${query}`), { status: 400, json: { error } }, query);
+  }
+});
+
 t.test('create answers 201, delete says so', async (t) => {
   const { call, post } = await startHttp(t);
   const created = await post('/api/v1/relayers', '{"id":"r9","name":"New"}');

@@ -1,0 +1,55 @@
+import type { ExpressionBuilder } from 'kysely';
+import type { Relayer, RelayerFilter, RelayerState } from '../../../domain/relayer.ts';
+import type { Connection } from '../../connection.ts';
+import { prepared } from '../../prepared.ts';
+import type { RelayerTable, Tables } from '../../schema.ts';
+import type { Reader } from '../../store.ts';
+import { pageBounds, totalOf } from './paging.ts';
+
+/** Pages of the relayers, or of those that a filter leaves. */
+export function relayerList(connection: Connection, read: (row: RelayerTable) => Relayer): Reader['relayers'] {
+  const { db } = connection;
+  // Those that one write declared came at the same time; their ids put them in an order.
+  const newestFirst = db.selectFrom('relayers').orderBy('created_at', 'desc').orderBy('id', 'desc');
+  const pageOf = prepared(connection, (limit: number, offset: number) =>
+    newestFirst.selectAll().limit(limit).offset(offset),
+  );
+  const count = prepared(connection, () =>
+    db.selectFrom('relayers').select((on) => on.fn.countAll<number>().as('total')),
+  );
+
+  /** The ids of those that are left. The databases do not agree on what upper and lower case is, so it is decided here. */
+  async function idsOf({ among, states, search }: RelayerFilter): Promise<string[]> {
+    if (among?.length === 0) return [];
+    let matching = newestFirst.select(['id', 'name', 'network', 'network_type', 'address']);
+    if (among !== undefined) matching = matching.where('id', 'in', among);
+    if (states !== undefined) matching = matching.where((on) => on.or(states.map((state) => isIn(state)(on))));
+    const rows = await matching.execute();
+    return rows.filter((row) => search === undefined || isFound(row, search.toLowerCase())).map(({ id }) => id);
+  }
+
+  return async (page, filter) => {
+    const { limit, offset } = pageBounds(page);
+    if (filter === undefined) {
+      const rows = await pageOf(limit, offset);
+      return { items: rows.map(read), total: totalOf(await count()) };
+    }
+    const ids = await idsOf(filter);
+    const shown = ids.slice(offset, offset + limit);
+    const rows = shown.length === 0 ? [] : await newestFirst.selectAll().where('id', 'in', shown).execute();
+    return { items: rows.map(read), total: ids.length };
+  };
+}
+
+type Known = Pick<RelayerTable, 'id' | 'name' | 'address' | 'network' | 'network_type'>;
+
+function isFound({ id, name, address, network, network_type: type }: Known, lowerCase: string): boolean {
+  return [id, name, address, `${type}:${network}`].some((text) => text.toLowerCase().includes(lowerCase));
+}
+
+function isIn(state: RelayerState) {
+  return (on: ExpressionBuilder<Tables, 'relayers'>) => {
+    if (state === 'disabled') return on('disabled_reason', 'is not', null);
+    return on.and([on('disabled_reason', 'is', null), on('paused', '=', state === 'paused' ? 1 : 0)]);
+  };
+}
