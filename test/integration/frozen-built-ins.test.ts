@@ -98,7 +98,13 @@ t.test('a change of a built-in in a handler is an error with its place, or a war
 });
 
 t.test('what may be changed in a handler is what the guide names', async (t) => {
-  const entries = [{ id: 'alone', path: 'tries.ts', isolation: 'call' as const }, { id: 'tries' }];
+  // The first use of all of these is one long stretch, which a slow machine takes seconds for.
+  const limits = { slice_ms: 60_000, cpu_ms: 60_000 } as never;
+  const entries = [
+    { id: 'alone', path: 'tries.ts', isolation: 'call' as const, limits },
+    { id: 'tries', limits },
+    { id: 'sloppy-tries', limits },
+  ];
   const { call, close } = await startPluginHost({ files, entries });
   t.teardown(close);
   t.strictSame((await call('tries')).body.data, REFUSED);

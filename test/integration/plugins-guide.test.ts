@@ -114,8 +114,8 @@ t.test('the first example is a plugin, and its failure is the one that is shown'
     },
     entries: [
       { id: 'pays', emit_traces: true, emit_usage: true, emit_logs: true },
-      // A first use of all of these is one long stretch on a busy machine.
-      { id: 'world', limits: { slice_ms: 60_000 } },
+      // The first use of all of these is one long stretch, which a slow machine takes seconds for.
+      { id: 'world', limits: { slice_ms: 60_000, cpu_ms: 60_000 } },
     ],
   });
   t.teardown(close);
