@@ -3,17 +3,30 @@
  * while they are clean, and what one call leaves behind never reaches the next.
  */
 import t, { type Test } from 'tap';
-import type { Outcome } from '../../sandbox/protocol.ts';
+import type { Json, Outcome } from '../../sandbox/protocol.ts';
 import { guestRuntime, plugin, TestSandbox, version } from '../support/sandbox.ts';
 
 const runtime = await guestRuntime();
 
-/** A sandbox that serves the given handler body. */
+/** A sandbox of its own that serves the given handler body, for a test that is about the process, or ends it. */
 async function serving(t: Test, ...given: Parameters<typeof plugin>): Promise<TestSandbox> {
   const sandbox = await TestSandbox.open(runtime);
   t.teardown(() => sandbox.close());
   await sandbox.load(plugin(...given));
   return sandbox;
+}
+
+/** The one that all other tests have, each with versions of its own. */
+const shared = await TestSandbox.open(runtime);
+t.teardown(() => shared.close());
+let versions = 0;
+
+/** Resolves with what calls the given handler body. */
+async function served(body: string, more: Parameters<typeof plugin>[1] = {}) {
+  versions += 1;
+  const of = `shared-${versions}`;
+  await shared.load(plugin(body, { ...more, version: of }));
+  return (params: Json = {}, options: { timeoutMs?: number } = {}) => shared.call(params, { ...options, of });
 }
 
 /** For what is not about time: a busy machine gives a call little of that. */
@@ -50,9 +63,9 @@ t.test('a clean isolate serves again, one per call never does', async (t) => {
     ['plugin', [1, 2, 3]],
     ['call', [1, 1, 1]],
   ] as const) {
-    const sandbox = await serving(t, body, { isolation });
+    const call = await served(body, { isolation });
     const counts = [];
-    for (let call = 0; call < 3; call += 1) counts.push(returned((await sandbox.call()).outcome));
+    for (let time = 0; time < 3; time += 1) counts.push(returned((await call()).outcome));
     t.same(counts, expected, isolation);
   }
 });
@@ -67,48 +80,45 @@ t.test('whatever leaves something behind does not serve again', async (t) => {
     'a name on the global': 'globalThis.planted = 1;',
   };
   for (const [name, leave] of Object.entries(leftovers)) {
-    const sandbox = await serving(t, `${count} ${leave} return kept.calls;`);
-    await sandbox.call();
-    t.equal(returned((await sandbox.call()).outcome), 1, name);
+    const call = await served(`${count} ${leave} return kept.calls;`);
+    await call();
+    t.equal(returned((await call()).outcome), 1, name);
   }
 });
 
 t.test('work left behind is never heard of again', async (t) => {
-  const sandbox = await serving(
-    t,
+  const call = await served(
     `if (context.params.second) { await new Promise((resolve) => setTimeout(resolve, 100)); return 'second'; }
     const ask = () => { console.log('late'); context.kv.get('late').catch(() => {}); };
     setInterval(ask, 1); (async () => { for (;;) { await new Promise((r) => setTimeout(r, 1)); ask(); } })();
     return 'first';`,
   );
-  const first = await sandbox.call();
+  shared.messages.length = 0;
+  const first = await call();
   t.equal(returned(first.outcome), 'first');
-  const second = await sandbox.call({ second: true });
+  const second = await call({ second: true });
   t.equal(returned(second.outcome), 'second');
   t.same(second.logs, []);
   t.notOk(
-    sandbox.messages.some(({ type }) => type === 'request'),
+    shared.messages.some(({ type }) => type === 'request'),
     'no capability call came up',
   );
 });
 
 t.test('a wall limit keeps the logs and lets go of the isolate', async (t) => {
-  const sandbox = await serving(
-    t,
-    "if (context.params.quick) return 1; console.log('kept'); await new Promise(() => {});",
-  );
-  const { outcome, logs } = await sandbox.call({}, { timeoutMs: 150 });
+  const call = await served("if (context.params.quick) return 1; console.log('kept'); await new Promise(() => {});");
+  const { outcome, logs } = await call({}, { timeoutMs: 150 });
   t.match(outcome, { kind: 'ended', code: 'TIMEOUT', message: 'Plugin execution timed out after 0.15 seconds' });
   t.same(logs, [{ level: 'log', message: 'kept' }]);
-  t.equal(returned((await sandbox.call({ quick: true })).outcome), 1);
+  t.equal(returned((await call({ quick: true })).outcome), 1);
 });
 
 t.test('a canceled call ends at once', async (t) => {
-  const sandbox = await serving(t, 'await new Promise(() => {});');
-  const call = sandbox.call();
-  sandbox.supervisor.cancel(sandbox.lastCall);
-  t.match((await call).outcome, { kind: 'ended', code: 'CANCELED' });
-  sandbox.supervisor.cancel(sandbox.lastCall);
+  const call = await served('await new Promise(() => {});');
+  const canceled = call();
+  shared.supervisor.cancel(shared.lastCall);
+  t.match((await canceled).outcome, { kind: 'ended', code: 'CANCELED' });
+  shared.supervisor.cancel(shared.lastCall);
 });
 
 t.test('capability calls are counted, and answered while the call runs', async (t) => {
@@ -129,40 +139,37 @@ t.test('capability calls are counted, and answered while the call runs', async (
 t.test('parameters that could overflow a stack are refused', async (t) => {
   const deep = `let v = []; for (let i = 0; i < 5000; i++) v = [v];
     try { await context.kv.set('x', v); } catch (error) { return error.message; }`;
-  const sandbox = await serving(t, deep, { limits: PATIENT });
-  t.match(returned((await sandbox.call()).outcome), /nested|deep/);
+  const call = await served(deep, { limits: PATIENT });
+  t.match(returned((await call()).outcome), /nested|deep/);
 });
 
 t.test('an unhandled rejection is logged and ends nothing', async (t) => {
-  const sandbox = await serving(t, "Promise.reject(new Error('forgotten')); await null; return 'all the same';");
-  const { outcome, logs } = await sandbox.call();
+  const call = await served("Promise.reject(new Error('forgotten')); await null; return 'all the same';");
+  const { outcome, logs } = await call();
   t.equal(returned(outcome), 'all the same');
-  const waiting = await serving(
-    t,
+  const waiting = await served(
     `Promise.reject(new Error('forgotten'));
     await new Promise((resolve) => setTimeout(resolve, 5)); return 'all the same';`,
   );
-  const later = await waiting.call();
+  const later = await waiting();
   t.equal(returned(later.outcome), 'all the same');
   t.match(later.logs, [{ level: 'uncaught', message: /Unhandled rejection: .*forgotten/ }], JSON.stringify(logs));
 });
 
 t.test('results beyond the limit and beyond JSON have their ends', async (t) => {
   const limits = { result_bytes: 1000 };
-  const large = await serving(t, "return 'x'.repeat(context.params.length);", { limits });
-  t.equal((returned((await large.call({ length: 998 })).outcome) as string).length, 998);
-  t.match((await large.call({ length: 999 })).outcome, { kind: 'ended', code: 'RESULT_TOO_LARGE' });
-  const quotes = await serving(t, "return '\\\\'.repeat(499);", { limits });
-  t.equal((returned((await quotes.call()).outcome) as string).length, 499, 'escapes of escapes fit');
-  const bigint = await serving(t, 'return 1n;');
-  t.match((await bigint.call()).outcome, { kind: 'ended', code: 'RESULT_NOT_SERIALIZABLE' });
+  const large = await served("return 'x'.repeat(context.params.length);", { limits });
+  t.equal((returned((await large({ length: 998 })).outcome) as string).length, 998);
+  t.match((await large({ length: 999 })).outcome, { kind: 'ended', code: 'RESULT_TOO_LARGE' });
+  const quotes = await served("return '\\\\'.repeat(499);", { limits });
+  t.equal((returned((await quotes()).outcome) as string).length, 499, 'escapes of escapes fit');
+  const bigint = await served('return 1n;');
+  t.match((await bigint()).outcome, { kind: 'ended', code: 'RESULT_NOT_SERIALIZABLE' });
 });
 
 t.test('log lines beyond the caps are counted', async (t) => {
-  const sandbox = await serving(t, "for (let i = 0; i < 1500; i++) console.log('line', i); return 1;", {
-    limits: PATIENT,
-  });
-  const { logs, dropped_logs: dropped } = await sandbox.call();
+  const call = await served("for (let i = 0; i < 1500; i++) console.log('line', i); return 1;", { limits: PATIENT });
+  const { logs, dropped_logs: dropped } = await call();
   t.ok(logs.length <= 1000, `${logs.length} lines`);
   t.ok(dropped > 0 || logs.length === 1000, `${dropped} dropped`);
 });
@@ -226,4 +233,29 @@ t.test('the end of a sandbox ends its calls, and later ones are not begun', asyn
   t.match(await call, { outcome: { code: 'SANDBOX_LOST' }, lost: true });
   t.match(await sandbox.call(), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
   await sandbox.close();
+});
+
+t.test('a stack used up by the guest never runs out on this side', async (t) => {
+  for (const probe of ['setTimeout(() => {}, 1)', 'setTimeout(() => {}, n)', "console.log('x')"]) {
+    const body = `let n = 0;
+      const go = () => { try { go(); } catch {} try { if (n++ < 900) ${probe}; } catch {} };
+      go();
+      return 'fine';`;
+    const call = await served(body, { limits: PATIENT });
+    for (const time of ['once', 'twice']) {
+      const { outcome } = await call();
+      t.same(outcome, { kind: 'returned', json: '"fine"' }, `${probe} ${time}`);
+    }
+  }
+});
+
+t.test('a megabyte of tiny values is refused before anybody has to carry it', async (t) => {
+  const body = "return context.api.useRelayer('r').rpc(new Array(300_000).fill([])).catch((error) => error.message);";
+  const call = await served(body, { limits: { slice_ms: 20_000, cpu_ms: 30_000 } });
+  shared.messages.length = 0;
+  t.match(await call({}, { timeoutMs: 60_000 }), {
+    outcome: { kind: 'returned', json: /at most 65536 values/ },
+    usage: { calls: 1 },
+  });
+  t.notOk(shared.messages.some(({ type }) => type === 'request'));
 });

@@ -9,7 +9,7 @@ import { LOG_ATTACKS } from '../../support/attacks/logs.ts';
 import { PROCESSOR_ATTACKS } from '../../support/attacks/processor.ts';
 import { openStage } from '../../support/attacks/stage.ts';
 import { UNINTERRUPTIBLE_ATTACKS } from '../../support/attacks/uninterruptible.ts';
-import type { RunningService } from '../../support/service.ts';
+import { type RunningService, startService } from '../../support/service.ts';
 
 /** A second on a machine that does nothing else. */
 const ANSWERED_WITHIN_MS = 8000;
@@ -52,7 +52,9 @@ const sorting = named(UNINTERRUPTIBLE_ATTACKS, 'sorting typed numbers');
 const rope = named(UNINTERRUPTIBLE_ATTACKS, 'splitting a rope of 2^28 characters');
 const silent = named(PROCESSOR_ATTACKS, 'a promise that never settles');
 
-const stage = await openStage(t, [endless, flood, sorting, rope, silent], { env: { PLUGIN_MAX_PROCESSES: '6' } });
+const stage = await openStage(t, [endless, flood, sorting, rope, silent], startService, {
+  env: { PLUGIN_MAX_PROCESSES: '6' },
+});
 const { service } = stage;
 await service.call('honest');
 

@@ -7,6 +7,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { openStage } from '../../support/attacks/stage.ts';
+import { composeService } from '../../support/composed-service.ts';
 import { startAndFail } from '../../support/service.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
@@ -14,7 +15,7 @@ const SECRET = 'canary-in-a-file-outside-of-the-folder';
 const outside = `export const secret = '${SECRET}';\nexport async function handler() { return secret; }\n`;
 const inside = `export const secret = 'inside';\nexport async function handler() { return secret; }\n`;
 
-const stage = await openStage(t, [], {
+const stage = await openStage(t, [], composeService, {
   pluginFiles: {
     'climbs.ts': `export { handler } from '../outside/secret.ts';\n`,
     'names.ts': `export { handler } from '/etc/passwd';\n`,
@@ -27,6 +28,7 @@ const stage = await openStage(t, [], {
     'imports.ts': `export { handler } from '#secret';\n`,
     'swapped.ts': inside,
   },
+  plugins: [{ id: 'swapped', path: 'swapped.ts' }],
 });
 const { service, workspace } = stage;
 const at = (...path: string[]) => join(workspace.dir, ...path);
@@ -53,7 +55,7 @@ t.test('threat 69: no path leads out of the plugins folder', { timeout: 60_000 }
 t.test('threat 69: a file that is swapped for a link while it is read', { timeout: 60_000 }, async (t) => {
   // Threat: the path was checked when it led inside, and is read when it leads outside.
   const target = at('plugins', 'swapped.ts');
-  const end = performance.now() + 4000;
+  const end = performance.now() + 2000;
   let swaps = 0;
   const swapping = (async () => {
     while (performance.now() < end) {
@@ -72,7 +74,7 @@ t.test('threat 69: a file that is swapped for a link while it is read', { timeou
     t.notMatch(JSON.stringify(body), SECRET);
   }
   await swapping;
-  t.ok(swaps > 50, `${swaps} swaps`);
+  t.ok(swaps > 20, `${swaps} swaps`);
   t.ok(said.has('"inside"'), [...said].join(' '));
   await rm(target);
 });

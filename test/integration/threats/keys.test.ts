@@ -9,6 +9,7 @@ import { startAnvil } from '../../support/anvil.ts';
 import { foundInMemory, spellingsOf } from '../../support/attacks/process-memory.ts';
 import { openStage } from '../../support/attacks/stage.ts';
 import { descendantsOf } from '../../support/processes.ts';
+import { startService } from '../../support/service.ts';
 
 const API_KEY = 'canary-api-key-0123456789-0123456789';
 const HOOK_KEY = 'canary-webhook-key-0123456789-0123456789';
@@ -44,9 +45,9 @@ export async function handler({ api, params }) {
 export const shapes = Object.keys(SHAPES);
 `;
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
-const stage = await openStage(t, [], {
+const stage = await openStage(t, [], startService, {
   rpcUrl: anvil.url,
   prepare: ({ address }) => anvil.rpc('anvil_setBalance', [address, '0x8ac7230489e80000']),
   pluginFiles: {

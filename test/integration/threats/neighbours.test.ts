@@ -5,6 +5,7 @@
  */
 import t from 'tap';
 import { openStage } from '../../support/attacks/stage.ts';
+import { composeService } from '../../support/composed-service.ts';
 
 const CANARY = 'canary-of-somebody-else';
 const handler = (body: string) =>
@@ -69,7 +70,7 @@ const NEIGHBOURS: Record<string, string> = {
     return before;`),
 };
 
-const stage = await openStage(t, [], {
+const stage = await openStage(t, [], composeService, {
   pluginFiles: NEIGHBOURS,
   plugins: [
     { id: 'once', path: 'once.ts', isolation: 'call' },

@@ -14,6 +14,7 @@ import { fetchServiceOver } from '../../support/no-plugin-http.ts';
 import { startPluginHost } from '../../support/plugin-host.ts';
 import { PluginServices } from '../../support/plugin-services.ts';
 import { descendantsOf } from '../../support/processes.ts';
+import { startService } from '../../support/service.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -30,7 +31,7 @@ const server = await hostileHttp(t, {
   '/metadata': redirectTo('http://169.254.169.254/latest/meta-data/'),
 });
 const proxy = await hostileHttp(t, {});
-const stage = await openStage(t, [], {
+const stage = await openStage(t, [], startService, {
   pluginFiles: {
     'late.ts': `export async function handler({ params }) {
       for (let i = 0; i < 20; i++) fetch(params.url).catch(() => {}).then(() => { for (;;); });

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { DEFAULT_LIMITS, END_CODES, type Limits } from '../../../sandbox/protocol.ts';
-import { type AnswerBody, type RunningService, startService } from '../service.ts';
+import type { AnswerBody, StartedService } from '../service.ts';
 import { createWorkspace, type Workspace, type WorkspaceOptions } from '../workspace.ts';
 import type { Attack } from './attack.ts';
 
@@ -22,8 +22,8 @@ const TIMEOUT = 4;
 const PATIENT_TIMEOUT = 30;
 
 /** A server whose plugins are attacks, and one honest plugin beside them. */
-export interface AttackStage {
-  readonly service: RunningService;
+export interface AttackStage<S extends StartedService = StartedService> {
+  readonly service: S;
   readonly workspace: Workspace;
   /** The id of the plugin that runs an attack; called with `{ honest: true }` it is as good as any. */
   idOf(attack: Attack): string;
@@ -35,14 +35,29 @@ export interface Answer {
   body: AnswerBody;
 }
 
-/** A plugin with an attack in it, which logs a line before it begins and serves honest calls. */
-function attackSource(attack: Attack): string {
+/** A plugin with attacks in it, which logs a line before it begins one and serves honest calls. */
+function attackSource(attacks: readonly Attack[]): string {
+  const cases = attacks.map(({ body }, index) => `    case ${index}: {\n${body}\n}`);
   return `export async function handler(context) {
   if (context.params.honest === true) return 'honest';
   console.log('before');
-  ${attack.body}
+  switch (context.params.attack) {
+${cases.join('\n')}
+  }
 }
 `;
+}
+
+/** Whether it only looks or asks, and comes to its end without any limit. */
+export function endsItself({ ends, limits }: Attack): boolean {
+  return limits === undefined && ends.every((end) => end === 'returned' || end === 'threw');
+}
+
+/** The attacks by the plugin that they are in: those that end by themselves share one and its process. */
+function inPlugins(attacks: readonly Attack[]): Attack[][] {
+  const together = attacks.filter(endsItself);
+  const alone = attacks.filter((attack) => !endsItself(attack)).map((attack) => [attack]);
+  return together.length === 0 ? alone : [together, ...alone];
 }
 
 export interface StageOptions extends WorkspaceOptions {
@@ -50,28 +65,33 @@ export interface StageOptions extends WorkspaceOptions {
   prepare?(workspace: Workspace): Promise<unknown>;
 }
 
-/** Starts a server on a folder with a plugin for each attack and the plugin `honest`. */
-export async function openStage(
+/** Starts a server on a folder with plugins for the attacks and the plugin `honest`. @param start where the server runs */
+export async function openStage<S extends StartedService>(
   t: Test,
   attacks: readonly Attack[],
+  start: (env: Record<string, string>) => Promise<S>,
   { plugins = [], pluginFiles = {}, env = {}, prepare, ...more }: StageOptions = {},
-): Promise<AttackStage> {
-  const ids = new Map(attacks.map((attack, index) => [attack, `attack-${index}`]));
-  const idOf = (attack: Attack): string => ids.get(attack) ?? '';
+): Promise<AttackStage<S>> {
+  const together = inPlugins(attacks).map((group, index) => ({ id: `attack-${index}`, group }));
+  const places = new Map(together.flatMap(({ id, group }) => group.map((attack, at) => [attack, { id, at }])));
+  const idOf = (attack: Attack): string => places.get(attack)?.id ?? '';
   const workspace = await createWorkspace({
     ...more,
     plugins: [
-      ...attacks.map((attack) => ({
-        id: idOf(attack),
-        path: `${idOf(attack)}.ts`,
-        timeout: attack.ends.includes('TIMEOUT') ? TIMEOUT : PATIENT_TIMEOUT,
+      ...together.map(({ id, group }) => ({
+        id,
+        path: `${id}.ts`,
+        timeout: group.some(({ ends }) => ends.includes('TIMEOUT')) ? TIMEOUT : PATIENT_TIMEOUT,
         emit_logs: true,
-        limits: { ...(attack.ends.includes('CPU_LIMIT') ? ATTACKED_LIMITS : PATIENT_LIMITS), ...attack.limits },
+        limits: {
+          ...(group.some(({ ends }) => ends.includes('CPU_LIMIT')) ? ATTACKED_LIMITS : PATIENT_LIMITS),
+          ...group[0]?.limits,
+        },
       })),
       ...plugins,
     ],
     pluginFiles: {
-      ...Object.fromEntries(attacks.map((attack) => [`${idOf(attack)}.ts`, attackSource(attack)])),
+      ...Object.fromEntries(together.map(({ id, group }) => [`${id}.ts`, attackSource(group)])),
       'honest.ts': "export async function handler() { return 'honest'; }\n",
       ...pluginFiles,
     },
@@ -79,9 +99,14 @@ export async function openStage(
   });
   t.teardown(() => workspace.remove());
   await prepare?.(workspace);
-  const service = await startService(workspace.env);
-  t.teardown(() => service.kill());
-  return { service, workspace, idOf, attack: (attack) => service.call(idOf(attack)) };
+  const service = await start(workspace.env);
+  t.teardown(() => service.end());
+  return {
+    service,
+    workspace,
+    idOf,
+    attack: (attack) => service.call(idOf(attack), { attack: places.get(attack)?.at }),
+  };
 }
 
 /** How an answer says that its call ended. */
