@@ -1,17 +1,17 @@
 /**
- * Whatever a client makes of the description of the API: 1,500 requests are generated from it, and in the soak of
+ * Whatever a client makes of the description of the API: 800 requests are generated from it, and in the soak of
  * properties twenty times as many, good ones and bad ones, about what is there and what is not. None ends with a fault
  * of the service or of its node, and each answer is, status, code and body, one that the description has.
  */
 import t from 'tap';
 import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { faultOf } from '../support/described-answer.ts';
 import { propertySeed, runsOf } from '../support/properties.ts';
 import { seededRandom } from '../support/seeded.ts';
-import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const REQUESTS = runsOf(1_500);
+const REQUESTS = runsOf(800);
 const AT_ONCE = 16;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
@@ -98,7 +98,7 @@ t.test('generated requests', async (t) => {
   for (const address of workspace.addresses) await anvil.rpc('anvil_setBalance', [address, '0xde0b6b3a7640000']);
   // Some are still open when they are replaced.
   await anvil.rpc('evm_setIntervalMining', [1]);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   await service.request('POST', '/api/v1/notifications', { id: 'hook', url: 'https://hooks.example/' });
   const network = { name: 'mine', network_type: 'evm', rpc_urls: ['https://rpc.example'], chain_id: 5 };

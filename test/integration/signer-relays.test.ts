@@ -11,7 +11,7 @@ import type { NetworkType } from '../../src/domain/network-type.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import type { Curve } from '../../src/signers/signer.ts';
 import { startAnvil } from '../support/anvil.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
 import { startAzure } from '../support/signers/azure-double.ts';
 import { startCdp } from '../support/signers/cdp-double.ts';
@@ -44,7 +44,7 @@ for (const curve of ['secp256k1', 'ed25519'] as const) {
 }
 t.teardown(() => Promise.all(subjects.map(async ({ service }) => await service?.stop())));
 
-const [anvil, svm, stellar] = await Promise.all([startAnvil(), startSvm(), startStellar()]);
+const [anvil, svm, stellar] = await Promise.all([startAnvil({ blockTime: 0.1 }), startSvm(), startStellar()]);
 t.teardown(() => Promise.all([anvil.stop(), svm.stop(), stellar.stop()]));
 
 interface Entry {
@@ -121,7 +121,7 @@ async function endow({ family, address }: Entry): Promise<void> {
 }
 
 await Promise.all(entries.map(endow));
-const service: RunningService = await startService({ ...workspace.env, ...env });
+const service = await composeService({ ...workspace.env, ...env });
 t.teardown(() => service.stop());
 const answers: string[] = [];
 /** Keys that clients gave. */
@@ -256,7 +256,6 @@ t.test('no credential is in an answer, in the log, or among what is shown of sig
   answers.push(metrics);
   for (const { type } of [...entries, { type: 'plain' }]) t.match(metrics, `type="${type}"`, `${type} is counted`);
   await service.stop();
-  await service.drained;
   const heard = [service.output(), ...answers].join('\n');
   const secrets = [...subjects.flatMap((subject) => subject.secrets()), ...handedOver];
   t.ok(secrets.length > 20);

@@ -3,7 +3,8 @@ import { Asset, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { relay } from '../support/channels-client.ts';
 import { manage, startChannels } from '../support/channels-scene.ts';
-import { type AnswerBody, startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
+import type { AnswerBody } from '../support/service.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
 
 /** Of each client, in stroops. */
@@ -13,7 +14,7 @@ const world = await startChannels({ channels: 2, ledgerMs: 1_000, concurrency: 2
 const { scene, channelIds } = world;
 const { funded, signed, balanceOf } = scene;
 t.teardown(() => world.stop());
-const service = await startService(world.workspace.env);
+const service = await composeService(world.workspace.env);
 t.teardown(() => service.stop());
 
 /** As a client of that name calls it once. */

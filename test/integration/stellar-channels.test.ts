@@ -6,7 +6,7 @@ import { Asset, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { relay } from '../support/channels-client.ts';
 import { manage, startChannels } from '../support/channels-scene.ts';
-import { startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
 import { invoke } from '../support/stellar-contract-scene.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
 
@@ -17,7 +17,7 @@ const world = await startChannels({ channels: CHANNELS, ledgerMs: 1_000, concurr
 const { scene, fund, channelIds } = world;
 const { net, funded, signed, balanceOf } = scene;
 t.teardown(() => world.stop());
-const service = await startService(world.workspace.env);
+const service = await composeService(world.workspace.env);
 t.teardown(() => service.stop());
 
 /** As a client calls it, to the end of what it begins. */

@@ -6,7 +6,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Keypair, Networks } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
 import { i128, invoke, address as val, withAuth } from '../support/stellar-contract-scene.ts';
 import { consentsTo, LUMEN, startStellarScene } from '../support/stellar-scene.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -41,7 +41,7 @@ t.teardown(() => workspace.remove());
 await symlink(join(ROOT, 'node_modules'), join(workspace.dir, 'node_modules'));
 const relayer = Keypair.fromRawEd25519Seed(Buffer.from(workspace.privateKey.slice(2), 'hex')).publicKey();
 await net.fund(relayer, 100n * LUMEN);
-const service = await startService(workspace.env);
+const service = await composeService(workspace.env);
 t.teardown(() => service.stop());
 
 const ask = async (route: string, body?: object) => {

@@ -3,7 +3,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { startAnvil } from '../support/anvil.ts';
-import { startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -97,7 +97,7 @@ const SETTINGS = {
 };
 const permissions = { relayers: { 'local-1': ['read', 'send', 'sign', 'rpc'] }, env: Object.keys(SETTINGS), kv: true };
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
 const workspace = await createWorkspace({
   rpcUrl: anvil.url,
@@ -114,7 +114,7 @@ const workspace = await createWorkspace({
 t.teardown(() => workspace.remove());
 await symlink(join(import.meta.dirname, '..', '..', 'node_modules'), join(workspace.dir, 'node_modules'));
 await anvil.rpc('anvil_setBalance', [workspace.address, '0xde0b6b3a7640000']);
-const service = await startService(workspace.env);
+const service = await composeService(workspace.env);
 t.teardown(() => service.stop());
 
 const call = (plugin: string, params: unknown, route = '') =>

@@ -4,7 +4,7 @@ import t from 'tap';
 import { relayerOfService } from '../../src/cli/testing/fake-relayer.ts';
 import { openSandbox } from '../../src/cli/testing/sandbox.ts';
 import { startAnvil } from '../support/anvil.ts';
-import { startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
@@ -17,14 +17,14 @@ const PAYS = `export async function handler({ api, params }) {
 }`;
 
 t.test('a plugin under test pays on a real chain', { timeout: 120_000 }, async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const node = new JsonRpcProvider(anvil.url, undefined, { staticNetwork: true });
   t.teardown(() => node.destroy());
   const workspace = await createWorkspace({ rpcUrl: anvil.url });
   t.teardown(() => workspace.remove());
   await node.send('anvil_setBalance', [workspace.address, '0xde0b6b3a7640000']);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
 
   const relayers = { 'local-1': relayerOfService('local-1', { url: service.url, key: service.apiKey }) };

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@stellar/stellar-sdk';
 import type { Test } from 'tap';
-import { type AnswerBody, type RunningService, startService } from './service.ts';
+import { composeService } from './composed-service.ts';
+import type { AnswerBody, StartedService } from './service.ts';
 import { LUMEN, type StellarScene, startStellarScene } from './stellar-scene.ts';
 import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 
@@ -17,7 +18,7 @@ const ENDS = new Set(['confirmed', 'failed', 'expired', 'canceled']);
 
 /** A service with one Stellar relayer over a network that closes ledgers only when told to. */
 export interface StellarStage extends StellarScene {
-  service: RunningService;
+  service: StartedService;
   relayer: Keypair;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
   /** What a send answers. */
@@ -56,7 +57,7 @@ export async function stellarStage(
   t.teardown(() => workspace.remove());
   const relayer = Keypair.fromRawEd25519Seed(Buffer.from(workspace.privateKey.slice(2), 'hex'));
   await scene.net.fund(relayer.publicKey(), 100n * LUMEN);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
 
   const ask: StellarStage['ask'] = (method, path, body) => service.request(method, `${RELAYER}${path}`, body);
