@@ -5,20 +5,58 @@ import { eventually, type HostAnswer, startPluginHost } from '../support/plugin-
 const handler = (body: string) =>
   `export async function handler(context) {\n  const { params, api, kv } = context;\n${body}\n}\n`;
 
+/** What all tests have that are about nothing but their own plugins. */
+const { call, close, host, services } = await startPluginHost({
+  files: {
+    'relay.ts': handler(`
+      console.log('sending', params.amount);
+      const relayer = api.useRelayer('known');
+      const sent = await relayer.sendTransaction({ to: '0x1', value: params.amount });
+      const final = await sent.wait({ interval: 10, timeout: 1000 });
+      await kv.set('last', sent.id);
+      return { sent, final, last: await kv.get('last'), other: await kv.get('nothing') };`),
+    'see.ts': handler(`return { ...context, api: undefined, kv: undefined, env: process.env };`),
+    'thief.ts': handler(`return [await kv.get('secret'), await kv.get('keeper:secret')];`),
+    'bound.ts': handler(`
+      const attempts = {
+        read: () => api.useRelayer('known').getRelayer(),
+        send: () => api.useRelayer('known').sendTransaction({}),
+        other: () => api.useRelayer('other').getRelayer(),
+        kv: () => kv.set('a', 1),
+      };
+      const answers = {};
+      for (const [name, attempt] of Object.entries(attempts)) {
+        answers[name] = await attempt().then(() => 'done', (error) => error.message);
+      }
+      return answers;`),
+    'uncaught.ts': handler(`return api.useRelayer('paused').sendTransaction({});`),
+    'lingers.ts': handler(`
+      const relayer = api.useRelayer('known');
+      const send = () => relayer.sendTransaction({ late: true }).catch(() => {});
+      (async () => { for (let i = 0; i < 50; i++) { await new Promise((r) => setTimeout(r, 5)); await send(); } })();
+      return 'done';`),
+    'outlives.ts': handler(`
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await api.useRelayer('known').sendTransaction({ late: true });`),
+    'waits.ts': handler(`await new Promise((resolve) => setTimeout(resolve, 20_000));`),
+    'sends.ts': handler(`
+      await api.useRelayer('known').sendTransaction({ n: 1 });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await api.useRelayer('known').sendTransaction({ n: 2 });
+      return 'both';`),
+  },
+  entries: [
+    { id: 'relay', emit_logs: true, emit_traces: true },
+    { id: 'see', config: { fee: 1 }, permissions: { relayers: {}, hosts: [], env: ['NETWORK'], kv: false } },
+    { id: 'bound', permissions: { relayers: { known: ['read'] }, hosts: [], env: [], kv: false } },
+    { id: 'lingers', emit_logs: true },
+    { id: 'outlives', timeout: 1 },
+  ],
+  environment: (name) => ({ NETWORK: 'testnet', API_KEY: 'canary' })[name],
+});
+t.teardown(close);
+
 t.test('a plugin relays, waits, keeps values and is traced', async (t) => {
-  const { call, services, close } = await startPluginHost({
-    files: {
-      'relay.ts': handler(`
-        console.log('sending', params.amount);
-        const relayer = api.useRelayer('known');
-        const sent = await relayer.sendTransaction({ to: '0x1', value: params.amount });
-        const final = await sent.wait({ interval: 10, timeout: 1000 });
-        await kv.set('last', sent.id);
-        return { sent, final, last: await kv.get('last'), other: await kv.get('nothing') };`),
-    },
-    entries: [{ id: 'relay', emit_logs: true, emit_traces: true }],
-  });
-  t.teardown(close);
   const answer = await call('relay', { amount: 5 });
   t.match(answer, {
     status: 200,
@@ -36,20 +74,11 @@ t.test('a plugin relays, waits, keeps values and is traced', async (t) => {
     },
   });
   t.notOk('wait' in answer.body.data.sent, 'functions inside a result are dropped');
-  t.same(services.sent, [{ relayerId: 'known', body: { to: '0x1', value: 5 } }]);
+  t.same(services.sent.splice(0), [{ relayerId: 'known', body: { to: '0x1', value: 5 } }]);
   t.same([...services.store], [['relay/last', 'tx-1']], 'under the plugin’s own name');
 });
 
 t.test('a plugin sees what was sent to it and nothing else', async (t) => {
-  const { call, close, services } = await startPluginHost({
-    files: {
-      'see.ts': handler(`return { ...context, api: undefined, kv: undefined, env: process.env };`),
-      'thief.ts': handler(`return [await kv.get('secret'), await kv.get('keeper:secret')];`),
-    },
-    entries: [{ id: 'see', config: { fee: 1 }, permissions: { relayers: {}, hosts: [], env: ['NETWORK'], kv: false } }],
-    environment: (name) => ({ NETWORK: 'testnet', API_KEY: 'canary' })[name],
-  });
-  t.teardown(close);
   services.store.set('keeper/secret', 'canary');
   const request = { route: '/x', headers: { authorization: ['Bearer canary'], 'x-a': ['1'] }, query: { q: ['1'] } };
   const { body, text } = await call('see', { a: 1 }, request);
@@ -68,25 +97,6 @@ t.test('a plugin sees what was sent to it and nothing else', async (t) => {
 });
 
 t.test('a plugin can do what it was granted, and a refusal names the line to add', async (t) => {
-  const { call, close, services } = await startPluginHost({
-    files: {
-      'bound.ts': handler(`
-        const attempts = {
-          read: () => api.useRelayer('known').getRelayer(),
-          send: () => api.useRelayer('known').sendTransaction({}),
-          other: () => api.useRelayer('other').getRelayer(),
-          kv: () => kv.set('a', 1),
-        };
-        const answers = {};
-        for (const [name, attempt] of Object.entries(attempts)) {
-          answers[name] = await attempt().then(() => 'done', (error) => error.message);
-        }
-        return answers;`),
-      'uncaught.ts': handler(`return api.useRelayer('paused').sendTransaction({});`),
-    },
-    entries: [{ id: 'bound', permissions: { relayers: { known: ['read'] }, hosts: [], env: [], kv: false } }],
-  });
-  t.teardown(close);
   const line = 'to permissions.relayers of its entry in config.json';
   t.strictSame((await call('bound')).body.data, {
     read: 'done',
@@ -94,15 +104,15 @@ t.test('a plugin can do what it was granted, and a refusal names the line to add
     other: `Plugin bound has no grant to read relayer other: add "other": ["read"] ${line}`,
     kv: 'Plugin bound has no grant to use the key-value store: add "kv": true to permissions of its entry in config.json',
   });
-  t.same([services.sent, services.store.size], [[], 0]);
+  t.same([services.sent, services.store.has('bound/a')], [[], false]);
   t.match(await call('uncaught'), {
     status: 500,
     body: { error: 'Relayer error: Relayer is paused', data: { code: 'PLUGIN_ERROR' } },
   });
 });
 
-/** Handlers by plugin id, and how their call ends. */
-const ENDS: Record<string, { body: string; status: number; code: string; error: RegExp }> = {
+/** Bodies of a handler, and how their call ends. */
+const ENDS: Record<string, { body: string; status: number; code: string; error: RegExp; logs?: object[] }> = {
   'throws-error': { body: `throw new Error('broken');`, status: 500, code: 'PLUGIN_ERROR', error: /^broken$/ },
   'throws-text': { body: `throw 'just text';`, status: 500, code: 'PLUGIN_ERROR', error: /^just text$/ },
   'throws-null': { body: `throw null;`, status: 500, code: 'PLUGIN_ERROR', error: /^null$/ },
@@ -126,6 +136,7 @@ const ENDS: Record<string, { body: string; status: number; code: string; error: 
     status: 504,
     code: 'TIMEOUT',
     error: /^Plugin execution timed out after 1 seconds$/,
+    logs: [{ message: 'waiting' }],
   },
   loops: { body: `console.log('looping'); for (;;) {}`, status: 504, code: 'CPU_LIMIT', error: /./ },
   'asks-too-often': { body: `for (;;) await kv.get('x');`, status: 500, code: 'CALL_LIMIT', error: /limits\.calls/ },
@@ -134,23 +145,26 @@ const ENDS: Record<string, { body: string; status: number; code: string; error: 
 t.test('every end has its code, and the host serves on', async (t) => {
   const { call, close, host } = await startPluginHost({
     files: {
-      ...Object.fromEntries(Object.entries(ENDS).map(([id, { body }]) => [`${id}.ts`, handler(body)])),
+      'ends.ts': handler(`switch (params.end) {
+        ${Object.entries(ENDS)
+          .map(([end, { body }]) => `case '${end}': { ${body} }`)
+          .join('\n')}
+      }`),
       'honest.ts': handler(`return 'honest';`),
       'syntax.ts': 'export function handler() {\n  return 1 +;\n}\n',
       'no-handler.ts': 'export const other = 1;',
       'common.js': 'module.exports = { handlers: { handler: 1 } };',
       'throws-on-load.ts': `throw new Error('not today');`,
     },
-    entries: Object.keys(ENDS).map((id) => ({ id, timeout: 1, emit_logs: true, limits: { calls: 20 } })),
+    entries: [{ id: 'ends', timeout: 1, emit_logs: true, limits: { calls: 20 } }],
   });
   t.teardown(close);
-  for (const [id, { status, code, error }] of Object.entries(ENDS)) {
-    const answer: HostAnswer = await call(id);
-    t.equal(answer.status, status, `${id}: status`);
-    t.match(answer.body, { success: false, data: { code }, error, metadata: { logs: Array } }, id);
-    t.match(await call('honest'), { status: 200, body: { data: 'honest' } }, `${id}: another plugin serves`);
+  for (const [end, { status, code, error, logs = Array }] of Object.entries(ENDS)) {
+    const answer: HostAnswer = await call('ends', { end });
+    t.equal(answer.status, status, `${end}: status`);
+    t.match(answer.body, { success: false, data: { code }, error, metadata: { logs } }, end);
+    t.match(await call('honest'), { status: 200, body: { data: 'honest' } }, `${end}: another plugin serves`);
   }
-  t.match((await call('never-ends')).body.metadata.logs, [{ message: 'waiting' }], 'a timeout keeps its logs');
   t.match(await call('syntax'), { body: { data: { code: 'COMPILE_ERROR' }, error: /plugins\/syntax\.ts:2:13/ } });
   const stands = async (id: string) => ((await host.get(id)) as { state: string }).state;
   t.equal(await stands('no-handler'), 'broken', 'before anybody calls it');
@@ -245,23 +259,6 @@ export async function handler({ params, api }: X) {
 );
 
 t.test('after its end a call can do nothing more', async (t) => {
-  const { call, close, services } = await startPluginHost({
-    files: {
-      'lingers.ts': handler(`
-        const relayer = api.useRelayer('known');
-        const send = () => relayer.sendTransaction({ late: true }).catch(() => {});
-        (async () => { for (let i = 0; i < 50; i++) { await new Promise((r) => setTimeout(r, 5)); await send(); } })();
-        return 'done';`),
-      'outlives.ts': handler(`
-        await new Promise((resolve) => setTimeout(resolve, 1500));
-        await api.useRelayer('known').sendTransaction({ late: true });`),
-    },
-    entries: [
-      { id: 'lingers', emit_logs: true },
-      { id: 'outlives', timeout: 1 },
-    ],
-  });
-  t.teardown(close);
   const left = await call('lingers');
   t.match(left.status, 200);
   t.match(left.body.metadata.logs, [{ level: 'warn', message: /left 1 timer behind/ }]);
@@ -271,17 +268,6 @@ t.test('after its end a call can do nothing more', async (t) => {
 });
 
 t.test('when the client leaves, a waiting call ends and one with an effect runs on', async (t) => {
-  const { call, close, services, host } = await startPluginHost({
-    files: {
-      'waits.ts': handler(`await new Promise((resolve) => setTimeout(resolve, 20_000));`),
-      'sends.ts': handler(`
-        await api.useRelayer('known').sendTransaction({ n: 1 });
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        await api.useRelayer('known').sendTransaction({ n: 2 });
-        return 'both';`),
-    },
-  });
-  t.teardown(close);
   const leaving = new AbortController();
   const waiting = call('waits', {}, {}, leaving.signal);
   await eventually(

@@ -11,7 +11,7 @@ const handler = (body: string) => `export async function handler({ params, api, 
 /** V8 aborts the whole process over this, whatever the heap's limit is. */
 const FATAL = `let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;`;
 
-t.test('calls that shared a process with its killer run again unless they had an effect', async (t) => {
+t.test('three processes', async (t) => {
   const { call, close, services, metrics } = await startPluginHost({
     files: {
       'mixed.ts': handler(`
@@ -19,48 +19,46 @@ t.test('calls that shared a process with its killer run again unless they had an
         if (params.kind === 'sends') await api.useRelayer('known').sendTransaction({});
         if (params.kind !== 'quick') await new Promise((resolve) => setTimeout(resolve, 1500));
         return params.kind;`),
-    },
-  });
-  t.teardown(close);
-  t.match(await call('mixed', { kind: 'quick' }), { status: 200 });
-  const sends = call('mixed', { kind: 'sends' });
-  let isInnocentOver = false;
-  const innocent = call('mixed', { kind: 'innocent' }).finally(() => {
-    isInnocentOver = true;
-  });
-  await eventually(
-    () => services.sent.length,
-    (sent) => sent === 1,
-  );
-  t.match((await call('mixed', { kind: 'fatal' })).body.data.code, /^(MEMORY|CPU)_LIMIT$/);
-  t.match(await call('mixed', { kind: 'quick' }), { status: 200 }, 'the plugin serves again');
-  t.notOk(isInnocentOver, 'as soon as it has a process, in which the other call is still at work');
-  t.match(await sends, { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
-  t.match(await innocent, { status: 200, body: { data: 'innocent' } });
-  t.equal(services.sent.length, 1, 'nothing was sent twice');
-  t.equal(metrics.lines.filter((line) => line.startsWith('killed mixed ')).length, 1, 'and no other process died');
-});
-
-t.test('one busy plugin holds up no other', async (t) => {
-  const { call, close } = await startPluginHost({
-    files: {
       'busy.ts': handler(`const end = Date.now() + 100; while (Date.now() < end); return 1;`),
       'calm.ts': handler(`return 'calm';`),
     },
     maxProcesses: 3,
   });
   t.teardown(close);
-  await call('calm');
-  let over = 0;
-  const busy = Array.from({ length: 20 }, () =>
-    call('busy').finally(() => {
-      over += 1;
-    }),
-  );
-  await Promise.race(busy);
-  for (let time = 0; time < 5; time++) t.match(await call('calm'), { status: 200 });
-  t.ok(over < 20, `${over} of 20 busy calls were over before five others`);
-  for (const { status } of await Promise.all(busy)) t.equal(status, 200);
+
+  await t.test('calls that shared a process with its killer run again unless they had an effect', async (t) => {
+    t.match(await call('mixed', { kind: 'quick' }), { status: 200 });
+    const sends = call('mixed', { kind: 'sends' });
+    let isInnocentOver = false;
+    const innocent = call('mixed', { kind: 'innocent' }).finally(() => {
+      isInnocentOver = true;
+    });
+    await eventually(
+      () => services.sent.length,
+      (sent) => sent === 1,
+    );
+    t.match((await call('mixed', { kind: 'fatal' })).body.data.code, /^(MEMORY|CPU)_LIMIT$/);
+    t.match(await call('mixed', { kind: 'quick' }), { status: 200 }, 'the plugin serves again');
+    t.notOk(isInnocentOver, 'as soon as it has a process, in which the other call is still at work');
+    t.match(await sends, { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
+    t.match(await innocent, { status: 200, body: { data: 'innocent' } });
+    t.equal(services.sent.length, 1, 'nothing was sent twice');
+    t.equal(metrics.lines.filter((line) => line.startsWith('killed mixed ')).length, 1, 'and no other process died');
+  });
+
+  await t.test('one busy plugin holds up no other', async (t) => {
+    await call('calm');
+    let over = 0;
+    const busy = Array.from({ length: 15 }, () =>
+      call('busy').finally(() => {
+        over += 1;
+      }),
+    );
+    await Promise.race(busy);
+    for (let time = 0; time < 5; time++) t.match(await call('calm'), { status: 200 });
+    t.ok(over < 15, `${over} of 15 busy calls were over before five others`);
+    for (const { status } of await Promise.all(busy)) t.equal(status, 200);
+  });
 });
 
 t.test('more plugins than processes take turns', async (t) => {
@@ -81,55 +79,61 @@ t.test('more plugins than processes take turns', async (t) => {
 });
 
 t.test('when every process is busy the caller is told to come back', async (t) => {
-  const { call, close } = await startPluginHost({
+  const { call, close, services } = await startPluginHost({
     files: {
-      'keeps.ts': handler(`await new Promise((resolve) => setTimeout(resolve, 6000)); return 1;`),
+      'keeps.ts': handler(`await api.useRelayer('known').sendTransaction({}); return 1;`),
       'waits.ts': handler(`return 1;`),
     },
     entries: [{ id: 'waits', timeout: 1 }],
     maxProcesses: 1,
   });
   t.teardown(close);
+  const held = Promise.withResolvers<void>();
+  services.beforeSend = () => held.promise;
   const keeping = call('keeps');
   t.match(await call('waits'), { status: 503, retryAfter: 2, body: { data: { code: 'SERVICE_UNAVAILABLE' } } });
+  held.resolve();
   t.match(await keeping, { status: 200 });
   t.match(await call('waits'), { status: 200 }, 'the idle process gives way');
 });
 
-t.test('an idle process ends, and the plugin comes back', async (t) => {
-  const { call, close, host } = await startPluginHost({ files: { 'a.ts': handler(`return 1;`) }, idleMs: 200 });
-  t.teardown(close);
-  await call('a');
-  t.equal(
-    await eventually(
-      () => host.status().processes,
-      (processes) => processes === 1,
-    ),
-    1,
-    'the spare is left',
-  );
-  t.match(await call('a'), { status: 200 });
-});
-
-t.test('calls run to their end while the host closes, and no child survives', async (t) => {
-  const running = await startPluginHost({
+t.test('an end', async (t) => {
+  const { call, close, host } = await startPluginHost({
     files: {
+      'a.ts': handler(`return 1;`),
       'slow.ts': handler(`await new Promise((resolve) => setTimeout(resolve, 300)); return 'done';`),
       'stuck.ts': handler(`for (;;) await new Promise((resolve) => setTimeout(resolve, 1));`),
     },
+    idleMs: 200,
   });
-  t.teardown(running.close);
-  t.match(await running.call('slow'), { status: 200 });
-  const slow = running.call('slow');
-  const stuck = running.call('stuck');
-  await eventually(
-    () => running.host.status().running,
-    (count) => count === 2,
-  );
-  const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
-  t.ok(children.length > 0, 'the children are known');
-  await running.host.close(600);
-  t.match(await slow, { status: 200, body: { data: 'done' } });
-  t.match(await stuck, { status: 503 });
-  t.same(await survivors(children, 3000), []);
+  t.teardown(close);
+
+  await t.test('an idle process ends, and the plugin comes back', async (t) => {
+    await call('a');
+    t.equal(
+      await eventually(
+        () => host.status().processes,
+        (processes) => processes === 1,
+      ),
+      1,
+      'the spare is left',
+    );
+    t.match(await call('a'), { status: 200 });
+  });
+
+  await t.test('calls run to their end while the host closes, and no child survives', async (t) => {
+    t.match(await call('slow'), { status: 200 });
+    const slow = call('slow');
+    const stuck = call('stuck');
+    await eventually(
+      () => host.status().running,
+      (count) => count === 2,
+    );
+    const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
+    t.ok(children.length > 0, 'the children are known');
+    await host.close(600);
+    t.match(await slow, { status: 200, body: { data: 'done' } });
+    t.match(await stuck, { status: 503 });
+    t.same(await survivors(children, 3000), []);
+  });
 });

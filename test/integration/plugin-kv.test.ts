@@ -3,9 +3,9 @@
  * or none ever can again; and one whose values, keys or patterns fill the store or hold up everybody else.
  */
 import { randomUUID } from 'node:crypto';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { createKvService } from '../../src/services/kv.ts';
-import { eventually, type HostOptions, startPluginHost } from '../support/plugin-host.ts';
+import { eventually, startPluginHost } from '../support/plugin-host.ts';
 import { PluginServices } from '../support/plugin-services.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { storeFor } from '../support/store.ts';
@@ -26,73 +26,97 @@ const APPEND = `
   }
   throw new Error('never came to its turn');`;
 
-async function open(t: Test, options: HostOptions) {
-  const store = await storeFor(t);
-  const services = new PluginServices();
-  services.kv = createKvService({ store, newId: randomUUID });
-  const running = await startPluginHost({ ...options, services });
-  t.teardown(running.close);
-  const idsIn = async (pluginId: string) => JSON.parse((await store.read.kvGet(pluginId, 'ids')) ?? '[]') as string[];
-  return { ...running, store, idsIn };
-}
+/** Holds a lock until it is told to let go. */
+const HOLD = handler(`
+  if (params.letGo) return kv.set('letGo', 1);
+  if (params.peek) return { keys: await kv.listKeys(), busy: await kv.withLock('key', async () => 'free', { onBusy: 'skip' }) };
+  return kv.withLock('key', async () => {
+    await kv.set('mine', 1);
+    while (!(await kv.exists('letGo'))) await new Promise((resolve) => setTimeout(resolve, 50));
+    return 1;
+  });`);
 
-t.test('100 calls at once lose nothing under a lock, though their process is killed again and again', async (t) => {
-  const { call, idsIn, metrics } = await open(t, {
-    files: { 'append.ts': handler(APPEND) },
-    entries: [{ id: 'append', limits: { processes: 2 } }],
-  });
-  t.match(await call('append', { id: 'first' }), { status: 200 });
-  const ids = Array.from({ length: 100 }, (_, index) => `id${index}`);
-  // As a client does that does not know what became of its call.
-  const calls = ids.map((id) =>
-    eventually(
-      () => call('append', { id }),
-      ({ status }) => status === 200,
-      30_000,
+/** For what is not about time: a busy machine gives a call little of that. */
+const PATIENT = { slice_ms: 60_000, cpu_ms: 60_000 };
+
+const store = await storeFor(t);
+const services = new PluginServices();
+services.kv = createKvService({ store, newId: randomUUID });
+const { call, close, metrics } = await startPluginHost({
+  services,
+  files: {
+    'lock.ts': handler(`
+      return kv.withLock('key', async () => {
+        if (params.kind === 'hangs') await new Promise(() => {});
+        if (params.kind === 'loops') for (;;);
+        if (params.kind === 'dies') { let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length; }
+        if (params.kind === 'throws') throw new Error('mine');
+        return 'held';
+      }, { ttlSec: 1e6 });`),
+    'leaves.ts': handler(
+      `kv.withLock('key', () => new Promise(() => {})).catch(() => {}); await kv.get('x'); return 1;`,
     ),
-  );
-  for (let kills = 0; kills < 2; kills += 1) {
-    const before = (await idsIn('append')).length;
-    await eventually(
-      async () => (await idsIn('append')).length,
-      (length) => length > before + 3,
-    );
-    for (const { pid, command } of await descendantsOf(process.pid)) {
-      if (!command.includes('isolayer-sandbox')) continue;
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It was gone already.
+    'slow.ts': handler(`
+      const texts = [];
+      const attempt = (name, act) => act().then((value) => texts.push([name, value]), (error) => texts.push([name, error.message]));
+      const result = await kv.withLock('key', async () => {
+        await kv.set('a', 'in time');
+        await new Promise((resolve) => setTimeout(resolve, 250));
+        await attempt('busy', () => kv.withLock('other', async () => 'other is free'));
+        await attempt('taken', () => kv.withLock('key', async () => 'taken'));
+        await attempt('set', () => kv.set('a', 'too late'));
+        await attempt('del', () => kv.del('a'));
+        await attempt('clear', () => kv.clear());
+        return 'result';
+      }, { ttlSec: 0.2 });
+      await attempt('after', () => kv.set('b', 1));
+      return { result, texts, a: await kv.get('a') };`),
+    'all.ts': handler(`
+      const values = [null, false, 0, -0.5, 1e21, '', 'ü😀\\ud800\\0\\n', [], {}, { a: [{ b: null }], __proto__: undefined }];
+      const out = [];
+      for (const value of values) {
+        await kv.set('k', value);
+        out.push(JSON.stringify(await kv.get('k')) === JSON.stringify(value));
       }
-    }
-  }
-  const answers = await Promise.all(calls);
-  t.ok(answers.every(({ status }) => status === 200));
-  t.strictSame((await idsIn('append')).toSorted(), ['first', ...ids].toSorted(), 'each once, and none is lost');
-  const killed = metrics.lines.filter((line) => line.startsWith('killed append'));
-  t.ok(killed.length >= 2, `${killed.length} processes were killed`);
+      const many = Array.from({ length: 100_000 }, (_, i) => i);
+      await kv.set('many', many);
+      out.push((await kv.get('many')).length);
+      await kv.set('x:1', 1); await kv.set('x:2', 2); await kv.set('y', 3, { ttlSec: 1 });
+      out.push((await kv.listKeys('x:*')).join(), (await kv.listKeys('?')).join(), await kv.exists('y'));
+      for (let turn = 0; turn < 100 && (await kv.exists('y')); turn++) await new Promise((resolve) => setTimeout(resolve, 100));
+      out.push(await kv.exists('y'), await kv.get('y'), await kv.del('y'), await kv.clear(), await kv.listKeys());
+      for (const act of [() => kv.set('a b', 1), () => kv.set('k', undefined), () => kv.set('k', 1n)]) {
+        await act().catch((error) => out.push(error.message));
+      }
+      return out;`),
+    'fill.ts': handler(`
+      const results = await Promise.allSettled(Array.from({ length: 100 }, (_, i) => kv.set(params.name + i, 'x'.repeat(params.size))));
+      return { kept: results.filter(({ status }) => status === 'fulfilled').length, text: results.find(({ reason }) => reason)?.reason.message };`),
+    'huge.ts': handler(`
+      const texts = [];
+      for (const [key, value] of [['k'.repeat(513), 1], ['k'.repeat(1e6), 1], ['k', 'x'.repeat(100)], ['k', 'x'.repeat(2e6)], ['k', new Array(4e5).fill([])]]) {
+        await kv.set(key, value).catch((error) => texts.push(error.message));
+      }
+      return texts;`),
+    'bomb.ts': handler(`return (await kv.listKeys(params.pattern)).length;`),
+    'calm.ts': handler(`return 'calm';`),
+    'append.ts': handler(APPEND),
+    'a.ts': HOLD,
+    'b.ts': HOLD,
+  },
+  entries: [
+    { id: 'lock', timeout: 1 },
+    { id: 'leaves', timeout: 1 },
+    { id: 'fill', limits: { kv_keys: 50, kv_bytes: 4000 } },
+    { id: 'all', limits: PATIENT },
+    { id: 'huge', limits: { kv_value_bytes: 50, ...PATIENT } },
+    { id: 'bomb', limits: { calls: 2 } },
+    { id: 'append', limits: { processes: 2 } },
+  ],
 });
+t.teardown(close);
 
 t.test('a lock ends with its call, whatever ends it, long before its time', async (t) => {
-  const { call } = await open(t, {
-    files: {
-      'lock.ts': handler(`
-        return kv.withLock('key', async () => {
-          if (params.kind === 'hangs') await new Promise(() => {});
-          if (params.kind === 'loops') for (;;);
-          if (params.kind === 'dies') { let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length; }
-          if (params.kind === 'throws') throw new Error('mine');
-          return 'held';
-        }, { ttlSec: 1e6 });`),
-      'leaves.ts': handler(
-        `kv.withLock('key', () => new Promise(() => {})).catch(() => {}); await kv.get('x'); return 1;`,
-      ),
-    },
-    entries: [
-      { id: 'lock', timeout: 1 },
-      { id: 'leaves', timeout: 1 },
-    ],
-  });
   for (const kind of ['hangs', 'loops', 'dies', 'throws']) {
     t.ok((await call('lock', { kind })).status >= 500, kind);
     const next = await eventually(
@@ -105,25 +129,6 @@ t.test('a lock ends with its call, whatever ends it, long before its time', asyn
 });
 
 t.test('who holds a lock past its time writes nothing any more, and its result stands', async (t) => {
-  const { call, store } = await open(t, {
-    files: {
-      'slow.ts': handler(`
-        const texts = [];
-        const attempt = (name, act) => act().then((value) => texts.push([name, value]), (error) => texts.push([name, error.message]));
-        const result = await kv.withLock('key', async () => {
-          await kv.set('a', 'in time');
-          await new Promise((resolve) => setTimeout(resolve, 250));
-          await attempt('busy', () => kv.withLock('other', async () => 'other is free'));
-          await attempt('taken', () => kv.withLock('key', async () => 'taken'));
-          await attempt('set', () => kv.set('a', 'too late'));
-          await attempt('del', () => kv.del('a'));
-          await attempt('clear', () => kv.clear());
-          return 'result';
-        }, { ttlSec: 0.2 });
-        await attempt('after', () => kv.set('b', 1));
-        return { result, texts, a: await kv.get('a') };`),
-    },
-  });
   const lost = 'lock lost: the time of lock key was over before this write, so it was not made';
   t.strictSame((await call('slow')).body.data, {
     result: 'result',
@@ -141,10 +146,6 @@ t.test('who holds a lock past its time writes nothing any more, and its result s
 });
 
 t.test('locks and keys of two plugins never meet', async (t) => {
-  const body = handler(`
-    if (params.peek) return { keys: await kv.listKeys(), busy: await kv.withLock('key', async () => 'free', { onBusy: 'skip' }) };
-    return kv.withLock('key', async () => { await kv.set('mine', 1); await new Promise((r) => setTimeout(r, 4000)); return 1; });`);
-  const { call, store } = await open(t, { files: { 'a.ts': body, 'b.ts': body } });
   const holding = call('a');
   await eventually(
     () => store.read.kvHas('a', 'mine'),
@@ -152,32 +153,11 @@ t.test('locks and keys of two plugins never meet', async (t) => {
   );
   t.strictSame((await call('b', { peek: true })).body.data, { keys: [], busy: 'free' });
   t.strictSame((await call('a', { peek: true })).body.data, { keys: ['mine'], busy: null });
+  t.match(await call('a', { letGo: true }), { status: 200 });
   t.match(await holding, { status: 200 });
 });
 
 t.test('every value comes back, in the words of existing plugins', async (t) => {
-  const { call } = await open(t, {
-    files: {
-      'all.ts': handler(`
-        const values = [null, false, 0, -0.5, 1e21, '', 'ü😀\\ud800\\0\\n', [], {}, { a: [{ b: null }], __proto__: undefined }];
-        const out = [];
-        for (const value of values) {
-          await kv.set('k', value);
-          out.push(JSON.stringify(await kv.get('k')) === JSON.stringify(value));
-        }
-        const many = Array.from({ length: 100_000 }, (_, i) => i);
-        await kv.set('many', many);
-        out.push((await kv.get('many')).length);
-        await kv.set('x:1', 1); await kv.set('x:2', 2); await kv.set('y', 3, { ttlSec: 2 });
-        out.push((await kv.listKeys('x:*')).join(), (await kv.listKeys('?')).join(), await kv.exists('y'));
-        for (let turn = 0; turn < 100 && (await kv.exists('y')); turn++) await new Promise((resolve) => setTimeout(resolve, 100));
-        out.push(await kv.exists('y'), await kv.get('y'), await kv.del('y'), await kv.clear(), await kv.listKeys());
-        for (const act of [() => kv.set('a b', 1), () => kv.set('k', undefined), () => kv.set('k', 1n)]) {
-          await act().catch((error) => out.push(error.message));
-        }
-        return out;`),
-    },
-  });
   t.strictSame((await call('all')).body.data, [
     ...Array.from({ length: 10 }, () => true),
     100_000,
@@ -190,23 +170,6 @@ t.test('every value comes back, in the words of existing plugins', async (t) => 
 });
 
 t.test('a quota bounds keys, bytes and values, also in a race', async (t) => {
-  const { call, store } = await open(t, {
-    files: {
-      'fill.ts': handler(`
-        const results = await Promise.allSettled(Array.from({ length: 100 }, (_, i) => kv.set(params.name + i, 'x'.repeat(params.size))));
-        return { kept: results.filter(({ status }) => status === 'fulfilled').length, text: results.find(({ reason }) => reason)?.reason.message };`),
-      'huge.ts': handler(`
-        const texts = [];
-        for (const [key, value] of [['k'.repeat(513), 1], ['k'.repeat(1e6), 1], ['k', 'x'.repeat(100)], ['k', 'x'.repeat(2e6)], ['k', new Array(1e6).fill([])]]) {
-          await kv.set(key, value).catch((error) => texts.push(error.message));
-        }
-        return texts;`),
-    },
-    entries: [
-      { id: 'fill', limits: { kv_keys: 50, kv_bytes: 4000 } },
-      { id: 'huge', limits: { kv_value_bytes: 50, slice_ms: 10_000, cpu_ms: 10_000 } },
-    ],
-  });
   const [one, two] = await Promise.all([call('fill', { name: 'a', size: 10 }), call('fill', { name: 'b', size: 10 })]);
   t.equal(one.body.data.kept + two.body.data.kept, 50);
   t.match(
@@ -230,14 +193,7 @@ t.test('a quota bounds keys, bytes and values, also in a race', async (t) => {
 });
 
 t.test('a pattern made to take for ever takes its author’s time, and a long list is bounded', async (t) => {
-  const { call, store } = await open(t, {
-    files: {
-      'bomb.ts': handler(`return (await kv.listKeys(params.pattern)).length;`),
-      'calm.ts': handler(`return 'calm';`),
-    },
-    entries: [{ id: 'bomb', limits: { calls: 4 } }],
-  });
-  for (let from = 0; from < 6000; from += 500) {
+  for (let from = 0; from < 3000; from += 500) {
     await store.write(async (writer) => {
       for (let index = from; index < from + 500; index += 1) {
         await writer.kvSet('bomb', `${'a'.repeat(500)}${String(index).padStart(6, '0')}`, '1');
@@ -245,7 +201,7 @@ t.test('a pattern made to take for ever takes its author’s time, and a long li
     });
   }
   t.match(await call('calm'), { status: 200 });
-  const bombs = [`${'*a'.repeat(500)}b`, `*${'a'.repeat(499)}*b`, `*${'[a-z]'.repeat(200)}b`];
+  const bombs = [`${'*a'.repeat(500)}b`, `*${'[a-z]'.repeat(200)}b`];
   for (const pattern of bombs) {
     const exploding = call('bomb', { pattern });
     const spent = meterThread();
@@ -256,4 +212,38 @@ t.test('a pattern made to take for ever takes its author’s time, and a long li
     if (status !== 200) t.match(body.data.code, /^C(PU|ALL)_LIMIT$/);
   }
   t.match((await call('bomb', { pattern: '*' })).body, { data: { code: 'CALL_LIMIT' } }, 'page after page');
+});
+
+t.test('40 calls at once lose nothing under a lock, though their process is killed again and again', async (t) => {
+  const idsIn = async () => JSON.parse((await store.read.kvGet('append', 'ids')) ?? '[]') as string[];
+  t.match(await call('append', { id: 'first' }), { status: 200 });
+  const ids = Array.from({ length: 40 }, (_, index) => `id${index}`);
+  // As a client does that does not know what became of its call.
+  const calls = ids.map((id) =>
+    eventually(
+      () => call('append', { id }),
+      ({ status }) => status === 200,
+      30_000,
+    ),
+  );
+  for (let kills = 0; kills < 2; kills += 1) {
+    const before = (await idsIn()).length;
+    await eventually(
+      async () => (await idsIn()).length,
+      (length) => length > before,
+    );
+    for (const { pid, command } of await descendantsOf(process.pid)) {
+      if (!command.includes('isolayer-sandbox')) continue;
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It was gone already.
+      }
+    }
+  }
+  const answers = await Promise.all(calls);
+  t.ok(answers.every(({ status }) => status === 200));
+  t.strictSame((await idsIn()).toSorted(), ['first', ...ids].toSorted(), 'each once, and none is lost');
+  const killed = metrics.lines.filter((line) => line.startsWith('killed append'));
+  t.ok(killed.length >= 2, `${killed.length} processes were killed`);
 });

@@ -47,18 +47,12 @@ t.test('a host that packages were not granted is named in the message that they 
     'with-axios.ts': `
       import axios from 'axios';
       export const handler = async () => (await axios.get('https://api.example/price')).data;`,
-    'with-ky.ts': `
-      import ky from 'ky';
-      export const handler = () => ky('https://api.example/price', { retry: 0 }).json();`,
-    'with-ethers.ts': `
-      import { JsonRpcProvider } from 'ethers';
-      export const handler = () => new JsonRpcProvider('https://node.example/rpc', 1, { staticNetwork: true }).getBlockNumber();`,
     'with-fetch.ts': `export const handler = () => fetch('https://api.example/price');`,
   });
   t.teardown(() => folder.remove());
   const { call, close } = await startPluginHost({ pluginsDir: folder.plugins });
   t.teardown(close);
-  for (const id of ['with-fetch', 'with-viem', 'with-axios', 'with-ky', 'with-ethers']) {
+  for (const id of ['with-fetch', 'with-viem', 'with-axios']) {
     const { body } = await call(id);
     t.match(body.error, /add "permissions": \{"hosts": \["(?:api|node)\.example"\]\}/, id);
   }
