@@ -54,7 +54,7 @@ async function accept(store: Store, anvil: Anvil): Promise<Transaction> {
 }
 
 t.test('kill -9 between commit and broadcast: the same bytes go out once', async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const folder = await mkdtemp(join(tmpdir(), 'isolayer-crash-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

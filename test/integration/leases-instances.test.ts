@@ -11,7 +11,7 @@ t.teardown(() => postgres.stop());
 
 t.test('three that start together on an empty database share one relayer', async (t) => {
   const instances = await instancesFor(t, postgres);
-  const services = await Promise.all([1, 2, 3].map(() => instances.start()));
+  const services = await Promise.all([1, 2, 3].map(() => instances.compose()));
   const [first, , third] = services;
   if (first === undefined || third === undefined) throw new Error('not started');
   const { body } = await third.request('GET', '/api/v1/relayers');

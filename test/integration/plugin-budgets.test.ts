@@ -25,7 +25,7 @@ function assertRace(t: Test, answers: { status: number; body: AnswerBody }[]): v
 
 t.test('on the embedded database', async (t) => {
   const world = await openBudgets(t);
-  let service = await world.start();
+  const service = await world.compose();
 
   await t.test('of a hundred calls at once that each send a tenth of the limit, ten are accepted', async (t) => {
     const receiver = receiverOf(50);
@@ -34,8 +34,6 @@ t.test('on the embedded database', async (t) => {
     await untilNothingIsOpen(service);
     t.equal(await world.paidTo(receiver), LIMIT);
 
-    await service.kill();
-    service = await world.start();
     const { status, body } = await pay(service, 'race', receiver, 1n);
     t.equal(status, 403);
     t.match(body.data.details, { asked: '1', remaining: '0' });
@@ -110,7 +108,7 @@ t.test('two instances on PostgreSQL share a budget', async (t) => {
     API_KEY: 'the-same-key-on-every-instance-32-or-more',
     HOST: '127.0.0.1',
   });
-  const [one, other] = await Promise.all([world.start(), world.start()]);
+  const [one, other] = await Promise.all([world.compose(), world.compose()]);
   const receiver = receiverOf(200);
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, index) => pay(index % 2 === 0 ? one : other, 'race', receiver, UNIT)),
@@ -118,6 +116,6 @@ t.test('two instances on PostgreSQL share a budget', async (t) => {
   assertRace(t, answers);
   await untilNothingIsOpen(other);
   t.equal(await world.paidTo(receiver), LIMIT);
-  await one.kill();
+  await one.stop();
   t.match((await pay(other, 'race', receiver, 1n)).body.data, { code: 'BUDGET_SPENT', details: { remaining: '0' } });
 });

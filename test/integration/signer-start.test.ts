@@ -11,7 +11,7 @@ import type { StartedService } from '../support/service.ts';
 import { startAzure } from '../support/signers/azure-double.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
 
 const TRANSACTION = { to: '0x00000000000000000000000000000000000000b0', value: 1, speed: 'fast' };

@@ -167,7 +167,7 @@ t.test('on PostgreSQL, an instance that does not drive the account takes intents
   const postgres = await startPostgres();
   t.teardown(() => postgres.stop());
   const instances = await instancesFor(t, postgres, { args: ['--no-mining'] });
-  const services = [await instances.start(), await instances.start()];
+  const services = [await instances.compose(), await instances.compose()];
   const [one] = services;
   if (one === undefined) throw new Error('no instance');
   const first = stageOver(instances.anvil, one, instances.address);

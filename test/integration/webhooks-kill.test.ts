@@ -33,7 +33,7 @@ async function untilConfirmed(service: RunningService, node: JsonRpcProvider, id
 }
 
 t.test('each event arrives after the server and its receiver were killed', async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const node = new JsonRpcProvider(anvil.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
   t.teardown(() => node.destroy());

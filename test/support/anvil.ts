@@ -21,7 +21,10 @@ export interface AnvilAccount {
 }
 
 export interface AnvilOptions {
-  /** Seconds between blocks; absent: a block for each transaction. */
+  /**
+   * Seconds between blocks; absent: a block for each transaction. Then it now and then holds one back for ever, so that a
+   * test that waits until what was sent is mined gives a time.
+   */
   blockTime?: number;
   /** More command line arguments. */
   args?: readonly string[];

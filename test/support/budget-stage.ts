@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Anvil, startAnvil } from './anvil.ts';
-import { type AnswerBody, type RunningService, startService } from './service.ts';
+import { composeService } from './composed-service.ts';
+import { type AnswerBody, type RunningService, type StartedService, startService } from './service.ts';
 import { createWorkspace } from './workspace.ts';
 
 const ETHER = 10n ** 18n;
@@ -38,12 +39,14 @@ const granted = (id: string, caveats: object, methods = ['send', 'read', 'rpc'])
 export interface BudgetWorld {
   anvil: Anvil;
   start(): Promise<RunningService>;
+  /** The same in this process, where none is to be killed. */
+  compose(): Promise<StartedService>;
   paidTo(receiver: string): Promise<bigint>;
 }
 
 /** A relayer `local-1` with ten ether, and plugins that may send through it within limits. */
 export async function openBudgets(t: Test, env: Record<string, string> = {}): Promise<BudgetWorld> {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const hourly = { value_per_hour: LIMIT.toString() };
   const workspace = await createWorkspace({
@@ -65,12 +68,20 @@ export async function openBudgets(t: Test, env: Record<string, string> = {}): Pr
   t.teardown(() => workspace.remove());
   await anvil.rpc('anvil_setBalance', [workspace.address, `0x${(10n * ETHER).toString(16)}`]);
   let count = 0;
+  const nextEnv = () => {
+    const folder = 'DATABASE_URL' in env ? { DATA_DIR: join(workspace.dir, `data-${count++}`) } : {};
+    return { ...workspace.env, ...folder };
+  };
   return {
     anvil,
     async start() {
-      const folder = 'DATABASE_URL' in env ? { DATA_DIR: join(workspace.dir, `data-${count++}`) } : {};
-      const service = await startService({ ...workspace.env, ...folder });
+      const service = await startService(nextEnv());
       t.teardown(() => service.kill());
+      return service;
+    },
+    async compose() {
+      const service = await composeService(nextEnv());
+      t.teardown(() => service.stop());
       return service;
     },
     paidTo: async (receiver) => BigInt(String(await anvil.rpc('eth_getBalance', [receiver, 'latest']))),
@@ -78,13 +89,13 @@ export async function openBudgets(t: Test, env: Record<string, string> = {}): Pr
 }
 
 /** A plugin's call that pays. */
-export const pay = (service: RunningService, plugin: string, to: string, value: bigint) =>
+export const pay = (service: StartedService, plugin: string, to: string, value: bigint) =>
   service.call(plugin, { to, value: value.toString() });
 
 const ENDED = ['mined', 'confirmed', 'failed', 'canceled'];
 
 /** Resolves when every transaction is in a block or has ended otherwise. */
-export async function untilNothingIsOpen(service: RunningService): Promise<AnswerBody[]> {
+export async function untilNothingIsOpen(service: StartedService): Promise<AnswerBody[]> {
   const end = Date.now() + 30_000;
   for (;;) {
     const all = (await service.request('GET', '/api/v1/relayers/local-1/transactions?per_page=500')).body.data;

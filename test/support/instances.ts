@@ -28,8 +28,14 @@ export interface Instances {
   compose(env?: Record<string, string>, rpcUrl?: string): Promise<StartedService>;
 }
 
-/** Makes an empty database, a node and a configuration; the instances that are started end with the test. */
-export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOptions = {}): Promise<Instances> {
+/**
+ * Makes an empty database, a node that mines by time and a configuration; the instances that are started end with the test.
+ */
+export async function instancesFor(
+  t: Test,
+  postgres: Postgres,
+  options: AnvilOptions = { blockTime: 0.1 },
+): Promise<Instances> {
   const anvil = await startAnvil(options);
   t.teardown(() => anvil.stop());
   const workspace = await createWorkspace({ rpcUrl: anvil.url });
