@@ -31,6 +31,18 @@ export async function minutes(scenario: Scenario, count = 1): Promise<string[]> 
   return (await swapsOf(scenario)).map(({ id }) => id);
 }
 
+/**
+ * Minutes pass until one more swap is started, and not signed, for this reason. None is open afterwards, so that the next
+ * one can come.
+ */
+export async function refusedSwap(scenario: Scenario, what: string, reason: RegExp): Promise<void> {
+  const [id = ''] = await minutes(scenario, (await swapsOf(scenario)).length + 1);
+  await scenario.until(what, async () => reason.test(await reasonOf(scenario, id)));
+  if ((await scenario.get(id)).status === 'failed') return;
+  await scenario.cancel(id);
+  await scenario.untilStatus(id, 'canceled');
+}
+
 export async function reasonOf(scenario: Scenario, id: string): Promise<string> {
   return (await scenario.get(id)).statusReason ?? '';
 }

@@ -14,7 +14,7 @@ import { InstanceLeases } from '../../support/instance-leases.ts';
 import { SolanaScenario } from '../../support/solana-scenario.ts';
 import { startSvmScene } from '../../support/svm-scene.ts';
 import { type Lie, openDesk } from '../../support/swap-desk.ts';
-import { minutes, notify, reasonOf, swapEvents, swapsOf } from '../../support/swap-watch.ts';
+import { minutes, notify, reasonOf, refusedSwap, swapEvents, swapsOf } from '../../support/swap-watch.ts';
 import { makeToken } from '../../support/token-scene.ts';
 
 const scene = await startSvmScene();
@@ -59,6 +59,12 @@ async function open(t: Test, { strategy = 'jupiter-swap', swap, tokens, held = 1
   return { scenario, wallet: keys.publicKey, lamports: () => scenario.balance().then(BigInt) };
 }
 
+/** Where the two differ is what is offered, and to whom; other steps are the engine's, which other tests end it at. */
+const STEPS = {
+  'jupiter-swap': ['found', 'written', 'offered', 'observed'],
+  'jupiter-ultra': ['written', 'offered', 'noted'],
+} as const;
+
 for (const strategy of ['jupiter-swap', 'jupiter-ultra'] as const) {
   t.test(`what was collected becomes SOL by the clock, with ${strategy}`, async (t) => {
     const { scenario, wallet, lamports } = await open(t, { strategy });
@@ -77,11 +83,11 @@ for (const strategy of ['jupiter-swap', 'jupiter-ultra'] as const) {
   });
 
   t.test(`whenever the process dies, a swap is executed once, with ${strategy}`, async (t) => {
-    for (const step of ['found', 'priced', 'signed', 'written', 'offered', 'noted', 'observed', 'settled'] as const) {
+    for (const step of STEPS[strategy]) {
       const { scenario, wallet } = await open(t, { strategy });
       await scenario.start({ diesAt: step });
       await minutes(scenario);
-      await scenario.until(`dead at ${step}`, () => scenario.isDead, { mining: step === 'settled' });
+      await scenario.until(`dead at ${step}`, () => scenario.isDead);
       await scenario.start();
       const [id = '', ...others] = (await swapsOf(scenario)).map((one) => one.id);
       await scenario.untilStatus(id, 'confirmed', { mining: true });
@@ -112,24 +118,16 @@ for (const strategy of ['jupiter-swap', 'jupiter-ultra'] as const) {
   });
 
   t.test(`what the market builds to take more is not signed, with ${strategy}`, async (t) => {
+    const { scenario, wallet, lamports } = await open(t, { strategy });
+    await eur.give(wallet, 500n);
+    const before = await lamports();
+    await scenario.start();
     for (const [what, lie, reason] of lies(strategy)) {
-      const { scenario, wallet, lamports } = await open(t, { strategy });
-      await eur.give(wallet, 500n);
       desk.lie(lie);
-      const before = await lamports();
-      await scenario.start();
-      const [id = ''] = await minutes(scenario);
-      await scenario.until(what, async () => (await reasonOf(scenario, id)) !== '');
-      t.match(await reasonOf(scenario, id), reason, what);
+      await refusedSwap(scenario, what, reason);
       t.equal(scenario.signatures, 0, what);
-      t.strictSame(
-        [await usd.held(wallet), await eur.held(wallet), await lamports()],
-        [1_000_000n, 500n, before],
-        what,
-      );
-      desk.lie(null);
-      await scenario.stop();
     }
+    t.strictSame([await usd.held(wallet), await eur.held(wallet), await lamports()], [1_000_000n, 500n, before]);
   });
 }
 
