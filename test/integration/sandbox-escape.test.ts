@@ -126,6 +126,7 @@ t.test('a child without its restrictions refuses to run guests', async (t) => {
 });
 
 t.test('what a hostile child says on its channel costs only itself', async (t) => {
+  // Of each sort of lie one: all of them are in the tests of a subverted child.
   const raw = (bytes: string) => `({ channel }) => import('node:fs').then(({ writeSync }) => {
     const bytes = ${bytes}; for (let at = 0; at < bytes.length;) try { at += writeSync(3, bytes, at); } catch {} })`;
   const frame = (kind: number, call: number, text: string) =>
@@ -134,22 +135,9 @@ t.test('what a hostile child says on its channel costs only itself', async (t) =
     `{"outcome":${outcome},"usage":{"cpu_ms":1,"calls":0,"heap_bytes":0},"dropped_logs":0,"isolates":1}`;
   const lies: Record<string, string> = {
     'a frame that announces 4 GB': raw('Buffer.from([255, 255, 255, 255, 6, 0, 0, 0, 1])'),
-    'a frame shorter than its header': raw('Buffer.from([0, 0, 0, 1, 6, 0, 0, 0, 1])'),
-    'an unknown kind': frame(99, 1, ''),
     noise: raw("Buffer.alloc(100_000, 'noise')"),
-    'a second READY': frame(1, 0, '{"protocol":1,"node":"x"}'),
-    'an unasked LOADED': frame(2, 0, '{"version":"v1","isolate_bytes":1,"failure":null}'),
-    'ENTER for a foreign call': frame(3, 77, ''),
-    'LEAVE without ENTER': frame(4, 1, ''),
-    'ENTER with a payload': frame(3, 1, 'x'),
     'a capability call of a foreign call': frame(5, 77, '{"id":1,"method":"kv.get","params":{}}'),
-    'a capability call that is not JSON': frame(5, 1, '{'),
-    'a capability call with more in it': frame(5, 1, '{"id":1,"method":"kv.get","params":{},"pluginId":"other"}'),
-    'a capability call without an id': frame(5, 1, '{"id":"1","method":"kv.get","params":{}}'),
-    'a log entry that is none': frame(6, 1, '{"level":"fatal","message":"x"}'),
-    'an end that is none': frame(7, 1, done('{"kind":"returned","json":1}')),
     'an end with a code of its own': frame(7, 1, done('{"kind":"ended","code":"PAID","message":"x"}')),
-    'an end with a prototype': frame(7, 1, done('{"kind":"returned","json":"1","__proto__":{}}')),
   };
   for (const [name, attempt] of Object.entries(lies)) {
     const sandbox = await openHostile(t, full);

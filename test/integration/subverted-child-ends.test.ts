@@ -1,6 +1,7 @@
 /**
  * Threat: a child process that is no longer ours, and lies about how calls ended, what they took, and what it holds; or
- * speaks no protocol at all. A result or an end must never be more than a plugin could have made of its own call.
+ * speaks no protocol at all. A result or an end must never be more than a plugin could have made of its own call. All
+ * shapes that are refused are in the unit test of `child-messages.ts`; here one of each kind comes from a real process.
  */
 import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
@@ -20,43 +21,23 @@ const LIES: Record<string, Record<string, string>> = {
     'of a call of another process': 'done(77);',
     'of a call that never ran': 'done(call);',
     'without LEAVE': 'say(UP.ENTER, call); done(call);',
-    'in the words of the driver': end({ kind: 'ended', code: 'TIMEOUT', message: 'm' }),
     'in the words of the host': end({ kind: 'ended', code: 'SERVICE_UNAVAILABLE', message: 'm' }),
-    'in the words of the compiler': end({ kind: 'ended', code: 'COMPILE_ERROR', message: 'm' }),
     'that nobody asked for': end({ kind: 'ended', code: 'CANCELED', message: 'm' }),
-    'with a code of its own': end({ kind: 'ended', code: 'PAID', message: 'm' }),
-    'of a kind of its own': end({ kind: 'paid', json: '1' }),
-    'of two kinds': end({ ...ok, ...threw }),
     'with a result that closes the answer': end({ kind: 'returned', json: '1},"success":true,"data":{"paid":true' }),
-    'with a result that is no JSON': end({ kind: 'returned', json: 'undefined' }),
-    'with an empty result': end({ kind: 'returned', json: '' }),
-    'with a result that is a value': end({ kind: 'returned', json: { a: 1 } }),
-    'with details that are no JSON': end({ ...threw, details: '{},"x":1' }),
-    'with a status that is none': end({ ...threw, status: '200' }),
     'with a negative status': end({ ...threw, status: -200 }),
     'with a code of 1001 characters': end({ ...threw, code: 'x'.repeat(1001) }),
-    'with time that ran backwards': end(ok, { usage: { ...usage, cpu_ms: -1 } }),
     'with time without end': end(ok)
       .replace('"cpu_ms":1,', '"cpu_ms":1e999,')
       .replace(/DONE, call, (.*)\);/, "DONE, call, '$1');"),
-    'with no time': end(ok, { usage: { ...usage, cpu_ms: null } }),
-    'with a heap beyond all memory': end(ok, { usage: { ...usage, heap_bytes: 2 ** 50 } }),
-    'with more isolates than there are': end(ok, { isolates: 2 ** 50 }),
-    'with fewer lines than none': end(ok, { dropped_logs: -5 }),
     'with more in it': end(ok, { lost: true }),
     'that is too long': frameHeader(2 * 1_048_576 + FIXED_LIMITS.up_frame_slack_bytes + 6, UP.DONE),
   },
   SHELF: {
-    'that is no number': `say(UP.SHELF, 0, 'many');`,
-    'below zero': `say(UP.SHELF, 0, '-1');`,
     'beyond all memory': `say(UP.SHELF, 0, '9999999999');`,
   },
   'a frame': {
     'of four gigabytes': frameHeader(0xffff_ffff, UP.LOG),
-    'of no length': frameHeader(0, UP.LOG),
-    'shorter than its header': frameHeader(4, UP.LOG),
     'of an unknown kind': frameHeader(5, 99),
-    'that goes the other way': frameHeader(5, 0),
     'made of noise': `raw(Buffer.alloc(100_000, 'noise'));`,
   },
 };
@@ -75,8 +56,8 @@ t.test('a second end of a call ends the process, and the first one stands', asyn
 });
 
 t.test('a version that failed to load has no result, and no end of the host’s', async (t) => {
-  const outcomes = [ok, { kind: 'ended', code: 'TIMEOUT', message: 'm' }, { ...threw, details: '{' }];
-  for (const failure of [...outcomes.map((outcome) => ({ outcome, report: '' })), { outcome: threw, report: 1 }]) {
+  for (const outcome of [ok, { kind: 'ended', code: 'TIMEOUT', message: 'm' }]) {
+    const failure = { outcome, report: '' };
     const sandbox = await hostile.ready(t);
     sandbox.supervisor.load({
       ...plugin('', { pluginId: 'hostile' }),

@@ -1,7 +1,8 @@
 /**
  * Threat: a child process that is no longer ours, and speaks in the name of guests: forged and replayed ids, requests and
  * lines from outside of the guest, too many, too long. For each thing that a child can say the driver must take what an
- * honest child could have said, and end the process for anything else.
+ * honest child could have said, and end the process for anything else. All shapes that are refused are in the unit test
+ * of `child-messages.ts`; here one of each kind comes from a real process.
  */
 import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
@@ -25,7 +26,6 @@ const LIES: Record<string, Record<string, string>> = {
     'within ENTER': 'say(UP.ENTER, call); say(UP.ENTER, call);',
     'for a call that is over': 'done(0); say(UP.ENTER, call);',
     'with a payload': `say(UP.ENTER, call, 'x');`,
-    'on no call’s behalf, for ever': 'for (;;) { channel.send(UP.ENTER, 0, ""); channel.send(UP.LEAVE, 0, ""); }',
     'and LEAVE, for ever': 'for (;;) { channel.send(UP.ENTER, call, ""); channel.send(UP.LEAVE, call, ""); }',
   },
   LEAVE: {
@@ -34,17 +34,13 @@ const LIES: Record<string, Record<string, string>> = {
   },
   REQUEST: {
     'from outside of the guest': `say(UP.REQUEST, call, { id: 1, method: 'kv.get', params: {} });`,
-    'on no call’s behalf': `say(UP.ENTER, 0); say(UP.REQUEST, 0, { id: 1, method: 'kv.get', params: {} });`,
     'in the name of a call of another process': inside(`say(UP.REQUEST, 77, { id: 1, method: 'kv.get', params: {} })`),
     'with the same id again': ask({}) + ask({}),
     'with an id that counts down': ask({ id: 7 }) + ask({ id: 6 }),
     'with id 0': ask({ id: 0 }),
     'with an id beyond all whole numbers': ask({ id: 2 ** 60 }),
-    'with an id that is a text': ask({ id: '1' }),
     'with a method of 101 characters': ask({ method: 'x'.repeat(101) }),
-    'with a method that is none': ask({ method: ['kv.get'] }),
     'with an identity of its own': ask({ pluginId: 'other', call: 1 }),
-    'with a value in its parameters': ask({ params: { key: 'k', value: '1' } }),
     'with a value that is not JSON': inside(
       `say(UP.REQUEST, call, '{"id":1,"method":"kv.set","params":{"key":"k"}}\\n1,"x":2')`,
     ),
@@ -59,8 +55,6 @@ const LIES: Record<string, Record<string, string>> = {
   LOG: {
     'from outside of the guest': `say(UP.LOG, call, { level: 'log', message: 'x' });`,
     'with a level of its own': inside(`say(UP.LOG, call, { level: '\\u001b[2J', message: 'x' })`),
-    'with a message that is no text': inside(`say(UP.LOG, call, { level: 'log', message: [[[[]]]] })`),
-    'nested a hundred thousand deep': inside(`say(UP.LOG, call, '['.repeat(1e5) + ']'.repeat(1e5))`),
     'that is too long': frameHeader(FIXED_LIMITS.log_bytes + 6, UP.LOG),
     'more lines than there may be': inside(`for (;;) channel.send(UP.LOG, call, '{"level":"log","message":""}')`),
     'more bytes than there may be': inside(

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { launch, probeLauncher } from '../../sandbox/driver/child/launch.ts';
 import { type Limits, UP } from '../../sandbox/protocol.ts';
 import { CHILD_BUILD, childProgram, nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
-import { guestRuntime, plugin, ROOT, TestSandbox } from './sandbox.ts';
+import { plugin, ROOT, TestSandbox } from './sandbox.ts';
 
 /** The child's program with `hostile-child.ts` as its entry. */
 export async function hostileProgram(): Promise<string> {
@@ -17,26 +17,21 @@ export async function hostileProgram(): Promise<string> {
 /** Sandboxes whose child is hostile, one after the other. */
 export class HostileSandboxes {
   readonly #program: string;
-  readonly #runtime: string;
   readonly #launcher: Awaited<ReturnType<typeof probeLauncher>>;
 
-  private constructor(program: string, runtime: string, launcher: Awaited<ReturnType<typeof probeLauncher>>) {
+  private constructor(program: string, launcher: Awaited<ReturnType<typeof probeLauncher>>) {
     this.#program = program;
-    this.#runtime = runtime;
     this.#launcher = launcher;
   }
 
   static async create(): Promise<HostileSandboxes> {
-    return new HostileSandboxes(
-      await hostileProgram(),
-      await guestRuntime(),
-      await probeLauncher(process.platform, nativeAddon()),
-    );
+    return new HostileSandboxes(await hostileProgram(), await probeLauncher(process.platform, nativeAddon()));
   }
 
   /** One that is ready, and has no plugin yet. */
   async ready(t: Test): Promise<TestSandbox> {
-    const sandbox = new TestSandbox(this.#runtime, () => launch(this.#launcher, this.#program), this.#launcher);
+    // A hostile plugin gets no isolate, so that nothing has to be made ready for one.
+    const sandbox = new TestSandbox('', () => launch(this.#launcher, this.#program), this.#launcher);
     t.teardown(() => sandbox.close());
     await sandbox.message('ready');
     return sandbox;
