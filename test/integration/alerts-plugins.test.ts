@@ -15,7 +15,7 @@ const FILES = 400;
 const workspace = await createWorkspace({
   env: { HOST: '127.0.0.1', RATE_LIMIT_REQUESTS_PER_SECOND: '10000', RATE_LIMIT_BURST_SIZE: '10000' },
   plugins: [
-    { id: 'one', path: 'one.ts', timeout: 20, limits: { concurrency: 1 } },
+    { id: 'one', path: 'one.ts', timeout: 12, limits: { concurrency: 1 } },
     { id: 'calm', path: 'calm.ts' },
   ],
   pluginFiles: {
@@ -60,9 +60,9 @@ t.test('calls that wait for a place, and go without one', async (t) => {
   await scene.minutes(3);
   firesOnly(t, scene, []);
   for (let round = 0; round < 2; round += 1) {
-    // Those that wait are sent away after half of the timeout, and it is held until 10 s after that: a busy machine may
+    // Those that wait are sent away after half of the timeout, and it is held until 6 s after that: a busy machine may
     // take seconds until they wait.
-    const holding = service.call('one', { ms: 19_800 });
+    const holding = service.call('one', { ms: 11_800 });
     await untilSaid(/^isolayer_plugin_calls_running 1$/m);
     const waiting = [service.call('one'), service.call('one')];
     await untilSaid(/^isolayer_plugin_calls_queued 2$/m);

@@ -50,17 +50,9 @@ function patched(source: string, patch: string): string {
   return result;
 }
 
-interface Ended {
-  exitCode: number;
-  said: string;
-  complained: string;
-}
-
-function run(cwd: string, program: string, args: readonly string[]): Promise<Ended> {
-  const { promise, resolve } = Promise.withResolvers<Ended>();
-  const child = execFile(program, args, { cwd }, (_error, said, complained) =>
-    resolve({ exitCode: child.exitCode ?? -1, said, complained }),
-  );
+function run(cwd: string, program: string, args: readonly string[]): Promise<{ exitCode: number; said: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ exitCode: number; said: string }>();
+  const child = execFile(program, args, { cwd }, (_error, said) => resolve({ exitCode: child.exitCode ?? -1, said }));
   return promise;
 }
 
@@ -87,36 +79,18 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
   const signer = { id: 's', type: 'seed', config: { seed: { type: 'plain', value: '11'.repeat(32) } } };
   mkdirSync(join(dir, 'config'));
   mkdirSync(join(dir, 'plugins'));
-  const writeConfig = (other: object) =>
-    writeFileSync(
-      join(dir, 'config', 'config.json'),
-      JSON.stringify({ relayers: [{ ...relayer, ...other }], signers: [signer], notifications: [], plugins: [] }),
-    );
-  const command = (name: string) => run(dir, process.execPath, [join(dir, 'src', 'cli', 'main.ts'), name]);
-
-  writeConfig({});
-  const checked = await command('check-config');
-  t.match(checked.said, /relayer p: penny pennynet\nsigner s: seed, opened\n[^]*ok\n/);
-  t.equal(checked.exitCode, 0, checked.complained);
-  writeConfig({ network: 'sepolia', network_type: 'evm' });
-  t.match(
-    (await command('check-config')).complained,
-    'networks of type evm sign on secp256k1, and it signs on ed25519',
+  writeFileSync(
+    join(dir, 'config', 'config.json'),
+    JSON.stringify({ relayers: [relayer], signers: [signer], notifications: [], plugins: [] }),
   );
-
-  const typed = await run(dir, join(root, 'node_modules', 'typescript-native', 'bin', 'tsc'), [
-    '-p',
-    dir,
-    '--pretty',
-    'false',
-  ]);
-  t.equal(typed.exitCode, 0, typed.said);
-
-  writeConfig({});
   writeFileSync(join(dir, 'plugins', 'purse.js'), "exports.handler = ({ api }) => api.useRelayer('p').getBalance();\n");
   const folders = ['config', 'data', 'plugins'].map((name) => [`${name.toUpperCase()}_DIR`, join(dir, name)]);
   const env = { ...Object.fromEntries(folders), APP_PORT: '0', METRICS_ENABLED: 'false' };
+  const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+  const typing = run(dir, compiler, ['-p', dir, '--pretty', 'false']);
   const service = await startService(env, relative(root, join(dir, 'src', 'main.ts')));
   t.teardown(() => service.kill());
   t.match(await service.call('purse'), { status: 200, body: { data: { balance: '100', unit: 'penny' } } });
+  const typed = await typing;
+  t.equal(typed.exitCode, 0, typed.said);
 });

@@ -19,11 +19,11 @@ t.test('attacks are contained, and nobody else is disturbed', async (t) => {
     attacks,
     seed: 7,
     warmUpMs: 0,
-    quietMs: 2_000,
-    siegeMs: 5_000,
+    quietMs: 500,
+    siegeMs: 2_000,
     paceMs: 100,
     patienceMs: 30_000,
-    collectEveryMs: 1_000,
+    collectEveryMs: 500,
     say: (text) => t.comment(text),
   });
   const { evidence, verdict } = result;

@@ -136,10 +136,10 @@ t.test('what passes the guard takes nothing but the fee, whoever signs it as wel
         if (after.owned[name] !== value) throw new Error(`${name} was ${value}, and is ${after.owned[name]}`);
       }
     }),
-    { numRuns: runsOf(600) },
+    { numRuns: runsOf(300) },
   );
-  t.ok(passed > 50, `${passed} passed the guard`);
-  t.ok(executed > 20, `${executed} reached a block`);
+  t.ok(passed > 25, `${passed} passed the guard`);
+  t.ok(executed > 10, `${executed} reached a block`);
 });
 
 t.test('where users pay, the relayer never ends poorer than it was, whatever it is paid for', async (t) => {

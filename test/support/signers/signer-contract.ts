@@ -21,7 +21,7 @@ export interface SignerSubject
   readonly service?: SignerDouble['service'];
 }
 
-const AT_ONCE = 100;
+const AT_ONCE = 16;
 
 /** All that there are, wherever a signer of them is made. */
 const KINDS: SignerKinds = new Map([...createSignerKinds(), [rawKeySignerKind.type, rawKeySignerKind]]);
