@@ -5,6 +5,7 @@ import type { Channel } from './channel.ts';
 import type { JobQueue } from './crypto/job-queue.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
 import type { Pace } from './pace.ts';
+import { processorMs, threadMs } from './stretch-time.ts';
 
 /** A call that took less than this, in milliseconds, asked for nothing and returned leaves little behind. */
 const LITTLE_MS = 0.1;
@@ -105,11 +106,12 @@ export class Call {
     const limitMs = Math.min(slice_ms, cpu_ms - this.#cpuMs);
 
     this.#channel.enter(this.id, this.#surroundings.pace.quick);
+    const beganCpu = threadMs();
     const began = performance.now();
     this.#endsAt = began + limitMs;
     const escape = this.#isolate.enter(entry, argument, limitMs);
     const spentMs = performance.now() - began;
-    this.#cpuMs += spentMs;
+    this.#cpuMs += processorMs(spentMs, beganCpu);
     this.#surroundings.pace.took(spentMs);
     if (escape === 'changed') {
       this.#channel.send(UP.LEAVE, this.id, '');
