@@ -66,7 +66,7 @@ async function open(
   const shared: Record<string, string> = {
     ...workspace.env,
     // Many processes load the same modules.
-    NODE_COMPILE_CACHE: join(workspace.dir, 'compiled'),
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(workspace.dir, 'compiled'),
     HOST: '127.0.0.1',
     API_KEY: 'one-key-for-every-instance-of-the-soak',
     STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),

@@ -5,9 +5,10 @@ import { failureSchema } from '../../src/http/openapi/answers.ts';
 import { pluginCallEventSchema, transactionEventSchema } from '../../src/http/openapi/event-operations.ts';
 import { operations } from '../../src/http/openapi/operations.ts';
 import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { describedBodies } from '../support/described.ts';
 import { readEvents } from '../support/event-reader.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const described = operations(describedBodies());
@@ -31,7 +32,7 @@ t.test('every operation, once', async (t) => {
   });
   t.teardown(() => workspace.remove());
   await fund(anvil.url, workspace.address);
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   const left = new Set(Object.keys(described));
 
@@ -201,7 +202,7 @@ t.test('every operation, once', async (t) => {
   t.strictSame([...left], []);
 });
 
-async function submitted(service: RunningService, path: string): Promise<void> {
+async function submitted(service: StartedService, path: string): Promise<void> {
   for (let look = 0; look < 300; look += 1) {
     const { body } = await service.request('GET', path);
     if (body.data.status === 'submitted') return;

@@ -1,12 +1,31 @@
 /** The console when something is wrong with the service, a plugin or a key, and for who has no pointer. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
-import t from 'tap';
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
 import { HAS_BROWSER } from '../support/browser.ts';
 import { consoleScene } from '../support/console-scene.ts';
 import { firstView } from '../support/first-view.ts';
+import { startHttp } from '../support/http-server.ts';
 
 const STACK = /at handler \(plugins\/fails\.ts:\d+/;
+
+const SCREENS = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+
+/** Opens a page, and notes whatever the browser refuses, reports or asks elsewhere. */
+async function open(browser: Browser, url: string, viewport: { width: number; height: number }, faults: string[]) {
+  const context = await browser.newContext({ viewport });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  const isOwn = (address: string) => address.startsWith(url) || /^(data|blob):/.test(address);
+  page.on('request', (request) => isOwn(request.url()) || faults.push(`asked ${request.url()}`));
+  return page;
+}
+
+async function fits(t: Test, page: Page): Promise<void> {
+  const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+  t.equal(width, 0, 'nothing sticks out to the side');
+}
 
 t.test('the console when something is wrong', { timeout: 230_000 }, async (t) => {
   if (!HAS_BROWSER) return void t.pass('there is no browser for this system');
@@ -266,5 +285,37 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     // Of the time a busy machine says nothing.
     t.comment(`first view ${Math.round(afterHtmlMs)} ms after the HTML, ${bytes} bytes`);
     t.ok(bytes > 0 && bytes < 60_000, `${bytes} bytes`);
+  });
+
+  await t.test('the pages of a service without a console fit on a wide screen and on a phone', async (t) => {
+    const { url } = await startHttp(t);
+    const faults: string[] = [];
+
+    for (const [name, viewport] of Object.entries(SCREENS)) {
+      const page = await open(scene.browser, url, viewport, faults);
+      await page.goto(url);
+      t.match(await page.textContent('body'), /It is healthy/, `${name}: the front page says how the service is`);
+      await fits(t, page);
+      await page.click('a[href="/api-docs"]');
+      await page.getByRole('heading', { name: 'Isolayer' }).waitFor();
+      t.notMatch(await page.textContent('body'), '`', 'no backquote is left in the texts');
+      await fits(t, page);
+    }
+
+    const page = await open(scene.browser, url, SCREENS.wide, faults);
+    await page.goto(`${url}/api-docs`);
+    await page
+      .getByRole('button', { name: /search/i })
+      .first()
+      .click();
+    await page.getByRole('combobox').fill('webhook');
+    const found = page.getByRole('option', { name: /webhook/i });
+    await found.first().waitFor();
+    t.ok((await found.count()) >= 4, 'the search finds what is about webhooks');
+    await found.filter({ hasText: 'One webhook notification' }).first().click();
+    const call = page.locator('pre', { hasText: '/api/v1/notifications/accounting' }).first();
+    await call.waitFor();
+    t.match(await call.textContent(), /curl .*\/api\/v1\/notifications\/accounting/s, 'a call to paste has no {id}');
+    t.strictSame(faults, []);
   });
 });

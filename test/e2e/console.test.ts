@@ -1,12 +1,54 @@
 /** The console as somebody uses it: in a browser, against the whole service, with payments on a chain. */
-import t from 'tap';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
 import { HAS_BROWSER } from '../support/browser.ts';
-import { consoleScene, HOSTILE_LINE } from '../support/console-scene.ts';
+import { type ConsoleScene, consoleScene, HOSTILE_LINE } from '../support/console-scene.ts';
+
+/** Where pictures go, for who wants to look at them. */
+const PICTURES = process.env['ISOLAYER_PICTURES'];
+const ROOMS = [
+  '',
+  'transactions/local-1',
+  'relayers',
+  'relayers/local-1',
+  'plugins',
+  'plugins/fails',
+  'webhooks',
+  'webhooks/shop',
+  'networks',
+  'keys',
+];
+
+/** Has every colour that rooms have. */
+const COLOURFUL = 'plugins/fails';
+
+/** A room fits, has no serious fault for anybody by the given rules, and has asked nobody else. */
+async function judge(
+  t: Test,
+  { faults }: ConsoleScene,
+  page: Page,
+  { name, rules }: { name: string; rules: 'all' | 'none' | 'colours' },
+): Promise<void> {
+  await page.getByText('Loading…').first().waitFor({ state: 'detached' });
+  t.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0, `${name} fits`);
+  const axe = new AxeBuilder({ page });
+  if (rules === 'colours') axe.withRules('color-contrast');
+  const violations = rules === 'none' ? [] : (await axe.analyze()).violations;
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  t.strictSame(
+    serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]),
+    [],
+    name,
+  );
+  t.strictSame(faults, [], name);
+  if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/${name.replaceAll(/\W+/g, '-')}.png` });
+}
 
 t.test('the console', { timeout: 230_000 }, async (t) => {
   if (!HAS_BROWSER) return void t.pass('there is no browser for this system');
   const scene = await consoleScene(t);
-  const { service, anvil, faults } = scene;
+  const { service, anvil, shop, faults } = scene;
   const request = async (method: string, path: string, body?: unknown) =>
     (await service.request(method, `/api/v1${path}`, body)).body.data;
   const page = await scene.signedIn();
@@ -59,6 +101,26 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
     t.notMatch(await page.title(), /owned/);
     // A call that failed is a failed request for the browser.
     t.ok(faults.splice(0).every((text) => /status of (4|5)\d\d/.test(text)));
+  });
+
+  // On a desk and on a phone, in the light and in the dark, for everybody.
+  await t.test('every room fits, has no serious fault, and asks nobody else', async (t) => {
+    await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:local-1:read'] });
+    await shop.until('the shop was told', (deliveries) => deliveries.length > 0, 60_000);
+    const { id } = (await request('GET', '/relayers/local-1/transactions'))[0];
+    for (const room of [...ROOMS, `transactions/local-1/${id}`]) {
+      const name = room.replace(id, 'one');
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.goto(`${scene.url}/console#/${room}`);
+      await judge(t, scene, page, { name: `desk ${name}`, rules: 'all' });
+      await page.setViewportSize({ width: 360, height: 780 });
+      await page.emulateMedia({ colorScheme: 'dark' });
+      // What else there is to say of a room does not depend on the screen.
+      await judge(t, scene, page, { name: `phone ${name}`, rules: room === COLOURFUL ? 'colours' : 'none' });
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ colorScheme: 'light' });
   });
 
   await t.test('a key sees its part, and nothing of the rest', async (t) => {

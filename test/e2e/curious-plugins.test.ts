@@ -3,7 +3,7 @@
  * key, another plugin's data. Each probe runs as a plugin of a real server and reports what it found.
  */
 import t from 'tap';
-import { startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const CANARY = 'canary-7f3a-that-no-plugin-may-see';
@@ -11,60 +11,60 @@ const CANARY = 'canary-7f3a-that-no-plugin-may-see';
 /** Each returns what it got hold of; `nothing` is what it has to be. */
 const PROBES: Record<string, { source: string; nothing: unknown }> = {
   environment: {
-    source: `export const handler = () => JSON.stringify(process.env);`,
+    source: `() => JSON.stringify(process.env)`,
     nothing: '{}',
   },
   'environment-by-name': {
-    source: `export const handler = () => [process.env.API_KEY, process.env.KEYSTORE_PASSPHRASE, process.env.PATH];`,
+    source: `() => [process.env.API_KEY, process.env.KEYSTORE_PASSPHRASE, process.env.PATH]`,
     nothing: [null, null, null],
   },
   require: {
-    source: `export const handler = () => [typeof globalThis.require, typeof process.getBuiltinModule, typeof process.binding, typeof process.dlopen, typeof process.mainModule];`,
+    source: `() => [typeof globalThis.require, typeof process.getBuiltinModule, typeof process.binding, typeof process.dlopen, typeof process.mainModule]`,
     nothing: ['undefined', 'undefined', 'undefined', 'undefined', 'undefined'],
   },
   'require-call': {
-    source: `export const handler = () => ['fs', 'node:child_process', '/etc/passwd'].map((name) => {
+    source: `() => ['fs', 'node:child_process', '/etc/passwd'].map((name) => {
       try { return typeof require(name); } catch { return 'refused'; }
-    });`,
+    })`,
     nothing: ['refused', 'refused', 'refused'],
   },
   'dynamic-import': {
-    source: `export const handler = async () => {
+    source: `async () => {
       const found = [];
       for (const name of ['node:fs', 'fs', 'node:child_process', 'node:net', './hello.ts', '/etc/passwd']) {
         try { await new Function('name', 'return import(name)')(name); found.push(name); } catch {}
       }
       return found;
-    };`,
+    }`,
     nothing: [],
   },
   sockets: {
-    source: `export const handler = () => ['WebSocket', 'XMLHttpRequest', 'EventSource', 'Deno', 'Bun'].filter((name) => name in globalThis && globalThis[name] !== undefined);`,
+    source: `() => ['WebSocket', 'XMLHttpRequest', 'EventSource', 'Deno', 'Bun'].filter((name) => name in globalThis && globalThis[name] !== undefined)`,
     nothing: [],
   },
   fetch: {
-    source: `export const handler = async () => {
+    source: `async () => {
       const reached = [];
       for (const url of ['http://127.0.0.1:8080/health', 'http://169.254.169.254/', 'https://example.com/', 'file:///etc/passwd']) {
         try { await fetch(url); reached.push(url); } catch (error) { if (!(error instanceof TypeError)) reached.push(String(error)); }
       }
       return reached;
-    };`,
+    }`,
     nothing: [],
   },
   'removed-globals': {
-    source: `export const handler = () => ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry'].filter((name) => name in globalThis);`,
+    source: `() => ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry'].filter((name) => name in globalThis)`,
     nothing: [],
   },
   'callers-token': {
-    source: `export const handler = (context) => {
+    source: `(context) => {
       const seen = JSON.stringify([context.headers, context.query, context.caller, context.params]);
       return [Object.keys(context.headers).includes('authorization'), seen.includes('${CANARY}')];
-    };`,
+    }`,
     nothing: [false, false],
   },
   'host-through-constructors': {
-    source: `export const handler = (context) => {
+    source: `(context) => {
       const found = [];
       for (const start of [context.api.useRelayer, context.kv.get, console.log, setTimeout, crypto.getRandomValues, URL, TextEncoder]) {
         try {
@@ -74,15 +74,18 @@ const PROBES: Record<string, { source: string; nothing: unknown }> = {
         } catch {}
       }
       return found;
-    };`,
+    }`,
     nothing: [],
   },
 };
 
+const probes = Object.entries(PROBES).map(([id, { source }]) => `  '${id}': ${source},`);
+
 t.test('a curious plugin gets nothing', async (t) => {
   const workspace = await createWorkspace({
     pluginFiles: {
-      ...Object.fromEntries(Object.entries(PROBES).map(([id, { source }]) => [`${id}.ts`, source])),
+      'probes.ts': `const probes = {\n${probes.join('\n')}\n};
+export const handler = (context) => probes[context.params.probe](context);`,
       'keeper.ts': `export const handler = ({ kv }) => kv.set('secret', 'mine');`,
       'thief.ts': `export const handler = async ({ kv, api }) => {
         const got = [await kv.get('secret')];
@@ -92,16 +95,22 @@ t.test('a curious plugin gets nothing', async (t) => {
         return got;
       };`,
       'no-kv.ts': `export const handler = async ({ kv }) => { try { await kv.get('x'); return 'allowed'; } catch (error) { return error.message; } };`,
+      'echo.ts': `export const handler = ({ params, route, query }) => ({ params, route, query });`,
     },
     plugins: [{ id: 'no-kv', path: 'no-kv.ts', permissions: {} }],
     env: { API_KEY: `${CANARY}-as-the-api-key-of-this-server` },
   });
   t.teardown(() => workspace.remove());
-  const service = await startService({ ...workspace.env, CANARY });
+  // Processes of plugins are made by this one: what they could inherit is here.
+  for (const name of ['CANARY', 'API_KEY', 'KEYSTORE_PASSPHRASE']) {
+    process.env[name] = CANARY;
+    t.teardown(() => delete process.env[name]);
+  }
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
 
   for (const [id, { nothing }] of Object.entries(PROBES)) {
-    const answer = await service.call(id);
+    const answer = await service.call('probes', { probe: id });
     t.equal(answer.status, 200, `${id}: ${JSON.stringify(answer.body)}`);
     t.same(answer.body.data, nothing, `${id}: finds nothing`);
   }
@@ -113,22 +122,13 @@ t.test('a curious plugin gets nothing', async (t) => {
     'another plugin’s data stays its own',
   );
   t.match((await service.call('no-kv')).body.data, /no-kv.*kv.*permissions/, 'a refusal names the line to add');
-  t.notMatch(service.output(), CANARY, 'and the server’s log says nothing of the key');
-});
-
-t.test('code in the path, the query and the parameters stays text', async (t) => {
-  const workspace = await createWorkspace({
-    pluginFiles: { 'echo.ts': `export const handler = ({ params, route, query }) => ({ params, route, query });` },
-  });
-  t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
-  t.teardown(() => service.stop());
 
   const nasty = '"});process.exit(1);//\u2028</script>`${1}';
   const answer = await service.request('POST', `/api/v1/plugins/echo/call/${encodeURIComponent(nasty)}`, {
     params: { [nasty]: nasty, __proto__: { polluted: true } },
   });
-  t.equal(answer.status, 200);
-  t.equal(answer.body.data.route, `/${nasty}`);
+  t.equal(answer.status, 200, 'code in the path and the parameters');
+  t.equal(answer.body.data.route, `/${nasty}`, 'stays text');
   t.equal(answer.body.data.params[nasty], nasty);
+  t.notMatch(service.output(), CANARY, 'and the server’s log says nothing of the key');
 });

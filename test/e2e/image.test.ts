@@ -1,17 +1,18 @@
 /**
- * The steps of the Dockerfile, as far as they go without a container engine: what it copies is copied, what it
- * installs is installed, and what it starts is started, as a user without rights and with nothing else of the
+ * The steps of the Dockerfile, as far as they go without a container engine: what it copies is copied, what npm says
+ * it would install is taken from what is installed here, and what it starts is started, as a user without rights and with nothing else of the
  * repository at hand. Instructions that this does not perform are listed below.
  */
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync, globSync, readFileSync, renameSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { type Instruction, parseDockerfile, theOnly } from '../support/dockerfile.ts';
+import { copyPackages } from '../support/shipped-copy.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
@@ -23,7 +24,7 @@ const NOBODY = '65534';
 const API_KEY = 'a-key-for-the-image-that-is-long-enough-0123456789';
 
 const stages = parseDockerfile(read('Dockerfile'));
-const [install = [], image = []] = stages;
+const [installing = [], image = []] = stages;
 
 /** Copies what the .dockerignore lets through: everything is shut out but what it names again. */
 function copy(t: Test, { words }: Instruction, to: string): void {
@@ -42,6 +43,24 @@ function copy(t: Test, { words }: Instruction, to: string): void {
       filter: (path) => !shutOut.has(path.slice(root.length + 1)),
     });
   }
+}
+
+/** What npm would install is what the packages here are: they are taken, and nothing is unpacked. */
+async function install(t: Test, npmCi: string, dir: string): Promise<void> {
+  const dry = `${npmCi} --dry-run --json --prefer-offline --no-audit --no-fund`;
+  const { stdout } = await run('sh', ['-c', dry], { cwd: dir, timeout: 150_000 });
+  const { add } = JSON.parse(stdout.slice(stdout.search(/^\{/m))) as { add: { path: string; version: string }[] };
+  const packages = add.map(({ path, version }) => ({ path: relative(realpathSync(dir), path), version }));
+  const isHere = ({ path, version }: { path: string; version: string }) =>
+    (JSON.parse(read(join(path, 'package.json'))) as { version: string }).version === version;
+  t.strictSame(
+    packages.filter((one) => !isHere(one)),
+    [],
+  );
+  await copyPackages(
+    dir,
+    packages.map(({ path }) => path),
+  );
 }
 
 t.test('the Dockerfile says what this test knows of, with the Node of the lockfile', (t) => {
@@ -69,10 +88,10 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   await chmod(dir, 0o755);
   await chmod(data, 0o777);
 
-  copy(t, theOnly(install, 'COPY'), built);
-  const [npmCi = ''] = theOnly(install, 'RUN').text.split(' && ');
+  copy(t, theOnly(installing, 'COPY'), built);
+  const [npmCi = ''] = theOnly(installing, 'RUN').text.split(' && ');
   t.match(npmCi, /^npm ci --omit=dev --workspaces=false --ignore-scripts$/);
-  await run('sh', ['-c', `${npmCi} --prefer-offline --no-audit --no-fund`], { cwd: built, timeout: 150_000 });
+  await install(t, npmCi, built);
   const packages = await readdir(join(built, 'node_modules'));
   for (const name of [
     'tap',

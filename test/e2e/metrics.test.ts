@@ -1,7 +1,7 @@
 /** What Prometheus gets from a running service, also while it is busy. */
 import t from 'tap';
+import { composeService } from '../support/composed-service.ts';
 import { lint, parseExposition } from '../support/exposition.ts';
-import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const CALLS = 200;
@@ -11,10 +11,11 @@ t.test('scrapes under load are whole, clean, and count every call', async (t) =>
     pluginFiles: {
       'work.ts': `export const handler = ({ params }) => { if (params.fail) throw new Error('no'); return 1; };`,
     },
+    plugins: [{ id: 'work', path: 'work.ts' }],
     env: { METRICS_ENABLED: 'true', METRICS_PORT: '0' },
   });
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   const metrics = /"metricsAddress":"([^"]+)"/.exec(service.output())?.[1];
   const scrape = async () => {

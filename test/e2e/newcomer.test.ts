@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { runTyped } from '../support/command.ts';
+import { composeService } from '../support/composed-service.ts';
 import { eventually } from '../support/plugin-host.ts';
-import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 t.test(
@@ -12,10 +12,14 @@ t.test(
   { timeout: 200_000 },
   async (t) => {
     const began = performance.now();
-    const workspace = await createWorkspace({ rpcUrl: 'http://127.0.0.1:9' });
+    const workspace = await createWorkspace({
+      rpcUrl: 'http://127.0.0.1:9',
+      plugins: [{ id: 'other', path: 'other.ts' }],
+      pluginFiles: { 'other.ts': 'export const handler = () => 1;' },
+    });
     t.teardown(() => workspace.remove());
-    const service = await startService(workspace.env);
-    t.teardown(() => service.kill());
+    const service = await composeService(workspace.env);
+    t.teardown(() => service.stop());
     const there = ['--url', service.url, '--key', service.apiKey];
     const typed = (...words: string[]) => runTyped(workspace.dir, ['plugin', ...words], workspace.env);
     const call = (params: unknown) => typed('call', 'greeter', JSON.stringify(params), ...there);

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { startAnvil } from '../support/anvil.ts';
-import { startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 t.test('relayers of three types, keystores, webhooks, inherited networks and plugins', async (t) => {
@@ -85,7 +85,7 @@ t.test('relayers of three types, keystores, webhooks, inherited networks and plu
       ],
     }),
   );
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
 
   const { body } = await service.request('GET', '/api/v1/relayers');

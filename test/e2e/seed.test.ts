@@ -1,6 +1,7 @@
 /** The interface that the user gave, table by table, against a running server. */
 import t, { type Test } from 'tap';
-import { type AnswerBody, type RunningService, startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
+import type { AnswerBody, StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';
@@ -123,7 +124,7 @@ t.test('the seed', async (t) => {
     plugins: [{ id: 'strict', path: 'strict.ts', emit_logs: true }],
   });
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
   const ask = (method: string, path: string, body?: unknown) => service.request(method, `/api/v1${path}`, body);
 
@@ -153,7 +154,7 @@ t.test('the seed', async (t) => {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: AnswerBody }>;
 
-async function withoutKey(service: RunningService, method: string, path: string): Promise<unknown> {
+async function withoutKey(service: StartedService, method: string, path: string): Promise<unknown> {
   const answer: AnswerBody = await (await fetch(`${service.url}${path}`, { method })).json();
   return answer.message;
 }

@@ -2,9 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import pg from 'pg';
 import t, { type Test } from 'tap';
-import { type Instances, instancesFor, RECEIVER, TRANSACTIONS, TRANSFER } from '../support/instances.ts';
+import { instancesFor, RECEIVER, TRANSACTIONS, TRANSFER } from '../support/instances.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { quickStart } from '../support/run-folder.ts';
 import { compileCache } from '../support/service.ts';
@@ -51,16 +50,6 @@ async function startOn(t: Test, url: string) {
   };
 }
 
-t.test('a start that meets silence ends at once', async (t) => {
-  const silent = await startSilentDatabase();
-  t.teardown(() => silent.stop());
-  const start = await startOn(t, silent.url);
-  await silent.connected(1);
-  const { code, signal, ms } = await start.stop();
-  t.strictSame([code, signal], [0, null], start.output());
-  t.ok(ms < SLACK_MS, `${Math.round(ms)} ms`);
-});
-
 t.test('a start whose database falls silent under its hands ends at once', async (t) => {
   const front = await startSilentDatabase(await postgres.createDatabase());
   t.teardown(() => front.stop());
@@ -74,27 +63,10 @@ t.test('a start whose database falls silent under its hands ends at once', async
   t.ok(ms < SLACK_MS, `${Math.round(ms)} ms`);
 });
 
-t.test('a start that waits for what another instance does to the database ends at once', async (t) => {
-  const url = await postgres.createDatabase();
-  const other = new pg.Client({ connectionString: url });
-  other.on('error', () => undefined);
-  await other.connect();
-  t.teardown(() => other.end());
-  // The lock that the first of several instances takes.
-  await other.query('select pg_advisory_lock(4716903)');
-  const start = await startOn(t, url);
-  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-  while ((await other.query(waiting)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  await postgres.freeze();
-  t.teardown(() => postgres.thaw());
-  const { code, signal, ms } = await start.stop();
-  postgres.thaw();
-  t.strictSame([code, signal], [0, null], start.output());
-  t.ok(ms < SLACK_MS, `${Math.round(ms)} ms`);
-});
+const instances = await instancesFor(t, postgres);
 
 /** A service that accepted a transaction and has a request under way, on a database that does not answer any more. */
-async function hung(t: Test, instances: Instances, silence: () => unknown, env: Record<string, string>) {
+async function hung(silence: () => unknown, env: Record<string, string>) {
   const service = await instances.start(env);
   t.equal((await service.request('POST', TRANSACTIONS, TRANSFER)).status, 200);
   await silence();
@@ -104,12 +76,10 @@ async function hung(t: Test, instances: Instances, silence: () => unknown, env: 
 
 /** Longer than it takes from a signal to the exit: the grace, and what is closed after it. */
 const WITHIN_MS = 2_000 + 4_500 + SLACK_MS;
-const GRACE = { SHUTDOWN_GRACE_SECONDS: '2' };
 
 t.test('a service whose database was stopped ends within its grace, and what it accepted is done later', async (t) => {
-  const instances = await instancesFor(t, postgres);
   t.teardown(() => postgres.thaw());
-  const { service, request } = await hung(t, instances, () => postgres.freeze(), GRACE);
+  const { service, request } = await hung(() => postgres.freeze(), { SHUTDOWN_GRACE_SECONDS: '2' });
   const began = performance.now();
   t.equal(await service.stop(), 0, service.output().slice(-3000));
   const ms = performance.now() - began;
@@ -118,32 +88,20 @@ t.test('a service whose database was stopped ends within its grace, and what it 
   await request;
   postgres.thaw();
 
-  await instances.start();
+  const later = await instances.compose();
   const paid = async () => BigInt(String(await instances.anvil.rpc('eth_getBalance', [RECEIVER, 'latest'])));
   for (let tries = 0; (await paid()) === 0n && tries < 600; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   t.equal(await paid(), 7n);
+  await later.stop();
 });
 
-t.test('a service that the network cut off from its database ends within its grace', async (t) => {
+t.test('a second signal ends a service at once that the network cut off from its database', async (t) => {
   const front = await startSilentDatabase(await postgres.createDatabase());
   t.teardown(() => front.stop());
-  const instances = await instancesFor(t, postgres);
-  const env = { ...GRACE, DATABASE_URL: front.url };
-  const { service, request } = await hung(t, instances, () => front.silence(), env);
-  const began = performance.now();
-  t.equal(await service.stop(), 0, service.output().slice(-3000));
-  const ms = performance.now() - began;
-  t.ok(ms < WITHIN_MS, `${Math.round(ms)} ms`);
-  await request;
-});
-
-t.test('a second signal ends a service at once whose database was stopped', async (t) => {
-  const instances = await instancesFor(t, postgres);
-  t.teardown(() => postgres.thaw());
-  const env = { SHUTDOWN_GRACE_SECONDS: '600' };
-  const { service, request } = await hung(t, instances, () => postgres.freeze(), env);
+  const env = { SHUTDOWN_GRACE_SECONDS: '600', DATABASE_URL: front.url };
+  const { service, request } = await hung(() => front.silence(), env);
   const ended = service.stop();
   for (let tries = 0; !service.output().includes('once more ends at once') && tries < 1_000; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));

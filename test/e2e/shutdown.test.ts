@@ -1,107 +1,175 @@
-/** What SIGTERM does to a service that is busy: nothing accepted is cut off within the grace, and it always ends. */
+/**
+ * What SIGTERM does to a service that is busy: what was accepted comes to its end within the grace, also what waits for a
+ * place and though nobody reads any more what the service says; it always ends, and nothing is left.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { composeService } from '../support/composed-service.ts';
+import { descendantsOf, survivors } from '../support/processes.ts';
 import { quickStart } from '../support/run-folder.ts';
-import { compileCache, startService } from '../support/service.ts';
-import { createWorkspace } from '../support/workspace.ts';
+import { compileCache, type RunningService, startService } from '../support/service.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-const CALLS = 20;
+const root = join(import.meta.dirname, '..', '..');
+const CALLS = 12;
+/** Calls that run at once: the others wait. */
+const PLACES = 4;
 
-const waits = `export const handler = async ({ params, kv }) => {
-  await kv.set('begun-' + params.n, 1);
-  await new Promise((resolve) => setTimeout(resolve, params.ms));
-  return params.n;
-};`;
+interface Answer {
+  n: number;
+  status: number;
+  body: unknown;
+  retryAfter: string | null;
+}
 
-async function busyService(t: Test, ms: number, env: Record<string, string>) {
-  const count = `export const handler = async ({ kv }) => { let n = 0;
-    for (let i = 0; i < ${CALLS}; i += 1) if (await kv.exists('begun-' + i)) n += 1; return n; };`;
+interface Busy {
+  service: RunningService;
+  workspace: Workspace;
+  /** Of the calls that have one. */
+  answers: Answer[];
+  calls: Promise<void>[];
+}
+
+/** Some of its calls run, for so long, and the others wait. */
+async function busyService(t: Test, ms: number, env: Record<string, string> = {}): Promise<Busy> {
   const workspace = await createWorkspace({
-    // Both under one id's store would need one plugin: the route says which of the two is meant.
+    plugins: [{ id: 'waits', path: 'waits.ts', limits: { concurrency: PLACES } }],
     pluginFiles: {
-      'busy.ts': `${waits.replace('handler', 'waits')}\n${count.replace('handler', 'count')}
-export const handler = (context) => (context.route === '/count' ? count(context) : waits(context));`,
+      'waits.ts': `export const handler = async ({ params, kv }) => {
+        await new Promise((resolve) => setTimeout(resolve, ${ms}));
+        await kv.set('done-' + params.n, params.n);
+        return params.n;
+      };`,
     },
     env,
   });
   t.teardown(() => workspace.remove());
   const service = await startService(workspace.env);
   t.teardown(() => service.kill());
-  const calls = Array.from({ length: CALLS }, (_, n) =>
-    service.call('busy', { n, ms }).catch((error: unknown) => error),
-  );
-  const begun = () => service.request('POST', '/api/v1/plugins/busy/call/count');
-  for (let tries = 0; (await begun()).body.data < CALLS; tries += 1) {
-    if (tries > 200) throw new Error('the calls did not begin');
-    await delay(25);
+  const answers: Answer[] = [];
+  const calls = Array.from({ length: CALLS }, async (_, n) => {
+    const response = await post(service, '/plugins/waits/call', { n });
+    const body: unknown = await response.json();
+    answers.push({ n, status: response.status, body, retryAfter: response.headers.get('retry-after') });
+  });
+  const load = async () => (await service.request('GET', '/api/v1/plugins/waits')).body.data.now;
+  for (let tries = 0; ; tries += 1) {
+    const { calls_running: running, calls_queued: queued } = await load();
+    // However long the last one took to get here, and the first ones may be over by then.
+    if (queued > 0 && running > 0 && running + queued + answers.length === CALLS) break;
+    if (tries > 400) throw new Error(`${running} calls run and ${queued} wait`);
+    await delay(10);
   }
-  return { service, calls };
+  return { service, workspace, answers, calls };
 }
 
-t.test('20 running plugin calls come to their end; who asks meanwhile is told; the exit code is 0', async (t) => {
-  const { service, calls } = await busyService(t, 2500, {});
+function post({ url, apiKey }: RunningService, path: string, body: object = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+t.test('all that was accepted comes to its end, who asks meanwhile is told, and the exit code is 0', async (t) => {
+  const { service, workspace, answers, calls } = await busyService(t, 1000);
+  const children = await descendantsOf(service.pid);
+  t.ok(children.length > 0);
+  service.loseTerminal();
   const ended = service.stop();
   let ready = await fetch(`${service.url}/api/v1/ready`);
-  for (let tries = 0; ready.status === 200 && tries < 100; tries += 1) {
+  for (let tries = 0; ready.status === 200 && tries < 1000; tries += 1) {
     await delay(5);
-    ready = await fetch(`${service.url}/api/v1/ready`);
+    ready = await fetch(ready.url);
   }
   t.equal(ready.status, 503, 'not ready comes first');
   t.match(await ready.json(), { ready: false, reason: /shutting down/ });
   t.equal((await service.request('GET', '/api/v1/relayers')).status, 503);
-  t.equal((await service.call('busy', { n: 99, ms: 0 })).status, 503);
   t.equal((await fetch(`${service.url}/api/v1/health`)).status, 200);
+  const late = await post(service, '/plugins/waits/call');
+  t.equal(late.status, 503);
+  t.ok(Number(late.headers.get('retry-after')) > 0);
+  t.equal(late.headers.get('connection'), 'close');
+  t.match(await late.json(), { success: false, data: null, error: 'The service is shutting down' });
 
-  const answers = await Promise.all(calls);
+  await Promise.all(calls);
   t.strictSame(
-    answers.map((answer) => (answer as { body: { data: number } }).body?.data),
-    Array.from({ length: CALLS }, (_, n) => n),
+    answers.map(({ n }) => n).toSorted((a, b) => a - b),
+    [...Array(CALLS).keys()],
   );
+  for (const { n, status, body } of answers) t.match({ status, body }, { status: 200, body: { data: n } });
   t.equal(await ended, 0);
+  t.strictSame(await survivors(children, 5000), []);
   await t.rejects(fetch(`${service.url}/api/v1/health`));
+
+  const again = await composeService(workspace.env);
+  t.teardown(() => again.stop());
+  const kept = (await again.request('GET', '/api/v1/plugins/waits')).body.data.kv_usage.keys;
+  t.equal(kept, CALLS, 'what each of them did is on disk');
 });
 
-t.test('calls that outlast the grace are ended with an answer, and the exit code is still 0', async (t) => {
-  const { service, calls } = await busyService(t, 60_000, { SHUTDOWN_GRACE_SECONDS: '1' });
+t.test('what outlasts the grace is ended with an answer that says when to come back', async (t) => {
+  const { service, answers, calls } = await busyService(t, 60_000, { SHUTDOWN_GRACE_SECONDS: '1' });
+  const children = await descendantsOf(service.pid);
   const begun = performance.now();
   t.equal(await service.stop(), 0);
   const took = performance.now() - begun;
   t.ok(took < 15_000, `${Math.round(took)} ms`);
-  for (const answer of await Promise.all(calls)) {
-    t.match(answer, { status: 503, body: { success: false } });
+  await Promise.all(calls);
+  t.equal(answers.length, CALLS);
+  for (const { status, body, retryAfter } of answers) {
+    t.match({ status, body }, { status: 503, body: { success: false } });
+    t.ok(Number(retryAfter) > 0);
   }
+  t.strictSame(await survivors(children, 5000), []);
 });
 
 t.test('a second signal ends it at once', async (t) => {
   const { service, calls } = await busyService(t, 60_000, { SHUTDOWN_GRACE_SECONDS: '600' });
+  // Their connections are cut with it.
+  const settled = Promise.allSettled(calls);
   const ended = service.stop();
   process.kill(service.pid, 'SIGTERM');
   await delay(1500);
   t.equal((await fetch(`${service.url}/api/v1/health`)).status, 200, 'two at once, as npm gives them, are one');
   process.kill(service.pid, 'SIGTERM');
   t.equal(await ended, 1);
-  await Promise.all(calls);
+  await settled;
 });
 
-t.test('a signal during the start ends it in good order too', async (t) => {
-  const workspace = await createWorkspace({ rpcUrl: 'http://127.0.0.1:9' });
-  t.teardown(() => workspace.remove());
-  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-  const child = spawn(process.execPath, [...quickStart(), main], {
-    env: { ...compileCache(), ...workspace.env },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  t.teardown(() => child.kill('SIGKILL'));
+/** Says when the service is about to be loaded. */
+const TELLING = `import { registerHooks } from 'node:module';
+registerHooks({ resolve(specifier, context, next) {
+  if (specifier.endsWith('/compose.ts')) process.stdout.write('loading\\n');
+  return next(specifier, context);
+} });`;
+
+for (const [moment, word, preload] of [
+  ['while the service is still being loaded', 'loading', `data:text/javascript,${encodeURIComponent(TELLING)}`],
   // The database is made long before the service is ready.
-  for await (const line of createInterface({ input: child.stdout })) if (line.includes('database migrated')) break;
-  child.kill('SIGTERM');
-  t.strictSame(await once(child, 'exit'), [0, null]);
-
-  const again = await startService(workspace.env);
-  t.equal((await again.request('GET', '/api/v1/health')).body, 'OK', 'nothing was left locked');
-  t.equal(await again.stop(), 0);
-});
+  ['during the start', 'database migrated', null],
+] as const) {
+  t.test(`a signal ${moment} ends it in good order too`, async (t) => {
+    const workspace = await createWorkspace({ rpcUrl: 'http://127.0.0.1:9' });
+    t.teardown(() => workspace.remove());
+    const options = preload === null ? quickStart() : ['--import', preload];
+    const child = spawn(process.execPath, [...options, join(root, 'src', 'main.ts')], {
+      cwd: root,
+      env: { ...compileCache(), ...workspace.env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    t.teardown(() => child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    const said: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (said.push(line) && line.includes(word) && !child.killed) child.kill('SIGTERM');
+    }
+    t.strictSame(await exited, [0, null]);
+    t.ok(child.killed, 'it was told to');
+    if (preload !== null) t.notMatch(said.join('\n'), /"msg":"ready"/);
+    const again = await composeService(workspace.env);
+    t.equal((await again.request('GET', '/api/v1/health')).body, 'OK', 'nothing was left locked');
+    await again.stop();
+  });
+}

@@ -2,29 +2,25 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { fund } from '../../demo/chain.ts';
 import { startAnvil } from '../support/anvil.ts';
-import { startAndFail, startService } from '../support/service.ts';
+import { composeService } from '../support/composed-service.ts';
+import { startAndFail } from '../support/service.ts';
 import { createWorkspace, type WorkspaceOptions } from '../support/workspace.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';
 
 t.test('a start that is refused says why', async (t) => {
-  const cases: { name: string; options: WorkspaceOptions; env?: Record<string, string>; says: RegExp[] }[] = [
-    { name: 'a short API key', options: { env: { API_KEY: 'short' } }, says: [/API_KEY/, /32/] },
-    { name: 'reachable from outside without a key', options: { env: { HOST: '0.0.0.0' } }, says: [/API_KEY/, /HOST/] },
-    { name: 'a port that is none', options: { env: { APP_PORT: 'http' } }, says: [/APP_PORT/, /65535/] },
+  const cases: { name: string; options: WorkspaceOptions; says: RegExp[] }[] = [
     {
       name: 'a wrong passphrase',
       options: { rpcUrl: NOWHERE, env: { KEYSTORE_PASSPHRASE: 'not the one' } },
       says: [/local-key/, /passphrase/, /local\.json/],
     },
     {
-      name: 'two problems at once',
-      options: {
-        rpcUrl: NOWHERE,
-        relayer: { signer_id: 'nobody', network: 'nowhere' },
-      },
-      says: [/relayers\[0\]\.signer_id/, /nobody/, /relayers\[0\]\.network/, /nowhere/],
+      name: 'several problems at once',
+      options: { rpcUrl: NOWHERE, env: { API_KEY: 'short' }, relayer: { signer_id: 'nobody', network: 'nowhere' } },
+      says: [/API_KEY/, /32/, /relayers\[0\]\.signer_id/, /nobody/, /relayers\[0\]\.network/, /nowhere/],
     },
   ];
   for (const { name, options, says } of cases) {
@@ -38,64 +34,42 @@ t.test('a start that is refused says why', async (t) => {
   }
 });
 
-t.test('an unreadable configuration names the file and the place', async (t) => {
-  const workspace = await createWorkspace();
-  t.teardown(() => workspace.remove());
-  await writeFile(join(workspace.dir, 'config', 'config.json'), '{ "relayers": [], }');
-  const { code, output } = await startAndFail(workspace.env);
-  t.not(code, 0);
-  t.match(output, /config\.json/);
-  t.match(output, /line 1/i);
-
-  const missing = await startAndFail({ ...workspace.env, CONFIG_DIR: join(workspace.dir, 'nowhere') });
-  t.not(missing.code, 0);
-  t.match(missing.output, /nowhere.config\.json/);
-});
-
 t.test('a second server on the same data folder is refused', async (t) => {
   const workspace = await createWorkspace();
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
-  const { code, output } = await startAndFail(workspace.env);
-  t.not(code, 0);
-  t.match(output, /data/);
-  t.match(output, /another|in use|already/i);
+  await t.rejects(composeService(workspace.env), { message: /The data folder .* is in use by another Isolayer/ });
 });
 
-t.test('an RPC endpoint that is down disables its relayer and nothing else', async (t) => {
-  const workspace = await createWorkspace({
-    rpcUrl: NOWHERE,
-    pluginFiles: { 'hello.ts': `export const handler = () => 'served';` },
-  });
-  t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
-  t.teardown(() => service.stop());
-  t.equal((await service.request('GET', '/api/v1/health')).body, 'OK');
-  t.equal((await service.call('hello')).body.data, 'served');
-  const relayer = await service.request('GET', '/api/v1/relayers/local-1');
-  t.equal(relayer.body.data.system_disabled, true);
-  t.ok(relayer.body.data.disabled_reason.type);
-  const refused = await service.request('POST', '/api/v1/relayers/local-1/transactions', {
-    to: workspace.address,
-    value: 1,
-    speed: 'fast',
-  });
-  t.equal(refused.status, 403);
-  t.match(refused.body.error, /^Relayer disabled: RPC endpoint validation failed: .*ECONNREFUSED/);
-});
-
-t.test('an endpoint of another chain than the network declares is never used', async (t) => {
+t.test('an endpoint that is down, or of another chain, disables its relayer and nothing else', async (t) => {
   const anvil = await startAnvil();
   t.teardown(() => anvil.stop());
+  const relayer = { network_type: 'evm', signer_id: 'local-key', paused: false };
+  const networks = { fine: 'local', down: 'down', 'of-another-chain': 'other' };
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
-    network: { chain_id: 1, type: 'evm', required_confirmations: 1, symbol: 'ETH', average_blocktime_ms: 1000 },
+    config: { relayers: Object.entries(networks).map(([id, network]) => ({ ...relayer, id, name: id, network })) },
   });
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
+  await fund(anvil.url, workspace.address);
+  const network = { type: 'evm', required_confirmations: 1, symbol: 'ETH', average_blocktime_ms: 1000 };
+  const declared = [
+    { ...network, network: 'down', chain_id: 31_337, rpc_urls: [NOWHERE] },
+    { ...network, network: 'other', chain_id: 1, rpc_urls: [anvil.url] },
+  ];
+  await writeFile(join(workspace.dir, 'config', 'networks', 'wrong.json'), JSON.stringify({ networks: declared }));
+  const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
-  const relayer = await service.request('GET', '/api/v1/relayers/local-1');
-  t.equal(relayer.body.data.system_disabled, true);
+  const shown = async (id: string) => (await service.request('GET', `/api/v1/relayers/${id}`)).body.data;
+  t.equal((await service.request('GET', '/api/v1/health')).body, 'OK');
+  t.equal((await shown('fine')).system_disabled, false);
+  for (const id of ['down', 'of-another-chain']) {
+    t.match(await shown(id), { system_disabled: true, disabled_reason: { type: String } }, id);
+  }
   t.match(service.output(), /31337/, 'the log names the chain that answered');
+  const payment = { to: workspace.address, value: 1, speed: 'fast' };
+  const refused = await service.request('POST', '/api/v1/relayers/down/transactions', payment);
+  t.equal(refused.status, 403);
+  t.match(refused.body.error, /^Relayer disabled: RPC endpoint validation failed: .*ECONNREFUSED/);
 });

@@ -40,6 +40,8 @@ export interface RunningService extends StartedService {
   exited: Promise<number | null>;
   /** Resolves after that, when everything it wrote has been read. */
   drained: Promise<void>;
+  /** Nobody reads any more what it writes. */
+  loseTerminal(): void;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL; resolves when it is gone. */
@@ -92,6 +94,10 @@ export async function startService(
     drained,
     output: () => lines.join('\n'),
     linesAfter: (count) => lines.slice(count),
+    loseTerminal: () => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     stop: () => {
       child.kill('SIGTERM');
       return exited;

@@ -29,8 +29,13 @@ export async function shippedCopy(t: Test): Promise<string> {
     .filter(([path, { dev, devOptional, link }]) => path !== '' && !dev && !devOptional && !link)
     .map(([path]) => path)
     .filter((path) => path.startsWith('node_modules/') && existsSync(join(root, path)));
-  const copy = (flags: string) =>
-    run('cp', [flags, '--parents', '-t', dir, 'node_modules/.bin', ...needed], { cwd: root });
-  await copy('-al').catch(() => copy('-a'));
+  await copyPackages(dir, needed);
   return dir;
+}
+
+/** Puts packages that are installed here into another folder, by their paths. */
+export async function copyPackages(dir: string, paths: readonly string[]): Promise<void> {
+  const copy = (flags: string) =>
+    run('cp', [flags, '--parents', '-t', dir, 'node_modules/.bin', ...paths], { cwd: root });
+  await copy('-al').catch(() => copy('-a'));
 }

@@ -1,0 +1,45 @@
+/**
+ * The soaks of `npm run soak`, as small as they can be, one on each chain: a real server that is killed, and real ones
+ * behind endpoints that lie, with the chain itself as the judge. What could break the promises: a lost answer taken for a
+ * refusal, a lie believed, bytes signed anew after a crash while the first are good.
+ */
+import t, { type Test } from 'tap';
+import { evmChain } from '../../soak/payments/evm/chain.ts';
+import { soakFaults } from '../../soak/payments/faults.ts';
+import { soakKills } from '../../soak/payments/kill.ts';
+import type { SoakOptions, SoakResult } from '../../soak/payments/run.ts';
+import { solanaChain } from '../../soak/payments/solana/chain.ts';
+import { stellarChain } from '../../soak/payments/stellar/chain.ts';
+import { isKept } from '../../soak/payments/verdict.ts';
+import { describeRun } from '../../soak/report.ts';
+
+const small = (t: Test): Omit<SoakOptions, 'chain' | 'transactions'> => ({
+  ...{ database: 'sqlite', seed: 4, patienceMs: 90_000, calm: true, say: (text) => t.comment(text) },
+});
+
+/** The promises were kept, and most of the requests had their effect. */
+function assertKept(t: Test, { verdict, lines, faults }: SoakResult, transactions: number): void {
+  t.ok(isKept(verdict), describeRun(lines, verdict));
+  t.same(faults, []);
+  t.ok(verdict.accepted > transactions / 2, `${verdict.accepted} were accepted`);
+  t.ok(verdict.confirmed > verdict.accepted / 2, `${verdict.confirmed} were confirmed`);
+}
+
+t.test('a server that is killed at a step and at random', async (t) => {
+  const transactions = 10;
+  const result = await soakKills({
+    ...{ ...small(t), chain: evmChain('automine'), transactions, kills: 2, everyStep: false },
+  });
+  assertKept(t, result, transactions);
+  t.match(Object.fromEntries(result.lines), { kills: 2, 'at a step': /found 1/ });
+});
+
+for (const { chain, transactions } of [
+  { chain: solanaChain, transactions: 8 },
+  { chain: stellarChain, transactions: 5 },
+]) {
+  t.test(`endpoints that lie: ${chain.name}`, async (t) => {
+    const faults = { modes: ['lies'], endpoints: [3], rate: 0.02, pauseMs: 500 } as const;
+    assertKept(t, await soakFaults({ ...small(t), ...faults, chain, transactions }), transactions);
+  });
+}
