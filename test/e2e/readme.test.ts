@@ -1,9 +1,11 @@
 /**
- * README, followed: every command as it stands there, in a copy of the repository, up to a webhook for a payment of
- * one's own plugin. Only ports are others, as those of the text may be taken here.
+ * What a newcomer types, in a copy of the repository: `npm start` with nothing set, and then README, followed, every
+ * command as it stands there, up to a webhook for a payment of one's own plugin. Only ports are others, as those of the
+ * text may be taken here.
  */
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -33,18 +35,27 @@ async function freePort(): Promise<string> {
   return await promise;
 }
 
+/** A command that stays. */
+interface Staying {
+  pid: number;
+  /** What it writes. */
+  lines: string[];
+  exited: Promise<number | null>;
+}
+
 /** Runs a command that stays, and keeps what it writes. */
-function stay(t: Test, dir: string, command: string, env: Record<string, string>): string[] {
+function stay(t: Test, dir: string, command: string, env: Record<string, string>): Staying {
   const child = spawn('bash', ['-c', `exec ${command}`], {
     cwd: dir,
     env: { PATH: process.env['PATH'] ?? '', HOME: dir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const { pid = 0 } = child;
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   t.teardown(async () => {
     try {
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      process.kill(-pid, 'SIGKILL');
     } catch {
       // It has ended.
     }
@@ -54,18 +65,98 @@ function stay(t: Test, dir: string, command: string, env: Record<string, string>
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => lines.push(line));
   }
-  return lines;
+  return { pid, lines, exited };
 }
 
-async function until(lines: readonly string[], text: RegExp): Promise<string> {
+async function until({ lines }: Staying, text: RegExp): Promise<string> {
   for (let found = text.exec(lines.join('\n')); ; found = text.exec(lines.join('\n'))) {
     if (found !== null) return found[1] ?? found[0];
     await delay(50);
   }
 }
 
+/** Other tests, or another Isolayer, may have the ports of the defaults. */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false));
+  server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  return await promise;
+}
+
+interface Started {
+  /** Of the npm process. */
+  pid: number;
+  url: string;
+  /** What a terminal shows. */
+  text: string;
+  /** How npm ended. */
+  exited: Promise<number | null>;
+}
+
+async function npmStart(t: Test, dir: string): Promise<Started> {
+  const areDefaultsFree = (await isFree(8080)) && (await isFree(8081));
+  const ports = areDefaultsFree ? {} : { APP_PORT: '0', METRICS_PORT: '0' };
+  const child = spawn('npm', ['start'], {
+    cwd: dir,
+    env: { PATH: process.env['PATH'] ?? '', HOME: dir, ...ports },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  const { pid = 0 } = child;
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  t.teardown(async () => {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // All of them are gone.
+    }
+    await exited;
+  });
+  const printed: string[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    printed.push(line);
+    if (line.includes('/call')) break;
+  }
+  child.stderr.resume();
+  const text = printed.join('\n');
+  return { pid, url: /ready at (\S+)/.exec(text)?.[1] ?? '', text, exited };
+}
+
+/** Nobody answers there any more. */
+async function untilGone(url: string): Promise<void> {
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+  while (await answers()) await delay(50);
+}
+
+const dir = await shippedCopy(t);
+
+t.test('with no setting it is ready, its curl line runs as pasted, and Ctrl-C ends it', async (t) => {
+  const begun = performance.now();
+  const first = await npmStart(t, dir);
+  const seconds = (performance.now() - begun) / 1000;
+  t.comment(`ready after ${seconds.toFixed(1)} s, npm included`);
+
+  const apiKey = join(dir, 'data', 'api-key');
+  t.match(first.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.match(first.text, `The API key lies in ${apiKey}`);
+  t.equal((await stat(apiKey)).mode & 0o777, 0o600);
+
+  const pasted = first.text.slice(first.text.indexOf('  curl'));
+  const { stdout } = await run('bash', ['-c', `${pasted.replace('curl', 'curl -s')}`], { cwd: '/', timeout: 20_000 });
+  t.match(JSON.parse(stdout), { success: true, error: null });
+  t.match(stdout, 'Ada');
+
+  process.kill(-first.pid, 'SIGINT');
+  t.equal(await first.exited, 0, 'Ctrl-C, which npm passes on to one that has it already, ends it in good order');
+  await untilGone(first.url);
+});
+
 t.test('from nothing to a webhook for a payment of a plugin', async (t) => {
-  const dir = await shippedCopy(t);
   cpSync(join(root, 'demo'), join(dir, 'demo'), { recursive: true });
   const anvil = await startAnvil({ blockTime: 1 });
   t.teardown(() => anvil.stop());
@@ -111,7 +202,7 @@ t.test('from nothing to a webhook for a payment of a plugin', async (t) => {
   t.equal(await anvil.rpc('eth_getTransactionCount', [await sender(anvil), 'latest']), '0x1');
   await until(received, /status: 'confirmed'/);
   t.strictSame(
-    received.flatMap((line) => /^ {4}status: '(\w+)'/.exec(line)?.[1] ?? []),
+    received.lines.flatMap((line) => /^ {4}status: '(\w+)'/.exec(line)?.[1] ?? []),
     ['sent', 'submitted', 'mined', 'confirmed'],
   );
 
@@ -119,6 +210,10 @@ t.test('from nothing to a webhook for a payment of a plugin', async (t) => {
   writeFileSync(file, readFileSync(file, 'utf8').replace('"plugins": [', `"plugins": [\n${entry.trimEnd()},\n`));
   t.match(await shell(check), /plugin pay: pay\.ts compiles\n[^]*ok\n$/);
   await until(server, /"places":\["plugins\[\d\]"\],"msg":"the changed configuration is applied"/);
+
+  process.kill(server.pid, 'SIGTERM');
+  await untilGone(api);
+  t.equal(await server.exited, 0, '`kill` of the npm process ends it');
 });
 
 /** Of the only transaction that pays. */

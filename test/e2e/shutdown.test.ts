@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import { composeService } from '../support/composed-service.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
 import { quickStart } from '../support/run-folder.ts';
-import { compileCache, type RunningService, startService } from '../support/service.ts';
+import { compileCache, type StartedService, startService } from '../support/service.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -26,8 +26,8 @@ interface Answer {
   retryAfter: string | null;
 }
 
-interface Busy {
-  service: RunningService;
+interface Busy<S> {
+  service: S;
   workspace: Workspace;
   /** Of the calls that have one. */
   answers: Answer[];
@@ -35,7 +35,12 @@ interface Busy {
 }
 
 /** Some of its calls run, for so long, and the others wait. */
-async function busyService(t: Test, ms: number, env: Record<string, string> = {}): Promise<Busy> {
+async function busyService<S extends StartedService>(
+  t: Test,
+  ms: number,
+  start: (env: Record<string, string>) => Promise<S>,
+  env: Record<string, string> = {},
+): Promise<Busy<S>> {
   const workspace = await createWorkspace({
     plugins: [{ id: 'waits', path: 'waits.ts', limits: { concurrency: PLACES } }],
     pluginFiles: {
@@ -48,8 +53,8 @@ async function busyService(t: Test, ms: number, env: Record<string, string> = {}
     env,
   });
   t.teardown(() => workspace.remove());
-  const service = await startService(workspace.env);
-  t.teardown(() => service.kill());
+  const service = await start(workspace.env);
+  t.teardown(() => service.end());
   const answers: Answer[] = [];
   const calls = Array.from({ length: CALLS }, async (_, n) => {
     const response = await post(service, '/plugins/waits/call', { n });
@@ -67,13 +72,13 @@ async function busyService(t: Test, ms: number, env: Record<string, string> = {}
   return { service, workspace, answers, calls };
 }
 
-function post({ url, apiKey }: RunningService, path: string, body: object = {}): Promise<Response> {
+function post({ url, apiKey }: StartedService, path: string, body: object = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${apiKey}` };
   return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 t.test('all that was accepted comes to its end, who asks meanwhile is told, and the exit code is 0', async (t) => {
-  const { service, workspace, answers, calls } = await busyService(t, 1000);
+  const { service, workspace, answers, calls } = await busyService(t, 1000, startService);
   const children = await descendantsOf(service.pid);
   t.ok(children.length > 0);
   service.loseTerminal();
@@ -110,10 +115,11 @@ t.test('all that was accepted comes to its end, who asks meanwhile is told, and 
 });
 
 t.test('what outlasts the grace is ended with an answer that says when to come back', async (t) => {
-  const { service, answers, calls } = await busyService(t, 60_000, { SHUTDOWN_GRACE_SECONDS: '1' });
-  const children = await descendantsOf(service.pid);
+  const { service, answers, calls } = await busyService(t, 60_000, composeService, { SHUTDOWN_GRACE_SECONDS: '1' });
+  const children = await descendantsOf(process.pid);
+  t.ok(children.length > 0);
   const begun = performance.now();
-  t.equal(await service.stop(), 0);
+  await service.stop();
   const took = performance.now() - begun;
   t.ok(took < 15_000, `${Math.round(took)} ms`);
   await Promise.all(calls);
@@ -126,7 +132,7 @@ t.test('what outlasts the grace is ended with an answer that says when to come b
 });
 
 t.test('a second signal ends it at once', async (t) => {
-  const { service, calls } = await busyService(t, 60_000, { SHUTDOWN_GRACE_SECONDS: '600' });
+  const { service, calls } = await busyService(t, 60_000, startService, { SHUTDOWN_GRACE_SECONDS: '600' });
   // Their connections are cut with it.
   const settled = Promise.allSettled(calls);
   const ended = service.stop();

@@ -8,11 +8,12 @@ import {
   secp256k1PublicKey,
   signDigest,
 } from '../../../../src/signers/ecdsa.ts';
+import { runsOf } from '../../../support/properties.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const bytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 
-t.test('ethers agrees with every one of a thousand signatures', async (t) => {
+t.test('ethers agrees with every signature', async (t) => {
   const key = randomBytes(32);
   const oracle = new SigningKey(hexlify(key));
   const publicKey = secp256k1PublicKey(key);
@@ -20,7 +21,7 @@ t.test('ethers agrees with every one of a thousand signatures', async (t) => {
   const address = computeAddress(oracle);
   const recoveries = new Set<number>();
   let wrong = 0;
-  for (let count = 0; count < 1_000; count += 1) {
+  for (let count = 0; count < runsOf(100); count += 1) {
     const digest = randomBytes(32);
     const signed = signDigest(digest, key, publicKey);
     const [r, s] = [hexlify(signed.subarray(0, 32)), hexlify(signed.subarray(32, 64))];

@@ -109,8 +109,8 @@ for (const type of [0, 1, 2, 4] as const) {
         shown.sig === `${shown.r}${shown.s}${shown.v.toString(16).padStart(2, '0')}`
       );
     });
-    await fc.assert(property, { numRuns: runsOf(60) });
-    t.pass('60 transactions');
+    await fc.assert(property, { numRuns: runsOf(15) });
+    t.pass('as many transactions as were drawn');
   });
 }
 
@@ -124,10 +124,10 @@ t.test('an empty list makes no other type, and a request without the new fields 
   t.equal(EthersTransaction.from((await signTransaction(transaction, prepared, 0n, signer)).raw).type, 0);
 });
 
-t.test('a thousand digests: s is low, and v of both kinds leads back to the account', async (t) => {
+t.test('s is low, and v of both kinds leads back to the account', async (t) => {
   const seen = new Set<number>();
   let wrong = 0;
-  for (let nonce = 0; nonce < 500; nonce += 1) {
+  for (let nonce = 0; nonce < runsOf(40); nonce += 1) {
     for (const [price, base] of [
       [{ gas_price: 1 }, 27],
       [{ max_fee_per_gas: 1, max_priority_fee_per_gas: 0 }, 0],
@@ -139,8 +139,9 @@ t.test('a thousand digests: s is low, and v of both kinds leads back to the acco
       seen.add(shown?.v ?? -1);
       const isLow = BigInt(`0x${shown?.s}`) <= HALF_ORDER;
       const v = (shown?.v ?? 0) - base;
-      const isRight = EthersTransaction.from(raw).signature?.yParity === v && (v === 0 || v === 1);
-      if (!isLow || !isRight || EthersTransaction.from(raw).from?.toLowerCase() !== from) wrong += 1;
+      const read = EthersTransaction.from(raw);
+      const isRight = read.signature?.yParity === v && (v === 0 || v === 1);
+      if (!isLow || !isRight || read.from?.toLowerCase() !== from) wrong += 1;
     }
   }
   t.equal(wrong, 0);

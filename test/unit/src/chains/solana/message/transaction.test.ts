@@ -13,6 +13,7 @@ import {
 } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { ed25519Pair } from '../../../../../../src/signers/ed25519.ts';
+import { runsOf } from '../../../../../support/properties.ts';
 import { keypair, realTransactions } from '../../../../../support/solana-messages.ts';
 
 const samples = Object.entries(realTransactions).map(([name, it]) => [name, Buffer.from(it.serialize())] as const);
@@ -82,8 +83,11 @@ function structureOf(bytes: Buffer): Set<number> {
   return places;
 }
 
-const ALL_CHANGES = Array.from({ length: 255 }, (_, index) => index + 1);
-const BIT_CHANGES = Array.from({ length: 8 }, (_, bit) => 1 << bit);
+const BITS = Array.from({ length: 8 }, (_, bit) => 1 << bit);
+/** Of a byte that says how to read others: each bit, some of several, and all where properties have more runs. */
+const CHANGES = Array.from({ length: 255 }, (_, index) => index + 1).filter(
+  (change) => runsOf(1) > 1 || BITS.includes(change) || change % 9 === 0,
+);
 
 t.test('a transaction with any one byte changed is read as what it is, or malformed', async (t) => {
   for (const [name, bytes] of samples) {
@@ -91,7 +95,7 @@ t.test('a transaction with any one byte changed is read as what it is, or malfor
     const count = { read: 0, refused: 0 };
     for (const at of bytes.keys()) {
       const changed = Buffer.from(bytes);
-      for (const change of structure.has(at) ? ALL_CHANGES : BIT_CHANGES) {
+      for (const change of structure.has(at) ? CHANGES : [1 << (at % 8)]) {
         changed[at] = bytes.readUInt8(at) ^ change;
         count[isRefused(changed) ? 'refused' : 'read'] += 1;
       }
