@@ -137,13 +137,27 @@ t.test('the compiler: a plugin sees our types under the name that authors import
   const api = { 'sandbox/guest/plugin-api.ts': 'export type Speed = 1 | 2;\n' };
   const plugin = (speed: number) =>
     `import type { Speed } from '@openzeppelin/relayer-sdk';\nexport const speed: Speed = ${speed};\n`;
-  t.strictSame((await plugins.run(project(t, { ...sdk, ...api, 'plugins/a.ts': plugin(2) }))).failures, []);
-  t.match(await findings(plugins, project(t, { ...sdk, ...api, 'plugins/a.ts': plugin(3) })), /TS2322/);
+  t.strictSame((await plugins.run(project(t, { ...sdk, ...api, 'plugins/hello.ts': plugin(2) }))).failures, []);
+  t.match(await findings(plugins, project(t, { ...sdk, ...api, 'plugins/hello.ts': plugin(3) })), /TS2322/);
   t.match(
-    await findings(plugins, project(t, { 'plugins/a.ts': good })),
+    await findings(plugins, project(t, { 'plugins/hello.ts': good })),
     /never read:\nsandbox\/guest\/modules/,
     'the public package does not stand in for our own',
   );
+});
+
+t.test('an operator’s own plugins are not looked at, whatever they are like', async (t) => {
+  const own =
+    "import { gone } from 'nowhere';\nexport async function handler(context) {\ngone(context)\n  var a: any = 1 }\n";
+  const others = { 'plugins/mine.ts': own, 'plugins/rich/index.ts': own, 'plugins/tsconfig.json': '{}' };
+  const sdk = { 'sandbox/guest/modules/relayer-sdk.ts': 'export type Speed = 1;\n' };
+  const types = typesStep({ path: 'examples', folders: ['plugins'] });
+  const shipped = { ...sdk, 'plugins/hello.ts': good };
+  for (const step of [formatStep, lintStep, types]) {
+    t.strictSame((await step.run(project(t, { ...shipped, ...others }))).failures, [], step.name);
+    const worse = { ...shipped, ...others, 'plugins/hello.ts': own };
+    t.match(await findings(step, project(t, worse)), /plugins\/hello\.ts/, `${step.name} looks at what is shipped`);
+  }
 });
 
 t.test('knip: what nothing uses', async (t) => {

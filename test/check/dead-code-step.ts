@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { runTool } from './command.ts';
 import { listFiles, sourceFolders } from './project-files.ts';
 import type { Step } from './step.ts';
@@ -22,12 +22,13 @@ export const deadCodeStep: Step = {
       ...Object.values(scripts).flatMap((line) => line.match(/\S+\.ts\b/g) ?? []),
     ];
     const gone = entries.filter((path) => !path.includes('*') && !existsSync(join(root, path)));
-    const project = sourceFolders.filter((folder) => workspaces['.'].project.includes(`${folder}/**/*.ts`));
-    const looked = listFiles(root, project).length;
+    const patterns = [...workspaces['.'].entry, ...workspaces['.'].project];
+    const files = listFiles(root, sourceFolders);
+    const looked = files.filter((path) => patterns.some((pattern) => matchesGlob(path, pattern))).length;
 
     const failures = exitCode === 0 ? [] : [`${stdout}${stderr}`];
     if (gone.length > 0) failures.push(`Entries that do not exist:\n${gone.join('\n')}`);
-    if (looked < listFiles(root, sourceFolders).length) failures.push('knip.json leaves out a folder of ours.');
+    if (looked < files.length) failures.push('knip.json leaves out a file of ours.');
     if (looked === 0) failures.push('There is no file for knip to read.');
     return { looked: `${looked} files`, failures };
   },
