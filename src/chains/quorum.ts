@@ -15,7 +15,8 @@ import type { ParkedPreparation } from './chain-client.ts';
  * payment: it holds when a second endpoint shows the same and none denies it, and waits until then.
  *
  * A refusal before signing ends a payment. It holds when a second endpoint refuses as well and none lets the payment pass;
- * until then the payment waits. The word of an only endpoint holds alone.
+ * until then the payment waits. The word of an only endpoint holds alone. What the policies forbid whatever the chain says
+ * rests on nobody's word, and ends it at once.
  */
 
 /** An endpoint that hangs takes no other's word away: those that have answered by then count. */

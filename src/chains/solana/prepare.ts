@@ -12,13 +12,14 @@ import { lossShown } from './guard/loss.ts';
 import { guardOf, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lastHeight } from './inclusion/chain-height.ts';
-import { encodeMessage } from './message/compiled-message.ts';
+import { compileLegacy } from './message/compile.ts';
+import { encodeMessage, type Message } from './message/compiled-message.ts';
 import { lookUp } from './message/lookup-tables.ts';
 import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from './message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from './policy.ts';
-import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
 import { balance, type Simulation, simulate } from './provider.ts';
-import { readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
+import { fromWire, readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
 import { rentPaid } from './tokens/associated.ts';
 
 /** How soon a transaction looks again that waits for money. */
@@ -35,12 +36,29 @@ export async function prepare(
   { settles = true }: Pick<Drafting, 'settles'> = {},
 ): Promise<Preparation> {
   const { createdAt } = transaction;
+  const violation = ownViolation(readRequest(transaction.request), account);
+  if (violation !== undefined) return refused(violation);
   const drafting = { settles, ...(createdAt === undefined ? {} : { acceptedAt: createdAt }) };
   const prepareOn = async (read: ReadOne) => {
     const decided = await prepareOnce(read, transaction, account, lane, drafting);
     return decided.kind === 'ready' ? withLastHeight(rpc, read, decided) : decided;
   };
   return unlessRefusedAlone(await rpc.onOne(prepareOn), rpc, prepareOn);
+}
+
+/** What policies forbid whatever the chain says: no endpoint has a word in it, so none has to bear it out. */
+function ownViolation({ transaction, instructions = [] }: SolanaRequest, account: Account): string | undefined {
+  // Any blockhash has the same length.
+  const composed = () =>
+    compileLegacy({ payer: account.address, instructions: fromWire(instructions), blockhash: SYSTEM_PROGRAM });
+  const message = transaction === undefined ? composed() : decodeTransaction(transaction).message;
+  const policy = readPolicy(account.policies);
+  return policyViolation({ message, size: sizeOf(message) }, account.address, policy, guardOf(policy));
+}
+
+/** In bytes, with its signatures. */
+function sizeOf(message: Message): number {
+  return encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
 }
 
 /** Why a transaction is not signed as it is. */
@@ -97,7 +115,6 @@ async function prepareOnce(
   if (draft.kind !== 'drafted') return draft;
   const { message, signatures } = draft;
   const bytes = encodeMessage(message);
-  const size = bytes.length + 1 + SIGNATURE_LENGTH * message.signers;
   const looked = await lookUp(read, message);
   if (looked.kind === 'fault') return refused(looked.reason);
   const keys = [...message.keys, ...looked.addresses];
@@ -112,7 +129,7 @@ async function prepareOnce(
   ]);
   if (tried.programs === null && policy.allowedPrograms !== null) return refused(UNSEEN);
   const called = (tried.programs ?? []).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
-  const guarded = { message: draft.asked, size, lookedUp: looked.addresses, called };
+  const guarded = { message: draft.asked, size: sizeOf(message), lookedUp: looked.addresses, called };
   const violation =
     policyViolation(guarded, account.address, policy, guardOf(policy)) ??
     (await tokenFault(read, draft.asked, [...draft.asked.keys, ...looked.addresses], policy));

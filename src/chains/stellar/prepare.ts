@@ -27,10 +27,13 @@ export async function prepare(
   account: Account,
   lane: LaneFigures,
 ): Promise<Preparation> {
-  const latest = await newestLedger(rpc);
+  const request = readRequest(transaction.request);
+  if ('swap' in request) throw new TypeError('what a swap does is decided elsewhere');
   const { minBalance } = readPolicy(account.policies);
-  const { committed } = lane;
-  return decidedBy(rpc, { latest, transaction, account, committed, minBalance }, prepareOnce);
+  const asked = { latest: await newestLedger(rpc), transaction, account, committed: lane.committed, minBalance };
+  return 'inner' in request
+    ? prepareFeeBump(rpc, request, asked)
+    : prepareDraft(rpc, draftOf(request, account.address), asked);
 }
 
 /** Where others are asked as well, each goes by a ledger that it knows itself: one may have told all of a later one. */
@@ -74,26 +77,25 @@ interface Asked extends AskedDraft {
   read: ReadOne;
 }
 
-async function prepareOnce(asked: Asked): Promise<Preparation> {
-  const request = readRequest(asked.transaction.request);
-  if ('inner' in request) return prepareFeeBump(request, asked);
-  if ('swap' in request) throw new TypeError('what a swap does is decided elsewhere');
-  return prepareOwn(draftOf(request, asked.account.address), asked);
+/** {@link prepare} for what is known already: the chain does not say any more what it does. */
+export async function prepareDraft(rpc: RpcClient, draft: Draft, asked: AskedDraft): Promise<Preparation> {
+  const cap = capOf(readPolicy(asked.account.policies));
+  // No endpoint has a word in this.
+  if (BASE_FEE * BigInt(draft.operations.length) > cap) {
+    return { kind: 'refused', reason: `Max fee exceeded: ${cap}` };
+  }
+  return decidedBy(rpc, asked, (one) => prepareOwn(draft, one));
 }
 
-/** {@link prepare} for what is known already: the chain does not say any more what it does. */
-export function prepareDraft(rpc: RpcClient, draft: Draft, asked: AskedDraft): Promise<Preparation> {
-  return decidedBy(rpc, asked, (one) => prepareOwn(draft, one));
+function capOf({ maxFee }: StellarPolicy): bigint {
+  return maxFee ?? USUAL_CAP;
 }
 
 async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   const { read, latest, transaction, account } = asked;
   const { policies } = account;
   const policy = readPolicy(policies);
-  const cap = policy.maxFee ?? USUAL_CAP;
-  if (BASE_FEE * BigInt(draft.operations.length) > cap) {
-    return { kind: 'refused', reason: `Max fee exceeded: ${cap}` };
-  }
+  const cap = capOf(policy);
   const maxTime = endOf(draft, latest, policy, transaction.validUntil);
   if (maxTime === undefined) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
   const early = startFault(draft, latest);
@@ -141,11 +143,18 @@ function startFault({ minTime, ledgers }: Draft, { closedAt, sequence }: LatestL
 }
 
 /** The client has signed all but the fee. */
-async function prepareFeeBump({ inner, max_fee: bid }: FeeBumpRequest, asked: Asked): Promise<Preparation> {
-  const { latest, account, transaction } = asked;
-  const { maxFee } = readPolicy(account.policies);
+async function prepareFeeBump(rpc: RpcClient, request: FeeBumpRequest, asked: AskedDraft): Promise<Preparation> {
+  const { maxFee } = readPolicy(asked.account.policies);
+  // Nor in this.
+  if (maxFee !== null && amountOf(request.max_fee) > maxFee) {
+    return { kind: 'refused', reason: `Max fee exceeded: ${maxFee}` };
+  }
+  return decidedBy(rpc, asked, (one) => feeBump(request, one));
+}
+
+async function feeBump({ inner, max_fee: bid }: FeeBumpRequest, asked: Asked): Promise<Preparation> {
+  const { latest, transaction } = asked;
   const fee = amountOf(bid);
-  if (maxFee !== null && fee > maxFee) return { kind: 'refused', reason: `Max fee exceeded: ${maxFee}` };
   const { transaction: within } = readEnvelope(inner);
   const { maxTime } = boundsOf(within);
   if (maxTime !== 0n && BigInt(latest.closedAt) > maxTime * 1_000n) {

@@ -222,6 +222,16 @@ t.test('what one node refuses while the other hangs waits, and is sent when that
   for (let turn = 0; turn < 3; turn += 1) t.match(await again(), { kind: 'parked' });
 });
 
+t.test('what the policies forbid by themselves ends at once, whoever hangs', async (t) => {
+  const { rpc, doubles } = await openSolana(t, { latest: LATEST }, () => 'silence');
+  for (const request of [GIVEN, REQUEST]) {
+    const forbidding = relayerAccount({ allowed_programs: [keyOf(9)] });
+    const reason = /Policy violation: Program \w+ not allowed$/;
+    t.match(await prepare(rpc, { request }, forbidding, { committed: 0n }), { kind: 'refused', reason });
+  }
+  t.strictSame(doubles[0]?.calls, [], 'nobody is asked');
+});
+
 t.test('what is signed for somebody else passes the same, as it is or not at all', async (t) => {
   const said = async (request: { transaction: string }, node: NodeWorld, policies: JsonObject = {}) => {
     const { rpc } = await openSolana(t, { latest: LATEST, ...node });

@@ -151,6 +151,15 @@ t.test('one node alone makes no account poor, and says not how late it is', asyn
   t.match(await prepared(t, { worlds: [far, {}] }), { fields: { max_time: 1_000 } }, 'of two the earlier');
 });
 
+t.test('what the policies forbid by themselves ends at once, whoever hangs', async (t) => {
+  const bump = { inner: envelopeText(CLIENT, [payOp('1')]), max_fee: 500 };
+  for (const request of [{ operations: [lumens('1'), lumens('2')] }, bump]) {
+    const { again, doubles } = await opened(t, { over: { request }, policies: { max_fee: 199 }, worlds: [{}, {}] });
+    doubles[1]?.answer(() => 'silence');
+    t.match(await again(), { kind: 'refused', reason: 'Max fee exceeded: 199' });
+  }
+});
+
 t.test('what one node refuses while the other hangs waits, and is sent when that one can', async (t) => {
   const cases: Asked[] = [
     { over: { request: { operations: [CALL] } }, worlds: [{ simulation: { error: 'no such contract' } }, {}] },
