@@ -29,7 +29,7 @@ export async function handler({ params, kv }) {
   return { name, said };
 }`;
 
-const HARMLESS = 24;
+const HARMLESS = 8;
 
 t.test('N waiting calls and a killer', { timeout: 55_000 }, async (t) => {
   let gate = 'closed';

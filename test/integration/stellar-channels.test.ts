@@ -10,8 +10,8 @@ import { composeService } from '../support/composed-service.ts';
 import { invoke } from '../support/stellar-contract-scene.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
 
-const CHANNELS = 10;
-const CALLERS = 40;
+const CHANNELS = 6;
+const CALLERS = 20;
 
 const world = await startChannels({ channels: CHANNELS, ledgerMs: 1_000, concurrency: CHANNELS });
 const { scene, fund, channelIds } = world;

@@ -12,10 +12,8 @@ const start = await besideHostile(t);
 t.test('a process that floods its channel holds up neither the thread nor the main loop', async (t) => {
   const floods: Record<string, string> = {
     'marks of entering': 'for (;;) { channel.send(UP.ENTER, call, ""); channel.send(UP.LEAVE, call, ""); }',
-    'numbers of isolates': 'for (;;) channel.send(UP.SHELF, 0, "1");',
     'capability calls': `channel.enter(call); for (let id = 1; ; id++)
       channel.send(UP.REQUEST, call, JSON.stringify({ id, method: 'kv.get', params: { key: 'x'.repeat(100000) } }));`,
-    'half frames': `for (;;) raw(Buffer.from([0, 4, 0, 5, UP.LOG]));`,
   };
   for (const [what, flood] of Object.entries(floods)) {
     const { call, close } = await start(t);
