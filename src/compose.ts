@@ -25,6 +25,7 @@ import { HistoryKeeper } from './engine/history-keeper.ts';
 import type { LifeStep } from './engine/lane/life-steps.ts';
 import { Retention } from './engine/retention.ts';
 import { createEngine } from './engine/scheduler.ts';
+import type { EngineTiming } from './engine/timing.ts';
 import { Outbox } from './engine/webhooks/outbox.ts';
 import { WebhookDelivery } from './engine/webhooks/webhook-delivery.ts';
 import { healthChecks } from './health-checks.ts';
@@ -75,6 +76,8 @@ export interface ServiceParts {
   keyKeeper?: KeyKeeper;
   /** Called at each moment of a transaction's life, for who wants to know what ends when the process ends there. */
   onStep?: ((step: LifeStep) => void) | undefined;
+  /** The engine's pace; absent: that of the service. */
+  timing?: EngineTiming | undefined;
 }
 
 /** A service that has started. */
@@ -134,7 +137,7 @@ export async function compose(parts: ServiceParts): Promise<Service> {
 }
 
 async function build(
-  { configuration, chains, signerKinds, log, stop, onStep, ...parts }: ServiceParts,
+  { configuration, chains, signerKinds, log, stop, onStep, timing, ...parts }: ServiceParts,
   opened: Teardown,
   cutOff: CutOff,
 ): Promise<Service> {
@@ -231,7 +234,7 @@ async function build(
   opened.later('webhook delivery', () => delivery.close());
   const outbox = new Outbox({ chains, newId: randomUUID, now: clock.now, onCommitted: () => delivery.wake(), log });
   const engine = createEngine({
-    ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, onStep },
+    ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, onStep, timing },
     ...{ metrics: metrics.engine, random: Math.random, newId: randomUUID },
   });
   opened.later('engine', () => engine.close());

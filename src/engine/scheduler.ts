@@ -39,7 +39,7 @@ export interface EngineDeps {
   random(): number;
   /** A new UUID v4, for transactions that the engine itself makes. */
   newId(): string;
-  timing?: EngineTiming;
+  timing?: EngineTiming | undefined;
   /** Called at each moment of a transaction's life. */
   onStep?: ((step: LifeStep) => void) | undefined;
 }

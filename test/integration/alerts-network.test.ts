@@ -27,7 +27,9 @@ for (const [index, address] of workspace.addresses.entries()) {
   await anvil.rpc('anvil_setBalance', [address, index + 1 === POOR ? '0x38d7ea4c68000' : '0x56bc75e2d63100000']);
 }
 
-const scene = await alertScene(t, workspace.env, composeService);
+/** A relayer whose node is gone is looked for as often as one may look on a busy machine. */
+const PACE = { healthMs: 4_000, confirmMs: 500 };
+const scene = await alertScene(t, workspace.env, (env) => composeService(env, PACE));
 const send = (relayer: number, more: object = {}) =>
   scene.service.request('POST', `/api/v1/relayers/local-${relayer}/transactions`, { ...TRANSFER, ...more });
 const get = async (relayer: number, path = '') =>

@@ -32,8 +32,10 @@ const instances = await instancesFor(t, postgres);
 const [nodeOfOne, nodeOfTwo] = [await startRpcDouble(answersOf(instances.anvil)), await startRpcDouble(GONE)];
 for (const node of [nodeOfOne, nodeOfTwo]) t.teardown(() => node.stop());
 const env = { RPC_TIMEOUT_MS: '2000' };
-const one = await instances.compose(env, nodeOfOne.url);
-const two = await instances.compose(env, nodeOfTwo.url);
+/** Relayers are looked at as often as one may look on a busy machine. */
+const PACE = { healthMs: 2_000, confirmMs: 500, recheckMs: [500, 1_000] };
+const one = await instances.compose(env, nodeOfOne.url, PACE);
+const two = await instances.compose(env, nodeOfTwo.url, PACE);
 
 t.test('an instance without its node disables nobody while another reaches it, and is not ready', async (t) => {
   await until('it says that it is not ready', async () => (await readiness(two)).status === 503);

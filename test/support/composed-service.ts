@@ -3,6 +3,7 @@ import { createChains } from '../../src/chains/registry.ts';
 import { compose } from '../../src/compose.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
@@ -19,9 +20,12 @@ const root = join(import.meta.dirname, '..', '..');
 /**
  * Composes the service in this process, as `src/main.ts` does in its own: for tests that are not about a process, as it
  * takes a fifth of what a process takes to start. Where the configuration names no plugin, none are run, nor is what
- * would run them started.
+ * would run them started. @param pace what differs from the service's
  */
-export async function composeService(env: Record<string, string>): Promise<ComposedService> {
+export async function composeService(
+  env: Record<string, string>,
+  pace: Partial<EngineTiming> = {},
+): Promise<ComposedService> {
   const chains = createChains(systemClock);
   const signerKinds = createSignerKinds();
   const readConfiguration = () => loadConfiguration({ env, cwd: root, chains, signerKinds });
@@ -31,7 +35,7 @@ export async function composeService(env: Record<string, string>): Promise<Compo
   for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
   const hasPlugins = configuration.plugins.length > 0;
   const service = await compose({
-    ...{ configuration, readConfiguration, chains, signerKinds, log },
+    ...{ configuration, readConfiguration, chains, signerKinds, log, timing: { ...defaultTiming, ...pace } },
     ...(hasPlugins ? {} : { createPluginHost: () => new FakePluginHost([]) }),
   });
   log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');

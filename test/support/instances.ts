@@ -1,6 +1,7 @@
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { EngineTiming } from '../../src/engine/timing.ts';
 import { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
 import { composeService } from './composed-service.ts';
 import type { Postgres } from './postgres.ts';
@@ -25,7 +26,7 @@ export interface Instances {
   /** Starts one more, with a data folder of its own (`data-1`, …), and its own way to the node where one is given. */
   start(env?: Record<string, string>, rpcUrl?: string): Promise<RunningService>;
   /** The same in this process, where none is to be killed. */
-  compose(env?: Record<string, string>, rpcUrl?: string): Promise<StartedService>;
+  compose(env?: Record<string, string>, rpcUrl?: string, pace?: Partial<EngineTiming>): Promise<StartedService>;
 }
 
 /**
@@ -73,8 +74,8 @@ export async function instancesFor(
       t.teardown(() => service.kill());
       return service;
     },
-    async compose(env = {}, rpcUrl) {
-      const service = await composeService(await nextEnv(env, rpcUrl));
+    async compose(env = {}, rpcUrl, pace = {}) {
+      const service = await composeService(await nextEnv(env, rpcUrl), pace);
       t.teardown(() => service.stop());
       return service;
     },
