@@ -50,6 +50,8 @@ export async function stellarStage(
     relayer: { network_type: 'stellar', policies: { fee_payment_strategy: 'relayer', ...policies } },
     network: {
       ...{ type: 'stellar', passphrase: scene.net.passphrase, horizon_url: scene.net.horizonUrl },
+      // Its ledgers come as soon as a test asks for them: it is looked at more often than once in a second.
+      average_blocktime_ms: 500,
       ...(await settings(scene)),
     },
     ...options,
