@@ -32,7 +32,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'service-stays-in-production': [
     ['src/config/d.ts', 'test/support/anvil.ts'],
     ['sandbox/driver/a.ts', 'bench/load.ts'],
-    ['plugins/a.ts', 'demo/story.ts'],
+    ['plugins/hello.ts', 'demo/story.ts'],
   ],
   'compose-is-the-top': [['src/http/a.ts', 'src/compose.ts']],
   'compose-creates-drivers': [
@@ -84,7 +84,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'only-owner-imports-piscina': [['src/plugin-host/f.ts', 'piscina']],
   'only-owner-imports-prom-client': [['src/services/kv.ts', 'prom-client']],
   'only-owner-imports-openzeppelin': [['demo/b.ts', '@openzeppelin/relayer-sdk']],
-  'plugins-import-no-openzeppelin-but-the-sdk': [['plugins/b.ts', '@openzeppelin/relayer-plugin-channels']],
+  'plugins-import-no-openzeppelin-but-the-sdk': [['plugins/hello.ts', '@openzeppelin/relayer-plugin-channels']],
   'only-owner-imports-pg': [['src/services/b.ts', 'pg']],
   'only-owner-imports-sqlite': [['src/engine/c.ts', 'node:sqlite']],
   'only-owner-imports-kysely': [['src/services/c.ts', 'kysely']],
@@ -143,7 +143,7 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['sandbox/process/z.ts', 'node:net'],
   ['test/e2e/z.test.ts', 'src/compose.ts'],
   ['test/e2e/y.test.ts', '@openzeppelin/relayer-sdk'],
-  ['plugins/z.ts', '@openzeppelin/relayer-sdk'],
+  ['plugins/hello.ts', '@openzeppelin/relayer-sdk'],
 ];
 
 t.test('each import rule fires on what breaks it, and only there', async (t) => {
@@ -159,9 +159,12 @@ t.test('each import rule fires on what breaks it, and only there', async (t) => 
       `${rule}: ${from} → ${to}`,
     );
   }
+  const offenders = new Set(offences.map(({ from }) => from));
   for (const [from, to] of kept) {
+    // Of plugins only the one that is shipped is looked at, so it also stands for those that offend.
+    const offence = offenders.has(from) ? to : '';
     t.notOk(
-      failures.find((failure) => failure.includes(`: ${from} → `)),
+      failures.find((failure) => failure.includes(`: ${from} → `) && failure.includes(offence)),
       `${from} → ${to} is allowed`,
     );
   }
@@ -232,10 +235,13 @@ function project(imports: readonly (readonly [from: string, to: string])[]): Fol
     place(root, `node_modules/${name}/index.js`, 'export default 1;\n');
   }
   for (const [, to] of imports) if (to.includes('/') && to.endsWith('.ts') && !to.startsWith('.')) place(root, to, '');
-  for (const [from, to] of imports) {
-    const isFile = to.endsWith('.ts') && !to.startsWith('.');
-    const target = isFile ? `${'../'.repeat(from.split('/').length - 1)}${to}` : to;
-    place(root, from, `import * as used from '${target}';\nexport const value = used;\n`);
+  for (const [from, those] of Map.groupBy(imports, ([from]) => from)) {
+    const lines = those.map(([, to], at) => {
+      const isFile = to.endsWith('.ts') && !to.startsWith('.');
+      const target = isFile ? `${'../'.repeat(from.split('/').length - 1)}${to}` : to;
+      return `import * as used${at} from '${target}';\nexport const value${at} = used${at};\n`;
+    });
+    place(root, from, lines.join(''));
   }
   return root;
 }
