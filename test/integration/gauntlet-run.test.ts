@@ -30,7 +30,7 @@ t.test('attacks are contained, and nobody else is disturbed', async (t) => {
   const told = describeGauntlet(result);
   t.ok(evidence.attempts.length > 0, told);
   t.same(
-    verdict.uncontained.filter((one) => !one.includes('too late')),
+    verdict.uncontained.filter(({ answer }) => !answer.startsWith('too late')),
     [],
     told,
   );
