@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { type AccessTokens, createAccessTokens } from './remote/access-token.ts';
+import { crc32c } from './remote/crc32c.ts';
 import { signedJwt } from './remote/jwt.ts';
 import { publicKeyOfSpki } from './remote/public-key.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
@@ -48,7 +49,8 @@ const configSchema = z.strictObject({
 
 type Config = z.output<typeof configSchema>;
 
-const publicKeySchema = z.object({ pem: z.string() });
+/** The checksum is a 64-bit integer, which JSON of Google has as a text. */
+const publicKeySchema = z.object({ pem: z.string(), pemCrc32c: z.string().optional() });
 const signedSchema = z.object({ signature: z.base64() });
 
 /** `google_cloud_kms`: a version of a key of Google's Cloud Key Management Service, over its REST interface. */
@@ -65,9 +67,13 @@ export const googleCloudKmsSignerKind: SignerKind<Config> = {
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
     return createRemoteSigner(id, async (curve) => {
-      const { pem } = await tokens.use((token) =>
+      const { pem, pemCrc32c } = await tokens.use((token) =>
         client.ask({ url: new URL(`${base}/publicKey`), headers: bearer(token), answer: publicKeySchema }),
       );
+      // An address is made of it before anything proves it; of signatures the key itself is the proof.
+      if (pemCrc32c !== undefined && pemCrc32c !== String(crc32c(Buffer.from(pem)))) {
+        throw new Error('its public key does not have the checksum that came with it');
+      }
       return {
         publicKey: publicKeyOfSpki(curve, pem),
         async sign(payload) {

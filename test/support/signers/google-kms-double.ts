@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
+import { crc32c } from '../../../src/signers/remote/crc32c.ts';
 import type { Curve } from '../../../src/signers/signer.ts';
 import { readJwt } from './jwt.ts';
 import { type Answered, type Asked, ServiceDouble } from './service-double.ts';
@@ -20,16 +21,22 @@ interface Refusal {
   message: string;
 }
 
+interface Faults {
+  refusal?: Refusal;
+  /** The public key came over damaged: its checksum is another one. */
+  isPemSpoilt?: boolean;
+}
+
 /**
  * One version of a key of Cloud KMS over REST, for a service account that signs its assertions itself.
  * https://cloud.google.com/kms/docs/reference/rest
  */
-export async function startGoogleKms(curve: Curve): Promise<SignerDouble & { faults: { refusal?: Refusal } }> {
+export async function startGoogleKms(curve: Curve): Promise<SignerDouble & { faults: Faults }> {
   const email = `canary-${randomBytes(6).toString('hex')}@project-1.iam.gserviceaccount.com`;
   const keyId = `canary-${randomBytes(20).toString('hex')}`;
   const pem = account.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const assertions = new Set<string>();
-  const faults: { refusal?: Refusal } = {};
+  const faults: Faults = {};
   const original = newServiceKey(curve);
   let key = original;
 
@@ -54,7 +61,11 @@ export async function startGoogleKms(curve: Curve): Promise<SignerDouble & { fau
     if (path !== KEY) return said(404, 'NOT_FOUND', `CryptoKeyVersion ${path} not found.`);
     if (action === '/publicKey' && asked.method === 'GET') {
       const text = key.spki.export({ format: 'pem', type: 'spki' });
-      return { status: 200, json: { pem: text, algorithm: ALGORITHMS[curve], name: KEY, protectionLevel: 'HSM' } };
+      const pemCrc32c = String(crc32c(Buffer.from(text)) + (faults.isPemSpoilt === true ? 1 : 0));
+      return {
+        status: 200,
+        json: { pem: text, pemCrc32c, algorithm: ALGORITHMS[curve], name: KEY, protectionLevel: 'HSM' },
+      };
     }
     const isJson = asked.method === 'POST' && asked.headers['content-type'] === 'application/json';
     const message = isJson ? messageIn(asked.json ?? {}, curve) : undefined;

@@ -44,6 +44,15 @@ t.test('one assertion serves until shortly before its end', async (t) => {
   t.equal(assertionsOf(), 2);
 });
 
+t.test('a public key that came over damaged makes no address, and is asked for again', async (t) => {
+  const { faults, open, publicKey } = await scene(t);
+  const signer = await open();
+  faults.isPemSpoilt = true;
+  await t.rejects(signer.publicKey('secp256k1'), { message: /does not have the checksum that came with it/ });
+  faults.isPemSpoilt = false;
+  t.strictSame(Buffer.from(await signer.publicKey('secp256k1')), Buffer.from(publicKey));
+});
+
 t.test('what the service says about a version is passed on', async (t) => {
   const { faults, open } = await scene(t);
   const other = await open({ key: { key_version: 3, location: 'a/b' } });
