@@ -128,5 +128,5 @@ function sent(whole: WholeBody): FetchBody {
 }
 
 function bytesOf(body: FetchBody): Uint8Array<ArrayBuffer> {
-  return ('base64' in body ? bytesFromBase64(body.base64) : new Uint8Array()) as Uint8Array<ArrayBuffer>;
+  return 'base64' in body ? bytesFromBase64(body.base64) : new Uint8Array();
 }

@@ -80,10 +80,10 @@ export function exportOfPair(
   switch (format) {
     case 'spki':
       if (as !== 'public') throw fail('InvalidAccessError', 'The key is not public');
-      return bytesFromBase64(key.material) as Bytes;
+      return bytesFromBase64(key.material);
     case 'pkcs8':
       if (as !== 'private') throw fail('InvalidAccessError', 'The key is not private');
-      return bytesFromBase64(key.material) as Bytes;
+      return bytesFromBase64(key.material);
     case 'raw':
       if (kind.writeRaw === undefined) throw fail('NotSupportedError', 'Such keys are not written as raw');
       if (as !== 'public') throw fail('InvalidAccessError', 'The key is not public');

@@ -12,7 +12,7 @@ export function secretIn({ fail }: Tools, format: KeyFormat, data: Bytes | Given
   if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not read as ${format}`);
   const { k } = data as Given;
   if (typeof k !== 'string' || !URL_SAFE.test(k)) throw fail('DataError', 'The key has no k');
-  return bytesFromBase64(k.replaceAll('-', '+').replaceAll('_', '/')) as Bytes;
+  return bytesFromBase64(k.replaceAll('-', '+').replaceAll('_', '/'));
 }
 
 /** What differs among the algorithms that have one secret key. */
@@ -56,7 +56,7 @@ export function generateSecret(
 
 /** A secret key as its bytes or as a JSON Web Key. */
 export function exportSecret({ fail }: Tools, kind: SecretKind, format: KeyFormat, key: KeyParts): Bytes | Given {
-  if (format === 'raw') return bytesFromBase64(key.material) as Bytes;
+  if (format === 'raw') return bytesFromBase64(key.material);
   if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not written as ${format}`);
   const k = key.material.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   return jwkOf(key, { kty: 'oct', k }, kind.alg(key.algorithm));

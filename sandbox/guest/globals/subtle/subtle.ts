@@ -233,7 +233,7 @@ export function createSubtle({ DOMException, random, ...world }: SubtleWorld) {
       extractable: unknown,
       usages: unknown,
     ) {
-      const bytes = bytesFromBase64(material) as Bytes;
+      const bytes = bytesFromBase64(material);
       return imported(forms[type], bytes, given, wantedOf(extractable, usages));
     },
   };

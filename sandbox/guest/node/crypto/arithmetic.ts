@@ -17,7 +17,7 @@ export interface Arithmetic {
 
 /** Reads the process's answers. */
 export function createArithmetic({ compute, computeLater }: Pick<PartWorld, 'compute' | 'computeLater'>): Arithmetic {
-  const bytesIn = (answer: string) => bytesFromBase64(bodyOf(answer)) as Uint8Array<ArrayBuffer>;
+  const bytesIn = (answer: string) => bytesFromBase64(bodyOf(answer));
   return {
     bytes: (question) => bytesIn(compute(question)),
     text: (question) => bodyOf(compute(question)),
