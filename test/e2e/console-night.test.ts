@@ -15,6 +15,8 @@ const SCREENS = { wide: { width: 1280, height: 900 }, phone: { width: 390, heigh
 async function open(browser: Browser, url: string, viewport: { width: number; height: number }, faults: string[]) {
   const context = await browser.newContext({ viewport });
   const page = await context.newPage();
+  // Beyond what a busy machine takes.
+  page.setDefaultTimeout(90_000);
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
   const isOwn = (address: string) => address.startsWith(url) || /^(data|blob):/.test(address);

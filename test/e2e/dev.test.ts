@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { runTyped } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const PAYS = `export async function handler({ api, params }) {
@@ -41,9 +41,8 @@ t.test(
     const ready = await seen(/^ready /);
     const [, url = '', keyFile = ''] = /--url (\S+) --key "\$\(cat (\S+)\)"/.exec(ready) ?? [];
     const call = async (id: string, params: string) => {
-      const typed = ['plugin', 'call', id, params, '--url', url, '--key', await key(keyFile)];
-      const child = spawn(join(root, 'bin', 'isolayer'), typed, { cwd: dir, stdio: ['ignore', 'pipe', 'inherit'] });
-      return await text(child.stdout);
+      const { said } = await runTyped(dir, ['plugin', 'call', id, params, '--url', url, '--key', await key(keyFile)]);
+      return said;
     };
     t.match(await call('pays', '{"wei":7}'), /^200\n[^]*"data": "(mined|confirmed)"/);
     const paid = await call('pay', '{"to":"0x70997970c51812dc3a010c7d01b50e0d17dc79c8"}');

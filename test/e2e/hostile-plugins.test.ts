@@ -41,7 +41,7 @@ export async function handler({ params, kv }) {
 const workspace = await createWorkspace({
   pluginFiles: { 'bystander.ts': `export const handler = () => 'here';`, 'attacker.ts': ATTACKER },
   plugins: [
-    { id: 'attacker', path: 'attacker.ts', timeout: 20, emit_logs: true },
+    { id: 'attacker', path: 'attacker.ts', timeout: 60, emit_logs: true },
     { id: 'patient', path: 'attacker.ts', limits: { slice_ms: 60_000, cpu_ms: 60_000 } },
   ],
 });
