@@ -94,7 +94,7 @@ const { call, close, metrics } = await startPluginHost({
       return { kept: results.filter(({ status }) => status === 'fulfilled').length, text: results.find(({ reason }) => reason)?.reason.message };`),
     'huge.ts': handler(`
       const texts = [];
-      for (const [key, value] of [['k'.repeat(513), 1], ['k'.repeat(1e6), 1], ['k', 'x'.repeat(100)], ['k', 'x'.repeat(2e6)], ['k', new Array(4e5).fill([])]]) {
+      for (const [key, value] of [['k'.repeat(513), 1], ['k'.repeat(1e6), 1], ['k', 'x'.repeat(100)], ['k', 'x'.repeat(2e6)]]) {
         await kv.set(key, value).catch((error) => texts.push(error.message));
       }
       return texts;`),
@@ -187,7 +187,6 @@ t.test('a quota bounds keys, bytes and values, also in a race', async (t) => {
     'invalid key',
     'invalid key',
     'value is 102 bytes of JSON; the limit is 50 bytes (limits.kv_value_bytes)',
-    /the limit is 1048576 bytes$/,
     /the limit is 1048576 bytes$/,
   ]);
 });

@@ -53,7 +53,12 @@ t.test('a host that packages were not granted is named in the message that they 
   const { call, close } = await startPluginHost({ pluginsDir: folder.plugins });
   t.teardown(close);
   for (const id of ['with-fetch', 'with-viem', 'with-axios']) {
-    const { body } = await call(id);
+    // A full machine takes its time to build it.
+    const { body } = await eventually(
+      () => call(id),
+      (answer) => answer.body.data?.code !== 'SERVICE_UNAVAILABLE',
+      60_000,
+    );
     t.match(body.error, /add "permissions": \{"hosts": \["(?:api|node)\.example"\]\}/, id);
   }
 });
