@@ -231,7 +231,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
 
   await t.test('a stream that misses much does not have everything read each time', async (t) => {
     let lists = 0;
-    await page.route('**/api/v1/relayers?**', (route) => {
+    await page.route('**/api/v1/plugins?**', (route) => {
       lists += 1;
       return route.continue();
     });
