@@ -1,5 +1,8 @@
 /** The entry: reads the configuration, starts the service, ends it when the system asks. */
 import type { Service } from './compose.ts';
+import { keepLater } from './loading/keep-later.ts';
+import { resolveOwnModules } from './loading/own-modules.ts';
+import { takePackages } from './loading/take-packages.ts';
 
 /** On an older one the flags of plugin processes do not exist, and their network would be open. */
 if (!process.version.startsWith('v26.')) {
@@ -11,6 +14,8 @@ let endingSince = 0;
 
 /** What it is made of is loaded only now: a signal that comes before has somebody to hear it. */
 async function start(): Promise<Service> {
+  const areKept = takePackages();
+  resolveOwnModules();
   const [
     { createChains },
     { compose },
@@ -44,6 +49,7 @@ async function start(): Promise<Service> {
     // Not where the text may be kept: the link stands for the key.
     const signInLink = process.stderr.isTTY ? service.signInLink() : null;
     process.stderr.write(welcome({ ...service, signInLink }));
+    if (!areKept) keepLater();
   }
   service.broken
     .then((reason) => giveUp(service, reason))

@@ -123,6 +123,12 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   t.strictSame((await readdir(join(app, 'plugins'))).toSorted(), ['hello.ts']);
   t.match(JSON.parse(read('config/config.json')).plugins, [{ id: 'hello', permissions: {} }]);
 
+  const [keeps = ''] = theOnly(image, 'RUN').text.split(' && ');
+  t.match(keeps, /^node src\//, 'what speeds up a start is made where it can be written');
+  const program = keeps.split(' ').slice(1);
+  await run(join(app, 'node_modules', '.bin', 'node'), program, { cwd: app });
+  t.equal(globSync('node_modules/.cache/isolayer/packages-*/manifest.json', { cwd: app }).length, 1);
+
   const places: Record<string, string> = {
     '/data': data,
     '/app/config': join(app, 'config'),

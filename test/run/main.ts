@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
+import { keepPackages } from './keep-packages.ts';
 import type { FileOutcome } from './outcome.ts';
-import { writePackages } from './packages.ts';
 import { describeSuite, describeTimes } from './report.ts';
 import { makeRunFolder } from './run-folder.ts';
 import { runSuites, type SuiteFiles } from './run-suites.ts';
@@ -11,8 +11,6 @@ import { suiteOf, suites } from './suites.ts';
 import { writeTestLibrary } from './test-library.ts';
 
 const USAGE = 'npm test [-- [--timeout=<seconds per file>] [--times] <test files or folders>...]';
-/** So few start hardly a service: to write the packages would cost more than it saves. */
-const FEW_FILES = 20;
 const root = join(import.meta.dirname, '..', '..');
 const { values, positionals } = readArguments();
 
@@ -36,7 +34,7 @@ const chosen = suites.flatMap((suite): SuiteFiles[] => {
   return [{ suite, files: listFiles(root, [suite.folder], '**/*.test.ts'), secondsPerFile: seconds }];
 });
 const library = await writeTestLibrary(folder);
-if (chosen.flatMap(({ files }) => files).length > FEW_FILES) await writePackages(folder);
+await keepPackages(root);
 const options = { root, filesAtOnce: filesAtOnce(), library };
 
 let passed = 0;

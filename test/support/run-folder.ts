@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,20 +15,13 @@ export function quickFolder(): string {
   return sharedFolder() ?? tmpdir();
 }
 
-/** What a process is given to load the packages from few files, once a run has written them into this folder. */
-export function packagesPreload(folder: string): string {
-  return join(folder, 'packages.mjs');
-}
-
 /**
  * What a process is given that lives shortly: the optimizing compiler of WebAssembly takes longer than what it compiles
  * is quicker by, which was a fifteenth of all that the tests took.
  */
 export const SHORT_LIVED: readonly string[] = ['--liftoff-only'];
 
-/** Options by which a process under test starts sooner, where the run has written the packages. */
+/** Options by which a process under test starts sooner. */
 export function quickStart(): readonly string[] {
-  const folder = sharedFolder();
-  const preload = folder === undefined ? '' : packagesPreload(folder);
-  return existsSync(preload) ? ['--import', String(pathToFileURL(preload)), ...SHORT_LIVED] : [];
+  return ['--import', String(pathToFileURL(join(import.meta.dirname, 'take-packages.ts'))), ...SHORT_LIVED];
 }
