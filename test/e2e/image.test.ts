@@ -47,7 +47,8 @@ function copy(t: Test, { words }: Instruction, to: string): void {
 
 /** What npm would install is what the packages here are: they are taken, and nothing is unpacked. */
 async function install(t: Test, npmCi: string, dir: string): Promise<void> {
-  const dry = `${npmCi} --dry-run --json --prefer-offline --no-audit --no-fund`;
+  // Within `npm test --silent` it would say nothing at all.
+  const dry = `${npmCi} --dry-run --json --loglevel=error --prefer-offline --no-audit --no-fund`;
   const { stdout } = await run('sh', ['-c', dry], { cwd: dir, timeout: 150_000 });
   const { add } = JSON.parse(stdout.slice(stdout.search(/^\{/m))) as { add: { path: string; version: string }[] };
   const packages = add.map(({ path, version }) => ({ path: relative(realpathSync(dir), path), version }));
@@ -61,6 +62,8 @@ async function install(t: Test, npmCi: string, dir: string): Promise<void> {
     dir,
     packages.map(({ path }) => path),
   );
+  // npm says there what it has installed.
+  cpSync(join(root, 'node_modules', '.package-lock.json'), join(dir, 'node_modules', '.package-lock.json'));
 }
 
 t.test('the Dockerfile says what this test knows of, with the Node of the lockfile', (t) => {

@@ -146,9 +146,9 @@ t.test('a second signal ends it at once', async (t) => {
 
 /** Says when the service is about to be loaded. */
 const TELLING = `import { registerHooks } from 'node:module';
-registerHooks({ resolve(specifier, context, next) {
-  if (specifier.endsWith('/compose.ts')) process.stdout.write('loading\\n');
-  return next(specifier, context);
+registerHooks({ load(url, context, next) {
+  if (url.endsWith('/compose.ts')) process.stdout.write('loading\\n');
+  return next(url, context);
 } });`;
 
 for (const [moment, word, preload] of [
