@@ -281,8 +281,8 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   83: {
     what: 'recovery and low s of signatures',
     shown: {
-      'unit/src/chains/evm/signing': 'a thousand digests: s is low, and v of both kinds leads back to the account',
-      'unit/src/signers/ecdsa': 'ethers agrees with every one of a thousand signatures',
+      'unit/src/chains/evm/signing': 's is low, and v of both kinds leads back to the account',
+      'unit/src/signers/ecdsa': 'ethers agrees with every signature',
     },
   },
   84: {
