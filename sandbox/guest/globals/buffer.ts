@@ -30,9 +30,9 @@ const CODECS = new Map<string, Codec>([
 ]);
 
 /**
- * Node's Buffer by the package of that name, which browsers' bundles carry too. It goes through texts byte by byte: what
- * the engine converts itself is left to that, which takes a tenth of the time. It also lacks one encoding of Node's,
- * base64url (RFC 4648, section 5).
+ * Node's Buffer by the package of that name, which browsers' bundles carry too. It goes through texts byte by byte:
+ * base64 and hex are left to the engine, which is many times as fast, the others to the codecs of the web's classes. It
+ * also lacks one encoding of Node's, base64url (RFC 4648, section 5).
  */
 export function createBufferClass(): typeof Buffer {
   const original = {

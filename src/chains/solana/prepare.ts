@@ -12,14 +12,14 @@ import { lossShown } from './guard/loss.ts';
 import { guardOf, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lastHeight } from './inclusion/chain-height.ts';
-import { compileLegacy } from './message/compile.ts';
-import { encodeMessage, type Message } from './message/compiled-message.ts';
+import { encodeMessage } from './message/compiled-message.ts';
 import { lookUp } from './message/lookup-tables.ts';
-import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from './message/transaction.ts';
+import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH, sizeOf } from './message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from './policy.ts';
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
+import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
 import { balance, type Simulation, simulate } from './provider.ts';
-import { fromWire, readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
+import { undatedMessage } from './request.ts';
+import { readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
 import { rentPaid } from './tokens/associated.ts';
 
 /** How soon a transaction looks again that waits for money. */
@@ -48,17 +48,10 @@ export async function prepare(
 
 /** What policies forbid whatever the chain says: no endpoint has a word in it, so none has to bear it out. */
 function ownViolation({ transaction, instructions = [] }: SolanaRequest, account: Account): string | undefined {
-  // Any blockhash has the same length.
-  const composed = () =>
-    compileLegacy({ payer: account.address, instructions: fromWire(instructions), blockhash: SYSTEM_PROGRAM });
-  const message = transaction === undefined ? composed() : decodeTransaction(transaction).message;
+  const message =
+    transaction === undefined ? undatedMessage(instructions, account) : decodeTransaction(transaction).message;
   const policy = readPolicy(account.policies);
   return policyViolation({ message, size: sizeOf(message) }, account.address, policy, guardOf(policy));
-}
-
-/** In bytes, with its signatures. */
-function sizeOf(message: Message): number {
-  return encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
 }
 
 /** Why a transaction is not signed as it is. */

