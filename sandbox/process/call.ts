@@ -29,7 +29,7 @@ export interface CallSurroundings {
 
 /**
  * One running call in its own isolate. Each stretch of guest code is one entry: announced to the driver before, taken
- * back after, limited by the slice and by what is left of the call's processor time.
+ * back after, and limited by the slice. A call that has then taken more of the processor than it may is ended.
  */
 export class Call {
   readonly id: number;
@@ -103,13 +103,12 @@ export class Call {
     if (this.#over) return true;
     const bridge = this.#bridge;
     const { slice_ms, cpu_ms } = this.limits;
-    const limitMs = Math.min(slice_ms, cpu_ms - this.#cpuMs);
 
     this.#channel.enter(this.id, this.#surroundings.pace.quick);
     const beganCpu = threadMs();
     const began = performance.now();
-    this.#endsAt = began + limitMs;
-    const escape = this.#isolate.enter(entry, argument, limitMs);
+    this.#endsAt = began + slice_ms;
+    const escape = this.#isolate.enter(entry, argument, slice_ms);
     const spentMs = performance.now() - began;
     this.#cpuMs += processorMs(spentMs, beganCpu);
     this.#surroundings.pace.took(spentMs);

@@ -40,7 +40,8 @@ t.test('what is refused is told later, and what Node refuses too', async (t) => 
 
 t.test('nothing is told after the end', async (t) => {
   const queue = new JobQueue();
-  const closed = new CallJobs(queue, () => t.fail('told'));
+  const told: number[] = [];
+  const closed = new CallJobs(queue, (id) => told.push(id));
   closed.start(1, JSON.stringify(QUESTION), 1000);
   closed.start(2, JSON.stringify(QUESTION), 1000);
   closed.close();
@@ -49,5 +50,7 @@ t.test('nothing is told after the end', async (t) => {
   const next = new CallJobs(queue, () => resolve());
   for (const id of [1, 2, 3]) next.start(id, JSON.stringify({ ...QUESTION, iterations: 40_000 }), 1000);
   await promise;
-  t.equal(closed.runningMs, 0);
+  // What ran at the end runs on, for as long as it takes.
+  while (closed.runningMs > 0) await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(told, []);
 });
