@@ -311,8 +311,6 @@ async function build(
     limiter,
     log,
     metrics: metrics.http,
-    chains,
-    signerKinds: signers.kinds,
     exposition: metrics,
     health: createHealth(
       healthChecks({

@@ -3,7 +3,6 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../domain/clock.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { writeJson } from '../domain/json/json-text.ts';
-import type { NetworkType } from '../domain/network-type.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
@@ -29,12 +28,10 @@ import { limitHandlers } from './limits/handler-deadline.ts';
 import type { HttpLimits } from './limits/http-limits.ts';
 import type { RateLimiter } from './limits/rate-limit.ts';
 import { type ListenAddress, listenOn } from './listen.ts';
-import { chainBodies, type DescribedChain, type DescribedSigners } from './openapi/chain-bodies.ts';
-import { describeApi } from './openapi/document.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { makeParametersStorable } from './path-parameters.ts';
 import { requestIdOf } from './request-id.ts';
-import { collectRoutes } from './route-table.ts';
+import { collectRoutes, type RouteTable } from './route-table.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { batchRoutes } from './routes/batches.ts';
@@ -70,10 +67,6 @@ export interface HttpServerDependencies {
   idempotencyKeys: IdempotencyKeys;
   log: Log;
   metrics: HttpMetrics;
-  /** What the network types take, for the description. */
-  chains: ReadonlyMap<NetworkType, DescribedChain>;
-  /** The kinds of signers that clients can make, for the description. */
-  signerKinds: DescribedSigners;
   /** What the metrics routes show. */
   exposition: Exposition;
   health: Health;
@@ -102,7 +95,12 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-export async function createHttpServer(dependencies: HttpServerDependencies): Promise<HttpServer> {
+/** The server with what its description is made of. */
+export interface ApiServer extends HttpServer {
+  readonly routes: RouteTable;
+}
+
+export async function createHttpServer(dependencies: HttpServerDependencies): Promise<ApiServer> {
   const { services, pluginHost, metrics, health, limits, newId } = dependencies;
   const arrivalMs = limits.arrivalSeconds * 1000;
   const app: FastifyInstance = fastify({
@@ -136,7 +134,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   makeParametersStorable(app);
   honourIdempotencyKeys(app, dependencies.idempotencyKeys);
 
-  const table = collectRoutes(app);
+  const routes = collectRoutes(app);
   declareNeeds(app);
   await app.register(
     async (api) => {
@@ -167,15 +165,15 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }), { prefix: '/api/v1' });
   await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }));
   await app.register(async (pages) => {
-    pageRoutes(pages, { health, openapi: () => description, hasConsole: dependencies.console !== null });
+    pageRoutes(pages, { health, hasConsole: dependencies.console !== null });
     if (dependencies.console !== null) consoleRoutes(pages, dependencies.console);
   });
-  const description = writeJson(describeApi(table, chainBodies(dependencies.chains, dependencies.signerKinds)));
-  refuseOtherMethods(app, table);
+  refuseOtherMethods(app, routes);
   // Node would answer an unknown expectation with an empty 417; it may as well be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   return {
+    routes,
     listen: (where) => listenOn(app, where),
     close: async (graceMs) => {
       await drain.start(graceMs);

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Test } from 'tap';
-import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { ClientKey } from '../../src/http/access/auth.ts';
@@ -17,8 +16,6 @@ import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTransactionEvents } from '../../src/services/events/transaction-events.ts';
 import { IdempotencyKeys } from '../../src/services/idempotency-keys.ts';
-import { clientKinds } from '../../src/services/settings/signer-form.ts';
-import { createSignerKinds } from '../../src/signers/registry.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
 import { FakeServices } from './fake-services.ts';
 import { temporaryStore } from './store.ts';
@@ -53,7 +50,7 @@ class FakeHttpMetrics implements HttpMetrics {
 
 /** The API server on a free port, over fakes; it ends with the test. */
 export async function startHttp(
-  t: Test,
+  t: Pick<Test, 'teardown'>,
   options: {
     limits?: Partial<HttpLimits>;
     checks?: Record<string, HealthCheck>;
@@ -87,8 +84,6 @@ export async function startHttp(
     },
     cursorIds: createCursorIds([Buffer.alloc(32, 5)], randomBytes),
     deliveryCursors: createPlaceCursors([Buffer.alloc(32, 5)], randomBytes),
-    chains: createChains(systemClock),
-    signerKinds: clientKinds(createSignerKinds()),
     exposition: createMetrics(),
     limiter: new TokenBuckets(options.rate ?? UNLIMITED, systemClock),
     idempotencyKeys,

@@ -27,7 +27,7 @@ const DESCRIPTION = [
 
 /**
  * Describes the routes as they are registered, in OpenAPI 3.1.
- * @throws when a route has no description, or a description no route, so that the service does not start with either
+ * @throws when a route has no description, or a description no route
  */
 export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject {
   const known = new Map(Object.entries(operations(parts)));

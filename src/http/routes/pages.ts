@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
@@ -6,19 +7,20 @@ import { REFERENCE_PAGE, REFERENCE_POLICY } from '../pages/api-reference.ts';
 import { FRONT_PAGE_POLICY, frontPage } from '../pages/front-page.ts';
 import { REFERENCE_SCRIPT_PATH, readReferenceScript } from '../pages/reference-script.ts';
 
+/** `npm run client` makes it of the routes and their schemas. */
+const DESCRIPTION = new URL('../openapi/openapi.json', import.meta.url);
 const HTML = 'text/html; charset=utf-8';
 /** A new version of the script comes with a new version of the service. */
 const CACHED = 'public, max-age=3600';
 
 export interface PageParts {
   health: Health;
-  openapi: () => string;
   /** Whether browsers are led to the console. */
   hasConsole: boolean;
 }
 
 /** What a browser shows of the service, and its description for programs. None of it needs a key. */
-export function pageRoutes(app: FastifyInstance, { health, openapi, hasConsole }: PageParts): void {
+export function pageRoutes(app: FastifyInstance, { health, hasConsole }: PageParts): void {
   const config = { isPublic: true, isPage: true };
   let script: Promise<Buffer> | undefined;
   const compressedScript = () => {
@@ -50,8 +52,8 @@ export function pageRoutes(app: FastifyInstance, { health, openapi, hasConsole }
       .type('text/javascript; charset=utf-8')
       .send(takesGzip ? compressed : createGunzip().end(compressed));
   });
-  app.get('/api-docs/openapi.json', { config: { isPublic: true } }, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').serializer(String).send(openapi()),
+  app.get('/api-docs/openapi.json', { config: { isPublic: true } }, async (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(await readFile(DESCRIPTION)),
   );
 }
 

@@ -4,6 +4,8 @@ import t from 'tap';
 import { describeApi } from '../../../../../src/http/openapi/document.ts';
 import { operations } from '../../../../../src/http/openapi/operations.ts';
 import { collectRoutes, type RouteTable } from '../../../../../src/http/route-table.ts';
+import { describedApi } from '../../../../client/described-api.ts';
+import { descriptionText } from '../../../../client/description-text.ts';
 import { describedBodies } from '../../../../support/described.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 
@@ -20,9 +22,10 @@ function describedRoutes(): RouteTable {
   return table;
 }
 
-t.test('the running server serves a document that is OpenAPI 3.1', async (t) => {
+t.test('the running server serves the description of its routes, which is OpenAPI 3.1', async (t) => {
   const { call } = await startHttp(t);
-  const { json, headers } = await call('/api-docs/openapi.json', { headers: { authorization: '' } });
+  const { json, text, headers } = await call('/api-docs/openapi.json', { headers: { authorization: '' } });
+  t.equal(text, descriptionText(await describedApi(t)), 'npm run client writes it');
   t.match(headers.get('content-type'), 'application/json');
   const { valid, errors } = await new Validator().validate(structuredClone(json) as Record<string, unknown>);
   t.ok(valid, JSON.stringify(errors)?.slice(0, 2000));
