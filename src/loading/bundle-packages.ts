@@ -39,7 +39,7 @@ export async function bundlePackages(): Promise<BundledPackages> {
       outExtension: { '.js': '.mjs' },
       external: OUTSIDE,
       banner: { js: BANNER },
-      plugins: [entryPoints],
+      plugins: [entryPoints, requiredHttp],
       logLevel: 'silent',
     });
     return {
@@ -68,6 +68,22 @@ const entryPoints: Plugin = {
       const contents = `export { ${names.join(', ')} } from ${JSON.stringify(name)};`;
       return { contents, resolveDir: import.meta.dirname };
     });
+  },
+};
+
+/**
+ * Who imports `node:http` as a module has all of it read, also the copy of undici in it, which is a twentieth of a start.
+ * Who requires it does not.
+ */
+const requiredHttp: Plugin = {
+  name: 'required-http',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(?:node:)?https?$/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'required' } : null,
+    );
+    onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+    }));
   },
 };
 

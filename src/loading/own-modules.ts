@@ -1,4 +1,4 @@
-import { registerHooks } from 'node:module';
+import { type ResolveFnOutput, registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -6,16 +6,24 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 
 /**
  * From here on this thread finds our own modules by their names alone. An import among them names its file whole, so to
- * ask the disk for it, for links and for the kind of each package above it is a tenth of a start, for nothing.
+ * ask the disk for it, for links and for the kind of each package above it is a tenth of a start, for nothing. A package
+ * is looked for once, as it is the same for each of them.
  */
 export function resolveOwnModules(): void {
   const folders = ['src', 'sandbox'].map((name) => String(pathToFileURL(`${resolve(ROOT, name)}/`)));
+  const packages = new Map<string, ResolveFnOutput>();
   registerHooks({
     resolve(specifier, context, next) {
       const { parentURL = '' } = context;
-      const isOwn = /^\.\.?\/.*\.ts$/.test(specifier) && folders.some((folder) => parentURL.startsWith(folder));
-      if (!isOwn) return next(specifier, context);
-      return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true };
+      const isRelative = specifier.startsWith('.');
+      const isAmongThem =
+        folders.some((folder) => parentURL.startsWith(folder)) && (!isRelative || specifier.endsWith('.ts'));
+      // What requires it may have to be given another file.
+      if (!isAmongThem || !context.conditions.includes('import')) return next(specifier, context);
+      if (isRelative) return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true };
+      const found = packages.get(specifier) ?? next(specifier, context);
+      packages.set(specifier, found);
+      return { ...found, shortCircuit: true };
     },
   });
 }
