@@ -24,10 +24,16 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
 
 function translate(error: NodeJS.ErrnoException, arrivalSeconds: number): { status: string; appError: AppError } {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return { status: '408 Request Timeout', appError: new AppError('REQUEST_TIMEOUT', { seconds: String(arrivalSeconds) }) };
+    return {
+      status: '408 Request Timeout',
+      appError: new AppError('REQUEST_TIMEOUT', { seconds: String(arrivalSeconds) }),
+    };
   }
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    return { status: '431 Request Header Fields Too Large', appError: invalidRequest('The header fields are too large') };
+    return {
+      status: '431 Request Header Fields Too Large',
+      appError: invalidRequest('The header fields are too large'),
+    };
   }
   return { status: '400 Bad Request', appError: invalidRequest('The request is not valid HTTP') };
 }

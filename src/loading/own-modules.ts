@@ -20,7 +20,8 @@ export function resolveOwnModules(): void {
         folders.some((folder) => parentURL.startsWith(folder)) && (!isRelative || specifier.endsWith('.ts'));
       // What requires it may have to be given another file.
       if (!isAmongThem || !context.conditions.includes('import')) return next(specifier, context);
-      if (isRelative) return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true };
+      if (isRelative)
+        return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true };
       const found = packages.get(specifier) ?? next(specifier, context);
       packages.set(specifier, found);
       return { ...found, shortCircuit: true };
