@@ -48,7 +48,7 @@ async function throughThread(): Promise<void> {
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
       data: { protocol: PROTOCOL_VERSION, runtime, program: await sandboxProgram(), addon: nativeAddon() },
-      threads: 1,
+      mostThreads: 1,
       log: createLog('warn'),
     },
     { threadReady: () => undefined, message: post, threadLost: () => loaded.reject(new Error('the thread is gone')) },

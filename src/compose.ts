@@ -289,7 +289,7 @@ async function build(
     clock,
     uuid: randomUUID,
     maxProcesses: environment.PLUGIN_MAX_PROCESSES,
-    threads: Math.min(4, availableParallelism()),
+    mostThreads: Math.min(4, availableParallelism()),
   });
   opened.later('sandbox', () => pluginHost.close(0));
   plugins.whenRead(() => pluginHost.applySettings());

@@ -26,7 +26,7 @@ import { fingerprintOf, type Quarantine } from './processes/quarantine.ts';
 import { takeUngranted } from './ungranted-reads.ts';
 
 export interface CallRunnerDeps {
-  pool: DriverPool;
+  pool: Pick<DriverPool, 'post' | 'run'>;
   admission: Admission;
   calls: RunningCalls;
   quarantine: Quarantine;

@@ -52,8 +52,8 @@ export interface PluginHostDeps {
   /** A fresh UUID. */
   uuid: () => string;
   maxProcesses: number;
-  /** Driver threads. */
-  threads: number;
+  /** How many driver threads there may be; one begins, the others follow as children do. */
+  mostThreads: number;
   /** For tests: another driver, a shorter life of idle children, a faster watch. */
   driverFile?: string;
   idleMs?: number;
@@ -102,6 +102,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const children = new SandboxProcesses(
     {
       threads: () => pool?.threads() ?? [],
+      moreThreads: () => pool?.grow(),
       post: (thread, message) => pool?.post(thread, message),
       clock,
       log,
@@ -215,8 +216,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     catalog = plugins;
     // Not among builds of plugins, of which one that hangs would hold it up.
     const texts = await sandboxTexts(compiler, deps.sandboxDir);
-    // Threads and the spare process start while the plugins are compiled.
-    const [threads] = await Promise.all([startThreads(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
+    // The thread and the spare process start while the plugins are compiled.
+    const [threads] = await Promise.all([startThread(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
     if (ending() !== undefined) {
       // It may have been over before there were any.
       await ending();
@@ -240,12 +241,12 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await until(() => children.settled, CHILD_MS);
   }
 
-  async function startThreads(texts: SandboxTexts): Promise<DriverPool> {
+  async function startThread(texts: SandboxTexts): Promise<DriverPool> {
     pool = await createDriverPool(
       {
         filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
         data: { protocol: PROTOCOL_VERSION, ...texts, addon: nativeAddon() },
-        threads: deps.threads,
+        mostThreads: deps.mostThreads,
         log,
       },
       { threadReady: () => children.fill(0), message: heard, threadLost: (thread) => children.threadLost(thread) },

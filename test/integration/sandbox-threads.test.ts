@@ -26,7 +26,7 @@ async function openPool(t: Test) {
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
       data: { protocol: PROTOCOL_VERSION, runtime, program, addon: nativeAddon() },
-      threads: 1,
+      mostThreads: 1,
       log: createLog('silent'),
     },
     {

@@ -29,7 +29,7 @@ export async function besideHostile(t: Test): Promise<(t: Test, more?: object) =
       files: { 'honest.ts': HONEST, 'hostile.ts': 'export const handler = () => 1;' },
       entries: [{ id: 'hostile', emit_logs: true, timeout: 30, ...more }],
       driverFile: path.join(ROOT, 'test/support/hostile-driver.ts'),
-      threads: 1,
+      mostThreads: 1,
     });
     t.teardown(running.close);
     return running;

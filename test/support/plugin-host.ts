@@ -108,7 +108,7 @@ export async function startPluginHost({
     clock: systemClock,
     uuid: randomUUID,
     maxProcesses: 4,
-    threads: 1,
+    mostThreads: 1,
     watch: { debounceMs: 20, pollMs: 250 },
     ...deps,
   });

@@ -68,7 +68,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     ...{ pluginsDir: resolve(folder), sandboxDir: SANDBOX_DIR, environment: (name: string) => env[name] },
     log: createLog('info', { write: (line) => lines.push(line) }),
     metrics: { callEnded: nothing, capabilityCalled: nothing, processKilled: nothing, load: nothing },
-    ...{ clock: systemClock, uuid: randomUUID, maxProcesses: 4, threads: 1 },
+    ...{ clock: systemClock, uuid: randomUUID, maxProcesses: 4, mostThreads: 1 },
   });
   await host.start();
   return {

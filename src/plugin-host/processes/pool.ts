@@ -23,6 +23,8 @@ export interface DriverPool {
   run(thread: number, task: CallTask): Promise<CallReport>;
   /** Sends a message to a thread; lost when the thread is gone. */
   post(thread: number, message: HostMessage): void;
+  /** Starts one more thread, unless one is on its way or all are there. */
+  grow(): void;
   /** Ends all threads. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -39,14 +41,15 @@ export interface DriverPoolDeps {
   /** The driver's file, `sandbox/driver/driver.ts`; its export `task` is there for piscina only. */
   filename: string;
   data: DriverData;
-  threads: number;
+  /** How many there may be. */
+  mostThreads: number;
   log: Log;
 }
 
-/** How long all threads may take to say that they are ready, in ms. */
+/** How long the first thread may take to say that it is ready, in ms. */
 const START_MS = 30_000;
 
-/** Pauses before threads that are missing are started, in ms: doubling from the first to the last until all are there. */
+/** Pauses before threads that are missing are started, in ms: doubling from the first to the last until none is. */
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 5000;
 
@@ -95,7 +98,7 @@ class DriverThread {
 }
 
 /**
- * Starts the driver threads and resolves once each has sent its port. Piscina owns the threads; calls and messages
+ * Starts the first driver thread and resolves once it has sent its port. Piscina owns the threads; calls and messages
  * cross over the ports. Piscina's queue is not used for them: it is served from its head, so one full thread would hold
  * up all others.
  *
@@ -108,13 +111,14 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   let closing: Promise<void> | undefined;
   let restart: NodeJS.Timeout | undefined;
   let pauseMs = RESTART_FIRST_MS;
+  let wanted = 1;
 
   const pool = new Piscina({
     filename: deps.filename,
     name: 'task',
     workerData: deps.data,
     minThreads: 0,
-    maxThreads: deps.threads,
+    maxThreads: deps.mostThreads,
     idleTimeout: Number.POSITIVE_INFINITY,
     // The default parks a thread between tasks, and what its children say then lies unread.
     atomics: 'disabled',
@@ -129,11 +133,11 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     restart = undefined;
     if (closing !== undefined) return;
     try {
-      for (let task = 0; task < deps.threads; task++) pool.run(undefined).catch(failed);
+      for (let task = 0; task < wanted; task++) pool.run(undefined).catch(failed);
     } catch (error) {
       failed(error);
     }
-    if (pool.threads.length < deps.threads) fillLater();
+    if (pool.threads.length < wanted) fillLater();
   }
 
   function fillLater(): void {
@@ -162,7 +166,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
       events.threadLost(id);
     });
     events.threadReady(id);
-    if (threads.size < deps.threads) return;
+    if (threads.size < wanted) return;
     pauseMs = RESTART_FIRST_MS;
     started.resolve();
   });
@@ -171,6 +175,11 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     threads: () => [...threads.keys()],
     run: (id, task) => threads.get(id)?.run(task) ?? Promise.reject(new Error('The driver thread of the call is gone')),
     post: (id, message) => threads.get(id)?.post(message),
+    grow() {
+      if (threads.size < wanted || wanted === deps.mostThreads) return;
+      wanted++;
+      fill();
+    },
     close() {
       closing ??= end();
       return closing;
@@ -192,7 +201,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   fill();
 
   const timer = setTimeout(() => {
-    started.reject(new Error(`${threads.size} of ${deps.threads} driver threads are ready after ${START_MS} ms`));
+    started.reject(new Error(`no driver thread is ready after ${START_MS} ms`));
   }, START_MS);
   try {
     await started.promise;

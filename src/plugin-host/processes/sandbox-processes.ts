@@ -12,6 +12,8 @@ import { hasRoom, isIdle, newSandboxProcess, type SandboxProcess } from './sandb
 
 export interface SandboxProcessesDeps {
   threads: () => readonly number[];
+  /** A thread has more than one child, and another would take some. */
+  moreThreads: () => void;
   post: (thread: number, message: HostMessage) => void;
   clock: Clock;
   log: Log;
@@ -251,21 +253,23 @@ export class SandboxProcesses {
   }
 
   private open(): boolean {
-    const thread = this.quietestThread();
+    const [thread, held] = this.quietestThread() ?? [];
     if (thread === undefined) return false;
+    if (held !== 0) this.deps.moreThreads();
     const child = newSandboxProcess(++this.lastId, thread, this.deps.clock.elapsed());
     this.all.set(child.id, child);
     this.deps.post(thread, { type: 'open', child: child.id });
     return true;
   }
 
-  private quietestThread(): number | undefined {
+  /** With the number of its children. */
+  private quietestThread(): [number, number] | undefined {
     const load = new Map(this.deps.threads().map((thread) => [thread, 0]));
     for (const { thread } of this.all.values()) {
       const known = load.get(thread);
       if (known !== undefined) load.set(thread, known + 1);
     }
-    return [...load].sort(([, a], [, b]) => a - b)[0]?.[0];
+    return [...load].sort(([, a], [, b]) => a - b)[0];
   }
 
   private own(child: SandboxProcess, version: PluginVersion): void {

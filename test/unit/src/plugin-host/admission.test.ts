@@ -14,7 +14,15 @@ function setUp(maxProcesses = 4) {
   const posted: HostMessage[] = [];
   const post = (_thread: number, message: HostMessage) => posted.push(message);
   const children: SandboxProcesses = new SandboxProcesses(
-    { threads: () => [1], post, clock, log: createLog('silent'), maxProcesses, idleMs: 60_000 },
+    {
+      threads: () => [1],
+      moreThreads: () => undefined,
+      post,
+      clock,
+      log: createLog('silent'),
+      maxProcesses,
+      idleMs: 60_000,
+    },
     {
       changed: () => admission.pump(),
       spawned: () => undefined,

@@ -30,14 +30,13 @@ const returned = report({ kind: 'returned', json: '1' });
 const lost = report({ kind: 'ended', code: 'SANDBOX_LOST', message: 'gone' }, { lost: true });
 
 /** A pool whose children are ready at once and whose calls the test answers. */
-class ScriptedPool implements DriverPool {
+class ScriptedPool implements Pick<DriverPool, 'post' | 'run' | 'threads'> {
   tasks: CallTask[] = [];
   posted: HostMessage[] = [];
   answer: (task: CallTask) => Promise<CallReport> = () => Promise.resolve(returned);
   heard: ((message: HostMessage) => void) | undefined;
 
   threads = () => [1];
-  close = () => Promise.resolve();
 
   run(_thread: number, task: CallTask): Promise<CallReport> {
     this.tasks.push(task);
@@ -77,6 +76,7 @@ function setUp(entry: object = {}) {
   const children: SandboxProcesses = new SandboxProcesses(
     {
       threads: pool.threads,
+      moreThreads: () => undefined,
       post: (thread, message) => pool.post(thread, message),
       clock,
       log,

@@ -9,7 +9,8 @@ import { eventually } from '../../../../support/plugin-host.ts';
 
 const FAKE_DRIVER = new URL('../../../../support/fake-driver.ts', import.meta.url);
 
-async function startPool(threads: number, filename = fileURLToPath(FAKE_DRIVER)) {
+/** A pool of so many threads, all there. */
+async function startPool(mostThreads: number, filename = fileURLToPath(FAKE_DRIVER)) {
   const heard: [number, DriverMessage][] = [];
   const ready: number[] = [];
   const lost: number[] = [];
@@ -17,7 +18,7 @@ async function startPool(threads: number, filename = fileURLToPath(FAKE_DRIVER))
     {
       filename,
       data: { protocol: PROTOCOL_VERSION, runtime: '', program: '', addon: '' },
-      threads,
+      mostThreads,
       log: createLog('silent'),
     },
     {
@@ -26,6 +27,13 @@ async function startPool(threads: number, filename = fileURLToPath(FAKE_DRIVER))
       threadLost: (thread) => lost.push(thread),
     },
   );
+  for (let count = 1; count < mostThreads; count += 1) {
+    pool.grow();
+    await eventually(
+      () => pool.threads().length,
+      (there) => there > count,
+    );
+  }
   return { pool, heard, ready, lost };
 }
 
@@ -38,9 +46,10 @@ const task = (params: object) => ({
   timeout_ms: 1000,
 });
 
-t.test('starts when all threads are ready, and each message and call goes to its thread', async (t) => {
+t.test('it grows as it is asked to, and each message and call goes to its thread', async (t) => {
   const { pool, heard, ready } = await startPool(2);
   t.teardown(() => pool.close());
+  pool.grow();
   t.equal(pool.threads().length, 2);
   t.same(ready, pool.threads());
   for (const thread of pool.threads()) {

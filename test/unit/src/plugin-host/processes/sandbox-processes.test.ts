@@ -24,7 +24,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
   const gone: string[] = [];
   const died: string[] = [];
   const time = { now: 0 };
-  const state = { changes: 0, meets: true };
+  const state = { changes: 0, meets: true, asked: 0 };
   const post = (thread: number, message: HostMessage) => {
     const what = message.type === 'load' ? ` ${message.version.pluginId}:${message.version.version}` : '';
     posted.push(`${thread} ${message.type} ${message.child}${what}`);
@@ -32,6 +32,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
   const children = new SandboxProcesses(
     {
       threads: () => threads,
+      moreThreads: () => state.asked++,
       post,
       clock: { now: () => time.now, elapsed: () => time.now },
       log: createLog('silent'),
@@ -127,10 +128,14 @@ t.test('children that nobody waits for any more end after their time, but for on
   t.same(taken(), ['7 close 2', '7 close 3']);
 });
 
-t.test('children are spread over the threads', async (t) => {
-  const { children, taken } = setUp(4, [7, 8]);
+t.test('children are spread over the threads, and more are asked for once each has one', async (t) => {
+  const { children, taken, state } = setUp(4, [7, 8]);
+  children.fill(2);
+  t.same(taken(), ['7 open 1', '8 open 2']);
+  t.equal(state.asked, 0);
   children.fill(4);
-  t.same(taken(), ['7 open 1', '8 open 2', '7 open 3', '8 open 4']);
+  t.same(taken(), ['7 open 3', '8 open 4']);
+  t.equal(state.asked, 2);
 });
 
 t.test('a new version is loaded into the same child, and an old one comes back the same way', async (t) => {
