@@ -12,8 +12,8 @@ export interface PluginHost {
   /** What became of the calls here. */
   readonly ended: Pick<CallFeed, 'latest' | 'after' | 'onCall'>;
   /**
-   * Compiles what lies in the plugins folder, starts the first thread and the spare process. A build that takes long is not
-   * waited for: its plugin serves later.
+   * Compiles what lies in the plugins folder, starts the first thread and the spare process. A build that takes long is
+   * not waited for: its plugin serves later.
    */
   start(): Promise<void>;
   /**
