@@ -151,6 +151,22 @@ async function build(
   const dataDir = resolve(environment.DATA_DIR);
   const lock = lockDataDir(dataDir);
   opened.later('lock of the data folder', () => lock.release());
+  const pluginHost = (parts.createPluginHost ?? createPluginHost)({
+    entries: configuration.plugins,
+    pluginsDir: resolve(environment.PLUGINS_DIR),
+    sandboxDir: SANDBOX_DIR,
+    dataDir,
+    environment: (name) => live.variable(name),
+    log,
+    metrics: metrics.plugins,
+    clock,
+    uuid: randomUUID,
+    maxProcesses: environment.PLUGIN_MAX_PROCESSES,
+    mostThreads: Math.min(4, availableParallelism()),
+  });
+  opened.later('sandbox', () => pluginHost.close(0));
+  // Its thread and its spare process start beside what follows.
+  pluginHost.prepare();
   const apiKey = await openApiKey(environment.API_KEY, dataDir);
   const keys = loadSealingKey({ dataDir, configured: environment.STORAGE_ENCRYPTION_KEY, randomBytes, log });
   const sealer = createSealer(keys, randomBytes);
@@ -275,26 +291,8 @@ async function build(
     onBegun: (result) => metrics.http.keyed(result),
   });
   opened.later('idempotency keys', () => idempotencyKeys.close());
-  const pluginHost = (parts.createPluginHost ?? createPluginHost)({
-    services,
-    books: store.read,
-    entries: configuration.plugins,
-    settings: (id) => plugins.of(id),
-    pluginsDir: resolve(environment.PLUGINS_DIR),
-    sandboxDir: SANDBOX_DIR,
-    dataDir,
-    environment: (name) => live.variable(name),
-    log,
-    metrics: metrics.plugins,
-    clock,
-    uuid: randomUUID,
-    maxProcesses: environment.PLUGIN_MAX_PROCESSES,
-    mostThreads: Math.min(4, availableParallelism()),
-  });
-  opened.later('sandbox', () => pluginHost.close(0));
   plugins.whenRead(() => pluginHost.applySettings());
-  // Its threads and processes start beside what follows.
-  const hostStarted = pluginHost.start();
+  const hostStarted = pluginHost.start({ services, books: store.read, settings: (id) => plugins.of(id) });
   hostStarted.catch(() => undefined);
   const signInCode = new SignInCode({ key: apiKey.key, elapsed: clock.elapsed, randomBytes });
   const server = await createHttpServer({

@@ -3,9 +3,7 @@ import { type Death, type DriverMessage, PROTOCOL_VERSION } from '../../sandbox/
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
-import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
 import type { Log } from '../observability/log.ts';
-import type { Services } from '../services/services.ts';
 import { Admission } from './admission.ts';
 import { CallFeed } from './call-feed.ts';
 import { CallLog } from './call-log.ts';
@@ -15,14 +13,14 @@ import { bindCapabilities } from './capabilities/table.ts';
 import { Catalog, pluginsRoot } from './catalog/catalog.ts';
 import type { WatchTiming } from './catalog/folder-watch.ts';
 import type { CatalogPlugin, KnownPlugin } from './catalog/known-plugin.ts';
-import { type PluginBooks, PluginViews } from './catalog/plugin-view.ts';
+import { PluginViews } from './catalog/plugin-view.ts';
 import { stateOf } from './catalog/version-swap.ts';
 import { nativeAddon } from './compiler/child-program.ts';
 import { type Compiler, createCompiler } from './compiler/compiler.ts';
-import { type SandboxTexts, sandboxTexts } from './compiler/sandbox-texts.ts';
+import { sandboxTexts } from './compiler/sandbox-texts.ts';
 import { FairStart } from './fair-start.ts';
 import { Gateway } from './gateway.ts';
-import type { PluginHost, PluginStatus, ProcessUse } from './plugin-host.ts';
+import type { PluginHost, PluginStatus, PluginSurroundings, ProcessUse } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
 import { createOrphans, killProcess, type Orphans, systemStartTime } from './processes/orphans.ts';
 import { createDriverPool, type DriverPool } from './processes/pool.ts';
@@ -32,13 +30,8 @@ import { type Closed, SandboxProcesses } from './processes/sandbox-processes.ts'
 import { UsageLedger } from './processes/usage.ts';
 
 export interface PluginHostDeps {
-  services: Services;
-  /** What the store knows of plugins. */
-  books: PluginBooks;
   /** The `plugins` of the configuration as it is at the start. */
   entries: readonly PluginEntry[];
-  /** What clients made of a plugin; absent: nothing. */
-  settings?: (pluginId: string) => StoredPlugin | undefined;
   pluginsDir: string;
   /** Absolute path of `sandbox/`. */
   sandboxDir: string;
@@ -61,6 +54,15 @@ export interface PluginHostDeps {
   watch?: WatchTiming;
 }
 
+/** What a host begins with, before it knows what plugins run among; absent where it is to end. */
+interface Prepared {
+  /** The plugins folder, without symbolic links. */
+  root: string;
+  compiler: Compiler;
+  /** The first of the driver threads, which starts the spare process. */
+  thread: Promise<DriverPool>;
+}
+
 /** As the culprit of an end: no call was. */
 const NO_CALL = 0;
 /** How long a child without a call is kept. */
@@ -78,9 +80,6 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const { log, clock, metrics } = deps;
   const calls = new RunningCalls();
   const quarantine = new Quarantine(clock);
-  const capabilities = bindCapabilities(deps.services);
-  const { effects } = deps.services;
-  const gateway = new Gateway({ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid });
   const callLog = new CallLog();
   const feed = new CallFeed();
   const fairStart = new FairStart(clock);
@@ -91,6 +90,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   let pool: DriverPool | undefined;
   let catalog: Catalog | undefined;
   let compiler: Compiler | undefined;
+  let prepared: Promise<Prepared | undefined> | undefined;
+  let gateway: Gateway | undefined;
+  let views: PluginViews | undefined;
   let runner: CallRunner | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
@@ -118,15 +120,6 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     },
   );
   const admission = new Admission(children, clock);
-  const views = new PluginViews({
-    books: deps.books,
-    plugins: () => catalog?.list() ?? [],
-    lastHour: (pluginId) => usage.lastHour(pluginId),
-    uses: (pluginId) => uses().filter((use) => use.pluginId === pluginId),
-    load: (pluginId) => admission.load(pluginId),
-    backOff: (pluginId) => quarantine.backOff(pluginId),
-    clock,
-  });
 
   function uses(): ProcessUse[] {
     return [...children.list()].map(({ pluginId, isolates, rssBytes }) => ({
@@ -180,7 +173,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const { child, call } = message;
     fairStart.push(child, () => {
       gateway
-        .answer(child, call, message.message)
+        ?.answer(child, call, message.message)
         .then((reply) => pool?.post(thread, { type: 'reply', child, call, message: { id: message.message.id, reply } }))
         .catch((error: unknown) => log.error({ err: error }, 'a capability call was not answered'));
     });
@@ -192,18 +185,47 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     metrics.load({ processes: children.size, running: calls.size, queued: admission.queued });
   }
 
-  async function start(): Promise<void> {
+  async function prepare(): Promise<Prepared | undefined> {
     const swept = (await orphans?.sweep()) ?? [];
     if (swept.length > 0) log.warn({ pids: swept }, 'ended sandbox processes that an earlier server left behind');
     const root = await pluginsRoot(deps.pluginsDir);
-    if (ending() !== undefined) return;
+    if (ending() !== undefined) return undefined;
     compiler = createCompiler({ root, sandboxDir: deps.sandboxDir });
+    const thread = startThread(compiler);
+    // Who starts the host hears of it.
+    thread.catch(() => undefined);
+    return { root, compiler, thread };
+  }
+
+  async function startThread(compiler: Compiler): Promise<DriverPool> {
+    // Not among builds of plugins, of which one that hangs would hold it up.
+    const texts = await sandboxTexts(compiler, deps.sandboxDir);
+    pool = await createDriverPool(
+      {
+        filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
+        data: { protocol: PROTOCOL_VERSION, ...texts, addon: nativeAddon() },
+        mostThreads: deps.mostThreads,
+        log,
+      },
+      { threadReady: () => children.fill(0), message: heard, threadLost: (thread) => children.threadLost(thread) },
+    );
+    children.fill(0);
+    return pool;
+  }
+
+  async function start({ services, books, settings }: PluginSurroundings): Promise<void> {
+    const { effects } = services;
+    const capabilities = bindCapabilities(services);
+    gateway = new Gateway({ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid });
+    prepared ??= prepare();
+    const ground = await prepared;
+    if (ground === undefined) return;
     const watch = deps.watch === undefined ? {} : { watch: deps.watch };
     const plugins = new Catalog({
       ...watch,
       entries: deps.entries,
-      root,
-      compiler,
+      root: ground.root,
+      compiler: ground.compiler,
       environment: deps.environment,
       log,
       clock,
@@ -211,18 +233,21 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       // What its author has mended is not held against it.
       serves: (pluginId) => quarantine.forget(pluginId),
       gone: (pluginId) => callLog.forget(pluginId),
-      ...(deps.settings !== undefined && { settings: deps.settings }),
+      ...(settings !== undefined && { settings }),
     });
     catalog = plugins;
-    // Not among builds of plugins, of which one that hangs would hold it up.
-    const texts = await sandboxTexts(compiler, deps.sandboxDir);
+    views = new PluginViews({
+      books,
+      plugins: () => plugins.list(),
+      lastHour: (pluginId) => usage.lastHour(pluginId),
+      uses: (pluginId) => uses().filter((use) => use.pluginId === pluginId),
+      load: (pluginId) => admission.load(pluginId),
+      backOff: (pluginId) => quarantine.backOff(pluginId),
+      clock,
+    });
     // The thread and the spare process start while the plugins are compiled.
-    const [threads] = await Promise.all([startThread(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
-    if (ending() !== undefined) {
-      // It may have been over before there were any.
-      await ending();
-      return await threads.close();
-    }
+    const [threads] = await Promise.all([ground.thread, plugins.start(deps.compileMs ?? COMPILE_MS)]);
+    if (ending() !== undefined) return await ending();
     const late = plugins.list().filter((plugin) => stateOf(plugin) === 'compiling');
     if (late.length > 0) log.warn({ pluginIds: late.map(({ entry }) => entry.id) }, 'plugins are still being compiled');
     const plugin = (id: string) => plugins.get(id);
@@ -241,20 +266,6 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await until(() => children.settled, CHILD_MS);
   }
 
-  async function startThread(texts: SandboxTexts): Promise<DriverPool> {
-    pool = await createDriverPool(
-      {
-        filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
-        data: { protocol: PROTOCOL_VERSION, ...texts, addon: nativeAddon() },
-        mostThreads: deps.mostThreads,
-        log,
-      },
-      { threadReady: () => children.fill(0), message: heard, threadLost: (thread) => children.threadLost(thread) },
-    );
-    children.fill(0);
-    return pool;
-  }
-
   async function close(graceMs: number): Promise<void> {
     await until(() => underWay === 0, graceMs);
     admission.close();
@@ -263,7 +274,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await Promise.all([catalog?.close(), compiler?.close()]);
     await Promise.race([children.closeAll(), until(() => children.size === 0, LAST_CHILD_MS)]);
     for (const child of children.list()) for (const pid of child.pids) killProcess(pid);
-    await pool?.close();
+    // One that is still being started is not there yet.
+    const threads = await prepared?.then((ground) => ground?.thread).catch(() => undefined);
+    await threads?.close();
   }
 
   /** @throws AppError `PLUGIN_NOT_FOUND` */
@@ -273,8 +286,18 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     return plugin;
   }
 
+  function started(): PluginViews {
+    if (views === undefined) throw new Error('the plugin host has not been started');
+    return views;
+  }
+
   return {
     ended: feed,
+    prepare() {
+      prepared ??= prepare();
+      // Who starts the host hears of it.
+      prepared.catch(() => undefined);
+    },
     start,
     async call(pluginId, request, signal) {
       const plugin = known(pluginId);
@@ -299,9 +322,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       startFailure: children.stuck,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),
-    list: (page, among) => views.list(page, among),
+    list: (page, among) => started().list(page, among),
     async get(pluginId) {
-      const view = await views.get(pluginId);
+      const view = await started().get(pluginId);
       if (view === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
       return view;
     },

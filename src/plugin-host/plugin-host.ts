@@ -3,19 +3,21 @@ import type { Claim } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
+import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
+import type { Services } from '../services/services.ts';
 import type { BundlerConfinement } from './bundler-confinement.ts';
 import type { CallFeed } from './call-feed.ts';
+import type { PluginBooks } from './catalog/plugin-view.ts';
 import type { Totals } from './processes/usage.ts';
 
 /** Runs plugins. Everything about processes, threads and isolates lies behind it. */
 export interface PluginHost {
   /** What became of the calls here. */
   readonly ended: Pick<CallFeed, 'latest' | 'after' | 'onCall'>;
-  /**
-   * Compiles what lies in the plugins folder, starts the first thread and the spare process. A build that takes long is
-   * not waited for: its plugin serves later.
-   */
-  start(): Promise<void>;
+  /** Begins what needs no plugin yet and takes the longest: the first thread and the spare process. */
+  prepare(): void;
+  /** Compiles what lies in the plugins folder. A build that takes long is not waited for: its plugin serves later. */
+  start(surroundings: PluginSurroundings): Promise<void>;
   /**
    * Runs one call to its end; every end is an answer.
    * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_DISABLED`, `PLUGIN_GET_DISABLED`, and under an idempotency key
@@ -48,6 +50,15 @@ export interface PluginHost {
   usage(): PluginUsage;
   /** Lets the calls that are there come to their end for `graceMs`, then kills every child. Safe to call twice. */
   close(graceMs: number): Promise<void>;
+}
+
+/** What plugins run among. */
+export interface PluginSurroundings {
+  services: Services;
+  /** What the store knows of plugins. */
+  books: PluginBooks;
+  /** What clients made of a plugin; absent: nothing. */
+  settings?: (pluginId: string) => StoredPlugin | undefined;
 }
 
 /** Whether the caller still waits for the answer: what a call needs of an AbortSignal, which is one. */

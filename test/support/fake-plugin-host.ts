@@ -26,6 +26,8 @@ export class FakePluginHost implements PluginHost {
     this.#ids = ids;
   }
 
+  prepare(): void {}
+
   async start(): Promise<void> {}
 
   async call(pluginId: string, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer> {

@@ -8,7 +8,7 @@ import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { PluginBooks } from '../../src/plugin-host/catalog/plugin-view.ts';
 import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
-import type { PluginHost, PluginRequest } from '../../src/plugin-host/plugin-host.ts';
+import type { PluginHost, PluginRequest, PluginSurroundings } from '../../src/plugin-host/plugin-host.ts';
 import type { PluginMetrics } from '../../src/plugin-host/plugin-metrics.ts';
 import { PluginServices } from './plugin-services.ts';
 
@@ -78,11 +78,28 @@ export interface HostAnswer {
   retryAfter?: number;
 }
 
-export interface HostOptions extends Partial<Omit<PluginHostDeps, 'entries'>> {
+export interface HostOptions extends Partial<Omit<PluginHostDeps, 'entries'> & PluginSurroundings> {
   files?: Record<string, string>;
   entries?: (Partial<z.input<typeof pluginEntrySchema>> & { id: string })[];
   /** Given the host before it starts. */
   beforeStart?: (host: PluginHost) => void;
+}
+
+/** What a host is made of that runs the plugins of a folder. */
+export function hostDeps(pluginsDir: string): PluginHostDeps {
+  return {
+    entries: [],
+    pluginsDir,
+    sandboxDir: resolve(import.meta.dirname, '../../sandbox'),
+    environment: () => undefined,
+    log: createLog('silent'),
+    metrics: new RecordedMetrics(),
+    clock: systemClock,
+    uuid: randomUUID,
+    maxProcesses: 4,
+    mostThreads: 1,
+    watch: { debounceMs: 20, pollMs: 250 },
+  };
 }
 
 /** A plugin host with real threads and children, over services in memory. */
@@ -90,30 +107,22 @@ export async function startPluginHost({
   files = {},
   entries = [],
   beforeStart,
-  ...deps
+  ...given
 }: HostOptions = {}): Promise<RunningHost> {
   const folder = new PluginFolder(files);
   const services = new PluginServices();
   const metrics = new RecordedMetrics();
   const lines: string[] = [];
+  const { services: others, books = new FakeBooks(), settings, ...deps } = given;
   const host = createPluginHost({
-    services,
-    books: new FakeBooks(),
+    ...hostDeps(folder.path),
     entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, ...entry })),
-    pluginsDir: folder.path,
-    sandboxDir: resolve(import.meta.dirname, '../../sandbox'),
-    environment: () => undefined,
     log: createLog('debug', { write: (line) => lines.push(line) }),
     metrics,
-    clock: systemClock,
-    uuid: randomUUID,
-    maxProcesses: 4,
-    mostThreads: 1,
-    watch: { debounceMs: 20, pollMs: 250 },
     ...deps,
   });
   beforeStart?.(host);
-  await host.start();
+  await host.start({ services: others ?? services, books, ...(settings !== undefined && { settings }) });
   return {
     host,
     services,

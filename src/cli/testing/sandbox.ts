@@ -62,15 +62,16 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const lines: string[] = [];
   const nothing = () => {};
   const host = createPluginHost({
-    services: fakes.services({ fetch: (request) => answered(answer, request), close: async () => {} }),
-    books: { kvUsage: async () => ({ keys: 0, bytes: 0 }), spentLastHour: async () => ({ value: 0n, fee: 0n }) },
     entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, emit_logs: true, ...entry })),
     ...{ pluginsDir: resolve(folder), sandboxDir: SANDBOX_DIR, environment: (name: string) => env[name] },
     log: createLog('info', { write: (line) => lines.push(line) }),
     metrics: { callEnded: nothing, capabilityCalled: nothing, processKilled: nothing, load: nothing },
     ...{ clock: systemClock, uuid: randomUUID, maxProcesses: 4, mostThreads: 1 },
   });
-  await host.start();
+  await host.start({
+    services: fakes.services({ fetch: (request) => answered(answer, request), close: async () => {} }),
+    books: { kvUsage: async () => ({ keys: 0, bytes: 0 }), spentLastHour: async () => ({ value: 0n, fee: 0n }) },
+  });
   return {
     async call(id, { params = {}, route = '', method = 'POST', headers = {}, query = {} } = {}) {
       const request = { method, route, headers, query, params, keyId: 'test', requestId: randomUUID() } as const;

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { createPluginHost } from '../../../../src/plugin-host/host.ts';
 import type { PluginHost } from '../../../../src/plugin-host/plugin-host.ts';
-import { eventually, PluginFolder, startPluginHost } from '../../../support/plugin-host.ts';
+import { eventually, hostDeps, PluginFolder, startPluginHost } from '../../../support/plugin-host.ts';
 
 const driverFile = fileURLToPath(new URL('../../../support/fake-driver.ts', import.meta.url));
 const files = { 'echo.ts': 'export const handler = () => 1;', 'broken.ts': 'export const handler = (' };
@@ -30,6 +31,30 @@ t.test('wires a call from its request to its answer', async (t) => {
       { id: 'get', state: 'serving', reason: null, version: String, refused: false },
     ],
   });
+});
+
+t.test('has its spare process before it knows what plugins run among, and ends it also then', async (t) => {
+  const folder = new PluginFolder(files);
+  t.teardown(() => folder.remove());
+  const host = createPluginHost({ ...hostDeps(folder.path), driverFile });
+  host.prepare();
+  const { threads } = await eventually(
+    () => host.status(),
+    ({ processes }) => processes === 1,
+  );
+  t.equal(threads, 1);
+  await t.rejects(host.get('echo'), /has not been started/);
+  await host.close(0);
+  t.match(host.status(), { threads: 0, processes: 0 });
+});
+
+t.test('ends also while its thread is being started', async (t) => {
+  const folder = new PluginFolder(files);
+  t.teardown(() => folder.remove());
+  const host = createPluginHost({ ...hostDeps(folder.path), driverFile });
+  host.prepare();
+  await host.close(0);
+  t.match(host.status(), { threads: 0, processes: 0 });
 });
 
 t.test('goes by what clients make of a plugin, and tells what its calls wrote', async (t) => {
