@@ -175,6 +175,7 @@ t.test('files that share a process are told apart, and one that fails is its las
       t.equal(output.match(/^in /gm)?.length, 1);
     }
     t.match(each[1]?.output, /closed/);
+    t.match(each[3]?.output, /^kept alive by: .*Timeout/m);
   }
 });
 

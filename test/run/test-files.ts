@@ -86,12 +86,16 @@ function runFile(file: string, seconds: number): () => boolean {
       (error: unknown) => test.threw(error),
     );
   });
+  // Also what an earlier file left behind may keep it.
+  const keeping = () => `kept alive by: ${process.getActiveResourcesInfo().join(', ')}\n`;
+  const late = setTimeout(() => process.stderr.write(keeping()), seconds * 1000).unref();
   const endings = [() => test.ended || test.end(), () => test.endAll()];
   return () => {
     if (!test.results) endings.shift()?.();
     if (!test.results) return false;
     // Else its time would go on, and run out while another file runs.
     test.setTimeout(0);
+    clearTimeout(late);
     return true;
   };
 }
