@@ -3,7 +3,7 @@ import { Configuration, RelayersApi } from '@openzeppelin/relayer-sdk';
 import { Asset, Operation, Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { LUMEN } from '../support/stellar-scene.ts';
-import { payment, stellarStage } from '../support/stellar-stage.ts';
+import { FEE_LEDGERS, payment, stellarStage } from '../support/stellar-stage.ts';
 
 const PAYER = `export async function handler({ api, params }) {
   const sent = await api.useRelayer('local-1').sendTransaction(params);
@@ -100,8 +100,8 @@ t.test('a plugin sends and waits', async (t) => {
 
 t.test('a user’s transaction is quoted, built and sent, and pays for itself', async (t) => {
   const [to, user] = [await funded(), await funded()];
-  // The fee bump of the test before paid more for a place; after ten ledgers a node does not count it any more.
-  for (let ledger = 0; ledger < 10; ledger += 1) await net.tick();
+  // The fee bump of a test before paid more for a place.
+  await net.tick(FEE_LEDGERS);
   await relayers.updateRelayer(ID, { policies: { fee_payment_strategy: 'user' } });
   const asked = { operations: [payment(to, LUMEN)], source_account: user.publicKey(), fee_token: 'native' } as never;
   const quoted = (await relayers.quoteSponsoredTransaction(ID, asked)).data.data as unknown as Sponsored;

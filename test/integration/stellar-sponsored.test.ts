@@ -3,7 +3,7 @@ import { Asset, type Keypair, Operation, Transaction } from '@stellar/stellar-sd
 import t from 'tap';
 import { openMarket } from '../support/stellar-market.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
-import { stellarStage } from '../support/stellar-stage.ts';
+import { FEE_LEDGERS, stellarStage } from '../support/stellar-stage.ts';
 
 // Of ledgers that come faster what is quoted is more.
 const settings = async () => ({ average_blocktime_ms: 5_000 });
@@ -57,6 +57,7 @@ t.test('a quote, what is built by it, and what lands', async (t) => {
 });
 
 t.test('operations of an account are quoted as well, and fees can be lumens', async (t) => {
+  await net.tick(FEE_LEDGERS);
   const to = await funded();
   const operations = [{ type: 'payment', destination: to.publicKey(), amount: '5', asset: { type: 'native' } }];
   const body = { operations, source_account: user.publicKey(), fee_token: 'XLM' };
@@ -68,6 +69,7 @@ t.test('operations of an account are quoted as well, and fees can be lumens', as
 });
 
 t.test('the relayer bids no more than it is paid for', async (t) => {
+  await net.tick(FEE_LEDGERS);
   const to = await funded();
   const inner = await signed(user, [pay(to, '1'), pay(relayer, '0.000015', asset)]);
   const id = await submit({ transaction_xdr: inner.toXdr(), fee_bump: true, max_fee: 1_000_000 });
@@ -76,6 +78,7 @@ t.test('the relayer bids no more than it is paid for', async (t) => {
 });
 
 t.test('what is not paid for is not sent', async (t) => {
+  await net.tick(FEE_LEDGERS);
   const to = await funded();
   const [short, fair] = ['0.0000148', '0.0000149'];
   const asked = async (...operations: Parameters<typeof signed>[1][number][]) => ({
@@ -114,6 +117,7 @@ t.test('what is not paid for is not sent', async (t) => {
 });
 
 t.test('a quote refuses what would be refused later', async (t) => {
+  await net.tick(FEE_LEDGERS);
   const to = await funded();
   const good = await draft(pay(to, '1'));
   const operations = [{ type: 'payment', destination: to.publicKey(), amount: '5', asset: { type: 'native' } }];

@@ -95,6 +95,9 @@ export async function stellarStage(
   };
 }
 
+/** After so many a node does not count what a fee bump paid for its place any more, and quotes are those of before. */
+export const FEE_LEDGERS = 10;
+
 /** A payment of lumens as requests write it. */
 export const payment = (to: string | Keypair, stroops: bigint) => ({
   type: 'payment',
