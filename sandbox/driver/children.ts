@@ -1,21 +1,23 @@
-import type { ChildProcess } from 'node:child_process';
 import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
-import { type Journal, openJournal } from './child/journal.ts';
-import { type Launcher, launch } from './child/launch.ts';
+import { openJournal } from './child/journal.ts';
+import type { Launcher } from './child/launch.ts';
 import { NO_CALL } from './pulse.ts';
+import { Starts } from './starter/starts.ts';
 import { Supervisor, unableToRun } from './supervisor.ts';
 
 /** The children of one thread, by the numbers that the host gave them. */
 export class Children {
-  readonly #data: DriverData;
+  readonly #runtime: string;
   readonly #launcher: Launcher;
   readonly #post: (message: DriverMessage) => void;
+  readonly #starts: Starts;
   readonly #supervisors = new Map<number, Supervisor>();
 
   constructor(data: DriverData, launcher: Launcher, post: (message: DriverMessage) => void) {
-    this.#data = data;
+    this.#runtime = data.runtime;
     this.#launcher = launcher;
     this.#post = post;
+    this.#starts = new Starts(launcher, data.program);
   }
 
   /** Acts on one message of the host; one for a child that is gone is dropped, since `closed` is on its way. */
@@ -46,6 +48,7 @@ export class Children {
   /** Kills every child. Safe to call twice. */
   close(reason: string): void {
     for (const supervisor of this.#supervisors.values()) supervisor.close(reason);
+    this.#starts.close();
   }
 
   #open(number: number): void {
@@ -55,9 +58,9 @@ export class Children {
       const supervisor = new Supervisor({
         child: number,
         launcher: this.#launcher,
-        start: () => this.#start(journal),
+        start: () => this.#starts.start(journal?.fd),
         journal,
-        runtime: this.#data.runtime,
+        runtime: this.#runtime,
         post: (message) => {
           if (message.type === 'closed') this.#supervisors.delete(number);
           this.#post(message);
@@ -70,13 +73,5 @@ export class Children {
       const detail = error instanceof Error ? error.message : String(error);
       this.#post({ type: 'closed', child: number, cause: 'start', detail, culprit: NO_CALL, stderr: '' });
     }
-  }
-
-  #start(journal: Journal | undefined): ChildProcess {
-    const child = launch(this.#launcher, this.#data.program, journal?.fd);
-    // Without a descriptor to be had there is no process, and the error comes when nobody listens to it any more.
-    child.on('error', () => undefined);
-    if (!child.stdio) throw new Error('there is no file descriptor left for it');
-    return child;
   }
 }

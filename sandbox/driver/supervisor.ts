@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
 import { FrameDecoder, ProtocolViolation } from '../frames.ts';
@@ -17,7 +16,7 @@ import {
   type ReplyMessage,
   UP,
 } from '../protocol.ts';
-import { Child, type Gone } from './child/child.ts';
+import { Child, type Gone, type HeldProcess } from './child/child.ts';
 import {
   cutRequest,
   isCrowded,
@@ -47,8 +46,8 @@ import { ResidentMemory, Watchdog } from './watchdog.ts';
 export interface SupervisorParts {
   readonly child: number;
   readonly launcher: Launcher;
-  /** Starts the child's process. */
-  readonly start: () => ChildProcess;
+  /** Starts the child's process, which may come a little later. */
+  readonly start: () => HeldProcess;
   /** What the child notes, where it is given a journal. */
   readonly journal?: Journal | undefined;
   /** The guest runtime's text. */

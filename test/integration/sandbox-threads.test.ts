@@ -41,9 +41,9 @@ async function openPool(t: Test) {
   t.teardown(() => pool.close());
   const [thread = 0] = pool.threads();
   const post = (message: HostMessage): void => pool.post(thread, message);
-  const message = async (type: DriverMessage['type']): Promise<DriverMessage> => {
+  const message = async (type: DriverMessage['type'], child = 1): Promise<DriverMessage> => {
     for (;;) {
-      const found = messages.find((one) => one.type === type);
+      const found = messages.find((one) => one.type === type && one.child === child);
       if (found !== undefined) return found;
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
@@ -82,6 +82,27 @@ t.test('the end of a thread ends its spinning child', async (t) => {
   const confined = spawned.type === 'spawned' && spawned.confinement.pdeathsig;
   // Where there is no signal at the parent's death, the host kills by process id instead.
   if (confined) t.same(await survivors(children, GONE_WITHIN_MS), []);
+});
+
+t.test('the end of a thread ends what starts its children, and those', async (t) => {
+  const { pool, post, message } = await openPool(t);
+  const sandboxesBelow = async (pid: number) =>
+    (await descendantsOf(pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
+  const byStarter = async () => {
+    const starter = (await descendantsOf(process.pid)).find(({ command }) => command.includes('isolayer-starter'));
+    return starter === undefined ? 0 : (await sandboxesBelow(starter.pid)).length;
+  };
+  const MOST = 10;
+  let opened = 0;
+  while (opened < MOST && (await byStarter()) === 0) {
+    opened += 1;
+    post({ type: 'open', child: opened });
+    await message('ready', opened);
+  }
+  if (process.platform === 'linux') t.ok(opened > 3 && opened < MOST, `the last of ${opened} has been started by it`);
+  const all = await descendantsOf(process.pid);
+  await pool.close();
+  if (process.platform === 'linux') t.same(await survivors(all, GONE_WITHIN_MS), []);
 });
 
 t.test('a thread does not start with a host of another protocol, nor outside of a thread', async (t) => {

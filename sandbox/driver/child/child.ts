@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
@@ -14,6 +13,21 @@ export interface Gone {
   signal: NodeJS.Signals | null;
   /** The last bytes of its standard error. */
   stderr: string;
+}
+
+/** A child's process as it is held by who started it: what Node's own ChildProcess has, and one of the starter's. */
+export interface HeldProcess {
+  /** Undefined until it has started. */
+  readonly pid?: number | undefined;
+  /** Its descriptors, the channel among them from `spawn` on. */
+  readonly stdio: readonly unknown[];
+  readonly stderr: Readable | null;
+  /** Holds for one that has not started yet as well. */
+  kill(signal: 'SIGKILL'): unknown;
+  on(event: 'spawn', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
+  on(event: 'close', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
 }
 
 export interface ChildEvents {
@@ -38,43 +52,38 @@ const SIGNALED = 128;
 
 /** One child process as the driver holds it: its channel, its standard error, its process ids, its end. */
 export class Child {
-  readonly #process: ChildProcess;
+  readonly #process: HeldProcess;
   readonly #launcher: Launcher;
-  readonly #channel: Socket;
   readonly #events: ChildEvents;
   readonly #journal: Journal | undefined;
+  /** Undefined until it has started; what is sent waits. */
+  #channel: Socket | undefined;
   #nodePid: number | undefined;
   #stderr = Buffer.alloc(0);
   #outbox: Buffer[] = [];
   #outboxBytes = 0;
   #turnBytes = 0;
+  #killed = false;
   #exited = false;
   #bad = false;
   #gone = false;
 
   /** @param journal what the child notes, where it was given a journal; closed with the child */
-  constructor(process: ChildProcess, launcher: Launcher, events: ChildEvents, journal?: Journal) {
+  constructor(process: HeldProcess, launcher: Launcher, events: ChildEvents, journal?: Journal) {
     this.#process = process;
     this.#journal = journal;
     this.#launcher = launcher;
     this.#events = events;
-    const channel = process.stdio[CHANNEL_FD];
-    if (!(channel instanceof Socket)) throw new Error('the child was started without its channel');
-    this.#channel = channel;
-
-    channel.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // A child that dies breaks the pipe; its exit says more.
-    channel.on('error', () => undefined);
-    channel.on('close', () => this.#channelClosed());
-    const stderr = process.stderr as Readable;
-    stderr.on('data', (chunk: Buffer) => this.#keepStderr(chunk));
-    stderr.on('error', () => undefined);
+    process.on('spawn', () => this.#connect());
+    process.stderr?.on('data', (chunk: Buffer) => this.#keepStderr(chunk)).on('error', () => undefined);
     process.on('error', (error) => {
       events.onError(error);
       if (process.pid === undefined) this.#finish(null, null);
     });
     process.on('exit', (code, signal) => {
       this.#exited = true;
+      // Not before: a child that finds its channel closed ends itself, and not as quietly as a kill does.
+      if (this.#killed) this.#channel?.destroy();
       setTimeout(() => this.#finish(code, signal), DRAIN_MS).unref();
     });
     process.on('close', (code, signal) => this.#finish(code, signal));
@@ -100,11 +109,11 @@ export class Child {
 
   /** Bytes that the child has not taken yet. */
   get backlogBytes(): number {
-    return this.#channel.writableLength + this.#outboxBytes;
+    return (this.#channel?.writableLength ?? 0) + this.#outboxBytes;
   }
 
   send(kind: number, call: number, text: string): void {
-    if (!this.#channel.writable) return;
+    if (this.#killed || this.#gone || this.#channel?.writable === false) return;
     const frame = encodeFrame(kind, call, text);
     this.#outboxBytes += frame.length;
     // All frames of one turn of the loop leave in one system call.
@@ -128,8 +137,7 @@ export class Child {
 
   /** Ends the whole chain at once. Safe to call twice, and late. */
   kill(): void {
-    // Not before the kill: a child that finds its channel closed ends itself, and not as quietly.
-    setImmediate(() => this.#channel.destroy());
+    this.#killed = true;
     if (this.#exited) return;
     const node = this.#node();
     if (node === undefined || node === this.#process.pid) {
@@ -150,21 +158,35 @@ export class Child {
     return this.#nodePid;
   }
 
+  #connect(): void {
+    const channel = this.#process.stdio[CHANNEL_FD];
+    if (!(channel instanceof Socket)) throw new Error('the child was started without its channel');
+    this.#channel = channel;
+    channel.on('data', (chunk: Buffer) => this.#receive(channel, chunk));
+    // A child that dies breaks the pipe; its exit says more.
+    channel.on('error', () => undefined);
+    channel.on('close', () => this.#channelClosed());
+    if (this.#killed || this.#gone) channel.destroy();
+    else this.#flush();
+  }
+
   #flush(): void {
+    if (this.#channel === undefined) return;
     const frames = this.#outbox;
     const bytes = this.#outboxBytes;
     this.#outbox = [];
     this.#outboxBytes = 0;
-    if (this.#channel.writable) this.#channel.write(Buffer.concat(frames, bytes));
+    if (bytes > 0 && this.#channel.writable) this.#channel.write(Buffer.concat(frames, bytes));
   }
 
   #refuse(error: unknown): void {
     this.#bad = true;
-    this.#channel.destroy();
+    this.#channel?.destroy();
     this.#events.onError(error instanceof Error ? error : new Error(String(error)));
   }
 
-  #receive(chunk: Buffer): void {
+  #receive(channel: Socket, chunk: Buffer): void {
+    if (this.#killed) return;
     try {
       const news = this.#journal === undefined ? chunk : this.#journal.unread(chunk);
       if (news.length > 0) this.#events.onBytes(news);
@@ -172,11 +194,11 @@ export class Child {
       return this.#refuse(error);
     }
     this.#turnBytes += chunk.length;
-    if (this.#turnBytes < TURN_BYTES || this.#channel.isPaused()) return;
-    this.#channel.pause();
+    if (this.#turnBytes < TURN_BYTES || channel.isPaused()) return;
+    channel.pause();
     setImmediate(() => {
       this.#turnBytes = 0;
-      this.#channel.resume();
+      channel.resume();
     });
   }
 
@@ -197,7 +219,7 @@ export class Child {
     this.look();
     this.#gone = true;
     this.#exited = true;
-    this.#channel.destroy();
+    this.#channel?.destroy();
     this.#journal?.close();
     this.#events.onGone(endOfNode({ code, signal, stderr: this.#stderr.toString('utf8') }, this.#launcher));
   }
@@ -216,11 +238,11 @@ function endOfNode(gone: Gone, launcher: Launcher): Gone {
   return signal === undefined ? gone : { ...gone, code: null, signal: signal as NodeJS.Signals };
 }
 
-function killPid(pid: number): void {
+/** A process that is gone already is as good as killed. */
+export function killPid(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    // It is gone already.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  } catch {
+    // It is gone, or its id is somebody else's.
   }
 }

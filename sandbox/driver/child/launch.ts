@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { runtimeFiles } from '../../confinement/runtime-files.ts';
 import { syscallFilter } from '../../confinement/syscall-filter.ts';
 import { knowsOption, toolPath } from '../../confinement/tool.ts';
 import { unnamedFile } from '../../confinement/unnamed-file.ts';
 import { emptyRoot, fileRules } from '../../confinement/wall.ts';
 import { type Confinement, JOURNAL_BYTES, type Restriction } from '../../protocol.ts';
+import { start } from './start.ts';
 
 /**
  * What `--permission --allow-addons` leaves open without them: `node:sqlite` and `node:ffi` open any file, and SIGUSR1
@@ -30,8 +30,8 @@ const NODE_FLAGS = [
   '--no-strip-types',
 ];
 
-/** What node begins with. A program that is cut short is none, so none of it runs. */
-const READ_PROGRAM = "(0, eval)(require('node:fs').readFileSync(0, 'utf8'))(require);";
+/** What node begins with, and hands its `require` to. A program that is cut short is none, so none of it runs. */
+export const READ_PROGRAM = "(0, eval)(require('node:fs').readFileSync(0, 'utf8'))(require);";
 /** By this word children are found in a list of processes. */
 const NAME = 'isolayer-sandbox';
 
@@ -110,6 +110,8 @@ export interface Launcher {
   readonly confinement: Confinement;
   /** The chain's command line; empty where none of it works. */
   readonly prefix: readonly string[];
+  /** The part of it that ends a process with whoever started it, and does nothing else that others would notice. */
+  readonly tie: readonly string[];
   /** The descriptor of the system-call filter, which each child is given anew. */
   readonly filterFd?: number;
 }
@@ -171,40 +173,7 @@ function withoutRepeats(links: readonly FoundLink[]): FoundLink[] {
  * @param program a script that evaluates to a function of Node's `require`
  */
 export function launch(launcher: Launcher, program: string, journalFd?: number): ChildProcess {
-  const line = [...launcher.prefix, process.execPath, ...nodeArguments()];
-  return start(line, { journalFd, filterFd: launcher.filterFd, input: program });
-}
-
-/** What a child is given besides its channel. */
-interface Given {
-  journalFd?: number | undefined;
-  filterFd?: number | undefined;
-  input?: string;
-}
-
-/** Starts a command line as a child on the channel, and on a journal, with nothing of the server's own. */
-export function start([command = '', ...args]: readonly string[], given: Given = {}): ChildProcess {
-  const { journalFd = 'ignore', filterFd, input = '' } = given;
-  const filter = filterFd === undefined ? undefined : openAnew(filterFd);
-  try {
-    const child = spawn(command, args, {
-      cwd: '/',
-      env: {},
-      stdio: ['pipe', 'ignore', 'pipe', 'pipe', journalFd, ...(filter === undefined ? [] : [filter])],
-      // A session of its own: the terminal's Ctrl-C is for the server, which lets running calls finish.
-      detached: true,
-    });
-    // One that dies before it has read all of it says more by its end.
-    child.stdin?.on('error', () => undefined).end(input);
-    return child;
-  } finally {
-    if (filter !== undefined) closeSync(filter);
-  }
-}
-
-/** The same file from its beginning: a descriptor that is handed on shares how far it was read. */
-function openAnew(fd: number): number {
-  return openSync(`/proc/self/fd/${fd}`, 'r');
+  return start(commandLine(launcher), { journalFd, filterFd: launcher.filterFd, input: program });
 }
 
 /**
@@ -220,6 +189,11 @@ export function nodePid(launcher: Launcher, startedPid: number): number | undefi
   } catch {
     return undefined;
   }
+}
+
+/** What is started for a child. */
+export function commandLine({ prefix }: Launcher): string[] {
+  return [...prefix, process.execPath, ...nodeArguments()];
 }
 
 /** Node's command line for a child, which runs the program on its standard input. */
@@ -265,6 +239,7 @@ function launcherOf(links: readonly FoundLink[], missing: Missing, filterFd: num
   return {
     confinement: { ...granted, missing: Object.fromEntries(reasons) },
     prefix: links.flatMap(({ command }) => command),
+    tie: links.find(({ grants }) => grants.pdeathsig)?.command ?? [],
     ...(filterFd === undefined ? {} : { filterFd }),
   };
 }

@@ -86,6 +86,8 @@ export class Priority {
   look({ now, starting, insideSince, evaluating, takenMs }: Exertion): void {
     if (starting) {
       this.#pass(now, takenMs);
+      // When it was told first, there may have been no process yet.
+      if (takenMs > 0) this.#niceness.setProcess(BEHIND);
       return this.#niceness.setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
     }
     const stretchMs = this.#stretchOf(now, insideSince, takenMs);

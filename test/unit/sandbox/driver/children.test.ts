@@ -70,7 +70,8 @@ t.test('a child that cannot even be tried ends alone, and leaves nothing open', 
   const messages: DriverMessage[] = [];
   const { confinement } = await probeLauncher(process.platform, nativeAddon());
   // No program has such a name, so that spawn throws as it does when there is no descriptor left.
-  const children = new Children(data, { confinement, prefix: ['\0'] }, (message) => messages.push(message));
+  const children = new Children(data, { confinement, prefix: ['\0'], tie: [] }, (message) => messages.push(message));
+  t.teardown(() => children.close('the test is over'));
   const open = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
   const before = open();
   for (let child = 1; child <= 20; child++) children.receive({ type: 'open', child });

@@ -1,6 +1,7 @@
 /** Threat: a sandbox whose child is not what it should be: late, broken, too large, or gone. */
 import t from 'tap';
-import { probeLauncher, start } from '../../../../sandbox/driver/child/launch.ts';
+import { probeLauncher } from '../../../../sandbox/driver/child/launch.ts';
+import { start } from '../../../../sandbox/driver/child/start.ts';
 import { guestRuntime, plugin, runs, TestSandbox } from '../../../support/sandbox.ts';
 
 const bare = await probeLauncher('darwin', '');

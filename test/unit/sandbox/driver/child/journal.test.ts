@@ -23,6 +23,7 @@ const launcher = (coreDumpsOff: boolean): Launcher => ({
     missing: {},
   },
   prefix: [],
+  tie: [],
 });
 
 function opened(t: Test): { journal: Journal; read: () => string } {
