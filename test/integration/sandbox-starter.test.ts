@@ -10,7 +10,8 @@ import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const GONE_WITHIN_MS = 5000;
-const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
+/** Enough for four threads, which start two each before one has a starter, and for one that is late. */
+const IDS = Array.from({ length: 20 }, (_, index) => `plugin-${index}`);
 
 if (process.platform !== 'linux') t.bailout('only Linux has a starter');
 
@@ -27,6 +28,17 @@ async function busyStarters(pid: number): Promise<{ starter: number; sandboxes: 
   return all.filter(({ sandboxes }) => sandboxes.length > 0);
 }
 
+/** Calls plugins, of which each takes a sandbox, until a starter has one; returns whom it called. */
+async function callUntilStarted(pid: number, call: (id: string) => Promise<unknown>): Promise<string[]> {
+  const called: string[] = [];
+  for (const id of IDS) {
+    await call(id);
+    called.push(id);
+    if ((await busyStarters(pid)).length > 0) return called;
+  }
+  throw new Error('no starter has a sandbox');
+}
+
 async function socketsOf(pid: number): Promise<string[]> {
   const fds = await readdir(`/proc/${pid}/fd`);
   const links = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
@@ -37,12 +49,14 @@ t.test('a service with plugins', async (t) => {
   const workspace = await createWorkspace({
     plugins: IDS.map((id) => ({ id, path: `${id}.ts` })),
     pluginFiles: Object.fromEntries(IDS.map((id) => [`${id}.ts`, `export const handler = () => '${id}';`])),
+    env: { PLUGIN_MAX_PROCESSES: String(2 * IDS.length) },
   });
   t.teardown(() => workspace.remove());
   const service = await startService(workspace.env);
   t.teardown(() => service.kill());
-  for (const id of IDS) t.match(await service.call(id), { status: 200, body: { data: id } });
-  t.not((await busyStarters(service.pid)).length, 0, 'starters are at work');
+  await callUntilStarted(service.pid, async (id) =>
+    t.match(await service.call(id), { status: 200, body: { data: id } }),
+  );
   const all = await descendantsOf(service.pid);
 
   await t.test('no sandbox shares a socket with a starter, another sandbox or the service', async (t) => {
@@ -69,7 +83,7 @@ t.test('a starter that is killed costs the calls of its children, and no more', 
     maxProcesses: 2 * IDS.length,
   });
   t.teardown(close);
-  for (const id of IDS) t.match(await call(id), { status: 200 });
+  const ids = await callUntilStarted(process.pid, async (id) => t.match(await call(id), { status: 200 }));
   const [busy, ...others] = await busyStarters(process.pid);
   if (busy === undefined) throw new Error('no starter has a sandbox');
   t.same(others, [], 'the host has one thread');
@@ -83,10 +97,10 @@ t.test('a starter that is killed costs the calls of its children, and no more', 
     asked += 1;
     return held.promise;
   };
-  const calls = IDS.map((id) => call(id));
+  const calls = ids.map((id) => call(id));
   await eventually(
     () => asked,
-    (count) => count === IDS.length,
+    (count) => count === ids.length,
   );
   process.kill(busy.starter, 'SIGKILL');
   t.same(await survivors(lost, GONE_WITHIN_MS), []);
@@ -97,5 +111,5 @@ t.test('a starter that is killed costs the calls of its children, and no more', 
   // One of its children may have been the spare.
   t.ok(ended.length === lost.length || ended.length === lost.length - 1, `${ended.length} calls were lost`);
   services.beforeSend = () => Promise.resolve();
-  for (const id of IDS) t.match(await call(id), { status: 200, body: { data: 'sent' } });
+  for (const id of ids) t.match(await call(id), { status: 200, body: { data: 'sent' } });
 });

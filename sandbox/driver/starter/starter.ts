@@ -15,8 +15,8 @@ const NODE_FLAGS = [
 ];
 /** By this word starters are found in a list of processes. */
 const NAME = 'isolayer-starter';
-/** How long a starter may take for what it does at once; generous, for a machine that starts many at the same time. */
-const ANSWER_MS = 5000;
+/** How long a starter may take for what it does at once: one that hangs is rare, and a machine without room is not. */
+const ANSWER_MS = 30_000;
 
 /** `unfit` is one that has gone without ever having been ready. */
 type StarterState = 'starting' | 'ready' | 'gone' | 'unfit';
