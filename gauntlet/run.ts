@@ -18,10 +18,14 @@ import { isHeldUp, Watching } from './watching.ts';
 export interface GauntletOptions {
   readonly attacks: readonly Attack[];
   readonly seed: number;
-  /** Honest load that nothing is measured of, honest load alone, and honest load under attack. */
+  /**
+   * Honest load that nothing is measured of; honest load alone, and honest load under attack, each in all. The two take
+   * turns: a machine that others share is another one from minute to minute.
+   */
   readonly warmUpMs: number;
   readonly quietMs: number;
   readonly siegeMs: number;
+  readonly turns: number;
   /** The least time from the beginning of one attack to that of the next. */
   readonly paceMs: number;
   /** How long the last transactions may take to end. */
@@ -56,6 +60,14 @@ const LAST_PROCESS_MS = 5_000;
 const RESOLUTION_MS = 10;
 /** The plan has more requests than the load will make. */
 const SPARE = 1.2;
+/** Between an attack's end and a quiet time: what was attacked is itself again, at most a process that starts. */
+const SETTLE_MS = 2_000;
+
+/** A time, on the clock of `performance`. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** Attacks a server under honest load, and judges what became of attacks, honest requests and transactions. */
 export async function runGauntlet(options: GauntletOptions): Promise<GauntletResult> {
@@ -87,17 +99,24 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
   load.start();
   await pass(warmUpMs);
   watching.start();
-  say('quiet');
-  const quietAt = performance.now();
   const own = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   own.enable();
-  await pass(quietMs);
-  say('under attack');
-  const siegeAt = performance.now();
-  const ownQuietMs = longestOf(own);
-  await siege.run(siegeMs);
-  const siegeEnd = performance.now();
-  const ownSiegeMs = longestOf(own);
+  const turns: {
+    readonly quiet: Span;
+    readonly siege: Span;
+    readonly ownQuietMs: number;
+    readonly ownSiegeMs: number;
+  }[] = [];
+  for (let turn = 0; turn < options.turns; turn += 1) {
+    if (turn > 0) await pass(SETTLE_MS);
+    say('quiet');
+    longestOf(own);
+    const quiet = await spanOf(() => pass(quietMs / options.turns));
+    const ownQuietMs = longestOf(own);
+    say('under attack');
+    const siegeSpan = await spanOf(() => siege.run(siegeMs / options.turns));
+    turns.push({ quiet, siege: siegeSpan, ownQuietMs, ownSiegeMs: longestOf(own) });
+  }
   await load.stop();
   say('waiting for the ends');
   const transactions = await judgeLoad(options, arena, load);
@@ -107,19 +126,23 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
   const code = await ended;
   const left = await survivors(watching.processes, LAST_PROCESS_MS);
 
-  const during = (from: number, to: number) => (one: { at: number }) => one.at >= from && one.at < to;
-  const looks = watching.looks.filter(during(siegeAt, siegeEnd));
+  const [quiets, sieges] = [turns.map(({ quiet }) => quiet), turns.map(({ siege }) => siege)];
   const undisturbed = load.samples.filter((sample) => !isHeldUp(sample, watching.pauses));
-  const stall = (from: number, to: number) =>
-    Math.max(...watching.looks.filter(during(from, to)).map(({ stallMs }) => stallMs));
+  // From the first attack on: what it leaves behind grows in the quiet times too.
+  const attacked = { from: sieges[0]?.from ?? 0, to: sieges.at(-1)?.to ?? 0 };
+  // The first look of a time tells of the time before it.
+  const stall = (spans: readonly Span[]) =>
+    Math.max(
+      ...watching.looks.filter(isWithin(spans.map(({ from, to }) => ({ from: from + 1_000, to })))).map(stallOf),
+    );
   const evidence: Evidence = {
     attempts: siege.attempts,
     recoveries: siege.recoveries,
-    quiet: undisturbed.filter(during(quietAt, siegeAt)),
-    siege: undisturbed.filter(during(siegeAt, siegeEnd)),
+    quiet: undisturbed.filter(isWithin(quiets)),
+    siege: undisturbed.filter(isWithin(sieges)),
     failures: [...load.failures, ...siege.failures],
-    looks,
-    collections: watching.collections.filter(during(siegeAt, siegeEnd)),
+    looks: watching.looks.filter(isWithin([attacked])),
+    collections: watching.collections.filter(isWithin([attacked])),
     transactions,
     left: left.map(({ pid, command }) => `${pid} ${command}`),
     serverEnd: endedEarly ?? (code === 0 ? null : `with ${code} when it was told to`),
@@ -133,9 +156,11 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     untried: options.attacks.map(({ name }) => name).filter((name) => !tried.has(name)),
     backOffs: siege.backOffs,
     refused: siege.refused,
-    // The first look of the quiet time tells of the time before it.
-    stallMs: { quiet: stall(quietAt + 1_000, siegeAt), siege: stall(siegeAt + 1_000, siegeEnd) },
-    ownStallMs: { quiet: ownQuietMs, siege: ownSiegeMs },
+    stallMs: { quiet: stall(quiets), siege: stall(sieges) },
+    ownStallMs: {
+      quiet: Math.max(...turns.map(({ ownQuietMs }) => ownQuietMs)),
+      siege: Math.max(...turns.map(({ ownSiegeMs }) => ownSiegeMs)),
+    },
     output: service.output(),
   };
 }
@@ -161,6 +186,20 @@ function longestOf(histogram: Pick<RecordableHistogram, 'max' | 'reset'>): numbe
   const ms = histogram.max / 1e6 - RESOLUTION_MS;
   histogram.reset();
   return ms;
+}
+
+async function spanOf(what: () => Promise<void>): Promise<Span> {
+  const from = performance.now();
+  await what();
+  return { from, to: performance.now() };
+}
+
+function isWithin(spans: readonly Span[]): (one: { at: number }) => boolean {
+  return ({ at }) => spans.some(({ from, to }) => at >= from && at < to);
+}
+
+function stallOf({ stallMs }: { stallMs: number }): number {
+  return stallMs;
 }
 
 function pass(ms: number): Promise<void> {

@@ -1,13 +1,14 @@
 import type { Confinement, Json } from '../../sandbox/protocol.ts';
 import type { Claim } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
+import type { KvUsage } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
+import type { Spent } from '../domain/transaction/spending.ts';
 import type { Services } from '../services/services.ts';
 import type { BundlerConfinement } from './bundler-confinement.ts';
 import type { CallFeed } from './call-feed.ts';
-import type { PluginBooks } from './catalog/plugin-view.ts';
 import type { Totals } from './processes/usage.ts';
 
 /** Runs plugins. Everything about processes, threads and isolates lies behind it. */
@@ -50,6 +51,13 @@ export interface PluginHost {
   usage(): PluginUsage;
   /** Lets the calls that are there come to their end for `graceMs`, then kills every child. Safe to call twice. */
   close(graceMs: number): Promise<void>;
+}
+
+/** What the store knows of a plugin. */
+export interface PluginBooks {
+  kvUsage(pluginId: string): Promise<KvUsage>;
+  /** What its transactions through a relayer took within an hour, and may still take. */
+  spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
 }
 
 /** What plugins run among. */

@@ -43,15 +43,15 @@ interface Staying {
   exited: Promise<number | null>;
 }
 
-/** Runs a command that stays, and keeps what it writes. */
-function stay(t: Test, dir: string, command: string, env: Record<string, string>): Staying {
+/** Starts a command at the head of a group that ends with the test. */
+function startGroup(t: Test, dir: string, command: string, env: Record<string, string>) {
   const child = spawn('bash', ['-c', `exec ${command}`], {
     cwd: dir,
     env: { PATH: process.env['PATH'] ?? '', HOME: dir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  const { pid = 0 } = child;
+  const { pid = 0, stdout, stderr } = child;
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   t.teardown(async () => {
     try {
@@ -61,8 +61,14 @@ function stay(t: Test, dir: string, command: string, env: Record<string, string>
     }
     await exited;
   });
+  return { pid, stdout, stderr, exited };
+}
+
+/** Runs a command that stays, and keeps what it writes. */
+function stay(t: Test, dir: string, command: string, env: Record<string, string>): Staying {
+  const { pid, stdout, stderr, exited } = startGroup(t, dir, command, env);
   const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [stdout, stderr]) {
     createInterface({ input: stream }).on('line', (line) => lines.push(line));
   }
   return { pid, lines, exited };
@@ -97,28 +103,14 @@ interface Started {
 async function npmStart(t: Test, dir: string): Promise<Started> {
   const areDefaultsFree = (await isFree(8080)) && (await isFree(8081));
   const ports = areDefaultsFree ? {} : { APP_PORT: '0', METRICS_PORT: '0' };
-  const child = spawn('npm', ['start'], {
-    cwd: dir,
-    env: { PATH: process.env['PATH'] ?? '', HOME: dir, ...ports },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    detached: true,
-  });
-  const { pid = 0 } = child;
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  t.teardown(async () => {
-    try {
-      process.kill(-pid, 'SIGKILL');
-    } catch {
-      // All of them are gone.
-    }
-    await exited;
-  });
+  const { pid, stdout, stderr, exited } = startGroup(t, dir, 'npm start', ports);
+  stdout.resume();
   const printed: string[] = [];
-  for await (const line of createInterface({ input: child.stderr })) {
+  for await (const line of createInterface({ input: stderr })) {
     printed.push(line);
     if (line.includes('/call')) break;
   }
-  child.stderr.resume();
+  stderr.resume();
   const text = printed.join('\n');
   return { pid, url: /ready at (\S+)/.exec(text)?.[1] ?? '', text, exited };
 }

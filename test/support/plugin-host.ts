@@ -6,9 +6,8 @@ import type { z } from 'zod';
 import { systemClock } from '../../src/domain/clock.ts';
 import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { createLog } from '../../src/observability/log.ts';
-import type { PluginBooks } from '../../src/plugin-host/catalog/plugin-view.ts';
 import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
-import type { PluginHost, PluginRequest, PluginSurroundings } from '../../src/plugin-host/plugin-host.ts';
+import type { PluginBooks, PluginHost, PluginRequest, PluginSurroundings } from '../../src/plugin-host/plugin-host.ts';
 import type { PluginMetrics } from '../../src/plugin-host/plugin-metrics.ts';
 import { PluginServices } from './plugin-services.ts';
 

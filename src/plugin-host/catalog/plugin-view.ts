@@ -1,24 +1,16 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { WireObject } from '../../domain/json/json.ts';
-import type { KvUsage } from '../../domain/kv.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import { type PluginEntry, relayerGrantSchema } from '../../domain/plugin.ts';
 import { settingsView } from '../../domain/settings/plugin-settings.ts';
-import { hasBudget, type Spent } from '../../domain/transaction/spending.ts';
+import { hasBudget } from '../../domain/transaction/spending.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';
 import { hostRefusal, MOST_SHOWN } from '../compiler/network-use.ts';
-import type { ProcessUse } from '../plugin-host.ts';
+import type { PluginBooks, ProcessUse } from '../plugin-host.ts';
 import type { HourUsage } from '../processes/usage.ts';
 import type { CatalogPlugin } from './known-plugin.ts';
 import { type ServingVersion, stateOf } from './version-swap.ts';
-
-/** What the store knows of a plugin. */
-export interface PluginBooks {
-  kvUsage(pluginId: string): Promise<KvUsage>;
-  /** What its transactions through a relayer took within an hour, and may still take. */
-  spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
-}
 
 export interface PluginViewsDeps {
   books: PluginBooks;
