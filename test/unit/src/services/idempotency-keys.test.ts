@@ -177,8 +177,8 @@ t.test('a run that has ended is renewed no more', async (t) => {
   ];
   while (renewed.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   await keys.end(ended, OK, 'always');
-  const before = renewed.length;
-  while (renewed.length < before + 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  // Renewals that began before the end may come after it.
+  while (renewed.at(-1)?.includes(ended.claim.id)) await new Promise((resolve) => setTimeout(resolve, 1));
   t.strictSame(renewed.at(-1), [lasting.claim.id]);
   await keys.end(lasting, OK, 'never');
 });
