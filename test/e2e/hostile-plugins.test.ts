@@ -57,7 +57,7 @@ t.test('an attacker stops nobody but itself', async (t) => {
     t.same(attack.body.metadata?.logs?.[0], { level: 'log', message: 'about to attack' }, `${id}: keeps its logs`);
     t.ok(slowest < SERVED_WITHIN_MS, `${id}: everyone else is answered, the slowest in ${slowest.toFixed(0)} ms`);
     const began = performance.now();
-    const honest = await service.call('attacker', { honest: true });
+    const honest = await afterBackOff(() => service.call('attacker', { honest: true }));
     t.same([honest.status, honest.body.data], [200, 'honest'], `${id}: the same plugin serves an honest call`);
     const took = performance.now() - began;
     t.ok(took < SERVED_WITHIN_MS, `${id}: it took ${took.toFixed(0)} ms`);
@@ -73,6 +73,17 @@ t.test('a server that is killed in the middle of an attack leaves no child spinn
   t.equal(await attack, 'connection lost');
   t.same(await survivors(children, 5000), [], 'they went with the server');
 });
+
+/** On a slow machine an attack may cost its process, and three of those back their caller off for a moment. */
+async function afterBackOff(call: () => ReturnType<RunningService['call']>): ReturnType<RunningService['call']> {
+  const began = performance.now();
+  for (;;) {
+    const answer = await call();
+    const isBackedOff = answer.status === 503 && /is backed off/.test(answer.body.error);
+    if (!isBackedOff || performance.now() - began > SERVED_WITHIN_MS) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
 
 /** Waits until so many plugin calls run. */
 async function running(service: RunningService, count: number): Promise<void> {
