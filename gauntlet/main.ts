@@ -9,15 +9,15 @@ import { describeGauntlet } from './report.ts';
 import { runGauntlet } from './run.ts';
 
 const USAGE = `npm run gauntlet -- [options]
-  --minutes <number>   default 10; a sixth of them quiet, in turns with the rest, which is under attack
+  --minutes <number>   default 10; a sixth of them quiet, before and after the attack; one more between
   --seed <number>      default: another one each time
   --only <text>        only attacks whose name holds it
   --log <file>         where to write what the server wrote`;
 
 const MINUTE_MS = 60_000;
 const WARM_UP_MS = 10_000;
-/** How often quiet and attack follow each other. */
-const TURNS = 5;
+/** Longer than a process is kept that nobody calls. */
+const SETTLE_MS = 65_000;
 const QUIET = 1 / 6;
 const PACE_MS = 500;
 const PATIENCE_MS = 120_000;
@@ -40,7 +40,7 @@ try {
     warmUpMs: WARM_UP_MS,
     quietMs: ms * QUIET,
     siegeMs: ms * (1 - QUIET),
-    turns: TURNS,
+    settleMs: SETTLE_MS,
     paceMs: PACE_MS,
     patienceMs: PATIENCE_MS,
     collectEveryMs: COLLECT_EVERY_MS,

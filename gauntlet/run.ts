@@ -19,13 +19,14 @@ export interface GauntletOptions {
   readonly attacks: readonly Attack[];
   readonly seed: number;
   /**
-   * Honest load that nothing is measured of; honest load alone, and honest load under attack, each in all. The two take
-   * turns: a machine that others share is another one from minute to minute.
+   * Honest load that nothing is measured of; honest load alone, half of it before and half after honest load under
+   * attack: a machine that others share is another one from minute to minute.
    */
   readonly warmUpMs: number;
   readonly quietMs: number;
   readonly siegeMs: number;
-  readonly turns: number;
+  /** From the end of the last attack to the second quiet time: until no process of an attacker is left. */
+  readonly settleMs: number;
   /** The least time from the beginning of one attack to that of the next. */
   readonly paceMs: number;
   /** How long the last transactions may take to end. */
@@ -60,9 +61,6 @@ const LAST_PROCESS_MS = 5_000;
 const RESOLUTION_MS = 10;
 /** The plan has more requests than the load will make. */
 const SPARE = 1.2;
-/** Between an attack's end and a quiet time: what was attacked is itself again, at most a process that starts. */
-const SETTLE_MS = 2_000;
-
 /** A time, on the clock of `performance`. */
 interface Span {
   readonly from: number;
@@ -81,9 +79,9 @@ export async function runGauntlet(options: GauntletOptions): Promise<GauntletRes
 }
 
 async function run(options: GauntletOptions, arena: Arena, hostile: readonly HostilePlugin[]): Promise<GauntletResult> {
-  const { seed, warmUpMs, quietMs, siegeMs, paceMs, collectEveryMs, say } = options;
+  const { seed, warmUpMs, quietMs, siegeMs, settleMs, paceMs, collectEveryMs, say } = options;
   const { service } = arena;
-  const seconds = (warmUpMs + quietMs + siegeMs) / 1_000 + 60;
+  const seconds = (warmUpMs + quietMs + siegeMs + settleMs) / 1_000 + 60;
   const plan = planOf(seed, Math.ceil(seconds * TRANSACTIONS_PER_SECOND * SPARE), arena.relayers);
   const load = new HonestLoad(arena, plan);
   const watching = new Watching(service, collectEveryMs);
@@ -101,22 +99,18 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
   watching.start();
   const own = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   own.enable();
-  const turns: {
-    readonly quiet: Span;
-    readonly siege: Span;
-    readonly ownQuietMs: number;
-    readonly ownSiegeMs: number;
-  }[] = [];
-  for (let turn = 0; turn < options.turns; turn += 1) {
-    if (turn > 0) await pass(SETTLE_MS);
+  const quietly = async () => {
     say('quiet');
     longestOf(own);
-    const quiet = await spanOf(() => pass(quietMs / options.turns));
-    const ownQuietMs = longestOf(own);
-    say('under attack');
-    const siegeSpan = await spanOf(() => siege.run(siegeMs / options.turns));
-    turns.push({ quiet, siege: siegeSpan, ownQuietMs, ownSiegeMs: longestOf(own) });
-  }
+    const span = await spanOf(() => pass(quietMs / 2));
+    return { ...span, ownMs: longestOf(own) };
+  };
+  const before = await quietly();
+  say('under attack');
+  const attacked = await spanOf(() => siege.run(siegeMs));
+  const ownSiegeMs = longestOf(own);
+  await pass(settleMs);
+  const quiets = [before, await quietly()];
   await load.stop();
   say('waiting for the ends');
   const transactions = await judgeLoad(options, arena, load);
@@ -126,10 +120,7 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
   const code = await ended;
   const left = await survivors(watching.processes, LAST_PROCESS_MS);
 
-  const [quiets, sieges] = [turns.map(({ quiet }) => quiet), turns.map(({ siege }) => siege)];
   const undisturbed = load.samples.filter((sample) => !isHeldUp(sample, watching.pauses));
-  // From the first attack on: what it leaves behind grows in the quiet times too.
-  const attacked = { from: sieges[0]?.from ?? 0, to: sieges.at(-1)?.to ?? 0 };
   // The first look of a time tells of the time before it.
   const stall = (spans: readonly Span[]) =>
     Math.max(
@@ -139,7 +130,7 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     attempts: siege.attempts,
     recoveries: siege.recoveries,
     quiet: undisturbed.filter(isWithin(quiets)),
-    siege: undisturbed.filter(isWithin(sieges)),
+    siege: undisturbed.filter(isWithin([attacked])),
     failures: [...load.failures, ...siege.failures],
     looks: watching.looks.filter(isWithin([attacked])),
     collections: watching.collections.filter(isWithin([attacked])),
@@ -156,11 +147,8 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     untried: options.attacks.map(({ name }) => name).filter((name) => !tried.has(name)),
     backOffs: siege.backOffs,
     refused: siege.refused,
-    stallMs: { quiet: stall(quiets), siege: stall(sieges) },
-    ownStallMs: {
-      quiet: Math.max(...turns.map(({ ownQuietMs }) => ownQuietMs)),
-      siege: Math.max(...turns.map(({ ownSiegeMs }) => ownSiegeMs)),
-    },
+    stallMs: { quiet: stall(quiets), siege: stall([attacked]) },
+    ownStallMs: { quiet: Math.max(...quiets.map(({ ownMs }) => ownMs)), siege: ownSiegeMs },
     output: service.output(),
   };
 }

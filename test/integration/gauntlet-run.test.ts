@@ -21,7 +21,7 @@ t.test('attacks are contained, and nobody else is disturbed', async (t) => {
     warmUpMs: 0,
     quietMs: 500,
     siegeMs: 2_000,
-    turns: 1,
+    settleMs: 0,
     paceMs: 100,
     patienceMs: 30_000,
     collectEveryMs: 500,
