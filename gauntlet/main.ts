@@ -9,7 +9,8 @@ import { describeGauntlet } from './report.ts';
 import { runGauntlet } from './run.ts';
 
 const USAGE = `npm run gauntlet -- [options]
-  --minutes <number>   default 10; a sixth of them quiet, before and after the attack; one more between
+  --minutes <number>   default 10; a sixth of them without attacks, half before and half after the rest.
+                       Another minute passes before the second half
   --seed <number>      default: another one each time
   --only <text>        only attacks whose name holds it
   --log <file>         where to write what the server wrote`;

@@ -61,6 +61,7 @@ const LAST_PROCESS_MS = 5_000;
 const RESOLUTION_MS = 10;
 /** The plan has more requests than the load will make. */
 const SPARE = 1.2;
+
 /** A time, on the clock of `performance`. */
 interface Span {
   readonly from: number;
@@ -122,10 +123,10 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
 
   const undisturbed = load.samples.filter((sample) => !isHeldUp(sample, watching.pauses));
   // The first look of a time tells of the time before it.
-  const stall = (spans: readonly Span[]) =>
-    Math.max(
-      ...watching.looks.filter(isWithin(spans.map(({ from, to }) => ({ from: from + 1_000, to })))).map(stallOf),
-    );
+  const stall = (spans: readonly Span[]) => {
+    const isTold = isWithin(spans.map(({ from, to }) => ({ from: from + 1_000, to })));
+    return Math.max(...watching.looks.filter(isTold).map(({ stallMs }) => stallMs));
+  };
   const evidence: Evidence = {
     attempts: siege.attempts,
     recoveries: siege.recoveries,
@@ -184,10 +185,6 @@ async function spanOf(what: () => Promise<void>): Promise<Span> {
 
 function isWithin(spans: readonly Span[]): (one: { at: number }) => boolean {
   return ({ at }) => spans.some(({ from, to }) => at >= from && at < to);
-}
-
-function stallOf({ stallMs }: { stallMs: number }): number {
-  return stallMs;
 }
 
 function pass(ms: number): Promise<void> {

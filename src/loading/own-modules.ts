@@ -15,13 +15,13 @@ export function resolveOwnModules(): void {
   registerHooks({
     resolve(specifier, context, next) {
       const { parentURL = '' } = context;
-      const isRelative = specifier.startsWith('.');
-      const isAmongThem =
-        folders.some((folder) => parentURL.startsWith(folder)) && (!isRelative || specifier.endsWith('.ts'));
+      const isOurs = folders.some((folder) => parentURL.startsWith(folder));
       // What requires it may have to be given another file.
-      if (!isAmongThem || !context.conditions.includes('import')) return next(specifier, context);
-      if (isRelative)
+      if (!isOurs || !context.conditions.includes('import')) return next(specifier, context);
+      if (/^\.\.?\/.*\.ts$/.test(specifier)) {
         return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true };
+      }
+      if (specifier.startsWith('.')) return next(specifier, context);
       const found = packages.get(specifier) ?? next(specifier, context);
       packages.set(specifier, found);
       return { ...found, shortCircuit: true };

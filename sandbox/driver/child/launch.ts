@@ -99,6 +99,20 @@ function chain(readable: readonly string[], hasFilter: boolean): readonly Link[]
   ];
 }
 
+/** What holds where no link does. */
+export const NODE_ALONE: Confinement = {
+  permission: true,
+  pdeathsig: false,
+  no_new_privs: false,
+  core_dumps_off: false,
+  few_files: false,
+  oom_first: false,
+  namespaces: false,
+  files_hidden: false,
+  syscalls_filtered: false,
+  missing: {},
+};
+
 /** A link as this system has it. */
 interface FoundLink {
   readonly command: readonly string[];
@@ -222,19 +236,7 @@ function commandOf({ tool, option, args, grants }: Link): { command: readonly st
 }
 
 function launcherOf(links: readonly FoundLink[], missing: Missing, filterFd: number | undefined): Launcher {
-  const none: Confinement = {
-    permission: true,
-    pdeathsig: false,
-    no_new_privs: false,
-    core_dumps_off: false,
-    few_files: false,
-    oom_first: false,
-    namespaces: false,
-    files_hidden: false,
-    syscalls_filtered: false,
-    missing: {},
-  };
-  const granted = links.reduce((all, { grants }) => ({ ...all, ...grants }), none);
+  const granted = links.reduce((all, { grants }) => ({ ...all, ...grants }), NODE_ALONE);
   const reasons = Object.entries(missing).filter(([restriction]) => !granted[restriction as Restriction]);
   return {
     confinement: { ...granted, missing: Object.fromEntries(reasons) },

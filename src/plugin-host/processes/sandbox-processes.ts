@@ -12,7 +12,7 @@ import { hasRoom, isIdle, newSandboxProcess, type SandboxProcess } from './sandb
 
 export interface SandboxProcessesDeps {
   threads: () => readonly number[];
-  /** A thread has more than one child, and another would take some. */
+  /** Called when each thread has a child: one more thread could take the next. */
   moreThreads: () => void;
   post: (thread: number, message: HostMessage) => void;
   clock: Clock;

@@ -27,6 +27,7 @@ console.log(JSON.stringify({
   works: Keypair.master('net').publicKey(),
   exported,
   loaded,
+  hasInnerUndici: process.moduleLoadList.some((one) => one.endsWith('internal/deps/undici/undici')),
 }));`;
 
 t.test('a process that takes them has the same packages', async (t) => {
@@ -36,10 +37,11 @@ t.test('a process that takes them has the same packages', async (t) => {
     return JSON.parse((await run(process.execPath, given, { cwd: root })).stdout);
   };
   const taking = String(pathToFileURL(join(root, 'test', 'support', 'take-packages.ts')));
-  const { loaded, ...quick } = await told('--import', taking);
-  const { loaded: many, ...plain } = await told();
+  const { loaded, hasInnerUndici, ...quick } = await told('--import', taking);
+  const { loaded: many, hasInnerUndici: hasItElse, ...plain } = await told();
   t.strictSame(quick, plain);
   t.strictSame(quick.same, [true, true]);
   t.ok(many > 1000, `${many} modules`);
   t.ok(loaded < 100, `${loaded} modules`);
+  t.strictSame([hasInnerUndici, hasItElse], [false, true], 'Node’s own copy of undici, which none of them uses');
 });

@@ -4,24 +4,13 @@ import { fstatSync, readdirSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
 import { Journal, openJournal } from '../../../../../sandbox/driver/child/journal.ts';
-import type { Launcher } from '../../../../../sandbox/driver/child/launch.ts';
+import { type Launcher, NODE_ALONE } from '../../../../../sandbox/driver/child/launch.ts';
 import { Journal as Notes } from '../../../../../sandbox/process/journal.ts';
 import { JOURNAL_BYTES } from '../../../../../sandbox/protocol.ts';
 import { fc } from '../../../../support/properties.ts';
 
 const launcher = (coreDumpsOff: boolean): Launcher => ({
-  confinement: {
-    permission: true,
-    pdeathsig: false,
-    no_new_privs: false,
-    namespaces: false,
-    files_hidden: false,
-    syscalls_filtered: false,
-    core_dumps_off: coreDumpsOff,
-    few_files: coreDumpsOff,
-    oom_first: false,
-    missing: {},
-  },
+  confinement: { ...NODE_ALONE, core_dumps_off: coreDumpsOff, few_files: coreDumpsOff },
   prefix: [],
   tie: [],
 });
