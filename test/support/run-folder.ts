@@ -21,7 +21,8 @@ export function quickFolder(): string {
  */
 export const SHORT_LIVED: readonly string[] = ['--liftoff-only'];
 
-/** Options by which a process under test starts sooner. */
+/** Options by which a process under test starts sooner. A bench or a soak gets its services as `npm start` makes them. */
 export function quickStart(): readonly string[] {
-  return ['--import', String(pathToFileURL(join(import.meta.dirname, 'take-packages.ts'))), ...SHORT_LIVED];
+  const packages = ['--import', String(pathToFileURL(join(import.meta.dirname, 'take-packages.ts')))];
+  return sharedFolder() === undefined ? packages : [...packages, ...SHORT_LIVED];
 }
