@@ -6,11 +6,11 @@ import { createChains } from '../chains/registry.ts';
 import { Findings } from '../config/problems.ts';
 import { readVariables } from '../config/variables.ts';
 import { systemClock } from '../domain/clock.ts';
-import { isSecp256k1Scalar } from '../signers/ecdsa.ts';
 import { keyInClear } from '../signers/key-in-clear.ts';
 import { createKeySigner } from '../signers/key-signer.ts';
 import { describeKeystore, openKeystore, sealKeystore } from '../signers/keystore.ts';
 import { openKeystoreFile, readKeystoreFile } from '../signers/keystore-file.ts';
+import { isSecp256k1Scalar } from '../signers/secp256k1/ecdsa.ts';
 import type { Curve } from '../signers/signer.ts';
 import type { Command, CommandContext } from './command.ts';
 

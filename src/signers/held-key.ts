@@ -1,5 +1,5 @@
-import { isSecp256k1Scalar, secp256k1PublicKey, signDigest } from './ecdsa.ts';
 import { type Ed25519Pair, ed25519Pair } from './ed25519.ts';
+import { isSecp256k1Scalar, secp256k1PublicKey, signDigest } from './secp256k1/ecdsa.ts';
 import type { Curve } from './signer.ts';
 
 /** A key cannot be opened or used. The message says why and shows nothing of it. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { fromBase58 } from '../../domain/base58.ts';
-import { recoverPublicKey } from '../ecdsa.ts';
 import { createRemoteSigner, type RemoteKey } from '../remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from '../remote/service-client.ts';
+import { recoverPublicKey } from '../secp256k1/ecdsa.ts';
 import { secretSchema } from '../secret.ts';
 import type { Curve, SignerKind } from '../signer.ts';
 import { cdpAuthorization } from './signed-headers.ts';

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { uncompressedPoint } from '../ecdsa.ts';
+import { uncompressedPoint } from '../secp256k1/ecdsa.ts';
 import type { Curve } from '../signer.ts';
 
 /** The ways in which services write a public key, read as signers hand it out: 65 bytes `04 ‖ X ‖ Y`, or 32. */

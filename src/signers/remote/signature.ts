@@ -1,4 +1,4 @@
-import { recoverPublicKey } from '../ecdsa.ts';
+import { recoverPublicKey } from '../secp256k1/ecdsa.ts';
 
 /**
  * What services return for secp256k1, made into the signer's 65 bytes. Their forms differ (DER or r ‖ s), half of them

@@ -3,7 +3,7 @@ import { encodeRlp, type RlpStructuredData } from 'ethers/utils';
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import { recoverPublicKey } from '../../../signers/ecdsa.ts';
+import { recoverPublicKey } from '../../../signers/secp256k1/ecdsa.ts';
 import { addressOf, isAddress, normalAddress } from '../address.ts';
 import { toQuantity } from '../provider.ts';
 import { integerUpTo, rlpInteger } from './integer.ts';

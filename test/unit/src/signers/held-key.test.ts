@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import t from 'tap';
-import { assertSignedBy } from '../../../../src/signers/ecdsa.ts';
 import { holdKey, KeyFault } from '../../../../src/signers/held-key.ts';
+import { assertSignedBy } from '../../../../src/signers/secp256k1/ecdsa.ts';
 
 t.test('one key signs on both curves', (t) => {
   const held = holdKey(randomBytes(32));

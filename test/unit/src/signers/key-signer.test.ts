@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { assertSignedBy } from '../../../../src/signers/ecdsa.ts';
 import { createKeySigner } from '../../../../src/signers/key-signer.ts';
+import { assertSignedBy } from '../../../../src/signers/secp256k1/ecdsa.ts';
 
 t.test('signs, and what it cannot is an error with its name', async (t) => {
   const signer = createKeySigner('both', randomBytes(32));

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { assertSignedBy } from '../../../../../src/signers/ecdsa.ts';
 import { KeeperLost, KeeperWorker, startKeeperThread } from '../../../../../src/signers/keeper/keeper-worker.ts';
 import type { KeeperOrder } from '../../../../../src/signers/keeper/orders.ts';
+import { assertSignedBy } from '../../../../../src/signers/secp256k1/ecdsa.ts';
 
 const CANARY = 'c0ffee'.repeat(10);
 

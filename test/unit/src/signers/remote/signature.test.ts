@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { assertSignedBy } from '../../../../../src/signers/ecdsa.ts';
 import { provenSignature, signatureOfDer } from '../../../../../src/signers/remote/signature.ts';
+import { assertSignedBy } from '../../../../../src/signers/secp256k1/ecdsa.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { derOf, newServiceKey } from '../../../../support/signers/service-key.ts';
 

@@ -1,18 +1,15 @@
-import { isPoint, isPrivate, pointCompress, pointFromScalar, recover, signRecoverable } from 'tiny-secp256k1';
+import { curve } from './libsecp256k1.ts';
 
-/**
- * ECDSA on secp256k1 by libsecp256k1 (compiled to WebAssembly). Signing and verifying together take a fifth of the
- * time that ethers needs for both, and libsecp256k1 itself gives the recovery id and the low s of EIP-2.
- */
+/** ECDSA on secp256k1 by libsecp256k1, which itself gives the recovery id and the low s of EIP-2. */
 
 /** Whether 32 bytes are a private key: a scalar from 1 to the group order less one. */
 export function isSecp256k1Scalar(key: Uint8Array): boolean {
-  return key.length === 32 && isPrivate(key);
+  return key.length === 32 && curve.isScalar(key);
 }
 
 /** A point of the curve, compressed or not, as 65 bytes `04 ‖ X ‖ Y`; undefined when it is none. */
 export function uncompressedPoint(point: Uint8Array): Uint8Array | undefined {
-  return isPoint(point) ? pointCompress(point, false) : undefined;
+  return curve.pointOf(point);
 }
 
 /**
@@ -20,8 +17,8 @@ export function uncompressedPoint(point: Uint8Array): Uint8Array | undefined {
  * @throws Error when the scalar is out of range
  */
 export function secp256k1PublicKey(key: Uint8Array): Uint8Array {
-  const point = pointFromScalar(key, false);
-  if (point === null) throw new Error('the key is not a secp256k1 scalar');
+  const point = curve.multiplyBase(key);
+  if (point === undefined) throw new Error('the key is not a secp256k1 scalar');
   return point;
 }
 
@@ -30,7 +27,7 @@ export function secp256k1PublicKey(key: Uint8Array): Uint8Array {
  * @throws Error when the signature does not lead back to the public key, which only faulty hardware can cause
  */
 export function signDigest(digest: Uint8Array, key: Uint8Array, publicKey: Uint8Array): Uint8Array {
-  const { signature, recoveryId } = signRecoverable(digest, key);
+  const { signature, recoveryId } = curve.sign(digest, key);
   const signed = new Uint8Array(65);
   signed.set(signature);
   signed[64] = recoveryId;
@@ -47,8 +44,8 @@ export function assertSignedBy(digest: Uint8Array, signature: Uint8Array, public
   if (signature.length !== 65 || (recoveryId !== 0 && recoveryId !== 1)) {
     throw new Error('the signature is not r, s and a recovery id of 0 or 1');
   }
-  const signer = recover(digest, signature.subarray(0, 64), recoveryId, false);
-  if (signer === null || Buffer.compare(signer, publicKey) !== 0) {
+  const signer = curve.recover(digest, signature.subarray(0, 64), recoveryId);
+  if (signer === undefined || Buffer.compare(signer, publicKey) !== 0) {
     throw new Error('the signature was made by another key');
   }
 }
@@ -57,10 +54,5 @@ export function assertSignedBy(digest: Uint8Array, signature: Uint8Array, public
 export function recoverPublicKey(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined {
   const recoveryId = signature[64];
   if (signature.length !== 65 || (recoveryId !== 0 && recoveryId !== 1)) return undefined;
-  try {
-    return recover(digest, signature.subarray(0, 64), recoveryId, false) ?? undefined;
-  } catch {
-    // It also throws for an r or s that is no scalar.
-    return undefined;
-  }
+  return curve.recover(digest, signature.subarray(0, 64), recoveryId);
 }

@@ -7,8 +7,8 @@ import {
   recoverPublicKey,
   secp256k1PublicKey,
   signDigest,
-} from '../../../../src/signers/ecdsa.ts';
-import { runsOf } from '../../../support/properties.ts';
+} from '../../../../../src/signers/secp256k1/ecdsa.ts';
+import { runsOf } from '../../../../support/properties.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const bytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
