@@ -13,6 +13,7 @@ import type { ApiServices } from '../services/services.ts';
 import type { AcceptedKeys } from './access/auth.ts';
 import { declareNeeds } from './access/needs.ts';
 import { ANSWER_HEADERS } from './answer-headers.ts';
+import { answerTogether } from './answer-together.ts';
 import { answerClientError } from './client-errors.ts';
 import type { PlaceCursors } from './cursors/place-cursors.ts';
 import { failure } from './envelope.ts';
@@ -133,6 +134,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   limitHandlers(app, limits.handlerSeconds);
   makeParametersStorable(app);
   honourIdempotencyKeys(app, dependencies.idempotencyKeys);
+  answerTogether(app);
 
   const routes = collectRoutes(app);
   declareNeeds(app);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import { oncePerObject } from '../../domain/json/once-per-object.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import { isAddress, normalAddress } from './address.ts';
 
@@ -53,7 +54,7 @@ export interface EvmPolicy {
 }
 
 /** Takes stored policies apart. */
-export function readPolicy(policies: JsonObject): EvmPolicy {
+export const readPolicy = oncePerObject((policies: JsonObject): EvmPolicy => {
   const known = fields.parse(policies);
   return {
     minBalance: amountOf(known.min_balance ?? 1),
@@ -64,7 +65,7 @@ export function readPolicy(policies: JsonObject): EvmPolicy {
     isPrivate: known.private_transactions ?? false,
     includesRevertData: known.include_revert_data ?? true,
   };
-}
+});
 
 /**
  * Why the policies cannot be kept on a network; null when they can. Sent to any endpoint that a network has by now, a

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
+import { oncePerObject } from '../../domain/json/once-per-object.ts';
 import type { Network } from '../../domain/network.ts';
 import { normalAddress } from './address.ts';
 import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './form/access-list.ts';
@@ -148,7 +149,7 @@ const storedRequestSchema = z.strictObject({
 export type StoredRequest = z.output<typeof storedRequestSchema>;
 
 /** Reads a request back from the store. */
-export function readRequest(request: JsonObject): EvmRequest & { stored: StoredRequest } {
+export const readRequest = oncePerObject((request: JsonObject): EvmRequest & { stored: StoredRequest } => {
   const stored = storedRequestSchema.parse(request);
   return {
     stored,
@@ -161,7 +162,7 @@ export function readRequest(request: JsonObject): EvmRequest & { stored: StoredR
     authorizationList: stored.authorization_list ?? [],
     abi: stored.abi ?? [],
   };
-}
+});
 
 /** A request in the form that `eth_call` and `eth_estimateGas` take, without fees and limit. */
 export function estimateCall(request: EvmRequest, from: string): JsonObject {
@@ -222,9 +223,9 @@ const fieldsSchema = z.strictObject({
 export type EvmFields = z.output<typeof fieldsSchema>;
 
 /** What the chain decided about a transaction so far; undefined before it was prepared. */
-export function readFields(fields: JsonObject): EvmFields | undefined {
-  return Object.keys(fields).length === 0 ? undefined : fieldsSchema.parse(fields);
-}
+export const readFields = oncePerObject((fields: JsonObject): EvmFields | undefined =>
+  Object.keys(fields).length === 0 ? undefined : fieldsSchema.parse(fields),
+);
 
 function integer(value: JsonAmount | null): bigint | null {
   return value === null ? null : amountOf(value);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import { oncePerObject } from '../../domain/json/once-per-object.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import {
   cronSchedule,
@@ -164,7 +165,7 @@ export interface AllowedToken {
 const DEFAULT_SLIPPAGE = 1;
 
 /** Takes a relayer's policies apart. */
-export function readPolicy(policies: JsonObject): SolanaPolicy {
+export const readPolicy = oncePerObject((policies: JsonObject): SolanaPolicy => {
   const known = fields.parse(policies);
   return {
     allowedPrograms: known.allowed_programs == null ? null : new Set(known.allowed_programs),
@@ -180,7 +181,7 @@ export function readPolicy(policies: JsonObject): SolanaPolicy {
     mostFee: optional(known.max_allowed_fee_lamports) ?? DEFAULT_MOST_FEE,
     swaps: known.swap_config == null ? null : readSwaps(known.swap_config),
   };
-}
+});
 
 function readToken(token: z.output<typeof allowedToken>): AllowedToken {
   const swap = token.swap_config;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
+import { oncePerObject } from '../../domain/json/once-per-object.ts';
 import type { Instruction } from './message/compile.ts';
 
 /** The fields of a Solana network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. */
@@ -45,9 +46,7 @@ const requestSchema = z.strictObject({
 export type SolanaRequest = z.output<typeof requestSchema>;
 
 /** Reads a request back from the store. */
-export function readRequest(request: JsonObject): SolanaRequest {
-  return requestSchema.parse(request);
-}
+export const readRequest = oncePerObject((request: JsonObject): SolanaRequest => requestSchema.parse(request));
 
 /** Instructions as the codec compiles them. */
 export function fromWire(instructions: readonly WireInstruction[]): Instruction[] {
@@ -115,6 +114,6 @@ const fieldsSchema = z.strictObject({
 export type SolanaFields = z.output<typeof fieldsSchema>;
 
 /** Undefined before a transaction is prepared. */
-export function readFields(fields: JsonObject): SolanaFields | undefined {
-  return fields['message'] === undefined ? undefined : fieldsSchema.parse(fields);
-}
+export const readFields = oncePerObject((fields: JsonObject): SolanaFields | undefined =>
+  fields['message'] === undefined ? undefined : fieldsSchema.parse(fields),
+);

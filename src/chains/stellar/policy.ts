@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import { oncePerObject } from '../../domain/json/once-per-object.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import type { SwapSchedule } from '../chain.ts';
 import {
@@ -163,7 +164,7 @@ export function canonicalAsset(asset: string): string {
   return asset === '' || asset === 'XLM' ? 'native' : asset;
 }
 
-export function readPolicy(policies: JsonObject): StellarPolicy {
+export const readPolicy = oncePerObject((policies: JsonObject): StellarPolicy => {
   const known = fields.parse(policies);
   const longestSeconds = Number(known.timeout_seconds ?? 0) || null;
   return {
@@ -178,7 +179,7 @@ export function readPolicy(policies: JsonObject): StellarPolicy {
     allowedTokens: (known.allowed_tokens ?? []).map(readToken),
     swaps: known.swap_config == null ? null : readSwaps(known.swap_config),
   };
-}
+});
 
 function readToken({ asset, max_allowed_fee: maxFee, swap_config: swap }: z.output<typeof allowedToken>): AllowedToken {
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
+import { oncePerObject } from '../../domain/json/once-per-object.ts';
 import type { Network } from '../../domain/network.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { isContract } from './address.ts';
@@ -108,9 +109,7 @@ export type SwapRequest = z.output<typeof swapSchema>;
 export type OwnRequest = Exclude<StellarRequest, FeeBumpRequest | SwapRequest>;
 
 /** Reads a request back from the store. */
-export function readRequest(request: JsonObject): StellarRequest {
-  return requestSchema.parse(request);
-}
+export const readRequest = oncePerObject((request: JsonObject): StellarRequest => requestSchema.parse(request));
 
 const receiptSchema = z.strictObject({
   ledger: amount,
@@ -186,6 +185,6 @@ export function sequenceUsed({ source, inner }: StellarFields, anchor: Anchor): 
 }
 
 /** Undefined before a transaction is prepared. */
-export function readFields(fields: JsonObject): StellarFields | undefined {
-  return fields['max_time'] === undefined ? undefined : fieldsSchema.parse(fields);
-}
+export const readFields = oncePerObject((fields: JsonObject): StellarFields | undefined =>
+  fields['max_time'] === undefined ? undefined : fieldsSchema.parse(fields),
+);

@@ -130,7 +130,7 @@ export class SqliteStatements {
 function rowsOf(rows: readonly unknown[], columns: readonly string[]): object[] {
   return (rows as readonly (readonly unknown[])[]).map((values) => {
     const row: Record<string, unknown> = {};
-    for (const [at, column] of columns.entries()) row[column] = values[at];
+    for (let at = 0; at < columns.length; at += 1) row[columns[at] ?? ''] = values[at];
     return row;
   });
 }

@@ -16,6 +16,7 @@ import type { Reader, Writer } from '../store.ts';
 import { attemptsOf } from './attempts.ts';
 import { totalOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
+import { rememberSame } from './same-rows.ts';
 import { sequenceText } from './sequence-text.ts';
 import { DuplicateRecord } from './stored-record.ts';
 import { isTold, transactionEventNote } from './transaction-events.ts';
@@ -79,13 +80,15 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     .where('status', '=', 'pending')
     .where('next_action_at', 'is not', null);
 
+  const read = rememberSame(transactionOfRow);
+
   return {
     async transaction(relayerId, id) {
       const [row] = await byId(relayerId, id);
-      return row && transactionOfRow(row);
+      return row && read(row);
     },
 
-    transactions: transactionList(connection),
+    transactions: transactionList(connection, read),
 
     async transactionBySequence(relayerId, sequence) {
       const row = await db

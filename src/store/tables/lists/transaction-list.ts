@@ -1,10 +1,11 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { isFinal, type TransactionStatus } from '../../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
-import type { Tables } from '../../schema.ts';
+import type { Tables, TransactionTable } from '../../schema.ts';
 import type { Reader } from '../../store.ts';
-import { isNotCanceled, transactionOfRow } from '../transaction-record.ts';
+import { isNotCanceled } from '../transaction-record.ts';
 import { ListContents, type LongList } from './list-contents.ts';
 import { pageBounds, totalOf } from './paging.ts';
 
@@ -19,7 +20,10 @@ const before = (matching: Matching, at: number, id: string) =>
   matching.where(sql<boolean>`(created_at, id) > (${at}, ${id})`);
 
 /** Pages of a relayer's transactions, however many there are. */
-export function transactionList(connection: Connection): Reader['transactions'] {
+export function transactionList(
+  connection: Connection,
+  read: (row: Selectable<TransactionTable>) => Transaction,
+): Reader['transactions'] {
   const contents = new ListContents();
   const known = new Map<TransactionStatus | undefined, Queries>();
 
@@ -38,7 +42,7 @@ export function transactionList(connection: Connection): Reader['transactions'] 
       place === undefined
         ? await queries.page(relayerId, limit, skip)
         : await queries.pageAfter(relayerId, place.created_at, place.id, limit, skip);
-    return { items: rows.map(transactionOfRow), total };
+    return { items: rows.map(read), total };
   };
 }
 

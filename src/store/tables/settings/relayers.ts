@@ -8,6 +8,7 @@ import type { RelayerTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { relayerList } from '../lists/relayer-list.ts';
+import { rememberSame } from '../same-rows.ts';
 import {
   anyJsonObjectSchema,
   anyJsonSchema,
@@ -92,7 +93,7 @@ function toRow(connection: Connection, relayer: Relayer): Omit<RelayerTable, 'cr
 /** Reads of the table `relayers`. */
 export function relayerReads(connection: Connection): Pick<Reader, 'relayer' | 'relayers' | 'allRelayers'> {
   const { db } = connection;
-  const read = (row: RelayerTable) => fromRow(connection, row);
+  const read = rememberSame((row: RelayerTable) => fromRow(connection, row));
   const byId = prepared(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
   return {
     async relayer(id) {

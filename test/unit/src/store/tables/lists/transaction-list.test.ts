@@ -10,6 +10,7 @@ import { migrations } from '../../../../../../src/store/migrations/migrations.ts
 import type { Tables } from '../../../../../../src/store/schema.ts';
 import { sqliteDialect } from '../../../../../../src/store/sqlite/sqlite-dialect.ts';
 import { transactionList } from '../../../../../../src/store/tables/lists/transaction-list.ts';
+import { transactionOfRow } from '../../../../../../src/store/tables/transaction-record.ts';
 
 const COUNT = 25_000;
 
@@ -37,7 +38,8 @@ t.test('pages from everywhere in the list', async (t) => {
     },
   });
   const run = <Row>(query: CompiledQuery<Row>) => explained.executeQuery(query);
-  const list = transactionList({ db: explained, run, now: () => sql`5`, settledWrites: () => sql`1` });
+  const connection = { db: explained, run, now: () => sql<number>`5`, settledWrites: () => sql<number>`1` };
+  const list = transactionList(connection, transactionOfRow);
 
   const idsOf = (where: string) =>
     database
