@@ -37,7 +37,7 @@ export const honestTests: Rule = (files) =>
 export const strayTests: Rule = (files) =>
   files
     .filter(({ path }) => /\.(test|spec)\.[cm]?[jt]sx?$/.test(path))
-    .filter(({ path }) => !/^test\/(architecture|unit|integration|e2e)\/.*\.test\.ts$/.test(path))
+    .filter(({ path }) => !/^test\/(architecture|unit|integration|e2e|slow)\/.*\.test\.ts$/.test(path))
     .map(({ path }) => `${path} lies where no suite runs it.`);
 
 function readTests(file: SourceFile): { asserts: boolean; leavesOut: string[] } {

@@ -6,9 +6,9 @@ import { isTableOfConstants, isTypeOnly, statementsOf } from './syntax.ts';
 export const withoutUnitTest: Readonly<Record<string, string>> = {
   'src/main.ts': 'process entry: it wires and starts; the end-to-end tests run it',
   'src/cli/main.ts': 'process entry: it passes on what was typed; the end-to-end tests run it',
-  'src/loading/keep-packages.ts': 'process entry: it wires; the end-to-end test of kept packages runs it',
+  'src/loading/keep-packages.ts': 'process entry: it wires; the slow test of kept packages runs it',
   'src/loading/keep-later.ts':
-    'it starts that process and leaves it: the end-to-end test of kept packages sees what comes of it',
+    'it starts that process and leaves it: the slow test of kept packages sees what comes of it',
   'src/compose.ts': 'the object graph: it decides nothing; the end-to-end tests run it',
   'sandbox/driver/driver.ts':
     'thread entry: a terminated thread leaves no coverage; the sandbox integration tests run it',

@@ -176,7 +176,12 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
       [at('test/unit/id.spec.ts')],
       [at('demo/a.test.js')],
     ],
-    kept: [at('test/unit/src/domain/id.test.ts'), at('test/e2e/demo.test.ts'), at('test/support/testing.ts')],
+    kept: [
+      at('test/unit/src/domain/id.test.ts'),
+      at('test/e2e/demo.test.ts'),
+      at('test/slow/threats/demo.test.ts'),
+      at('test/support/testing.ts'),
+    ],
   },
   {
     rule: noMachinePaths,

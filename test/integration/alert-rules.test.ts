@@ -122,7 +122,7 @@ t.test('each has its section in the guide, which tells its severity, and no sect
 });
 
 t.test('each is shown to fire by a real server under its fault, after none did', (t) => {
-  const files = globSync('test/integration/alerts-*.test.ts', { cwd: root });
+  const files = globSync('test/{integration,slow}/alerts-*.test.ts', { cwd: root });
   const scenes = files.map((file) => readFileSync(join(root, file), 'utf8'));
   const lists = scenes.flatMap((text) => [...text.matchAll(/firedAll\(t, scene, \[([^\]]*)\]/g)]);
   const shown = lists.flatMap(([, list = '']) => [...list.matchAll(/'(\w+)'/g)].map(([, alert = '']) => alert));

@@ -10,7 +10,9 @@ import { runSuites, type SuiteFiles } from './run-suites.ts';
 import { suiteOf, suites } from './suites.ts';
 import { writeTestLibrary } from './test-library.ts';
 
-const USAGE = 'npm test [-- [--timeout=<seconds per file>] [--times] <test files or folders>...]';
+const USAGE =
+  'npm test [-- [--timeout=<seconds per file>] [--times] [--slow | <test files or folders>...]]\n' +
+  '--slow runs test/slow too, which is left out otherwise';
 const root = join(import.meta.dirname, '..', '..');
 const { values, positionals } = readArguments();
 
@@ -20,6 +22,8 @@ const given = positionals.flatMap((path) => {
   if (found.length === 0 || found.some((file) => suiteOf(file) === undefined)) fail(`No suite runs ${path}.`);
   return found;
 });
+if (given.length > 0 && values.slow === true)
+  fail('--slow is for a run without names of files: those run wherever they are.');
 const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
 if (seconds !== undefined && !(seconds > 0)) fail(`"${values.timeout}" is not a number of seconds.`);
 
@@ -28,11 +32,16 @@ process.env['ISOLAYER_TEST_FOLDER'] = folder;
 // Hundreds of processes load the same modules: what the first one stripped and compiled the others find here.
 process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 
-const chosen = suites.flatMap((suite): SuiteFiles[] => {
-  const files = given.filter((file) => suiteOf(file) === suite);
-  if (given.length > 0) return files.length === 0 ? [] : [{ suite, files, secondsPerFile: seconds }];
-  return [{ suite, files: listFiles(root, [suite.folder], '**/*.test.ts'), secondsPerFile: seconds }];
-});
+const all = suites.map(
+  (suite): SuiteFiles => ({ suite, files: listFiles(root, [suite.folder], '**/*.test.ts'), secondsPerFile: seconds }),
+);
+const leftOut = given.length > 0 || values.slow === true ? [] : all.filter(({ suite }) => suite.onRequest === true);
+const chosen =
+  given.length === 0
+    ? all.filter((one) => !leftOut.includes(one))
+    : all
+        .map((one) => ({ ...one, files: given.filter((file) => suiteOf(file) === one.suite) }))
+        .filter(({ files }) => files.length > 0);
 const library = await writeTestLibrary(folder);
 await keepPackages(root);
 const options = { root, filesAtOnce: filesAtOnce(), library };
@@ -47,6 +56,9 @@ for await (const { suite, files, outcome, seconds, each } of runSuites(chosen, o
   ran.push(...each);
 }
 if (values.times === true) console.log(describeTimes(ran));
+for (const { suite, files } of leftOut) {
+  console.log(`left out: ${suite.name} (${files.length} files); npm test -- --slow runs them too`);
+}
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
@@ -57,7 +69,10 @@ function filesAtOnce(): number {
 
 function readArguments() {
   try {
-    return parseArgs({ allowPositionals: true, options: { timeout: { type: 'string' }, times: { type: 'boolean' } } });
+    return parseArgs({
+      allowPositionals: true,
+      options: { timeout: { type: 'string' }, times: { type: 'boolean' }, slow: { type: 'boolean' } },
+    });
   } catch (error) {
     return fail(error instanceof Error ? error.message : String(error));
   }

@@ -6,17 +6,20 @@ export interface Suite {
   readonly folder: string;
   /** How long one file may take, unless the command says otherwise. */
   readonly secondsPerFile: number;
+  /** Whether it is run only where it is asked for. */
+  readonly onRequest?: boolean;
 }
 
 /**
- * All suites in the order in which they run: the fast ones first, and last the one with the most files, so that nobody
- * waits for a single long one at the end.
+ * All suites in the order in which they run: the fast ones first, and of those that always run, the one with the most
+ * files last, so that nobody waits for a single long one at the end.
  */
 export const suites: readonly Suite[] = [
   { name: 'architecture', folder: 'test/architecture', secondsPerFile: 120 },
   { name: 'unit', folder: 'test/unit', secondsPerFile: 180 },
   { name: 'e2e', folder: 'test/e2e', secondsPerFile: 240 },
   { name: 'integration', folder: 'test/integration', secondsPerFile: 240 },
+  { name: 'slow', folder: 'test/slow', secondsPerFile: 240, onRequest: true },
 ];
 
 /** The suite that a test file belongs to. */
@@ -29,11 +32,11 @@ export function suiteOf(file: string): Suite | undefined {
  * where it looks at its process as a whole, what is loaded for instance, and where it changes that: what it may open.
  */
 export function sharesProcess(file: string): boolean {
-  return /^test\/(unit|e2e|integration)\//.test(file) && !ALONE.has(file);
+  return /^test\/(unit|e2e|integration|slow)\//.test(file) && !ALONE.has(file);
 }
 
 const ALONE: ReadonlySet<string> = new Set([
-  'test/integration/alerts-plugins.test.ts',
+  'test/slow/alerts-plugins.test.ts',
   'test/unit/src/http/schema-compilers.test.ts',
   'test/unit/src/services/settings/signer-directory.test.ts',
 ]);

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
@@ -16,9 +16,12 @@ export interface FailureList {
   parts: readonly Readonly<Record<string, Failure>>[];
   /** What it has to name. */
   names: readonly string[];
-  /** The folder below `test/` whose scenarios each show something of it. */
+  /** The folder, in suites of {@link SUITES}, whose scenarios each show something of it. */
   scenarios: string;
 }
+
+/** Where scenarios lie, by how long they take. */
+const SUITES = ['integration', 'slow'];
 
 const TESTS = join(import.meta.dirname, '..');
 
@@ -45,10 +48,10 @@ export function checkFailureList(t: Test, { parts, names, scenarios }: FailureLi
   });
 
   t.test('every scenario shows something of the list', async (t) => {
-    const files = (await readdir(join(TESTS, scenarios))).filter((file) => file.endsWith('.test.ts'));
+    const files = await Array.fromAsync(glob(`{${SUITES.join()}}/${scenarios}/*.test.ts`, { cwd: TESTS }));
     t.ok(files.length > 2);
-    for (const file of files.filter((file) => file !== 'coverage.test.ts')) {
-      const path = `${scenarios}/${file.replace('.test.ts', '')}`;
+    for (const file of files.filter((file) => !file.endsWith('coverage.test.ts'))) {
+      const path = file.replaceAll('\\', '/').replace('.test.ts', '');
       for (const title of await titlesIn(path)) {
         t.ok(
           cited.some((one) => one.file === path && one.title === title),

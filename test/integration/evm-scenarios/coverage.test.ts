@@ -9,5 +9,5 @@ const FAILURES = 85;
 checkFailureList(t, {
   parts: [TRANSACTION_FAILURES, SERVICE_FAILURES],
   names: [...Array.from({ length: FAILURES }, (_, index) => String(index + 1)), 'first invariant', 'second invariant'],
-  scenarios: 'integration/evm-scenarios',
+  scenarios: 'evm-scenarios',
 });

@@ -223,7 +223,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   75: {
     what: 'several instances start together',
     shown: {
-      'integration/relayer-health-instances':
+      'slow/relayer-health-instances':
         'instances that start together tell once what they find, also when one of them dies (item 75)',
     },
   },
@@ -275,7 +275,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'the start of an instance runs live work again',
     shown: {
       'integration/evm-scenarios/order': 'a slow signer, many hints and a second instance: one nonce, one payment',
-      'integration/leases-instances': 'three that start together on an empty database share one relayer',
+      'slow/leases-instances': 'three that start together on an empty database share one relayer',
     },
   },
   83: {

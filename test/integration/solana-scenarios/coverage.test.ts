@@ -10,5 +10,5 @@ const numbers = Array.from({ length: FAILURES_OF_ALL }, (_, index) => index + 1)
 checkFailureList(t, {
   parts: [FAILURES],
   names: [...numbers.map(String), 'again', 'cancel', 'signed', 'swap'],
-  scenarios: 'integration/solana-scenarios',
+  scenarios: 'solana-scenarios',
 });

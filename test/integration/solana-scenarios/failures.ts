@@ -3,7 +3,7 @@ import type { Failure } from '../../support/failure-list.ts';
 const ONCE = 'integration/solana-scenarios/one-effect';
 const NODES = 'integration/solana-scenarios/endpoints';
 const MONEY = 'integration/solana-scenarios/money';
-const SWAPS = 'integration/solana-scenarios/swaps';
+const SWAPS = 'slow/solana-scenarios/swaps';
 const SENT = 'integration/solana-transactions';
 const DRAIN = 'integration/solana-drain';
 const GASLESS = 'integration/solana-gasless';
@@ -107,7 +107,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   20: {
     what: 'an end is not told, or twice',
-    shown: { 'integration/webhooks-kill': 'each event arrives after the server and its receiver were killed' },
+    shown: { 'slow/webhooks-kill': 'each event arrives after the server and its receiver were killed' },
   },
   21: {
     what: 'a trial that fails is ignored',

@@ -10,5 +10,5 @@ const numbers = Array.from({ length: FAILURES_OF_ALL }, (_, index) => index + 1)
 checkFailureList(t, {
   parts: [FAILURES],
   names: [...numbers.map(String), 'cancel', 'reset', 'drift', 'drain', 'swap'],
-  scenarios: 'integration/stellar-scenarios',
+  scenarios: 'stellar-scenarios',
 });

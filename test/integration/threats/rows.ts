@@ -6,7 +6,9 @@ export interface Row {
   readonly differs?: string;
 }
 
-const threats = (file: string) => `integration/threats/${file}`;
+const threats = (file: string) => `slow/threats/${file}`;
+const ROPES = 'integration/threats/ropes';
+const NEIGHBOURS = 'integration/threats/neighbours';
 const GUEST = 'integration/guest-world';
 const ESCAPE = 'integration/sandbox-escape';
 
@@ -59,7 +61,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   17: { shown: { [threats('memory')]: 'threat 17: buffers, and whatever is made of them' } },
   18: {
     shown: {
-      [threats('ropes')]: 'threat 18: ropes of 2^28 characters',
+      [ROPES]: 'threat 18: ropes of 2^28 characters',
       [threats('crowd')]: 'threat 18: calls that kill their process are backed off, and the plugin comes back',
     },
     differs:
@@ -68,7 +70,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   20: {
     shown: {
       [threats('memory')]: 'threat 20: a heap that grows until the engine gives up',
-      [threats('ropes')]: 'threat 20: memory taken inside one built-in',
+      [ROPES]: 'threat 20: memory taken inside one built-in',
     },
   },
   22: {
@@ -93,7 +95,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   28: {
     shown: {
       [threats('errors')]: 'threat 28: rejections that nobody handles',
-      [threats('neighbours')]: 'threat 28: a rejection of one call is not the error of the next',
+      [NEIGHBOURS]: 'threat 28: a rejection of one call is not the error of the next',
       'unit/sandbox/process/isolate':
         'a rejection that a stretch left behind does not come out of what this side asks next',
     },
@@ -114,7 +116,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   32: { shown: { [threats('walls')]: 'threat 32: nothing of isolated-vm leads through the wall' } },
   33: {
     shown: {
-      [threats('neighbours')]: 'threat 33: what a guest changes of what it was given changes nothing on this side',
+      [NEIGHBOURS]: 'threat 33: what a guest changes of what it was given changes nothing on this side',
     },
   },
   34: {
@@ -156,7 +158,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   46: { shown: { [threats('walls')]: 'threat 46: worlds made for one call each do not pile up' } },
   48: {
     shown: {
-      [threats('neighbours')]:
+      [NEIGHBOURS]:
         'threat 48: what one call leaves is not there for another plugin, nor for another call of its own isolate',
       [threats('leftovers')]: 'threat 48: memory kept for the next call',
     },
@@ -165,7 +167,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   },
   49: {
     shown: {
-      [threats('neighbours')]: 'threat 49: a polluted prototype stays in its own isolate',
+      [NEIGHBOURS]: 'threat 49: a polluted prototype stays in its own isolate',
       [threats('leftovers')]: 'threat 49: globals and prototypes poisoned for the next call',
       [GUEST]: 'poisoned built-ins break neither the runtime nor the outcome',
     },
@@ -192,7 +194,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   },
   59: {
     shown: {
-      [threats('neighbours')]:
+      [NEIGHBOURS]:
         'threat 59: what was captured in one call acts in no later one, and other plugins’ things stay theirs',
       [threats('capabilities')]: 'threat 59: names that are not the plugin’s own',
       'unit/src/plugin-host/gateway': 'after its end, or from another child, a call can do nothing',
@@ -200,7 +202,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   },
   60: {
     shown: {
-      [threats('neighbours')]: 'threat 60: neither the key nor what it was sent in reaches a plugin',
+      [NEIGHBOURS]: 'threat 60: neither the key nor what it was sent in reaches a plugin',
       [threats('escape')]: 'threat 60: the caller’s credential is not there',
       [threats('keys')]: 'threat 60: no secret stands in what the server wrote',
     },
@@ -208,12 +210,12 @@ export const ROWS: Readonly<Record<number, Row>> = {
   62: {
     shown: {
       [threats('logs')]: 'threat 62: log lines that forge, flood or lead astray',
-      [threats('neighbours')]: 'threat 62: forwarded lines cannot forge or command',
+      [NEIGHBOURS]: 'threat 62: forwarded lines cannot forge or command',
     },
   },
   64: {
     shown: {
-      [threats('neighbours')]: 'threat 64: who holds a lock past its time writes nothing any more',
+      [NEIGHBOURS]: 'threat 64: who holds a lock past its time writes nothing any more',
       [threats('capabilities')]: 'threat 64: locks that are kept',
       'integration/plugin-kv': 'who holds a lock past its time writes nothing any more, and its result stands',
     },
@@ -236,7 +238,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
         'what one request may be is told from the request',
         'no other way leads past the limits',
       ],
-      'integration/plugin-budgets-killed':
+      'slow/plugin-budgets-killed':
         'whatever a plugin sends, and whenever the server is killed, the limit holds on chain',
     },
   },

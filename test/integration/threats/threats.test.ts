@@ -3,7 +3,7 @@
  * otherwise. A row without either, a test that is gone, a test of these that shows no row and an attack that no test
  * runs fail here.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { ATTACKS } from '../../support/attacks/attacks.ts';
@@ -43,10 +43,10 @@ t.test('every test that is named stands in its file', async (t) => {
 });
 
 t.test('every test of a threat stands in the row whose number it has', async (t) => {
-  const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.test.ts'));
+  const files = await Array.fromAsync(glob('{integration,slow}/threats/*.test.ts', { cwd: TESTS }));
   let found = 0;
   for (const file of files) {
-    const path = `integration/threats/${file.replace('.test.ts', '')}`;
+    const path = file.replaceAll('\\', '/').replace('.test.ts', '');
     for (const title of await titlesIn(path)) {
       const [, number] = /^threat (\d+): /.exec(title) ?? [];
       if (number === undefined) continue;

@@ -1,6 +1,6 @@
 /**
  * Threat: guest code that takes the process, the processor or the memory for itself. One attack of each kind runs in a
- * plugin of a real server; the others of the design's table are in `test/integration/threats`. Throughout, `/health` and
+ * plugin of a real server; the others of the design's table are in `threats` beside it. Throughout, `/health` and
  * another plugin answer; the attacker's call ends with its code; the same plugin then serves an honest call; nothing is
  * left behind. If one of these fails, look at the watch in `sandbox/driver/supervisor.ts` before touching the test.
  */
