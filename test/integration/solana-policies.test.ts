@@ -178,7 +178,7 @@ t.test('programs that a program calls are held against the policies', async (t) 
   t.equal(await usd.held(owner), 0n);
 });
 
-const SWAPS = 'solana-scenarios/swaps';
+const SWAPS = '../slow/solana-scenarios/swaps';
 const BOUNDS = 'each token is swapped within its own bounds, and those without an account are passed over';
 const PRIORITY = 'priority costs no more than the policies say, whatever the market asks';
 const LISTED = 'what is enabled, and which tokens fees can be paid in';

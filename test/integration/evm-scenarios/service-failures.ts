@@ -282,7 +282,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'recovery and low s of signatures',
     shown: {
       'unit/src/chains/evm/signing': 's is low, and v of both kinds leads back to the account',
-      'unit/src/signers/ecdsa': 'ethers agrees with every signature',
+      'unit/src/signers/secp256k1/ecdsa': 'ethers agrees with every signature',
     },
   },
   84: {
