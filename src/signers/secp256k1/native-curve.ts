@@ -33,7 +33,10 @@ export function nativeCurve(): Curve | undefined {
   };
 }
 
-/** The binding itself: without one, the package's own entry takes slow JavaScript that knows nothing of constant time. */
+/**
+ * The binding itself: without one, the package's own entry takes slow JavaScript that knows nothing of constant time.
+ * `overrides` in package.json puts an empty package in its place.
+ */
 function load(): Binding | undefined {
   try {
     return require('secp256k1/bindings.js') as Binding;
