@@ -47,6 +47,7 @@ import { openSettings } from './open-settings.ts';
 import { openStore } from './open-store.ts';
 import { createPluginHost, type PluginHostDeps } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
+import { keyFaults } from './relayer-addresses.ts';
 import { sampleAtScrape } from './scrape-samples.ts';
 import { createServices } from './services/create-services.ts';
 import { createTransactionEvents } from './services/events/transaction-events.ts';
@@ -252,6 +253,7 @@ async function build(
   const engine = createEngine({
     ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, onStep, timing },
     ...{ metrics: metrics.engine, random: Math.random, newId: randomUUID },
+    keyFault: keyFaults({ chains, signers }),
   });
   opened.later('engine', () => engine.close());
   const late = new LateRelayers({ store, chains, signers, engine, log, declared: () => live.relayers });

@@ -1,10 +1,13 @@
 import type { Chain } from './chains/chain.ts';
 import type { RelayerEntry } from './config/configuration.ts';
 import type { NetworkType } from './domain/network-type.ts';
+import type { Relayer } from './domain/relayer.ts';
 import type { Log } from './observability/log.ts';
 import type { DeclaredRelayer } from './services/declarations/declarations.ts';
 import type { SignerDirectory } from './services/settings/signer-directory.ts';
 import type { Reader } from './store/store.ts';
+
+const HINT = 'bring its key back, or give the new key a signer of its own and name that in the relayer';
 
 export interface AddressParts {
   chains: ReadonlyMap<NetworkType, Chain>;
@@ -45,8 +48,7 @@ export async function withAddresses(
         const signer = await signers.signer(signerId);
         const own = chain.addressOf(await signer.publicKey(chain.curve));
         if (kept === undefined || kept === own || isReset) return { ...relayer, address: own };
-        const hint = 'bring its key back, or give the new key a signer of its own and name that in the relayer';
-        const moved = { relayerId: id, signer: signerId, address: kept, keyIsOf: own, hint };
+        const moved = { relayerId: id, signer: signerId, address: kept, keyIsOf: own, hint: HINT };
         log.error(
           moved,
           'the key of a signer is not that of its relayer: the relayer keeps its address, and signs nothing',
@@ -69,4 +71,14 @@ export async function withAddresses(
     }),
   );
   return { addressed: found.filter((one) => one !== undefined), late };
+}
+
+/** Says why the signer of a relayer cannot sign for its account: it has the key of another one. */
+export function keyFaults({ chains, signers }: Pick<AddressParts, 'chains' | 'signers'>) {
+  return async ({ networkType, signerId, address }: Relayer): Promise<string | undefined> => {
+    const chain = chains.get(networkType);
+    if (chain === undefined) return undefined;
+    const own = chain.addressOf(await (await signers.signer(signerId)).publicKey(chain.curve));
+    return own === address ? undefined : `signer ${signerId} has the key of ${own}, not of ${address}: ${HINT}`;
+  };
 }

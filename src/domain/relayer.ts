@@ -19,6 +19,7 @@ export const COMMON_CHECKS = {
   RpcValidationFailed: 'RPC endpoint validation failed',
   BalanceCheckFailed: 'Insufficient balance',
   PolicyCheckFailed: 'Policies do not fit the network',
+  SignerCheckFailed: 'The signer has another key',
 } as const;
 
 /** Why the service itself keeps a relayer from working, and when it looks again, in milliseconds since the epoch. */

@@ -30,6 +30,8 @@ export interface EngineDeps {
   /** How the endpoints answer; absent where nobody knows. */
   contacts?: Contacts | undefined;
   signerOf(relayer: Relayer): Promise<Signer>;
+  /** Why its signer cannot sign for a relayer; undefined when it can. Absent where nobody looks. */
+  keyFault?: ((relayer: Relayer) => Promise<string | undefined>) | undefined;
   log: Log;
   metrics: EngineMetrics;
   /** Takes the events that webhooks tell. */
@@ -93,6 +95,7 @@ class Scheduler implements Engine {
       timing,
       onGiveAway: (lane) => this.#giveAway(lane),
       contacts: deps.contacts,
+      keyFault: deps.keyFault,
       elapsed,
       random,
     });

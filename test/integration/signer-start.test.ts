@@ -80,9 +80,18 @@ t.test('a key that is another one moves nobody: it is told of, and signs nothing
   await (await start()).stop();
   azure.mixUp();
   const service = await start();
-  t.match(await service.request('GET', '/api/v1/relayers/azure'), { status: 200, body: { data: { address } } });
+  const told = new RegExp(
+    `^The signer has another key: signer azure-key has the key of 0x[0-9a-f]{40}, not of ${address}:`,
+  );
+  const disabled = { system_disabled: true, disabled_reason: { type: 'SignerCheckFailed', details: told } };
+  const shown = await eventually(
+    () => service.request('GET', '/api/v1/relayers/azure'),
+    ({ body }) => body.data.system_disabled === true,
+    60_000,
+  );
+  t.match(shown, { status: 200, body: { data: { address, ...disabled } } });
   t.match(service.output(), new RegExp(`"level":"error".*"address":"${address}","keyIsOf":"0x[0-9a-f]{40}"`));
   const refused = await service.request('POST', '/api/v1/relayers/azure/sign', { message: 'hi' });
-  t.match(refused, { status: 500, body: { error: new RegExp(`^Signer azure-key failed: .* not of ${address}`, 'i') } });
+  t.match(refused, { status: 403, body: { error: new RegExp(`The signer has another key: .* not of ${address}`) } });
   await sends(t, service, 'local-1');
 });

@@ -17,6 +17,8 @@ export interface RelayerChecksDeps {
   connections: ChainConnections;
   contacts: Contacts;
   timing: Pick<EngineTiming, 'checkMs'>;
+  /** Why its signer cannot sign for a relayer; undefined when it can. Absent where nobody looks. */
+  keyFault?: ((relayer: Relayer) => Promise<string | undefined>) | undefined;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** Told of each balance that an endpoint of the relayer's own chain has told. */
@@ -91,13 +93,14 @@ export class RelayerChecks {
     }
     const told: string[] = [];
     let seen: SeenBalance | undefined;
-    const [identity, sequence, balance, policies] = await Promise.all([
+    const [identity, sequence, balance, policies, keyFault] = await Promise.all([
       outcomeOf(() => this.#identity(relayer, client, pinned, (served) => told.push(served))),
       outcomeOf(async () => {
         await client.sequences?.next(relayer.address, pinned);
       }),
       outcomeOf(() => checkBalance(chain, client, relayer, pinned, (balance) => (seen = balance))),
       outcomeOf(() => checkPolicies(client, relayer, pinned)),
+      this.#keyFault(relayer),
     ]);
     // What an account has on another chain says nothing.
     if ('cause' in identity && told.length > 0) return unusable(pinned, identity.cause);
@@ -117,6 +120,10 @@ export class RelayerChecks {
     if ('cause' in policies && policies.error instanceof PoliciesUnfit) {
       const title = COMMON_CHECKS.PolicyCheckFailed;
       failures.push({ type: 'PolicyCheckFailed', title, cause: policies.cause, isFact: true });
+    }
+    if (keyFault !== undefined) {
+      const title = COMMON_CHECKS.SignerCheckFailed;
+      failures.push({ type: 'SignerCheckFailed', title, cause: keyFault, isFact: true });
     }
     return { failures, identity: 'value' in identity ? identity.value : null, pinned };
   }
@@ -148,6 +155,13 @@ export class RelayerChecks {
       if (seen !== undefined) this.#deps.onBalance?.(seen);
     });
     return !('cause' in outcome) && ('isUnknown' in outcome || pinned !== undefined);
+  }
+
+  /** Undefined also where the signer's service does not answer: it may by the time that something is signed. */
+  async #keyFault(relayer: Relayer): Promise<string | undefined> {
+    const { keyFault, timing } = this.#deps;
+    if (keyFault === undefined) return undefined;
+    return await inTime(timing.checkMs, keyFault(relayer)).catch(() => undefined);
   }
 
   #pinned({ networkType, network }: Relayer): Promise<string | undefined> {

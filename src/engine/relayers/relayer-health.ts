@@ -27,6 +27,8 @@ export interface RelayerHealthDeps {
   metrics: EngineMetrics;
   outbox: Outbox;
   timing: EngineTiming;
+  /** Why its signer cannot sign for a relayer; undefined when it can. Absent where nobody looks. */
+  keyFault?: ((relayer: Relayer) => Promise<string | undefined>) | undefined;
   /** Called with a lane that another instance had better drive: this one does not reach its chain. */
   onGiveAway?(lane: string): void;
   /** On a clock that never goes back, in milliseconds. */

@@ -4,7 +4,7 @@ import type { RelayerEntry } from '../../../src/config/configuration.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { Relayer } from '../../../src/domain/relayer.ts';
 import { createLog } from '../../../src/observability/log.ts';
-import { withAddresses } from '../../../src/relayer-addresses.ts';
+import { keyFaults, withAddresses } from '../../../src/relayer-addresses.ts';
 import { createKeySigner } from '../../../src/signers/key-signer.ts';
 import { relayerOf } from '../../support/store.ts';
 
@@ -84,4 +84,21 @@ t.test('a chain family that is not there is an error', async (t) => {
     ...{ read: { allRelayers: async () => [] }, log: createLog('silent') },
   };
   await t.rejects(withAddresses([entry('k1')], parts), { message: 'Relayer relayer-1: no chain family evm' });
+});
+
+t.test('a signer with the key of another account is a fault, one that does not tell its key fails', async (t) => {
+  const signer = createKeySigner(
+    'k1',
+    Buffer.from('ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80', 'hex'),
+  );
+  t.teardown(() => signer.close());
+  const faultOf = keyFaults({ chains, signers: { signer: async () => signer } });
+  const relayer = relayerOf({ signerId: 'k1', address: OWN });
+  t.equal(await faultOf(relayer), undefined);
+  t.match(
+    await faultOf({ ...relayer, address: OTHER }),
+    new RegExp(`^signer k1 has the key of ${OWN}, not of ${OTHER}: bring its key back, or`),
+  );
+  const silent = keyFaults({ chains, signers: { signer: async () => Promise.reject(new Error('sealed')) } });
+  await t.rejects(silent(relayer), { message: 'sealed' });
 });

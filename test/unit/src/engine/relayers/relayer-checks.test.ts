@@ -219,6 +219,34 @@ t.test('what a family cannot do yet is no failure', async (t) => {
   t.equal(await checks.seemWell({ ...relayer, network: 'fresh' }, new Map()), true);
 });
 
+t.test('a signer with another key is a fact, one that does not tell its key is none', async (t) => {
+  const { world, relayer } = await stage(t);
+  const checksWith = (keyFault: () => Promise<string | undefined>) =>
+    new RelayerChecks({
+      store: world.store,
+      chains: new Map([['evm', world.family]]),
+      connections: { clientOf: () => world.client, close: async () => {} },
+      log: world.log,
+      ...{ ...alone, timing: { checkMs: 50 } },
+      keyFault,
+    });
+  const { failures } = await checksWith(async () => 'signer k1 has the key of 0xbb').all(relayer);
+  t.strictSame(failures, [
+    {
+      type: 'SignerCheckFailed',
+      title: 'The signer has another key',
+      cause: 'signer k1 has the key of 0xbb',
+      isFact: true,
+    },
+  ]);
+  for (const silent of [
+    () => Promise.reject<undefined>(new Error('sealed')),
+    () => new Promise<undefined>(() => {}),
+    async () => undefined,
+  ])
+    t.strictSame((await checksWith(silent).all(relayer)).failures, []);
+});
+
 t.test('a store that cannot be read is no verdict', async (t) => {
   const { world, relayer } = await stage(t);
   const checks = new RelayerChecks({
