@@ -36,7 +36,7 @@ export async function openArena(hostile: readonly HostilePlugin[]): Promise<Aren
 }
 
 async function open(hostile: readonly HostilePlugin[], opened: (() => Promise<unknown>)[]) {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   opened.push(() => anvil.stop());
   for (const { address, code } of [COUNTER, REVERTER]) await anvil.rpc('anvil_setCode', [address, code]);
   const weather = startWeather(anvil, { blocks: 'automine', changes: false, random: () => 0 });

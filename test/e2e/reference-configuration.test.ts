@@ -7,7 +7,7 @@ import { composeService } from '../support/composed-service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 t.test('relayers of three types, keystores, webhooks, inherited networks and plugins', async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const secret = { type: 'env', value: 'WEBHOOK_SIGNING_KEY' };
   const policies = {

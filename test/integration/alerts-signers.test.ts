@@ -11,7 +11,7 @@ import { startAzure } from '../support/signers/azure-double.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 t.test('a service that takes the right to the key away', async (t) => {
-  const [azure, anvil] = await Promise.all([startAzure(), startAnvil()]);
+  const [azure, anvil] = await Promise.all([startAzure(), startAnvil({ blockTime: 0.1 })]);
   t.teardown(() => Promise.all([azure.service.stop(), anvil.stop()]));
   await fund(anvil.url, computeAddress(hexlify(azure.publicKey)));
   const workspace = await createWorkspace({ rpcUrl: anvil.url, env: { HOST: '127.0.0.1' } });

@@ -11,7 +11,7 @@ const guide = readFileSync(join(root, 'docs', 'api.md'), 'utf8');
 const table = guide.slice(guide.indexOf('## Where it differs'));
 const rows = [...table.matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|$/gm)].map(([, what = '']) => what);
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
 const workspace = await createWorkspace({
   rpcUrl: anvil.url,

@@ -8,7 +8,7 @@ import { createWorkspace } from '../support/workspace.ts';
 const TRANSFER = { to: `0x${'ab'.repeat(20)}`, value: '7', data: '0x', gas_limit: 21_000, speed: 'fast' };
 
 t.test('each payment of a batch is sent once, however often the batch is', async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const workspace = await createWorkspace({ rpcUrl: anvil.url, accounts: 2 });
   t.teardown(() => workspace.remove());

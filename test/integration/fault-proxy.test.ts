@@ -10,7 +10,7 @@ import { evmCallFaults } from '../support/faults/evm-calls.ts';
 import { type FaultNature, REQUEST_FAULTS, ratesFor } from '../support/faults/faults.ts';
 import { eventually } from '../support/plugin-host.ts';
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
 const [account] = anvil.accounts;
 if (account === undefined) throw new Error('anvil has no accounts');

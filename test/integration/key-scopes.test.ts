@@ -14,7 +14,7 @@ const PLUGIN = 'export async function handler() { return 1; }';
 const RATE = { requests_per_second: 1, burst: 20 };
 const CLIENTS = 200;
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
 const workspace = await createWorkspace({
   rpcUrl: anvil.url,

@@ -25,7 +25,7 @@ interface Asked {
   names?: string;
 }
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
 const workspace = await createWorkspace({
   rpcUrl: anvil.url,

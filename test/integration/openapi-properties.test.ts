@@ -85,7 +85,7 @@ const NEVER = /^patch .*\/signers|\{deliveryId\}|\/sponsored\/|^put .*\/transact
 t.test('generated requests', async (t) => {
   const random = seededRandom(propertySeed(), 'requests');
   const pick = <T>(among: readonly T[]): T => among[Math.floor(random() * among.length)] as T;
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,

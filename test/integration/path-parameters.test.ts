@@ -54,7 +54,7 @@ t.test('an id that no database takes is unknown, on PostgreSQL', async (t) => {
 });
 
 t.test('an id that no database takes is unknown, on SQLite', async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const workspace = await createWorkspace({ rpcUrl: anvil.url });
   t.teardown(() => workspace.remove());

@@ -60,7 +60,7 @@ async function setUp(t: Test) {
       ]),
     ),
   );
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const relayer = { network: 'local', network_type: 'evm', signer_id: 'local-key', paused: false };
   const workspace = await createWorkspace({

@@ -12,7 +12,7 @@ const SILENT: DoubleHandler = () => 'hang-up';
 const DISABLED = 'relayer_disabled';
 const ENABLED = 'relayer_enabled';
 
-const anvil = await startAnvil();
+const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());
 const other = await startAnvil({ args: ['--chain-id', '4242'] });
 t.teardown(() => other.stop());

@@ -87,7 +87,7 @@ async function stopAll(services: readonly RunningService[]): Promise<void> {
 }
 
 t.test('when the one of two that makes the rounds dies the other does, and sees what goes wrong', async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const address = anvil.accounts[0]?.address ?? '';
   const url = await postgres.createDatabase();

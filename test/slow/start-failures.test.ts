@@ -43,7 +43,7 @@ t.test('a second server on the same data folder is refused', async (t) => {
 });
 
 t.test('an endpoint that is down, or of another chain, disables its relayer and nothing else', async (t) => {
-  const anvil = await startAnvil();
+  const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const relayer = { network_type: 'evm', signer_id: 'local-key', paused: false };
   const networks = { fine: 'local', down: 'down', 'of-another-chain': 'other' };
