@@ -124,7 +124,11 @@ function assertCourse(t: Test, { name, ends }: Attack, { answer, end, same, othe
     `${name}: ends with ${end} of ${ends.join(', ')}: ${said}`,
   );
   if (end in END_CODES) t.equal(answer.status, END_CODES[end as EndCode].status, `${name}: ${end} has its status`);
-  t.match(answer.body.metadata?.logs?.[0], { level: 'log', message: 'before' }, `${name}: its logs are kept, ${end}: ${said}`);
+  t.match(
+    answer.body.metadata?.logs?.[0],
+    { level: 'log', message: 'before' },
+    `${name}: its logs are kept, ${end}: ${said}`,
+  );
   t.match(same, { status: 200, body: { data: 'honest' } }, `${name}: the same plugin serves`);
   t.strictSame(same.body.metadata?.logs, [], `${name}: and hears nothing of the attack`);
   t.match(other, { status: 200, body: { data: 'honest' } }, `${name}: another plugin serves`);
