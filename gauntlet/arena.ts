@@ -1,7 +1,6 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { COUNTER, REVERTER } from '../soak/payments/evm/plan.ts';
-import { startWeather } from '../soak/payments/evm/weather.ts';
 import { type Anvil, startAnvil } from '../test/support/anvil.ts';
 import { declareRelayers, type RelayerAccount } from '../test/support/relayer-accounts.ts';
 import { type RunningService, startService } from '../test/support/service.ts';
@@ -39,8 +38,6 @@ async function open(hostile: readonly HostilePlugin[], opened: (() => Promise<un
   const anvil = await startAnvil({ blockTime: 0.1 });
   opened.push(() => anvil.stop());
   for (const { address, code } of [COUNTER, REVERTER]) await anvil.rpc('anvil_setCode', [address, code]);
-  const weather = startWeather(anvil, { blocks: 'automine', changes: false, random: () => 0 });
-  opened.push(() => weather.stop());
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
     network: { required_confirmations: 2, average_blocktime_ms: 1_000 },

@@ -18,7 +18,7 @@ import type { LifeStep } from './lane/life-steps.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { Pause } from './pause.ts';
 import type { Unreached } from './relayers/reach.ts';
-import { RelayerHealth } from './relayers/relayer-health.ts';
+import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
 import { SwapRounds } from './swaps/swap-rounds.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
 import type { Outbox } from './webhooks/outbox.ts';
@@ -30,8 +30,7 @@ export interface EngineDeps {
   /** How the endpoints answer; absent where nobody knows. */
   contacts?: Contacts | undefined;
   signerOf(relayer: Relayer): Promise<Signer>;
-  /** Why its signer cannot sign for a relayer; undefined when it can. Absent where nobody looks. */
-  keyFault?: ((relayer: Relayer) => Promise<string | undefined>) | undefined;
+  keyFault?: RelayerHealthDeps['keyFault'];
   log: Log;
   metrics: EngineMetrics;
   /** Takes the events that webhooks tell. */

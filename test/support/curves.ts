@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { hexlify, Signature, SigningKey } from 'ethers';
-import type { Curve } from '../../src/signers/secp256k1/curve.ts';
+import type { Secp256k1 } from '../../src/signers/secp256k1/curve.ts';
 import { runsOf } from './properties.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /** The curve by ethers, which is JavaScript and nothing of libsecp256k1. */
-export const ethersCurve: Curve = {
+export const ethersCurve: Secp256k1 = {
   isScalar: (key) => BigInt(hexlify(key)) > 0n && BigInt(hexlify(key)) < ORDER,
   pointOf: (encoded) => unlessThrown(() => SigningKey.computePublicKey(encoded, false)),
   multiplyBase: (scalar) => unlessThrown(() => new SigningKey(scalar).publicKey),
@@ -22,7 +22,7 @@ export const ethersCurve: Curve = {
 };
 
 /** What a curve says of the same keys, digests and nonsense, byte by byte. */
-export function saidBy({ isScalar, pointOf, multiplyBase, sign, recover }: Curve): unknown[] {
+export function saidBy({ isScalar, pointOf, multiplyBase, sign, recover }: Secp256k1): unknown[] {
   const [nothing, beyond] = [Buffer.alloc(32), Buffer.alloc(32, 0xff)];
   const answers: unknown[] = [nothing, beyond].flatMap((key) => [isScalar(key), multiplyBase(key)]);
   for (let count = 0; count < runsOf(50); count += 1) {

@@ -157,11 +157,14 @@ export class RelayerChecks {
     return !('cause' in outcome) && ('isUnknown' in outcome || pinned !== undefined);
   }
 
-  /** Undefined also where the signer's service does not answer: it may by the time that something is signed. */
+  /**
+   * Undefined also where the signer's service does not answer: it may by the time that something is signed. It gets half
+   * the time of a check, so that its silence is not taken for that of the endpoints.
+   */
   async #keyFault(relayer: Relayer): Promise<string | undefined> {
     const { keyFault, timing } = this.#deps;
     if (keyFault === undefined) return undefined;
-    return await inTime(timing.checkMs, keyFault(relayer)).catch(() => undefined);
+    return await inTime(timing.checkMs / 2, keyFault(relayer)).catch(() => undefined);
   }
 
   #pinned({ networkType, network }: Relayer): Promise<string | undefined> {

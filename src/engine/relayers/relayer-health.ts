@@ -14,7 +14,13 @@ import type { Outbox } from '../webhooks/outbox.ts';
 import { BalanceWatch } from './balance-watch.ts';
 import { ContactWatch } from './contact-watch.ts';
 import { Reach, type Unreached } from './reach.ts';
-import { type CheckFailure, disabledReasonOf, type Findings, RelayerChecks } from './relayer-checks.ts';
+import {
+  type CheckFailure,
+  disabledReasonOf,
+  type Findings,
+  RelayerChecks,
+  type RelayerChecksDeps,
+} from './relayer-checks.ts';
 import { RelayerRounds } from './relayer-rounds.ts';
 
 export interface RelayerHealthDeps {
@@ -27,8 +33,7 @@ export interface RelayerHealthDeps {
   metrics: EngineMetrics;
   outbox: Outbox;
   timing: EngineTiming;
-  /** Why its signer cannot sign for a relayer; undefined when it can. Absent where nobody looks. */
-  keyFault?: ((relayer: Relayer) => Promise<string | undefined>) | undefined;
+  keyFault?: RelayerChecksDeps['keyFault'];
   /** Called with a lane that another instance had better drive: this one does not reach its chain. */
   onGiveAway?(lane: string): void;
   /** On a clock that never goes back, in milliseconds. */

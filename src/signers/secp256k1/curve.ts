@@ -1,5 +1,5 @@
 /** What of libsecp256k1 is used, however it was built. Points are 65 bytes, `04 ‖ X ‖ Y`. */
-export interface Curve {
+export interface Secp256k1 {
   /** Whether 32 bytes are a scalar from 1 to the group order less one. */
   isScalar(key: Uint8Array): boolean;
   /** A point that is given compressed or not; undefined when it is none. */

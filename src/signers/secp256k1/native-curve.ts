@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { Curve } from './curve.ts';
+import type { Secp256k1 } from './curve.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -15,7 +15,7 @@ interface Binding {
 }
 
 /** libsecp256k1 as machine code; undefined on a system for which the package has none. */
-export function nativeCurve(): Curve | undefined {
+export function nativeCurve(): Secp256k1 | undefined {
   const binding = load();
   if (binding === undefined) return undefined;
   // Blinds what signing shows by its time and its use of the processor.

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type * as TinySecp256k1 from 'tiny-secp256k1';
-import type { Curve } from './curve.ts';
+import type { Secp256k1 } from './curve.ts';
 
 const require = createRequire(import.meta.url);
 
 /** libsecp256k1 as WebAssembly. It is loaded when it is asked for, as few systems need it. */
-export function wasmCurve(): Curve {
+export function wasmCurve(): Secp256k1 {
   const wasm = require('tiny-secp256k1') as typeof TinySecp256k1;
   return {
     isScalar: (key) => wasm.isPrivate(key),
