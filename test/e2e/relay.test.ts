@@ -45,7 +45,7 @@ const RELAYERS: Record<string, object> = {
 const ids = Object.keys(RELAYERS);
 const signerOf = (at: number) => (at === 0 ? 'local-key' : `local-key-${at + 1}`);
 
-const anvil = await startAnvil({ blockTime: 0.1 });
+const anvil = await startAnvil();
 t.teardown(() => anvil.stop());
 const node = new JsonRpcProvider(anvil.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
 t.teardown(() => node.destroy());
