@@ -34,7 +34,7 @@ export class FakeChain {
   time: () => number = () => Date.now();
   /** Whether the pool has no room for what it says that it takes, by how many of the account it holds. */
   dropsSilently: (held: number) => boolean = () => false;
-  /** Whether it has no room for more, and says so. */
+  /** Whether it has no room for more, and says so. As in reth, the next sequence is let through. */
   isFull: (held: number) => boolean = () => false;
   /** The least that a transaction pays. */
   floor = 1n;
@@ -80,7 +80,8 @@ export class FakeChain {
       return { kind: 'anchor-ahead', reason: 'nonce too high' };
     }
     if (this.balance < BigInt(transaction.cost)) return { kind: 'unfunded', reason: 'insufficient funds' };
-    if (held === undefined && this.isFull(pool.size)) return { kind: 'busy', reason: 'account limit exceeded' };
+    if (held === undefined && nonce > next && this.isFull(pool.size))
+      return { kind: 'busy', reason: 'account limit exceeded' };
     if (held === undefined && this.dropsSilently(pool.size)) return { kind: 'accepted' };
     pool.set(nonce, { transaction, hash });
     return { kind: 'accepted' };

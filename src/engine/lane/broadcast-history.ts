@@ -80,6 +80,16 @@ export class BroadcastHistory {
     this.#change(transactionId, () => ({ isMissing: true }));
   }
 
+  /**
+   * It was not offered: nodes have no room for what comes before it.
+   * @returns false when that is so since the last attempt, or nodes said so themselves
+   */
+  heldBack(transactionId: string): boolean {
+    const isNews = this.isNews(transactionId, 'busy');
+    this.#change(transactionId, () => ({ isMissing: false }));
+    return isNews;
+  }
+
   isMissing(transactionId: string): boolean {
     return this.#entries.get(transactionId)?.isMissing ?? false;
   }

@@ -4,6 +4,7 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import { backOff, nextLook } from '../timing.ts';
 import { applyToOpen, clientsOf, isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
+import { isOrdered, offerRound } from './offer-round.ts';
 
 /** What came of a round of offers. */
 export interface Offers {
@@ -17,12 +18,14 @@ export interface Offers {
  * ago and is in no block. Only bytes that are committed ever get here.
  */
 export async function offer(step: LaneStep): Promise<Offers> {
-  const entries = unmined(step).filter((entry) => needsOffer(step, entry));
-  if (entries.length === 0 || step.life.isEnding()) return { offered: 0, notTaken: [] };
+  const due = unmined(step).filter((entry) => needsOffer(step, entry));
+  if (due.length === 0 || step.life.isEnding()) return { offered: 0, notTaken: [] };
+  const { now: entries, later, blocker } = offerRound(step, due);
   const outcomes = await broadcast(step, entries);
   await offerLower(step, entries, outcomes);
   step.life.passes('offered');
   const notTaken = await note(step, entries, outcomes);
+  await holdBack(step, later, blocker ?? entries.find((entry) => waitsForRoom(step, entry, outcomes)));
   step.life.passes('noted');
   return { offered: entries.length, notTaken };
 }
@@ -104,14 +107,47 @@ export function isWanted(entry: OpenEntry): boolean {
   return entry.transaction.noopEnd === null || latestOf(entry)?.purpose === 'noop';
 }
 
+/** Whether nodes had no room for it, and none has appeared since. */
+function waitsForRoom(step: LaneStep, entry: OpenEntry, outcomes: Outcomes): boolean {
+  return (
+    outcomes.get(entry)?.kind === 'busy' && isOrdered(entry) && !step.memory.offers.isMissing(entry.transaction.id)
+  );
+}
+
+/** What is above one that waits for room comes with it. */
+async function holdBack(step: LaneStep, entries: readonly OpenEntry[], blocker: OpenEntry | undefined): Promise<void> {
+  const until = blocker && step.open.entries.get(blocker.transaction.id)?.transaction;
+  if (until === undefined) return;
+  const changes = entries.filter(isOrdered).map((entry): Change => {
+    const { transaction } = entry;
+    const isNews = step.memory.offers.heldBack(transaction.id);
+    const text = `Attempt ${latestOf(entry)?.ordinal} not offered: no room for ${until.sequence}, which comes before it`;
+    return {
+      transaction,
+      set: { ...reasonUnlessWithdrawn(transaction.noopEnd, text), nextActionAt: until.nextActionAt },
+      ...(isNews && { decision: { kind: 'not-taken', text } as const }),
+    };
+  });
+  await applyToOpen(step, changes);
+}
+
 /** Writes what came of the round. */
 async function note(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<OpenEntry[]> {
   const changes = entries.map((entry) => changeFor(step, entry, outcomes.get(entry) ?? SILENT));
   await applyToOpen(step, changes);
+  for (const entry of roomLeft(entries, outcomes)) step.memory.offers.missing(entry.transaction.id);
   return entries
     .filter((entry) => outcomes.get(entry)?.kind !== 'accepted')
     .map((entry) => step.open.entries.get(entry.transaction.id))
     .filter((entry) => entry !== undefined);
+}
+
+/** Those that nodes had no room for before they took one above: room appeared amid the round. */
+function roomLeft(entries: readonly OpenEntry[], outcomes: Outcomes): OpenEntry[] {
+  const last = entries.findLastIndex((entry) => isOrdered(entry) && outcomes.get(entry)?.kind === 'accepted');
+  return entries
+    .slice(0, Math.max(last, 0))
+    .filter((entry) => isOrdered(entry) && outcomes.get(entry)?.kind === 'busy');
 }
 
 function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome): Change {

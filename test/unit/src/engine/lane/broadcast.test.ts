@@ -6,16 +6,24 @@ import type { Transaction } from '../../../../../src/domain/transaction/transact
 import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
+import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { EngineWorld, present, stepAt } from '../../../../support/engine-world.ts';
 
 /** A step with so many signed transactions, not yet offered. */
-async function signed(world: EngineWorld, count: number): Promise<{ step: LaneStep; transactions: Transaction[] }> {
+async function signed(
+  world: EngineWorld,
+  count: number,
+  timing: Partial<EngineTiming> = {},
+): Promise<{ step: LaneStep; transactions: Transaction[] }> {
   const pending = [];
   for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
-  const step = await world.step();
+  const step = await world.step(timing);
   await takeUp(step, pending);
   return { step, transactions: await Promise.all(pending.map((transaction) => world.get(transaction))) };
 }
+
+/** No failure is repeated within the test. */
+const PATIENT = { retryMs: 50_000, retryCapMs: 50_000 };
 
 /** Lets the node answer the broadcasts in turn, and tells which sequences it was offered. */
 function answers(world: EngineWorld, outcomes: BroadcastOutcome['kind'][]): bigint[] {
@@ -184,3 +192,37 @@ t.test('who took a version is kept, and who did not is told once with the reason
   t.strictSame(world.metrics.offers, ['busy', 'busy', 'accepted']);
   t.strictSame(world.metrics.versions, ['send']);
 });
+
+t.test('above one that nodes have no room for nothing is offered; it says why and comes with that one', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 3, PATIENT);
+  const [first, second, third] = transactions.map(({ id }) => present(step.open.entries.get(id)));
+  step.open.delete(present(third).transaction.id);
+  const offered = answers(world, ['busy', 'busy']);
+  await offer(step);
+  step.open.set(present(third).transaction.id, present(third));
+  await offer(step);
+  t.strictSame(offered, [0n, 1n]);
+  const text = 'Attempt 1 not offered: no room for 0, which comes before it';
+  const until = (await world.get(present(first).transaction)).nextActionAt;
+  t.match(await world.get(present(third).transaction), { status: 'sent', statusReason: text, nextActionAt: until });
+  const told = (await world.store.read.decisions(present(third).transaction.id, 10)).map(({ text }) => text);
+  t.equal(told.at(-1), text);
+  for (const entry of [first, second, third]) step.memory.offers.missing(present(entry).transaction.id);
+  await offer(step);
+  t.strictSame(offered.slice(2), [0n, 1n, 2n], 'when there is room, all come in order');
+});
+
+t.test(
+  'when nodes took something above, there is room again: what they turned away before comes at once',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const { step } = await signed(world, 4, PATIENT);
+    const offered = answers(world, ['accepted', 'busy', 'accepted', 'busy']);
+    await offer(step);
+    await offer(step);
+    t.strictSame(offered.slice(4), [1n]);
+    await offer(step);
+    t.equal(offered.length, 5, 'the last one waits for its time');
+  },
+);
