@@ -65,6 +65,9 @@ function runFile(file: string, seconds: number): () => boolean {
   const path = resolve(file);
   // Who asks finds the test file as the program that was started.
   process.argv[1] = path;
+  // Also what an earlier file left behind may keep it. Told before the test is out of time: it may be killed right then.
+  const keeping = () => `kept alive by: ${process.getActiveResourcesInfo().join(', ')}\n`;
+  const late = setTimeout(() => process.stderr.write(keeping()), seconds * 1000).unref();
   const test = new FileTest({ name: file, timeout: seconds * 1000 });
   (globalThis as Record<symbol, unknown>)[Symbol.for(OWN_TEST)] = test;
   test.pipe(process.stdout);
@@ -86,9 +89,6 @@ function runFile(file: string, seconds: number): () => boolean {
       (error: unknown) => test.threw(error),
     );
   });
-  // Also what an earlier file left behind may keep it.
-  const keeping = () => `kept alive by: ${process.getActiveResourcesInfo().join(', ')}\n`;
-  const late = setTimeout(() => process.stderr.write(keeping()), seconds * 1000).unref();
   const endings = [() => test.ended || test.end(), () => test.endAll()];
   return () => {
     if (!test.results) endings.shift()?.();

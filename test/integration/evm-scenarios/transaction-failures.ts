@@ -256,7 +256,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
         'no step that the state table does not have, and nothing leaves a final status',
         'a change needs the status that the caller saw',
       ],
-      'integration/leases-fence': 'an owner that was stopped ${place} a write does not get it through after a takeover',
+      'slow/leases-fence': 'an owner that was stopped ${place} a write does not get it through after a takeover',
     },
   },
   36: {

@@ -46,7 +46,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   7: {
     what: 'a job that is delivered twice loses a signature',
     shown: {
-      'integration/leases-fence': 'an engine frozen before its first byte leaves pays no second time when it wakes up',
+      'slow/leases-fence': 'an engine frozen before its first byte leaves pays no second time when it wakes up',
     },
   },
   8: {

@@ -97,7 +97,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   15: {
     what: 'two instances each have a lane of one account',
     shown: {
-      'integration/leases-fence': 'an engine frozen before its first byte leaves pays no second time when it wakes up',
+      'slow/leases-fence': 'an engine frozen before its first byte leaves pays no second time when it wakes up',
     },
   },
   16: {
@@ -219,7 +219,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   39: {
     what: 'two writers undo each other’s hash and status',
     shown: {
-      'integration/leases-fence': 'an engine frozen before its first byte leaves pays no second time when it wakes up',
+      'slow/leases-fence': 'an engine frozen before its first byte leaves pays no second time when it wakes up',
     },
   },
   40: {

@@ -1,0 +1,16 @@
+/**
+ * `npm run soak -- channels`, as small as it can be: callers of the published channels plugin at the same moment, and a
+ * server that is killed under them. The chain is the judge.
+ */
+import t from 'tap';
+import { soakChannels } from '../../soak/channels/channels.ts';
+import { describeLines } from '../../soak/report.ts';
+
+t.test('callers of the channels plugin, and a server that is killed', async (t) => {
+  const { lines, faults } = await soakChannels({
+    ...{ transactions: 6, channels: 2, kills: 1, database: 'sqlite', seed: 4 },
+    say: (text) => t.comment(text),
+  });
+  t.same(faults, [], describeLines(lines));
+  t.match(Object.fromEntries(lines), { kills: 1, landed: /^6, of which 0 failed$/ });
+});
