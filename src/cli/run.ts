@@ -73,7 +73,11 @@ function readArguments(command: Command, rest: string[]): Given | string {
       ...command.flags.map((flag) => [flag, { type: 'boolean' as const }] as const),
       ...(command.options ?? []).map((name) => [name, { type: 'string' as const }] as const),
     ]);
-    const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: withTheirValues(rest, options),
+      options,
+      allowPositionals: true,
+    });
     const { least, most } =
       typeof command.arguments === 'number' ? { least: command.arguments, most: command.arguments } : command.arguments;
     if (positionals.length < least || positionals.length > most) return `It is: ${command.usage}`;
@@ -84,6 +88,20 @@ function readArguments(command: Command, rest: string[]): Given | string {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** The value of an option may begin with a dash, as keys do, unless it is the name of another. */
+function withTheirValues(typed: readonly string[], options: Readonly<Record<string, { type: string }>>): string[] {
+  const isOption = (one: string, type: string) => one.startsWith('--') && options[one.slice(2)]?.type === type;
+  const args: string[] = [];
+  for (let index = 0; index < typed.length; index += 1) {
+    const [one = '', next] = typed.slice(index);
+    const isNamed = next !== undefined && (isOption(next, 'string') || isOption(next, 'boolean'));
+    const hasValue = isOption(one, 'string') && next?.startsWith('-') === true && !isNamed;
+    args.push(hasValue ? `${one}=${next}` : one);
+    if (hasValue) index += 1;
+  }
+  return args;
 }
 
 function wrong({ complain }: CommandContext, reason: string): number {

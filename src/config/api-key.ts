@@ -49,7 +49,7 @@ async function readKey(file: string): Promise<string | undefined> {
 }
 
 async function makeKey(dataDir: string, file: string, random: (size: number) => Buffer): Promise<string> {
-  const key = random(32).toString('base64url');
+  const key = random(32).toString('hex');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // `wx`: of two processes that start at once, the second fails instead of taking away the first one's key.
   await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' });

@@ -53,13 +53,16 @@ async function withUsedAccount(t: Test, count: number): Promise<EngineWorld> {
 }
 
 /** A world in which one payment was signed at a count that the chain knows nothing of any more. */
-async function withBeyond(t: Test, count: bigint) {
+async function withBeyond(t: Test, count: bigint, { isStrict = false } = {}) {
   const world = await EngineWorld.open(t);
+  world.chain.strict = isStrict;
   let lie: bigint | undefined = count;
   tell(world, () => lie);
   const engine = await start(t, world);
   const beyond = await pay(world, engine, 'beyond');
-  await world.untilStatus(beyond, 'submitted');
+  const isTurnedAway = async () => (await world.get(beyond)).statusReason === 'nonce too high';
+  if (isStrict) await world.until('it is turned away', isTurnedAway);
+  else await world.untilStatus(beyond, 'submitted');
   t.equal((await world.get(beyond)).sequence, count);
   lie = undefined;
   return { world, engine, beyond };
@@ -141,6 +144,23 @@ t.test('below what was signed far beyond its account payments go on, and no gap 
   );
   t.equal((await world.get(beyond)).status, 'submitted');
 });
+
+for (const isStrict of [false, true]) {
+  const node = isStrict ? 'a node that takes no gaps' : 'a node that keeps it for later';
+  t.test(`what is canceled far beyond its account ends, and the account goes on: ${node}`, async (t) => {
+    const { world, engine, beyond } = await withBeyond(t, 1_000_000n, { isStrict });
+    await world.untilStatus(await pay(world, engine, 'before'), 'confirmed', { mining: true });
+    await world.store.write((writer) =>
+      writer.insertIntent({ transactionId: beyond.id, lane: LANE, action: { kind: 'cancel' } }),
+    );
+    engine.wake(LANE);
+    await world.untilStatus(beyond, 'canceled', { mining: true });
+    t.match(await world.get(beyond), { sequence: null, statusReason: /nonce 1000000, which the account is far from/ });
+    await world.untilStatus(await pay(world, engine, 'after'), 'confirmed', { mining: true });
+    t.strictSame(effects(world), ['before', 'after']);
+    t.equal(await world.store.read.settledSequence(LANE), 2n);
+  });
+}
 
 t.test('a node that is stuck in the past has nothing signed under a nonce that is used', async (t) => {
   const world = await EngineWorld.open(t);

@@ -7,6 +7,7 @@ import { storeVaried } from '../lane/attempts/vary.ts';
 import { type LaneStep, unmined } from '../lane/lane-step.ts';
 import type { Sender } from '../lane/sender.ts';
 import { sequenceFigures } from './sequence-figures.ts';
+import { endStranded } from './stranded.ts';
 
 /**
  * Fills gaps: sequences below the lane's open transactions that the chain waits for and nobody holds. A gap appears when
@@ -20,7 +21,9 @@ export async function fillGaps(step: LaneStep): Promise<number> {
   let filled = 0;
   try {
     const sender = await step.senders.of(lowest.transaction.relayerId);
-    const gaps = step.memory.planner.gaps(await sequenceFigures(step, [sender]), step.clock.elapsed());
+    const figures = await sequenceFigures(step, [sender]);
+    const gaps = step.memory.planner.gaps(figures, step.clock.elapsed());
+    await endStranded(step, step.memory.planner.beyond(figures, step.clock.elapsed()));
     for (const sequence of gaps) {
       if (step.life.isEnding() || !(await fill(step, sender, sequence))) break;
       filled += 1;

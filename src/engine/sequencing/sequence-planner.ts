@@ -78,14 +78,24 @@ export class SequencePlanner {
    * them long enough, and none below a gap wider than {@link WIDEST_GAP}.
    */
   gaps(figures: SequenceFigures, elapsed: number): bigint[] {
+    return this.#belowHeld(figures, elapsed).free;
+  }
+
+  /** The sequences of open transactions above a gap that is too wide, when the chain has asked long enough. */
+  beyond(figures: SequenceFigures, elapsed: number): bigint[] {
+    return this.#belowHeld(figures, elapsed).beyond;
+  }
+
+  #belowHeld(figures: SequenceFigures, elapsed: number): BelowHeld {
+    const nothing = { free: [], beyond: [] };
     const known = knownOf(figures);
     const [first] = freeSequences(figures, 1);
     if (known === null || first === undefined || first >= known) {
       this.#contradiction = null;
-      return [];
+      return nothing;
     }
     const isBelieved = this.#isBelieved(known, elapsed);
-    return isBelieved && (figures.settled === null || figures.chain >= figures.settled) ? freeBelowHeld(figures) : [];
+    return isBelieved && (figures.settled === null || figures.chain >= figures.settled) ? belowHeld(figures) : nothing;
   }
 
   #isLeapBelieved(chain: bigint, known: bigint | null): boolean {
@@ -118,13 +128,20 @@ function freeSequences({ chain, held }: SequenceFigures, count: number): bigint[
   return free;
 }
 
-function freeBelowHeld({ chain, held }: SequenceFigures): bigint[] {
+interface BelowHeld {
+  free: bigint[];
+  beyond: bigint[];
+}
+
+function belowHeld({ chain, held }: SequenceFigures): BelowHeld {
   const free: bigint[] = [];
   let next = chain;
-  for (const sequence of [...held].filter((one) => one >= chain).toSorted((a, b) => (a < b ? -1 : 1))) {
+  const above = [...held].filter((one) => one >= chain).toSorted((a, b) => (a < b ? -1 : 1));
+  for (const [index, sequence] of above.entries()) {
+    if (sequence - next > WIDEST_GAP) return { free, beyond: above.slice(index) };
     if (sequence - next > WIDEST_GAP - free.length) break;
     for (; next < sequence; next += 1n) free.push(next);
     next = sequence + 1n;
   }
-  return free;
+  return { free, beyond: [] };
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { runTyped } from '../../../support/command.ts';
 
@@ -24,6 +27,26 @@ t.test('wrong usage is 2, with what is wrong and the help', async (t) => {
     t.match(complained, reason);
     t.match(complained, 'npx isolayer <command>');
   }
+});
+
+t.test('the value of an option may begin with a dash, as a key does', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers.authorization);
+    response.writeHead(401).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const key of ['-one-key-of-random-characters', '--json-is-how-this-one-begins']) {
+    t.equal((await runTyped(t.testdirName, ['whoami', '--url', url, '--key', key])).code, 1);
+    t.equal(asked.pop(), `Bearer ${key}`);
+  }
+  const { code, complained } = await runTyped(t.testdirName, ['whoami', '--key', '--json']);
+  t.equal(code, 2);
+  t.match(complained, /'--key'/);
+  t.strictSame(asked, []);
 });
 
 t.test('what goes wrong is a line, never a stack', async (t) => {

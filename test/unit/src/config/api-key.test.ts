@@ -12,7 +12,7 @@ t.test('the key of the environment is used and nothing is written', async (t) =>
 t.test('without one a key is made for its owner only, and found again', async (t) => {
   const dir = join(t.testdir({}), 'new', 'data');
   const made = await openApiKey(undefined, dir);
-  t.match(made.key, /^[\w-]{43}$/);
+  t.match(made.key, /^[0-9a-f]{64}$/);
   t.equal(made.file, join(dir, 'api-key'));
   t.equal((await stat(join(dir, 'api-key'))).mode & 0o777, 0o600);
   t.equal(await readFile(join(dir, 'api-key'), 'utf8'), `${made.key}\n`);

@@ -127,6 +127,23 @@ t.test('a gap has its bound', (t) => {
   t.end();
 });
 
+t.test('what stands above a gap that is too wide is beyond, when the chain has told so for long enough', (t) => {
+  const widest = BigInt(WIDEST_GAP);
+  const beyondIn = (held: readonly bigint[], { settled = null as bigint | null, elapsed = DRIFT_MS } = {}) => {
+    const one = planner();
+    one.gaps(figures(0n, held, settled), 0);
+    return one.beyond(figures(0n, held, settled), elapsed);
+  };
+  const far = widest + 5n;
+  t.strictSame(beyondIn([far + 1n, 3n, far]), [far, far + 1n]);
+  t.strictSame(beyondIn([3n, far], { elapsed: DRIFT_MS - 1 }), []);
+  t.strictSame(beyondIn([3n, far], { settled: 1n }), [], 'a chain that forgot what is settled is not believed');
+  t.strictSame(beyondIn([widest]), []);
+  t.strictSame(beyondIn([40n, 80n]), [], 'those are filled one after the other');
+  t.strictSame(beyondIn([0n, 1n]), []);
+  t.end();
+});
+
 t.test('payments fill a gap that is too wide for anything else', (t) => {
   const wide = figures(0n, [BigInt(WIDEST_GAP) + 1n]);
   const one = planner();
@@ -155,5 +172,7 @@ t.test('where sequences may begin anew, the chain is believed below what is sett
   t.equal(shortly(one.plan(reset, 1, DRIFT_MS - 1)), 'waits', 'a node that is only behind has its time');
   t.strictSame(shortly(one.plan(reset, 2, DRIFT_MS)), [3n, 4n]);
   t.strictSame(one.gaps(reset, DRIFT_MS), [], 'nothing is filled there');
+  const goingOn = { ...reset, held: new Set([3n, 4n]) };
+  t.strictSame(shortly(one.plan(goingOn, 2, DRIFT_MS + 1)), [5n, 6n], 'and those behind have no time to wait');
   t.end();
 });

@@ -1,0 +1,38 @@
+import { applyToOpen, type LaneStep, latestOf, unmined } from '../lane/lane-step.ts';
+import type { Change, OpenEntry } from '../lane/ledger.ts';
+
+/**
+ * Ends what is to have no effect and stands so far beyond its account that nothing fills the gap below it: an endpoint
+ * told a wrong count when it was signed. A noop holds its place in the pools by then. It leaves its sequence, so that the
+ * account is not taken to have come that far.
+ * @param beyond sequences above a gap that is too wide to be filled
+ */
+export async function endStranded(step: LaneStep, beyond: readonly bigint[]): Promise<void> {
+  const stranded = unmined(step).filter(
+    (entry) => beyond.includes(entry.transaction.sequence ?? -1n) && isTakenBack(step, entry),
+  );
+  await applyToOpen(
+    step,
+    stranded.map((entry) => ended(step, entry)),
+  );
+}
+
+/** Whether a noop took the place of its payment, or no node ever took any of its attempts. */
+function isTakenBack(step: LaneStep, entry: OpenEntry): boolean {
+  const { id, noopEnd } = entry.transaction;
+  const latest = latestOf(entry);
+  if (noopEnd === null || latest?.purpose !== 'noop') return false;
+  if (latest.acceptedAt !== null) return true;
+  return step.memory.offers.wasTurnedAway(id) && entry.attempts.every(({ acceptedAt }) => acceptedAt === null);
+}
+
+function ended(step: LaneStep, { transaction }: OpenEntry): Change {
+  const { id, noopEnd, sequence, statusReason } = transaction;
+  const text = `Signed under ${step.chain.counter?.name ?? 'sequence'} ${sequence}, which the account is far from reaching`;
+  step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'ended beyond reach of its account');
+  return {
+    transaction,
+    set: { status: noopEnd ?? 'failed', statusReason: `${statusReason}. ${text}`, sequence: null, nextActionAt: null },
+    decision: { kind: 'dead', text },
+  };
+}
