@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import { ANSWER_HEADERS } from './answer-headers.ts';
-import { failure } from './envelope.ts';
+import { ANSWER_HEADERS } from './answers/answer-headers.ts';
+import { failure } from './answers/envelope.ts';
 
 /**
  * Answers what never became a request: a head that cannot be parsed, or a request that arrives too slowly. Written

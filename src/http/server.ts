@@ -2,7 +2,6 @@ import { type FastifyError, type FastifyInstance, type FastifyReply, type Fastif
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../domain/clock.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import { writeJson } from '../domain/json/json-text.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
@@ -12,11 +11,12 @@ import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { ApiServices } from '../services/services.ts';
 import type { AcceptedKeys } from './access/auth.ts';
 import { declareNeeds } from './access/needs.ts';
-import { ANSWER_HEADERS } from './answer-headers.ts';
-import { answerTogether } from './answer-together.ts';
+import { ANSWER_HEADERS } from './answers/answer-headers.ts';
+import { answerText } from './answers/answer-text.ts';
+import { answerTogether } from './answers/answer-together.ts';
+import { failure } from './answers/envelope.ts';
 import { answerClientError } from './client-errors.ts';
 import type { PlaceCursors } from './cursors/place-cursors.ts';
-import { failure } from './envelope.ts';
 import { challengeOf, retryAfterOf, toAppError } from './errors.ts';
 import type { CursorIds } from './events/cursor.ts';
 import { EventSource } from './events/event-source.ts';
@@ -126,7 +126,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   const source = new EventSource(dependencies, newId().slice(0, 8));
 
   app.setValidatorCompiler(validatorCompiler);
-  app.setReplySerializer(writeJson);
+  app.setReplySerializer(answerText);
   app.setErrorHandler<FastifyError>((error, request, reply) => answerFailure(dependencies, error, request, reply));
   app.setNotFoundHandler(() => undefined);
   cutStalledReaders(app);

@@ -21,6 +21,7 @@ import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
 import { createSpendingGuard } from './spending.ts';
 import { findTransaction } from './transaction-lookup.ts';
+import { TransactionViews } from './transaction-views.ts';
 
 /**
  * The shortest pause between two looks at a transaction that is waited for. The engine tells of every change, so these
@@ -72,6 +73,7 @@ export interface SignatureWait {
 export function createTransactionsService(deps: TransactionsDeps): TransactionsService & SignatureWait {
   const { store, relayers, engine, metrics, clock, log, newId } = deps;
   const spending = createSpendingGuard(store);
+  const views = new TransactionViews();
 
   async function accept(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { parsed, transaction } = await parse(access, body);
@@ -98,7 +100,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
   async function view(relayerId: string, transactionId: string): Promise<WireObject> {
     const { chain, account } = await relayers.find(relayerId);
-    return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
+    return views.of(chain, await findTransaction(store.read, relayerId, transactionId), account);
   }
 
   /**
@@ -195,7 +197,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     async list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>> {
       const { chain, account } = await relayers.find(relayerId);
       const { items, total } = await store.read.transactions(relayerId, page, status);
-      return { items: items.map((transaction) => chain.transactionView(transaction, account)), total };
+      return { items: items.map((transaction) => views.of(chain, transaction, account)), total };
     },
 
     async wait(relayerId, transactionId, timing, signal) {

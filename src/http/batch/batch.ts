@@ -7,7 +7,7 @@ import type { Access } from '../../domain/settings/access.ts';
 import type { Actor } from '../../domain/settings/caller.ts';
 import type { IdempotencyKeys } from '../../services/idempotency-keys.ts';
 import type { TransactionsService } from '../../services/services.ts';
-import { failure, success } from '../envelope.ts';
+import { failure, success } from '../answers/envelope.ts';
 import { toAppError } from '../errors.ts';
 import { fingerprintOf } from '../idempotency.ts';
 

@@ -5,7 +5,7 @@ import type { Access } from '../../domain/settings/access.ts';
 import { allowsOrigin } from '../../domain/settings/api-key.ts';
 import { type AcceptedKeys, createAuthenticator, type Identity } from '../access/auth.ts';
 import { refusalByNeed } from '../access/refusal-by-need.ts';
-import { ANSWER_HEADERS } from '../answer-headers.ts';
+import { ANSWER_HEADERS } from '../answers/answer-headers.ts';
 import type { HttpMetrics } from '../http-metrics.ts';
 import type { Drain } from './drain.ts';
 import { limitRate, type RateLimiter } from './rate-limit.ts';

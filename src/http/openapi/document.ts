@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { jsonSchemas } from '../../domain/json/json-schema.ts';
 import { needOf } from '../access/needs.ts';
-import { failure } from '../envelope.ts';
+import { failure } from '../answers/envelope.ts';
 import type { RouteTable } from '../route-table.ts';
 import { exampleOf, textOf } from './error-example.ts';
 import { type ChainBodies, type Operation, type OtherFailure, TAGS } from './operation.ts';

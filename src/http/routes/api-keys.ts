@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ApiKeysService } from '../../services/settings/api-keys.ts';
+import { success, successPage } from '../answers/envelope.ts';
 import { accessOf, callerOf } from '../caller.ts';
-import { success, successPage } from '../envelope.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 

@@ -3,9 +3,9 @@ import type { Log } from '../../observability/log.ts';
 import type { IdempotencyKeys } from '../../services/idempotency-keys.ts';
 import { parseBody } from '../../services/request-body.ts';
 import type { TransactionsService } from '../../services/services.ts';
+import { success } from '../answers/envelope.ts';
 import { batchSchema, sendBatch } from '../batch/batch.ts';
 import { accessOf } from '../caller.ts';
-import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { SignInCode } from '../access/sign-in-code.ts';
-import { success } from '../envelope.ts';
+import { success } from '../answers/envelope.ts';
 import { acceptJson, bodyOf } from '../json-body.ts';
 import {
   bundleConsole,

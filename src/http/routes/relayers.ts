@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { didYouMean } from '../../domain/json/nearest.ts';
 import { RELAYER_STATES, type RelayerState } from '../../domain/relayer.ts';
 import type { RelayersService } from '../../services/services.ts';
+import { success, successPage } from '../answers/envelope.ts';
 import { accessOf, callerOf } from '../caller.ts';
-import { success, successPage } from '../envelope.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { SigningService } from '../../services/services.ts';
+import { success } from '../answers/envelope.ts';
 import { actorOf } from '../caller.ts';
-import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 

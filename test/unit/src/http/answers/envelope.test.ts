@@ -1,7 +1,7 @@
 import t from 'tap';
-import { relayerDisabled } from '../../../../src/domain/disabled-reason.ts';
-import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
-import { failure, success, successPage } from '../../../../src/http/envelope.ts';
+import { relayerDisabled } from '../../../../../src/domain/disabled-reason.ts';
+import { AppError, invalidRequest } from '../../../../../src/domain/errors.ts';
+import { failure, success, successPage } from '../../../../../src/http/answers/envelope.ts';
 
 t.test('a success carries its data and no error, keys in order', (t) => {
   t.equal(JSON.stringify(success({ id: 'a' })), '{"success":true,"data":{"id":"a"},"error":null}');

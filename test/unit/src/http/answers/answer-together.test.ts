@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 import t from 'tap';
-import { answerTogether } from '../../../../src/http/answer-together.ts';
+import { answerTogether } from '../../../../../src/http/answers/answer-together.ts';
 
 t.test('answers that are ready in one turn are written after all of them are', async (t) => {
   const app = fastify();
