@@ -90,6 +90,7 @@ t.test('what the child process cannot do', async (t) => {
     'slow the server': `(await import('node:os')).setPriority(${serverPid}, 19) ?? 'slowed'`,
     'load a native module': `process.dlopen({ exports: {} }, ${JSON.stringify(addon)})`,
     'load a native module by require': `(await import('node:module')).createRequire('/')(${JSON.stringify(addon)})`,
+    'take the module system of its program': `globalThis.require('node:module') ?? 'taken'`,
     'get a binding': `process.binding('spawn_sync') ?? 'got'`,
     'get the removed modules back': `process.getBuiltinModule('child_process') ?? 'got'`,
     'leave in order': `process.reallyExit(0)`,

@@ -72,4 +72,8 @@ t.test('an endpoint that is down, or of another chain, disables its relayer and 
   const refused = await service.request('POST', '/api/v1/relayers/down/transactions', payment);
   t.equal(refused.status, 403);
   t.match(refused.body.error, /^Relayer disabled: RPC endpoint validation failed: .*ECONNREFUSED/);
+  for (const what of ['status', 'balance']) {
+    const told = await service.request('GET', `/api/v1/relayers/down/${what}`);
+    t.match(told, { status: 200, body: { data: { balance: null, unavailable: { balance: /ECONNREFUSED/ } } } }, what);
+  }
 });
