@@ -61,7 +61,7 @@ export interface Chain {
    */
   parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest;
   /** A transaction as the API and the webhooks show it, keys in the reference's order. */
-  transactionView(transaction: Transaction, account: Account): WireObject;
+  transactionView(transaction: Transaction): WireObject;
   /** What one attempt does and offers, in short, for who asks how a transaction went. Absent: nothing to tell. */
   attemptView?(attempt: Attempt): WireObject;
   /** Which block a transaction is in and what it took there; null while it is in none. */

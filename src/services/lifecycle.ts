@@ -82,9 +82,9 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
 
   /** The answer to a keyed request whose intent an earlier run has stored, whatever stands in its way by now. */
   async function again(relayerId: string, transactionId: string, earlier: StoredEffect): Promise<WireObject> {
-    const { chain, account } = await relayers.find(relayerId);
+    const { chain } = await relayers.find(relayerId);
     await untilSettled(transactionId, Number(earlier.outcome));
-    return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
+    return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
   }
 
   return {
@@ -104,20 +104,20 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
         noteAsked(writer, by, { action: 'replace', transaction, request: { of: chain, fields: request } }),
       );
       await untilSettled(transactionId, position);
-      return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
+      return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
     },
 
     async cancel(relayerId, transactionId, effect, by) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return again(relayerId, transactionId, earlier);
-      const { chain, account } = await relayers.findActive(relayerId);
+      const { chain } = await relayers.findActive(relayerId);
       const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('cancel', transaction);
       const position = await keep(transaction, { kind: 'cancel' }, effect, (writer) =>
         noteAsked(writer, by, { action: 'cancel', transaction }),
       );
       await untilSettled(transactionId, position);
-      return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
+      return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
     },
 
     async cancelPending(relayerId, by) {
@@ -150,22 +150,22 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     },
 
     async bySequence(relayerId, sequence) {
-      const { chain, account } = await relayers.find(relayerId);
+      const { chain } = await relayers.find(relayerId);
       if (chain.counter?.isLookedUp !== true) throw new AppError('NONCE_LOOKUP_NOT_SUPPORTED', {});
       const transaction = await store.read.transactionBySequence(relayerId, sequence);
       if (transaction === undefined) throw new AppError('NONCE_NOT_FOUND', { nonce: sequence.toString() });
-      return chain.transactionView(transaction, account);
+      return chain.transactionView(transaction);
     },
 
     async byHash(relayerId, hash) {
-      const { relayer, chain, account } = await relayers.find(relayerId);
+      const { relayer, chain } = await relayers.find(relayerId);
       const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
       const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, relayer.address);
       // Nobody minds how hexadecimal digits are written.
       const written = /^(0x)?[0-9a-f]+$/i.test(hash) ? hash.toLowerCase() : hash;
       const found = lane === null ? undefined : await store.read.transactionByHash(lane, written);
       if (found?.relayerId !== relayerId) throw new AppError('TRANSACTION_NOT_FOUND', { id: hash });
-      return chain.transactionView(await findTransaction(store.read, relayerId, found.id), account);
+      return chain.transactionView(await findTransaction(store.read, relayerId, found.id));
     },
 
     async timeline(relayerId, transactionId) {

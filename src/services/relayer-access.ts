@@ -49,6 +49,11 @@ export class RelayerDirectory {
     this.#deps = deps;
   }
 
+  /** @throws AppError `RELAYER_NOT_FOUND` */
+  async assertThere(relayerId: string): Promise<void> {
+    if (!(await this.#deps.read.hasRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+  }
+
   /** For reading, which is never gated. @throws AppError `RELAYER_NOT_FOUND` */
   async find(relayerId: string): Promise<RelayerAccess> {
     const relayer = await this.#deps.read.relayer(relayerId);
@@ -105,10 +110,10 @@ export class RelayerDirectory {
     return relayerView(relayer, this.chainOf(relayer).policyView(relayer.policies));
   }
 
-  /** The family of a stored relayer; that it is missing is a fault of the set-up. */
-  chainOf(relayer: Relayer): Chain {
-    const chain = this.#deps.chains.get(relayer.networkType);
-    if (chain === undefined) throw new Error(`No chain family ${relayer.networkType}`);
+  /** The family of a stored relayer or transaction; that it is missing is a fault of the set-up. */
+  chainOf({ networkType }: Pick<Relayer, 'networkType'>): Chain {
+    const chain = this.#deps.chains.get(networkType);
+    if (chain === undefined) throw new Error(`No chain family ${networkType}`);
     return chain;
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import { networkNotReached } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
+import { oncePerObject } from '../domain/json/once-per-object.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import { chainOfLane, laneKey } from '../domain/transaction/lane.ts';
 import { newTransaction } from '../domain/transaction/new-transaction.ts';
@@ -21,7 +22,6 @@ import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
 import { createSpendingGuard } from './spending.ts';
 import { findTransaction } from './transaction-lookup.ts';
-import { TransactionViews } from './transaction-views.ts';
 
 /**
  * The shortest pause between two looks at a transaction that is waited for. The engine tells of every change, so these
@@ -73,7 +73,10 @@ export interface SignatureWait {
 export function createTransactionsService(deps: TransactionsDeps): TransactionsService & SignatureWait {
   const { store, relayers, engine, metrics, clock, log, newId } = deps;
   const spending = createSpendingGuard(store);
-  const views = new TransactionViews();
+  /** Clients ask for a transaction until it ends: while it is the same record of the store, its view is the same as well. */
+  const viewOf = oncePerObject((transaction: Transaction) =>
+    Object.freeze(relayers.chainOf(transaction).transactionView(transaction)),
+  );
 
   async function accept(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { parsed, transaction } = await parse(access, body);
@@ -99,8 +102,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   }
 
   async function view(relayerId: string, transactionId: string): Promise<WireObject> {
-    const { chain, account } = await relayers.find(relayerId);
-    return views.of(chain, await findTransaction(store.read, relayerId, transactionId), account);
+    await relayers.assertThere(relayerId);
+    return viewOf(await findTransaction(store.read, relayerId, transactionId));
   }
 
   /**
@@ -178,7 +181,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       metrics.accepted(transaction);
       log.info({ transaction: id, relayer: relayerId, ...by }, 'transaction accepted');
       engine.wake(transaction.lane);
-      return access.chain.transactionView(transaction, access.account);
+      return access.chain.transactionView(transaction);
     },
 
     async isKnown(relayerId, body) {
@@ -195,24 +198,24 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     get: view,
 
     async list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>> {
-      const { chain, account } = await relayers.find(relayerId);
+      await relayers.assertThere(relayerId);
       const { items, total } = await store.read.transactions(relayerId, page, status);
-      return { items: items.map((transaction) => views.of(chain, transaction, account)), total };
+      return { items: items.map(viewOf), total };
     },
 
     async wait(relayerId, transactionId, timing, signal) {
-      const { chain, account } = await relayers.find(relayerId);
+      const { chain } = await relayers.find(relayerId);
       const ended = await until(relayerId, transactionId, ({ status }) => endsWait(status), timing, signal);
       if (ended === undefined) return undefined;
-      return chain.transactionView({ ...ended, status: await statusInBlock(chain, ended) }, account);
+      return chain.transactionView({ ...ended, status: await statusInBlock(chain, ended) });
     },
 
     async untilSigned(relayerId, transactionId, timeoutMs) {
-      const { chain, account } = await relayers.find(relayerId);
+      const { chain } = await relayers.find(relayerId);
       const isSigned = ({ hash, status }: Transaction) => hash !== null || isFinal(status);
       const timing = { intervalMs: SHORTEST_INTERVAL_MS, timeoutMs };
       const signed = await until(relayerId, transactionId, isSigned, timing, new AbortController().signal);
-      return signed && chain.transactionView(signed, account);
+      return signed && chain.transactionView(signed);
     },
   };
 }

@@ -14,6 +14,8 @@ import type { StoredSigner } from '../domain/settings/signer.ts';
 /** Reads of what clients can change. */
 export interface SettingsReader {
   relayer(id: string): Promise<Relayer | undefined>;
+  /** Whether there is one of this id: cheaper than to read it. */
+  hasRelayer(id: string): Promise<boolean>;
   /** Newest first, ties by id. */
   relayers(page: PageRequest, filter?: RelayerFilter): Promise<Page<Relayer>>;
   allRelayers(): Promise<Relayer[]>;

@@ -2,16 +2,16 @@ import { getCreateAddress } from 'ethers/address';
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
+import { accountOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import type { Account } from '../account.ts';
 import { type EvmFields, readFields, readRequest } from './schema.ts';
 
 /**
  * A transaction as answers and webhooks show it: every key of the reference always there and in its order, then what it
  * knows nothing of: the address of a contract that is made, and the lists, where they were given.
  */
-export function transactionView(transaction: Transaction, account: Account): WireObject {
+export function transactionView(transaction: Transaction): WireObject {
   const { stored } = readRequest(transaction.request);
   const fields = readFields(transaction.fields);
   const prices = fields ?? stored;
@@ -28,7 +28,7 @@ export function transactionView(transaction: Transaction, account: Account): Wir
     gas_limit: gasLimit === null ? null : amountOf(gasLimit),
     nonce: transaction.sequence,
     value: stored.value,
-    from: account.address,
+    from: accountOfLane(transaction.lane),
     to: stored.to,
     relayer_id: transaction.relayerId,
     data: stored.data,
@@ -37,7 +37,7 @@ export function transactionView(transaction: Transaction, account: Account): Wir
     signature: fields?.signature ?? null,
     speed: stored.speed,
     is_canceled: transaction.noopEnd === 'canceled',
-    ...(stored.to === null ? { contract_address: createdContract(transaction, account) } : {}),
+    ...(stored.to === null ? { contract_address: createdContract(transaction) } : {}),
     ...(stored.access_list === undefined ? {} : { access_list: stored.access_list }),
     ...(stored.authorization_list === undefined ? {} : { authorization_list: stored.authorization_list }),
   };
@@ -47,12 +47,12 @@ export function transactionView(transaction: Transaction, account: Account): Wir
  * Where the contract is that a transaction makes: as its receipt says, before that as it follows from sender and nonce.
  * Null while it has none, and where nothing was made.
  */
-function createdContract(transaction: Transaction, { address: from }: Account): string | null {
-  const { sequence: nonce, status } = transaction;
+function createdContract(transaction: Transaction): string | null {
+  const { sequence: nonce, status, lane } = transaction;
   const receipt = receiptOf(transaction);
   if (nonce === null || receipt?.succeeded === false) return null;
   if (status === 'failed' || status === 'canceled' || status === 'expired') return null;
-  return receipt?.contract_address ?? getCreateAddress({ from, nonce }).toLowerCase();
+  return receipt?.contract_address ?? getCreateAddress({ from: accountOfLane(lane), nonce }).toLowerCase();
 }
 
 /** What one signed attempt does and offers; its data is left out, for there may be many attempts. */

@@ -1,13 +1,13 @@
 import { amountOf } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
+import { accountOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import type { Account } from '../account.ts';
 import { readFields, type StellarReceipt } from './schema.ts';
 
 /** A transaction as answers and webhooks show it. Zero stands for what is not known yet, as in the reference. */
-export function transactionView(transaction: Transaction, { address }: Account): WireObject {
+export function transactionView(transaction: Transaction): WireObject {
   const fields = readFields(transaction.fields);
   const receipt = receiptOf(transaction);
   return {
@@ -18,7 +18,7 @@ export function transactionView(transaction: Transaction, { address }: Account):
     created_at: wireTime(transaction.createdAt),
     sent_at: moment(transaction.sentAt),
     confirmed_at: moment(transaction.confirmedAt),
-    source_account: address,
+    source_account: accountOfLane(transaction.lane),
     fee: amountOf(receipt?.fee ?? fields?.fee ?? 0),
     sequence_number: String(fields?.sequence ?? 0),
     relayer_id: transaction.relayerId,

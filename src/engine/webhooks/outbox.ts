@@ -49,9 +49,9 @@ export class Outbox {
       const { id, relayerId } = transaction;
       if (!relayers.has(relayerId)) relayers.set(relayerId, await writer.relayer(relayerId));
       const relayer = relayers.get(relayerId);
-      await this.#put(writer, relayer, 'transaction_update', subjectOf(id), (chain, { address, policies }) => ({
+      await this.#put(writer, relayer, 'transaction_update', subjectOf(id), (chain) => ({
         payload_type: 'transaction',
-        ...chain.transactionView(transaction, { address, policies }),
+        ...chain.transactionView(transaction),
       }));
       await this.#swapMoved(writer, relayer, transaction);
     }

@@ -30,6 +30,7 @@ export function relayersContract(t: Test, open: (t: Test) => Promise<Store>): vo
     await store.write((writer) => writer.putRelayer(relayer));
     t.strictSame(await store.read.relayer('full'), relayer);
     t.equal(await store.read.relayer('Full'), undefined, 'ids are case-sensitive');
+    t.strictSame([await store.read.hasRelayer('full'), await store.read.hasRelayer('Full')], [true, false]);
   });
 
   t.test('nulls and a declaration of null stay what they are', async (t) => {

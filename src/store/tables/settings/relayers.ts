@@ -91,11 +91,18 @@ function toRow(connection: Connection, relayer: Relayer): Omit<RelayerTable, 'cr
 }
 
 /** Reads of the table `relayers`. */
-export function relayerReads(connection: Connection): Pick<Reader, 'relayer' | 'relayers' | 'allRelayers'> {
+export function relayerReads(
+  connection: Connection,
+): Pick<Reader, 'hasRelayer' | 'relayer' | 'relayers' | 'allRelayers'> {
   const { db } = connection;
   const read = rememberSame((row: RelayerTable) => fromRow(connection, row));
   const byId = prepared(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
+  const idOf = prepared(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
   return {
+    async hasRelayer(id) {
+      return (await idOf(id)).length > 0;
+    },
+
     async relayer(id) {
       const [row] = await byId(id);
       return row && read(row);

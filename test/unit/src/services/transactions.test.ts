@@ -54,6 +54,21 @@ t.test('a transaction is visible under its own relayer only', async (t) => {
   t.strictSame(await transactions.list('r2', { page: 1, perPage: 10 }), { items: [], total: 0 });
 });
 
+t.test(
+  'who asks for a transaction again gets the same view, which nobody can change, until it is another',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const { transactions } = world.services();
+    const accepted = await world.accept('pay');
+    const view = await transactions.get('r1', accepted.id);
+    t.equal(await transactions.get('r1', accepted.id), view);
+    t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).items[0], view);
+    t.ok(Object.isFrozen(view));
+    await (await world.step()).ledger.apply([{ transaction: accepted, set: { statusReason: 'waits' } }]);
+    t.match(await transactions.get('r1', accepted.id), { status_reason: 'waits' });
+  },
+);
+
 t.test('lists can be narrowed to a status', async (t) => {
   const world = await EngineWorld.open(t);
   const { transactions } = world.services();

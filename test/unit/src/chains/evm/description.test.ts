@@ -16,7 +16,7 @@ t.test('each example is a body that is taken', (t) => {
 
 t.test('a transaction is shown as it is described', (t) => {
   const account = { address: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', policies: {} };
-  const shown = transactionView(storedTransaction(account, { to: account.address, value: 1, speed: 'fast' }), account);
+  const shown = transactionView(storedTransaction(account, { to: account.address, value: 1, speed: 'fast' }));
   const parsed = description.transaction?.safeParse(JSON.parse(JSON.stringify(shown)));
   t.strictSame(parsed?.error?.issues ?? [], []);
   t.equal(parsed?.success, true);

@@ -29,7 +29,7 @@ const KEYS = [
 ];
 
 t.test('before it is prepared, a transaction shows what was asked and null for the rest', async (t) => {
-  const view = transactionView(storedTransaction(account, { to: RECEIVER, value: 0, speed: 'safeLow' }), account);
+  const view = transactionView(storedTransaction(account, { to: RECEIVER, value: 0, speed: 'safeLow' }));
   t.same(Object.keys(view), KEYS);
   t.match(view, {
     status: 'pending',
@@ -44,7 +44,7 @@ t.test('before it is prepared, a transaction shows what was asked and null for t
     t.equal(view[key], null, key);
   }
   const explicit = storedTransaction(account, { to: RECEIVER, value: 0, gas_price: 5, gas_limit: 21_000 });
-  t.match(transactionView(explicit, account), { gas_price: '5', gas_limit: 21_000n, speed: null });
+  t.match(transactionView(explicit), { gas_price: '5', gas_limit: 21_000n, speed: null });
 });
 
 t.test('afterwards it shows what was decided', async (t) => {
@@ -58,7 +58,7 @@ t.test('afterwards it shows what was decided', async (t) => {
     signature,
   };
   const pending = storedTransaction(account, { data: '0x00', value: '0x10', speed: 'fast' });
-  const view = transactionView({ ...pending, fields, sequence: 2n ** 60n, hash: '0xab', sentAt: 0 }, account);
+  const view = transactionView({ ...pending, fields, sequence: 2n ** 60n, hash: '0xab', sentAt: 0 });
   t.same(Object.keys(view), [...KEYS, 'contract_address']);
   t.match(view, {
     hash: '0xab',
@@ -79,7 +79,7 @@ t.test('afterwards it shows what was decided', async (t) => {
 t.test('lists are shown where they were given, after all other keys; the ABI never is', async (t) => {
   const list = [{ address: RECEIVER.toLowerCase(), storage_keys: [] }];
   const body = { to: RECEIVER, value: 0, speed: 'fast', access_list: [{ address: RECEIVER }], abi: ['error X()'] };
-  const view = transactionView(storedTransaction(account, body), account);
+  const view = transactionView(storedTransaction(account, body));
   t.same(Object.keys(view), [...KEYS, 'access_list']);
   t.same(view['access_list'], list);
   const { r, s, yParity } = new Wallet(`0x${'46'.repeat(32)}`).authorizeSync({
@@ -89,8 +89,8 @@ t.test('lists are shown where they were given, after all other keys; the ABI nev
   }).signature;
   const authorization = { chain_id: 0, address: RECEIVER.toLowerCase(), nonce: 3, y_parity: yParity, r, s };
   const withBoth = storedTransaction(account, { ...body, authorization_list: [authorization] });
-  t.same(Object.keys(transactionView(withBoth, account)), [...KEYS, 'access_list', 'authorization_list']);
-  t.same(transactionView(withBoth, account)['authorization_list'], [authorization]);
+  t.same(Object.keys(transactionView(withBoth)), [...KEYS, 'access_list', 'authorization_list']);
+  t.same(transactionView(withBoth)['authorization_list'], [authorization]);
 });
 
 t.test('a signed version is shown with what it does and offers', async (t) => {
@@ -131,7 +131,7 @@ t.test('what is in a block is shown with its block', async (t) => {
 
 t.test('what makes a contract shows where that is, while it can be there', async (t) => {
   const pending = storedTransaction(account, { data: '0x00', value: 0, speed: 'fast' });
-  const shown = (over: object) => transactionView({ ...pending, ...over }, account)['contract_address'];
+  const shown = (over: object) => transactionView({ ...pending, ...over })['contract_address'];
   const receipt = { block_number: 1, block_hash: '0x', succeeded: true, gas_used: 1, effective_gas_price: null };
   const fields = (more: object) => ({
     chain_id: 1,
@@ -148,8 +148,5 @@ t.test('what makes a contract shows where that is, while it can be there', async
   t.equal(shown({ status: 'submitted', sequence: 5n, fields: elsewhere }), expected, 'taken back by a reorganisation');
   t.equal(shown({ status: 'mined', sequence: 5n, fields: fields({ succeeded: false }) }), null);
   for (const status of ['failed', 'canceled', 'expired']) t.equal(shown({ status, sequence: 5n }), null, status);
-  t.notOk(
-    'contract_address' in
-      transactionView(storedTransaction(account, { to: RECEIVER, value: 0, speed: 'fast' }), account),
-  );
+  t.notOk('contract_address' in transactionView(storedTransaction(account, { to: RECEIVER, value: 0, speed: 'fast' })));
 });
