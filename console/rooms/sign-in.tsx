@@ -1,12 +1,25 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../src/client/client.ts';
 import { signedOutWhy, signIn } from '../session.ts';
+
+/** How the service is, as it tells everybody; empty until it has. */
+function useHealth(): string {
+  const [health, setHealth] = useState('');
+  useEffect(() => {
+    // With 503 when it is not ready, and the same body.
+    fetch('/api/v1/ready')
+      .then(async (answer) => setHealth(((await answer.json()) as { status: string }).status))
+      .catch(() => setHealth('not reached'));
+  }, []);
+  return health;
+}
 
 /** Where one shows one's key. */
 export function SignIn() {
   const [key, setKey] = useState('');
   const [error, setError] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const health = useHealth();
   const submit = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
@@ -23,6 +36,15 @@ export function SignIn() {
         <h1>
           <span class="mark" aria-hidden="true" /> Isolayer
         </h1>
+        <p class="quiet small">
+          This service relays transactions, signs them, and runs plugins.
+          {health !== '' && (
+            <>
+              {' '}
+              It is <strong class={health === 'healthy' ? '' : 'bad'}>{health}</strong>.
+            </>
+          )}
+        </p>
         <p class="quiet">{signedOutWhy.value || 'You see what your API key may see.'}</p>
         <label for="key">API key</label>
         <input

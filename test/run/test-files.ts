@@ -39,17 +39,22 @@ process.on('beforeExit', () => {
   // Brings another such moment, also where all that follows are promises.
   const again = setImmediate(() => {});
   if (isOver?.() === false) return;
-  if (isOver !== undefined) {
-    const now = spentByProcess();
-    const figures = { spent: now === undefined ? undefined : now - spent, changed: builtIns.changed() };
-    process.stdout.write(`\n${mark} ${JSON.stringify(figures)}\n`);
-    process.stderr.write(`\n${mark}\n`);
-    spent = now ?? 0;
-  }
+  if (isOver !== undefined) tellEnd();
+  isOver = undefined;
+  // What is still to be written would never be: whoever waits for a line does nothing else.
+  if (process.stdout.writableLength + process.stderr.writableLength > 0) return;
   const [seconds = '', file = ''] = readLine().split(' ');
-  isOver = file === '' ? undefined : runFile(file, Number(seconds));
-  if (isOver === undefined) clearImmediate(again);
+  if (file === '') clearImmediate(again);
+  else isOver = runFile(file, Number(seconds));
 });
+
+function tellEnd(): void {
+  const now = spentByProcess();
+  const figures = { spent: now === undefined ? undefined : now - spent, changed: builtIns.changed() };
+  process.stdout.write(`\n${mark} ${JSON.stringify(figures)}\n`);
+  process.stderr.write(`\n${mark}\n`);
+  spent = now ?? 0;
+}
 
 /** Waits without a handle of its own, which would keep the process alive. */
 function readLine(): string {

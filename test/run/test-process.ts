@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toolEnvironment } from '../check/command.ts';
 import type { FileOutcome, RunOptions, TimedFile } from './outcome.ts';
 import { isGroupAlive, killGroup, type Whom } from './process-group.ts';
+import { stateOfProcess } from './process-state.ts';
 import { type Failure, TapReader } from './tally.ts';
 
 const entry = join(import.meta.dirname, 'test-files.ts');
@@ -41,6 +42,7 @@ export class TestProcess {
   #stdout = '';
   #stderr = '';
   #onOutput: () => void = () => {};
+  readonly #before: string[] = [];
 
   constructor(nodeOptions: readonly string[], { root, library }: RunOptions) {
     this.#child = spawn(process.execPath, [...nodeOptions, entry, library, this.#mark], {
@@ -75,9 +77,11 @@ export class TestProcess {
     this.#files.write(`${seconds} ${file}\n`);
     if (isLast) this.#files.end();
     let isLate = false;
+    let state = '';
     const outOfTime = setTimeout(
       () => {
         isLate = true;
+        state = `${stateOfProcess(this.#group)}\nbefore it: ${this.#before.join(', ')}\n`;
         this.kill();
       },
       seconds * 1000 + GRACE_MS,
@@ -99,7 +103,8 @@ export class TestProcess {
     if (passed === 0 && found.length === 0) add('asserts nothing');
     if (leftover) add('left a process running');
     if (isHeld) add('left a process running that holds its output');
-    const output = `${file} printed:\n${results.stderr}${extra}\n`;
+    const output = `${file} printed:\n${results.stderr}${extra}\n${state}`;
+    this.#before.push(file);
     return { file, passed, failures: found, output, began, ended: performance.now(), spent };
   }
 

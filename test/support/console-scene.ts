@@ -95,6 +95,7 @@ export async function consoleScene(t: Test): Promise<ConsoleScene> {
       page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
       page.on('request', (request) => request.url().startsWith(url) || faults.push(`asked ${request.url()}`));
       await page.goto(`${url}/${at === '' ? '' : `console#/${at}`}`);
+      await page.getByText(/It is (healthy|degraded|unhealthy)\./).waitFor();
       await page.getByLabel('API key').fill(key);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('status').filter({ hasText: 'live' }).waitFor();

@@ -6,15 +6,7 @@ import {
   placeOf,
   transactionView,
 } from '../../../../../src/chains/stellar/view.ts';
-import {
-  fieldsOf,
-  RELAYER,
-  relayerAccount,
-  storedAttempt,
-  storedStellar,
-} from '../../../../support/stellar-relayer.ts';
-
-const account = relayerAccount();
+import { fieldsOf, RELAYER, storedAttempt, storedStellar } from '../../../../support/stellar-relayer.ts';
 
 t.test('a transaction before it is signed, on its way and in its ledger', (t) => {
   const pending = storedStellar({ status: 'pending', sequence: null });
