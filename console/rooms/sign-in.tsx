@@ -8,7 +8,7 @@ function useHealth(): string {
   useEffect(() => {
     // With 503 when it is not ready, and the same body.
     fetch('/api/v1/ready')
-      .then(async (answer) => setHealth(((await answer.json()) as { status: string }).status))
+      .then(async (answer) => setHealth(((await answer.json()) as { status?: string }).status ?? 'not known'))
       .catch(() => setHealth('not reached'));
   }, []);
   return health;

@@ -41,8 +41,6 @@ process.on('beforeExit', () => {
   if (isOver?.() === false) return;
   if (isOver !== undefined) tellEnd();
   isOver = undefined;
-  // What is still to be written would never be: whoever waits for a line does nothing else.
-  if (process.stdout.writableLength + process.stderr.writableLength > 0) return;
   const [seconds = '', file = ''] = readLine().split(' ');
   if (file === '') clearImmediate(again);
   else isOver = runFile(file, Number(seconds));

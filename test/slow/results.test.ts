@@ -180,20 +180,6 @@ t.test('files that share a process are told apart, and one that fails is its las
   }
 });
 
-t.test('a file that says more at its end than a pipe holds is over all the same', async (t) => {
-  const suite = { name: 'sample', folder: 'test/unit', secondsPerFile: HANGS_AFTER_S };
-  const talks = (stream: string) =>
-    `import t from 'tap';\nt.ok(true);\nprocess.prependOnceListener('beforeExit', () => process.${stream}.write('#' + ' '.repeat(2e6) + '\\n'));\n`;
-  const root = t.testdir({
-    'package.json': '{"type":"module"}',
-    test: { unit: { '1.test.ts': talks('stdout'), '2.test.ts': talks('stderr'), '3.test.ts': talks('stdout') } },
-  });
-  const files = [1, 2, 3].map((number) => `test/unit/${number}.test.ts`);
-  for await (const { outcome } of runSuites([{ suite, files }], { root, filesAtOnce: 1, library })) {
-    t.match(outcome, { passed: 3, failures: [] });
-  }
-});
-
 t.test('a file that changes a built-in for those after it has failed, and meets none of them', async (t) => {
   const suite = { name: 'sample', folder: 'test/unit', secondsPerFile: 20 };
   const clean = "import t from 'tap';\nt.notOk('planted' in []);\nt.notOk(Object.isFrozen(async () => {}));\n";

@@ -2,8 +2,8 @@ import { type LaneStep, latestOf, unmined } from './lane-step.ts';
 import type { OpenEntry } from './ledger.ts';
 
 /**
- * So many go to a node at once that has had no room. Pools that hold few transactions of an account hold this many, so
- * room that appears amid a round is never all taken by what stands above a gap.
+ * How many are offered at once after nodes had no room. Pools that hold few transactions of an account hold 16 (reth,
+ * geth): a round of no more leaves room for what is below, where room appears amid it.
  */
 const CROWDED_ROUND = 16;
 

@@ -23,7 +23,7 @@ export async function fillGaps(step: LaneStep): Promise<number> {
     const sender = await step.senders.of(lowest.transaction.relayerId);
     const figures = await sequenceFigures(step, [sender]);
     const gaps = step.memory.planner.gaps(figures, step.clock.elapsed());
-    await endStranded(step, step.memory.planner.beyond(figures, step.clock.elapsed()));
+    await endStranded(step, () => step.memory.planner.beyond(figures, step.clock.elapsed()));
     for (const sequence of gaps) {
       if (step.life.isEnding() || !(await fill(step, sender, sequence))) break;
       filled += 1;

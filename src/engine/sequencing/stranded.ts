@@ -5,12 +5,13 @@ import type { Change, OpenEntry } from '../lane/ledger.ts';
  * Ends what is to have no effect and stands so far beyond its account that nothing fills the gap below it: an endpoint
  * told a wrong count when it was signed. A noop holds its place in the pools by then. It leaves its sequence, so that the
  * account is not taken to have come that far.
- * @param beyond sequences above a gap that is too wide to be filled
+ * @param beyond tells the sequences above a gap that is too wide to be filled; asked when something could end
  */
-export async function endStranded(step: LaneStep, beyond: readonly bigint[]): Promise<void> {
-  const stranded = unmined(step).filter(
-    (entry) => beyond.includes(entry.transaction.sequence ?? -1n) && isTakenBack(step, entry),
-  );
+export async function endStranded(step: LaneStep, beyond: () => readonly bigint[]): Promise<void> {
+  const takenBack = unmined(step).filter((entry) => isTakenBack(step, entry));
+  if (takenBack.length === 0) return;
+  const sequences = new Set<bigint | null>(beyond());
+  const stranded = takenBack.filter(({ transaction }) => sequences.has(transaction.sequence));
   await applyToOpen(
     step,
     stranded.map((entry) => ended(step, entry)),

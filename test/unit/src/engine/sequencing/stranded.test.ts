@@ -19,7 +19,7 @@ async function scene(t: Test, { transaction = {}, attempts = [{}], told }: Parti
   });
   if (told !== undefined) step.memory.offers.isNews(accepted.id, told);
   const ends = async (...beyond: bigint[]) => {
-    await endStranded(step, beyond);
+    await endStranded(step, () => beyond);
     return (await world.get(accepted)).status;
   };
   return { world, ends, accepted };
@@ -68,6 +68,16 @@ for (const [what, given] of Object.entries(staying)) {
     t.equal(await ends(0n), 'sent');
   });
 }
+
+t.test('the chain is looked at only when something could end', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  await takeUp(step, [await world.accept('pay')]);
+  await endStranded(step, () => {
+    throw new Error('asked');
+  });
+  t.equal(step.open.entries.size, 1);
+});
 
 t.test('what the account reaches stays', async (t) => {
   const { ends } = await scene(t, { attempts: [...TAKEN_NOOP] });
