@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { guardedSigner } from '../../../../src/signers/guarded-signer.ts';
@@ -71,14 +72,14 @@ t.test('a service is asked 32 things at once; the others wait their turn, within
   t.equal(asked, 100);
 
   asked = 0;
-  const held = Promise.withResolvers<Uint8Array>();
-  const stuck = guarded({ sign: () => ((asked += 1), held.promise) }, 20);
-  const failed = await Promise.allSettled(
-    Array.from({ length: 33 }, () => stuck.signer.sign('ed25519', new Uint8Array(1))),
-  );
-  t.ok(failed.every(({ status }) => status === 'rejected'));
-  held.resolve(new Uint8Array(64));
-  await held.promise;
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const stuck = guarded({ sign: () => ((asked += 1), new Promise(() => {})) }, 20);
+  const failed = Promise.allSettled(Array.from({ length: 33 }, () => stuck.signer.sign('ed25519', new Uint8Array(1))));
+  mock.timers.tick(20);
+  t.ok((await failed).every(({ status }) => status === 'rejected'));
+  // At twice the limit the turns come back, while the last one's has not been taken.
+  mock.timers.tick(20);
   await new Promise(setImmediate);
   t.equal(asked, 32, 'what nobody waits for any more is not asked');
 });
