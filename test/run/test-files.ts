@@ -38,9 +38,14 @@ let spent = 0;
 process.on('beforeExit', () => {
   // Brings another such moment, also where all that follows are promises.
   const again = setImmediate(() => {});
-  if (isOver?.() === false) return;
-  if (isOver !== undefined) tellEnd();
-  isOver = undefined;
+  if (isOver !== undefined) {
+    if (!isOver()) return;
+    isOver = undefined;
+    tellEnd();
+    // The wait for the next file blocks all: it may only begin at the next such moment, when this is out. Of a full pipe
+    // the runner would never be told else.
+    return;
+  }
   const [seconds = '', file = ''] = readLine().split(' ');
   if (file === '') clearImmediate(again);
   else isOver = runFile(file, Number(seconds));

@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -11,6 +12,7 @@ import { describeSuite } from '../run/report.ts';
 import { runSuites } from '../run/run-suites.ts';
 import { type Suite, suiteOf } from '../run/suites.ts';
 import { TapReader } from '../run/tally.ts';
+import { TestProcess } from '../run/test-process.ts';
 
 const read = (text: string) => {
   const reader = new TapReader();
@@ -306,4 +308,39 @@ t.test('a test file belongs to the suite of its folder', async (t) => {
   t.equal(suiteOf('test/e2e/demo.test.ts')?.name, 'e2e');
   t.equal(suiteOf('test/support/anvil.ts'), undefined);
   t.equal(suiteOf('test/unitary/a.test.ts'), undefined);
+});
+
+t.test('a file whose last lines find the pipe full is over, and the next one runs', async (t) => {
+  const root = t.testdir({
+    'package.json': '{"type":"module"}',
+    'fills.test.ts': `import { existsSync, writeFileSync, writeSync } from 'node:fs';
+import t from 'tap';
+t.ok(true);
+process.prependOnceListener('beforeExit', () => {
+  writeFileSync('begun', '');
+  while (!existsSync('unread'));
+  try {
+    for (;;) writeSync(1, '# '.padEnd(100, 'x') + '\\n');
+  } catch {
+    writeFileSync('full', '');
+  }
+});
+`,
+    'next.test.ts': "import t from 'tap';\nt.ok(true);\n",
+  });
+  const shared = new TestProcess([], { root, filesAtOnce: 1, library });
+  t.teardown(() => shared.kill());
+  const ran = shared.run({ file: 'fills.test.ts', seconds: HANGS_AFTER_S }, { isLast: false });
+  for (let waited = 0; waited < 30_000 && !existsSync(join(root, 'begun')); waited += 20) await sleep(20);
+  // From here on nobody reads what it writes.
+  writeFileSync(join(root, 'unread'), '');
+  const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  for (let waited = 0; waited < 30_000 && !existsSync(join(root, 'full')); waited += 20) block(20);
+  t.ok(existsSync(join(root, 'full')));
+  block(500);
+  t.match(await ran, { passed: 1, failures: [] });
+  t.match(await shared.run({ file: 'next.test.ts', seconds: HANGS_AFTER_S }, { isLast: true }), {
+    passed: 1,
+    failures: [],
+  });
 });
