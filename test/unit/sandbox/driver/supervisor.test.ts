@@ -53,11 +53,11 @@ t.test('a crash inside the guest blames the call that was there', async (t) => {
       `if (context.params.wait) { await new Promise(() => {}); }
       console.log('last words'); let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;`,
       // On a busy machine it takes its time to fall.
-      { limits: { slice_ms: 20_000, cpu_ms: 20_000 } },
+      { limits: { slice_ms: 60_000, cpu_ms: 60_000 } },
     ),
   );
-  const innocent = sandbox.call({ wait: true });
-  const culprit = sandbox.call();
+  const innocent = sandbox.call({ wait: true }, { timeoutMs: 60_000 });
+  const culprit = sandbox.call({}, { timeoutMs: 60_000 });
   const number = sandbox.lastCall;
   t.match(await culprit, { outcome: { code: 'MEMORY_LIMIT' }, lost: false, logs: [{ message: 'last words' }] });
   t.match(await innocent, { outcome: { code: 'SANDBOX_LOST' }, lost: true });
