@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { request } from 'undici';
 import type { Target } from './load.ts';
 
 /** A server that the service is held against. */
@@ -15,19 +16,24 @@ export interface Peer {
 
 const BODY = JSON.stringify({ params: { name: 'bench' } });
 
-/** fastify with one empty route: what HTTP alone costs here. */
-export async function startEmptyRoute(): Promise<Peer> {
+/** fastify with one empty route. */
+export interface EmptyRoute extends Peer {
+  /** The longest delay of its loop since it was asked for last, in milliseconds: this much comes of the machine. */
+  longestStallMs(): Promise<number>;
+}
+
+/** What HTTP alone costs here. */
+export async function startEmptyRoute(): Promise<EmptyRoute> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'empty-route.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  const url = chunk.toString().trim();
   return {
-    target: {
-      name: 'empty fastify route',
-      pid: child.pid ?? 0,
-      url: chunk.toString().trim(),
-      headers: {},
-      body: BODY,
+    target: { name: 'empty fastify route', pid: child.pid ?? 0, url, headers: {}, body: BODY },
+    longestStallMs: async () => {
+      const { body } = await request(`${url}/stall`);
+      return ((await body.json()) as { longestMs: number }).longestMs;
     },
     stop: () => end(child),
   };

@@ -12,7 +12,7 @@ import { createWorkspace } from '../test/support/workspace.ts';
 import { BLOCK_GAS, BLOCK_SECONDS } from './evm.ts';
 import { inTurns, type Ratio, type Round, saturate, type Target, warmUp } from './load.ts';
 import { longestStallMs } from './loop-stall.ts';
-import { startEmptyRoute } from './peers.ts';
+import { type EmptyRoute, startEmptyRoute } from './peers.ts';
 import { familyOf, memoryBelow, memoryOf } from './process-figures.ts';
 import { until } from './relaying.ts';
 
@@ -35,6 +35,8 @@ export interface RequestFigures {
   rows: { name: string; busy: Round; toEmpty: Ratio }[];
   /** The longest time for which the main loop did nothing else meanwhile, in milliseconds. */
   stallMs: number;
+  /** The same of the empty route. */
+  emptyStallMs: number;
 }
 
 const PLUGINS = 10;
@@ -75,14 +77,17 @@ export async function benchService({ final, ...run }: Run & { final: number }): 
   try {
     const mainMib = await memoryOf(service.pid, 'Rss');
     const pluginMib = await perPlugin(service, ids);
-    const reads = await requests(service, run, [
+    const reads = await requests(service, empty, run, [
       { ...empty.target, name: 'empty route, GET', method: 'GET' },
       readOf(service, 'GET a notification', '/api/v1/notifications/hook'),
       readOf(service, 'GET a transaction', `${TRANSACTIONS}/t${final}`),
       readOf(service, 'list 10, the newest', TRANSACTIONS),
       readOf(service, 'list 10, from the middle', `${TRANSACTIONS}?page=${Math.floor(final / 20)}`),
     ]);
-    const sends = await requests(service, run, [{ ...empty.target, name: 'empty route, POST' }, sendTo(service)]);
+    const sends = await requests(service, empty, run, [
+      { ...empty.target, name: 'empty route, POST' },
+      sendTo(service),
+    ]);
     return { firstReadySeconds: first.seconds, readySeconds, mainMib, pluginMib, reads, sends };
   } finally {
     await service.stop();
@@ -93,12 +98,17 @@ export async function benchService({ final, ...run }: Run & { final: number }): 
 }
 
 /** Measures requests in turns with the first of them, the empty route. */
-async function requests(service: RunningService, { seconds, rounds }: Run, targets: Target[]): Promise<RequestFigures> {
+async function requests(
+  service: RunningService,
+  empty: EmptyRoute,
+  { seconds, rounds }: Run,
+  targets: Target[],
+): Promise<RequestFigures> {
   const [route] = targets;
   if (route === undefined) throw new Error('nothing to compare with');
   await warmUp(targets);
   await untilMined(service);
-  await longestStallMs(service);
+  await Promise.all([longestStallMs(service), empty.longestStallMs()]);
   const busy = await inTurns(targets, rounds, async (target) => {
     const round = await saturate(target, seconds);
     // What was sent would take from the next round.
@@ -110,7 +120,7 @@ async function requests(service: RunningService, { seconds, rounds }: Run, targe
     busy: busy.of(target),
     toEmpty: busy.rateTo(target, route),
   }));
-  return { rows, stallMs: await longestStallMs(service) };
+  return { rows, stallMs: await longestStallMs(service), emptyStallMs: await empty.longestStallMs() };
 }
 
 async function untilMined(service: RunningService): Promise<void> {
