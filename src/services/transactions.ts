@@ -102,7 +102,6 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   }
 
   async function view(relayerId: string, transactionId: string): Promise<WireObject> {
-    await relayers.assertThere(relayerId);
     return viewOf(await findTransaction(store.read, relayerId, transactionId));
   }
 

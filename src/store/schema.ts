@@ -65,6 +65,8 @@ export interface TransactionTable {
   accepted: Generated<number>;
   id: string;
   relayer_id: string;
+  /** Another after each change of what a `Transaction` tells. */
+  revision: number;
   network_type: NetworkType;
   lane: string;
   status: TransactionStatus;

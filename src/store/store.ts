@@ -66,7 +66,7 @@ export interface Store {
 }
 
 export interface Reader extends SettingsReader {
-  /** Under its own relayer only. */
+  /** Under its own relayer only, and while that is there. */
   transaction(relayerId: string, id: string): Promise<Transaction | undefined>;
   /** Newest first, ties by id. With a status that is not final, those being canceled are left out. */
   transactions(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<Transaction>>;

@@ -95,6 +95,15 @@ export function eventOf(given: Partial<WebhookEvent> = {}): NewWebhookEvent {
   };
 }
 
+/** Opens a store that has the relayer of `transactionOf`. */
+export function withRelayer(open: (t: Test) => Promise<Store>): (t: Test) => Promise<Store> {
+  return async (t) => {
+    const store = await open(t);
+    await store.write((writer) => writer.putRelayer(relayerOf()));
+    return store;
+  };
+}
+
 /** A pending transaction of which the caller says only what matters. */
 export function transactionOf(given: Partial<Transaction> = {}): Transaction {
   return {

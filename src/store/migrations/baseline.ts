@@ -65,7 +65,8 @@ function transactions({ text, integer, rising, table }: ColumnTypes): Statements
   return [
     sql`create table transactions (
       accepted ${rising} primary key, id ${text} not null unique, relayer_id ${text} not null,
-      network_type ${text} not null, lane ${text} not null, status ${text} not null, status_reason ${text},
+      revision ${integer} not null, network_type ${text} not null, lane ${text} not null, status ${text} not null,
+      status_reason ${text},
       created_at ${integer} not null, sent_at ${integer}, confirmed_at ${integer}, valid_until ${integer},
       request ${text} not null, fields ${text} not null, anchor_kind ${text} not null, on_death ${text} not null,
       content_key ${text}, parent_id ${text}, sequence ${text}, hash ${text}, noop_end ${text},

@@ -4,20 +4,46 @@ const MOST = 1_000;
 const MOST_TEXT = 16_384;
 
 /**
- * Reads a row into a record, and gives the same record again while the row is the same: clients ask for one transaction
+ * Reads rows into records, and gives the same record again while its row is the same: clients ask for one transaction
  * until it ends, and each request asks for its relayer. Nobody may change such a record.
  */
-export function rememberSame<Row extends { id: string }, Rec>(read: (row: Row) => Rec): (row: Row) => Rec {
-  const known = new Map<string, { row: Row; record: Rec }>();
-  return (row) => {
-    const before = known.get(row.id);
-    known.delete(row.id);
-    const now = before !== undefined && isSame(before.row, row) ? before : { row, record: read(row) };
-    if (now === before || textOf(row) <= MOST_TEXT) known.set(row.id, now);
-    const [oldest] = known.size > MOST ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
-    return now.record;
-  };
+export class SameRows<Row extends { id: string }, Rec> {
+  readonly #read: (row: Row) => Rec;
+  /** The one that was read least lately first. */
+  readonly #known = new Map<string, { row: Row; record: Rec }>();
+
+  constructor(read: (row: Row) => Rec) {
+    this.#read = read;
+  }
+
+  record(row: Row): Rec {
+    const known = this.known(row);
+    if (known !== undefined) return known;
+    this.#known.delete(row.id);
+    const record = this.#read(row);
+    if (textOf(row) > MOST_TEXT) return record;
+    this.#known.set(row.id, { row, record });
+    const [oldest] = this.#known.size > MOST ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
+    return record;
+  }
+
+  /**
+   * The record of a row that is remembered, when these columns are as they were. Without all of them it is the right one
+   * only where one of them changes with each write of the row.
+   */
+  known(columns: Pick<Row, 'id'> & Partial<Row>): Rec | undefined {
+    const known = this.#known.get(columns.id);
+    if (known === undefined || !isSame(known.row, columns)) return undefined;
+    this.#known.delete(columns.id);
+    this.#known.set(columns.id, known);
+    return known.record;
+  }
+
+  /** Whether something is remembered of a row. */
+  has(id: string): boolean {
+    return this.#known.has(id);
+  }
 }
 
 function isSame(one: object, other: object): boolean {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { ExpressionBuilder, Insertable, Selectable, Updateable } from 'kysely';
 import { z } from 'zod';
 import { networkTypeSchema } from '../../domain/network-type.ts';
@@ -69,11 +70,15 @@ export type TransactionRow = Insertable<TransactionTable>;
 
 export type ChangedColumns = Updateable<TransactionTable>;
 
+/** By chance another than any before: by a count, the write after one that was rolled back would have the number of that. */
+const newRevision = () => randomInt(2 ** 48 - 1);
+
 /** The row of a transaction; its place in the order of acceptance is the database's to give. */
 export function transactionRow(transaction: Transaction): TransactionRow {
   return {
     id: transaction.id,
     relayer_id: transaction.relayerId,
+    revision: newRevision(),
     network_type: transaction.networkType,
     lane: transaction.lane,
     status: transaction.status,
@@ -101,7 +106,7 @@ export const isNotCanceled = (on: ExpressionBuilder<Tables, 'transactions'>) =>
 
 /** The columns of a change. A final transaction is never looked at again, so becoming final clears its next action. */
 export function changedColumns(change: TransactionChange): ChangedColumns {
-  const columns: ChangedColumns = {};
+  const columns: ChangedColumns = { revision: newRevision() };
   if (change.lane !== undefined) columns.lane = change.lane;
   if (change.contentKey !== undefined) columns.content_key = change.contentKey;
   if (change.statusReason !== undefined)

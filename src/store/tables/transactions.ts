@@ -16,7 +16,7 @@ import type { Reader, Writer } from '../store.ts';
 import { attemptsOf } from './attempts.ts';
 import { totalOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
-import { rememberSame } from './same-rows.ts';
+import { SameRows } from './same-rows.ts';
 import { sequenceText } from './sequence-text.ts';
 import { DuplicateRecord } from './stored-record.ts';
 import { isTold, transactionEventNote } from './transaction-events.ts';
@@ -67,8 +67,14 @@ const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>
 /** Reads of the table `transactions`. */
 export function transactionReads(connection: Connection): Pick<Reader, TransactionReads> {
   const { db } = connection;
-  const byId = prepared(connection, (relayerId: string, id: string) =>
-    db.selectFrom('transactions').selectAll().where('id', '=', id).where('relayer_id', '=', relayerId),
+  const ofRelayer = (relayerId: string, id: string) =>
+    db
+      .selectFrom('transactions')
+      .where('id', '=', id)
+      .where('relayer_id', '=', (on) => on.selectFrom('relayers').select('relayers.id').where('id', '=', relayerId));
+  const byId = prepared(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).selectAll());
+  const markById = prepared(connection, (relayerId: string, id: string) =>
+    ofRelayer(relayerId, id).select(['id', 'revision']),
   );
   const ofLane = prepared(connection, (lane: string, id: string) =>
     db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
@@ -80,15 +86,20 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     .where('status', '=', 'pending')
     .where('next_action_at', 'is not', null);
 
-  const read = rememberSame(transactionOfRow);
+  const records = new SameRows(transactionOfRow);
 
   return {
     async transaction(relayerId, id) {
+      if (records.has(id)) {
+        const [mark] = await markById(relayerId, id);
+        const known = mark && records.known(mark);
+        if (known !== undefined || mark === undefined) return known;
+      }
       const [row] = await byId(relayerId, id);
-      return row && read(row);
+      return row && records.record(row);
     },
 
-    transactions: transactionList(connection, read),
+    transactions: transactionList(connection, records),
 
     async transactionBySequence(relayerId, sequence) {
       const row = await db

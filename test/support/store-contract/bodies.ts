@@ -1,11 +1,11 @@
 import type { Test } from 'tap';
 import type { Store, Writer } from '../../../src/store/store.ts';
-import { relayerOf, transactionOf } from '../store.ts';
+import { relayerOf, transactionOf, withRelayer } from '../store.ts';
 
 /** How every store treats write bodies. */
 export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a body that throws is undone alone, with its own error', async (t) => {
-    const store = await open(t);
+    const store = await withRelayer(open)(t);
     const mishap = new Error('mishap');
     const outcomes = await Promise.allSettled(
       Array.from({ length: 60 }, (_, index) =>
@@ -25,7 +25,7 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
   });
 
   t.test('a body sees its own writes; others see them after it resolved', async (t) => {
-    const store = await open(t);
+    const store = await withRelayer(open)(t);
     const transaction = transactionOf();
     const seen = await store.write(async (writer) => {
       await writer.insertTransaction(transaction);

@@ -18,7 +18,7 @@ export function leasesContract(t: Test, open: (t: Test) => Promise<Store>): void
     const transaction = transactionOf();
     const seen = await store.writeUnder(lease, async (writer) => {
       await writer.insertTransaction(transaction);
-      return writer.transaction('relayer-1', transaction.id);
+      return writer.transactionOfLane(transaction.lane, transaction.id);
     });
     t.same(seen, transaction);
     const mishap = new Error('mishap');

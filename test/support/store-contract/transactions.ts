@@ -2,13 +2,14 @@ import type { Test } from 'tap';
 import { anchorKindSchema } from '../../../src/domain/transaction/anchor.ts';
 import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
 import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction/transaction-state.ts';
-import type { Store, TransactionChange } from '../../../src/store/store.ts';
-import { attemptOf, relayerOf, transactionOf } from '../store.ts';
+import type { Store, TransactionChange, Writer } from '../../../src/store/store.ts';
+import { attemptOf, relayerOf, transactionOf, withRelayer } from '../store.ts';
 
 const FIRST = { page: 1, perPage: 100 };
 
 /** What every store keeps of transactions. */
-export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>): void {
+export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<Store>): void {
+  const open = withRelayer(openEmpty);
   const insert = (store: Store, ...transactions: Transaction[]) =>
     store.write(async (writer) => {
       for (const transaction of transactions) await writer.insertTransaction(transaction);
@@ -33,6 +34,37 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     t.same(await store.read.transaction('relayer-1', transaction.id), transaction);
     t.equal(await store.read.transaction('relayer-2', transaction.id), undefined);
     t.equal(await store.read.transaction('relayer-1', 'no such'), undefined);
+    await store.write((writer) => writer.deleteRelayer('relayer-1'));
+    t.equal(await store.read.transaction('relayer-1', transaction.id), undefined);
+    t.same(await store.read.transactionOfLane(transaction.lane, transaction.id), transaction, 'it is kept');
+  });
+
+  t.test('what was read before is told as long as it is so, and no longer', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf();
+    await insert(store, transaction);
+    const read = () => store.read.transaction('relayer-1', transaction.id);
+    const list = async () => (await store.read.transactions('relayer-1', FIRST)).items;
+    const first = await read();
+    t.equal(await read(), first);
+    t.equal((await list())[0], first);
+    const fail = async (writer: Writer, statusReason: string) => {
+      await writer.updateTransaction(transaction.id, 'pending', { status: 'failed', statusReason });
+      t.match(await writer.transaction('relayer-1', transaction.id), { statusReason });
+    };
+    const mishap = new Error('mishap');
+    const undone = store.write(async (writer) => {
+      await fail(writer, 'undone');
+      throw mishap;
+    });
+    await t.rejects(undone, mishap);
+    t.equal(await read(), first);
+    await store.write((writer) => fail(writer, 'done'));
+    t.match(await read(), { status: 'failed', statusReason: 'done' });
+    t.equal((await list())[0], await read());
+    const other = transactionOf();
+    await insert(store, other);
+    t.same(new Set(await list()), new Set([other, await read()]));
   });
 
   t.test('an id is taken once, and the body may go on after the refusal', async (t) => {

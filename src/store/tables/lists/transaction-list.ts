@@ -5,8 +5,9 @@ import type { Connection } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { Tables, TransactionTable } from '../../schema.ts';
 import type { Reader } from '../../store.ts';
+import type { SameRows } from '../same-rows.ts';
 import { isNotCanceled } from '../transaction-record.ts';
-import { ListContents, type LongList } from './list-contents.ts';
+import { ListContents, type LongList, type Place } from './list-contents.ts';
 import { pageBounds, totalOf } from './paging.ts';
 
 type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
@@ -22,7 +23,7 @@ const before = (matching: Matching, at: number, id: string) =>
 /** Pages of a relayer's transactions, however many there are. */
 export function transactionList(
   connection: Connection,
-  read: (row: Selectable<TransactionTable>) => Transaction,
+  records: SameRows<Selectable<TransactionTable>, Transaction>,
 ): Reader['transactions'] {
   const contents = new ListContents();
   const known = new Map<TransactionStatus | undefined, Queries>();
@@ -38,11 +39,10 @@ export function transactionList(
     const queries = queriesOf(status);
     const list = listOf(queries, relayerId, status);
     const { total, after: place, skip } = await contents.open(list, offset);
-    const rows =
-      place === undefined
-        ? await queries.page(relayerId, limit, skip)
-        : await queries.pageAfter(relayerId, place.created_at, place.id, limit, skip);
-    return { items: rows.map(read), total };
+    const known = (await queries.marks(relayerId, place, limit, skip)).map((mark) => records.known(mark));
+    if (known.every((record) => record !== undefined)) return { items: known, total };
+    const rows = await queries.rows(relayerId, place, limit, skip);
+    return { items: rows.map((row) => records.record(row)), total };
   };
 }
 
@@ -59,20 +59,31 @@ function createQueries(connection: Connection, status: TransactionStatus | undef
     return isFinal(status) ? all.where('status', '=', status) : all.where('status', '=', status).where(isNotCanceled);
   }
 
-  const onePage = (of: Matching, limit: number, skip: number) => newestFirst(of).selectAll().limit(limit).offset(skip);
   const onePlace = (of: Matching, skip: number) => newestFirst(of).select(['created_at', 'id']).limit(1).offset(skip);
   const upTo = (of: Matching, most: number) =>
     db
       .selectFrom(of.select('transactions.id').limit(most).as('some'))
       .select((on) => on.fn.countAll<number>().as('total'));
 
+  function pages<Row>(columnsOf: (matching: Matching) => SelectQueryBuilder<Tables, 'transactions', Row>) {
+    const first = prepared(connection, (relayerId: string, limit: number, skip: number) =>
+      columnsOf(newestFirst(matching(relayerId)))
+        .limit(limit)
+        .offset(skip),
+    );
+    const later = prepared(connection, (relayerId: string, at: number, id: string, limit: number, skip: number) =>
+      columnsOf(newestFirst(after(matching(relayerId), at, id)))
+        .limit(limit)
+        .offset(skip),
+    );
+    return (relayerId: string, place: Place | undefined, limit: number, skip: number): Promise<Row[]> =>
+      place === undefined ? first(relayerId, limit, skip) : later(relayerId, place.created_at, place.id, limit, skip);
+  }
+
   return {
-    page: prepared(connection, (relayerId: string, limit: number, skip: number) =>
-      onePage(matching(relayerId), limit, skip),
-    ),
-    pageAfter: prepared(connection, (relayerId: string, at: number, id: string, limit: number, skip: number) =>
-      onePage(after(matching(relayerId), at, id), limit, skip),
-    ),
+    rows: pages((of) => of.selectAll()),
+    /** What tells whether a row is the same as before. */
+    marks: pages((of) => of.select(['id', 'revision'])),
     place: prepared(connection, (relayerId: string, skip: number) => onePlace(matching(relayerId), skip)),
     placeAfter: prepared(connection, (relayerId: string, at: number, id: string, skip: number) =>
       onePlace(after(matching(relayerId), at, id), skip),

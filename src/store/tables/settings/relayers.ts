@@ -8,7 +8,7 @@ import type { RelayerTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { relayerList } from '../lists/relayer-list.ts';
-import { rememberSame } from '../same-rows.ts';
+import { SameRows } from '../same-rows.ts';
 import {
   anyJsonObjectSchema,
   anyJsonSchema,
@@ -95,7 +95,8 @@ export function relayerReads(
   connection: Connection,
 ): Pick<Reader, 'hasRelayer' | 'relayer' | 'relayers' | 'allRelayers'> {
   const { db } = connection;
-  const read = rememberSame((row: RelayerTable) => fromRow(connection, row));
+  const known = new SameRows((row: RelayerTable) => fromRow(connection, row));
+  const read = (row: RelayerTable) => known.record(row);
   const byId = prepared(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
   const idOf = prepared(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
   return {

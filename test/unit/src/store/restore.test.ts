@@ -8,13 +8,14 @@ import { backupSqlite } from '../../../../src/store/backup.ts';
 import { restoreSqlite } from '../../../../src/store/restore.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { temporaryStore, transactionOf } from '../../../support/store.ts';
+import { relayerOf, temporaryStore, transactionOf } from '../../../support/store.ts';
 
 /** A store with one transaction of each of the given ids, and a backup of it. */
 async function backedUp(t: Test, transactions: Parameters<typeof transactionOf>[0][]) {
   const { store, path, remove } = await temporaryStore();
   t.teardown(remove);
   await store.write(async (writer) => {
+    await writer.putRelayer(relayerOf());
     for (const given of transactions) await writer.insertTransaction(transactionOf(given));
   });
   const source = join(dirname(path), 'backup.db');

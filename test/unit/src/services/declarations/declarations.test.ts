@@ -123,7 +123,7 @@ t.test('a reset takes all from the file, drops the rest, and keeps what has work
   t.same(await store.read.relayer('relayer-1'), { ...declared(), disabledReason: null });
   t.same((await store.read.allRelayers()).map(({ id }) => id).sort(), ['busy', 'relayer-1']);
   t.ok(await store.read.transaction('busy', open.id));
-  t.ok(await store.read.transaction('done', ended.id), 'no transaction is deleted');
+  t.ok(await store.read.transactionOfLane(ended.lane, ended.id), 'no transaction is deleted');
   await applyDeclarations(store, [declared()], silent, { reset: true });
   t.equal((await store.read.allRelayers()).length, 2);
 });

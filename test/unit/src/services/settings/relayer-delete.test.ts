@@ -27,7 +27,7 @@ t.test('a relayer goes when nothing of it is under way', async (t) => {
   t.equal(await store.read.relayer('old'), undefined);
   t.strictSame(rechecked, ['old'], 'whoever watches it is told');
   t.match(await audit(), [{ action: 'delete', resourceId: 'old', before: { id: 'old' }, after: null }]);
-  t.ok(await store.read.transaction('old', open.id), 'what has ended is kept');
+  t.ok(await store.read.transactionOfLane(open.lane, open.id), 'what has ended is kept');
   await t.rejects(remove('old'), { code: 'RELAYER_NOT_FOUND', status: 404 });
 });
 

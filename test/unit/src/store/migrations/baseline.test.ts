@@ -48,7 +48,16 @@ t.test('the tables have the columns that the queries know', async (t) => {
 t.test('what a table takes once it takes once', async (t) => {
   const database = await migratedDatabase(t);
   const transaction = (id: string, more = {}) => ({
-    ...{ id, relayer_id: 'r', network_type: 'evm', lane: 'l', status: 'pending', created_at: 1, request: '{}' },
+    ...{
+      id,
+      relayer_id: 'r',
+      revision: 1,
+      network_type: 'evm',
+      lane: 'l',
+      status: 'pending',
+      created_at: 1,
+      request: '{}',
+    },
     ...{ fields: '{}', anchor_kind: 'text', on_death: 'end', ...more },
   });
   const attempt = (ordinal: number, hash: string, lane = 'l') => ({

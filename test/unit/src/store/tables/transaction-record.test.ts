@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { TransactionChange } from '../../../../../src/store/store.ts';
 import {
   changedColumns,
   transactionOfRow,
@@ -25,13 +26,18 @@ t.test('a row of unknown shape is refused', async (t) => {
 });
 
 t.test('a change names its columns only, and a final status clears the next action', async (t) => {
-  t.strictSame(changedColumns({}), {});
-  t.strictSame(changedColumns({ sequence: 7n, noopEnd: 'canceled', statusReason: null }), {
+  const changed = (change: TransactionChange) => {
+    const { revision, ...columns } = changedColumns(change);
+    t.not(changedColumns(change).revision, revision, 'two writes are never taken for one');
+    return columns;
+  };
+  t.strictSame(changed({}), {});
+  t.strictSame(changed({ sequence: 7n, noopEnd: 'canceled', statusReason: null }), {
     sequence: '00000000000000000007',
     noop_end: 'canceled',
     status_reason: null,
   });
-  t.strictSame(changedColumns({ noopEnd: 'expired' }), { noop_end: 'expired' });
-  t.strictSame(changedColumns({ status: 'sent', nextActionAt: 5 }), { status: 'sent', next_action_at: 5 });
-  t.strictSame(changedColumns({ status: 'failed', nextActionAt: 5 }), { status: 'failed', next_action_at: null });
+  t.strictSame(changed({ noopEnd: 'expired' }), { noop_end: 'expired' });
+  t.strictSame(changed({ status: 'sent', nextActionAt: 5 }), { status: 'sent', next_action_at: 5 });
+  t.strictSame(changed({ status: 'failed', nextActionAt: 5 }), { status: 'failed', next_action_at: null });
 });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { storeFor, temporaryStore, transactionOf } from '../../../../support/store.ts';
+import { relayerOf, storeFor, temporaryStore, transactionOf } from '../../../../support/store.ts';
 import { transactionsContract } from '../../../../support/store-contract/transactions.ts';
 
 transactionsContract(t, storeFor);
@@ -10,6 +10,7 @@ t.test('a record of unknown shape is an error that names it', async (t) => {
   t.teardown(remove);
   const [good, bad] = [transactionOf(), transactionOf()];
   await store.write(async (writer) => {
+    await writer.putRelayer(relayerOf());
     await writer.insertTransaction(good);
     await writer.insertTransaction(bad);
   });

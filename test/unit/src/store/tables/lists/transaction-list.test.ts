@@ -10,15 +10,16 @@ import { migrations } from '../../../../../../src/store/migrations/migrations.ts
 import type { Tables } from '../../../../../../src/store/schema.ts';
 import { sqliteDialect } from '../../../../../../src/store/sqlite/sqlite-dialect.ts';
 import { transactionList } from '../../../../../../src/store/tables/lists/transaction-list.ts';
+import { SameRows } from '../../../../../../src/store/tables/same-rows.ts';
 import { transactionOfRow } from '../../../../../../src/store/tables/transaction-record.ts';
 
 const COUNT = 25_000;
 
 /** The last ten are open, one of them canceled; of the others each fiftieth failed. Three came at each moment. */
 const FILL = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${COUNT - 1})
-  insert into transactions (id, relayer_id, network_type, lane, status, created_at, request, fields,
+  insert into transactions (id, relayer_id, revision, network_type, lane, status, created_at, request, fields,
     anchor_kind, on_death, noop_end)
-  select printf('t%05d', i), 'r1', 'evm', 'l',
+  select printf('t%05d', i), 'r1', i, 'evm', 'l',
     case when i >= ${COUNT - 10} then 'submitted' when i % 50 = 0 then 'failed' else 'confirmed' end,
     1700000000000 + i / 3, '{}', '{}', 'sequence', 'end',
     case when i = ${COUNT - 1} then 'canceled' end from n`;
@@ -39,7 +40,7 @@ t.test('pages from everywhere in the list', async (t) => {
   });
   const run = <Row>(query: CompiledQuery<Row>) => explained.executeQuery(query);
   const connection = { db: explained, run, now: () => sql<number>`5`, settledWrites: () => sql<number>`1` };
-  const list = transactionList(connection, transactionOfRow);
+  const list = transactionList(connection, new SameRows(transactionOfRow));
 
   const idsOf = (where: string) =>
     database
