@@ -50,9 +50,13 @@ t.test('a host that packages were not granted is named in the message that they 
     'with-fetch.ts': `export const handler = () => fetch('https://api.example/price');`,
   });
   t.teardown(() => folder.remove());
-  const { call, close } = await startPluginHost({ pluginsDir: folder.plugins });
+  // What packages do at their first call takes its time on a full machine.
+  const limits = { slice_ms: 60_000, cpu_ms: 60_000 } as never;
+  const ids = ['with-fetch', 'with-viem', 'with-axios'];
+  const entries = ids.map((id) => ({ id, limits }));
+  const { call, close } = await startPluginHost({ pluginsDir: folder.plugins, entries });
   t.teardown(close);
-  for (const id of ['with-fetch', 'with-viem', 'with-axios']) {
+  for (const id of ids) {
     // A full machine takes its time to build it.
     const { body } = await eventually(
       () => call(id),
