@@ -79,8 +79,8 @@ export function printService(
   line(['main process, idle', `${mainMib.toFixed(0)} MiB`, `≤ ${floors.mainMib} MiB`]);
   line(['each further active plugin', `${pluginMib.toFixed(0)} MiB`, `≤ ${floors.pluginMib} MiB`]);
   for (const [name, { stallMs, emptyStallMs }] of Object.entries({ reads, sends })) {
-    const beside = `${stallMs.toFixed(0)} ms, beside ${emptyStallMs.toFixed(0)} of the empty route`;
-    line([`longest stall, ${name}`, beside, `≤ ${floors.stallMs} ms`]);
+    const figures = `${stallMs.toFixed(0)} ms (empty ${emptyStallMs.toFixed(0)})`;
+    line([`longest stall, ${name}`, figures, `≤ ${floors.stallMs} ms`]);
   }
   process.stdout.write('\n');
   line(['', 'answers/s', 'to empty', 'asked for', 'CPU µs/answer', 'p50 ms', 'p99 ms']);
