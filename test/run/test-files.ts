@@ -42,8 +42,8 @@ process.on('beforeExit', () => {
     if (!isOver()) return;
     isOver = undefined;
     tellEnd();
-    // The wait for the next file blocks all: it may only begin at the next such moment, when this is out. Of a full pipe
-    // the runner would never be told else.
+    // The wait for the next file blocks everything, also what a full pipe has not taken yet. So it begins at the next
+    // such moment, which comes when all is written.
     return;
   }
   const [seconds = '', file = ''] = readLine().split(' ');

@@ -23,10 +23,10 @@ export function historyOf(count: number, database: keyof typeof WIDE): string[] 
   return [
     `insert into relayers (id, created_at, name, network, network_type, address, paused, signer_id, policies)
       values ('r1', 1, 'r1', 'n', 'evm', '0xaa', 0, 's', '{}')`,
-    `insert into transactions (id, relayer_id, revision, network_type, lane, status, created_at, sent_at, confirmed_at, request,
-        fields, anchor_kind, on_death, sequence, hash, next_action_at, ended_at) ${each}
-      select 't' || i, 'r1', i, 'evm', '${HISTORY_LANE}', ${status}, ${at}, ${at}, ${ended}, '{}', '{}', 'sequence', 'end',
-        ${wide('i')}, 'h' || i, ${next}, ${ended} from n`,
+    `insert into transactions (id, relayer_id, revision, network_type, lane, status, created_at, sent_at, confirmed_at,
+        request, fields, anchor_kind, on_death, sequence, hash, next_action_at, ended_at) ${each}
+      select 't' || i, 'r1', i, 'evm', '${HISTORY_LANE}', ${status}, ${at}, ${at}, ${ended}, '{}', '{}', 'sequence',
+        'end', ${wide('i')}, 'h' || i, ${next}, ${ended} from n`,
     `insert into lanes (lane, settled) values ('${HISTORY_LANE}', '${String(count).padStart(20, '0')}')`,
     `insert into attempts (transaction_id, ordinal, lane, anchor, raw, hash, created_at, purpose, request, fields) ${each}
       select 't' || i, 1, '${HISTORY_LANE}', 'sequence:' || ${wide('i')}, '0x', 'h' || i, ${at}, 'send', '{}', '{}' from n`,

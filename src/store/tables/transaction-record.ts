@@ -70,7 +70,7 @@ export type TransactionRow = Insertable<TransactionTable>;
 
 export type ChangedColumns = Updateable<TransactionTable>;
 
-/** By chance another than any before: by a count, the write after one that was rolled back would have the number of that. */
+/** Random, so that no two writes share one: a count would give a write the number of the one that was rolled back before it. */
 const newRevision = () => randomInt(2 ** 48 - 1);
 
 /** The row of a transaction; its place in the order of acceptance is the database's to give. */
