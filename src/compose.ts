@@ -13,7 +13,7 @@ import { createMarkets } from './create-markets.ts';
 import { CutOff } from './cut-off.ts';
 import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
-import type { Relayer } from './domain/relayer.ts';
+import type { Relayer } from './domain/relayer/relayer.ts';
 import { MASTER_KEY_ID } from './domain/settings/access.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
 import { createPluginHttp } from './egress/fetch/plugin-http.ts';

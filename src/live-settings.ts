@@ -4,7 +4,7 @@ import type { Configuration, RelayerEntry } from './config/configuration.ts';
 import { ConfigurationError, textOf } from './config/problems.ts';
 import { createSecretResolver } from './config/secrets.ts';
 import type { NetworkType } from './domain/network-type.ts';
-import type { Relayer, RpcUrl } from './domain/relayer.ts';
+import type { Relayer, RpcUrl } from './domain/relayer/relayer.ts';
 import type { RpcHttp } from './egress/rpc/rpc-http.ts';
 import type { Engine } from './engine/engine.ts';
 import type { LateRelayers } from './late-relayers.ts';

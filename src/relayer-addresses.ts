@@ -1,7 +1,7 @@
 import type { Chain } from './chains/chain.ts';
 import type { RelayerEntry } from './config/configuration.ts';
 import type { NetworkType } from './domain/network-type.ts';
-import type { Relayer } from './domain/relayer.ts';
+import type { Relayer } from './domain/relayer/relayer.ts';
 import type { Log } from './observability/log.ts';
 import type { DeclaredRelayer } from './services/declarations/declarations.ts';
 import type { SignerDirectory } from './services/settings/signer-directory.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { amountText } from '../../src/client/amount-text.ts';
 import type { Schemas } from '../../src/client/api.ts';
-import { RELAYER_STATES } from '../../src/domain/relayer.ts';
+import { RELAYER_STATES } from '../../src/domain/relayer/relayer.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';

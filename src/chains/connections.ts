@@ -1,4 +1,4 @@
-import type { Relayer } from '../domain/relayer.ts';
+import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Contact } from '../egress/rpc/endpoint-pool.ts';
 import type { ChainClient } from './chain-client.ts';
 

@@ -3,7 +3,7 @@ import type { EndpointNews, EndpointStatus } from '../domain/endpoint-news.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Network, Networks } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { RpcUrl } from '../domain/relayer.ts';
+import type { RpcUrl } from '../domain/relayer/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import { createMarketClient, type MarketClient } from '../egress/market-client.ts';
 import {

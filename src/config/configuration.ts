@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../domain/json/json.ts';
 import type { ConfiguredNetwork } from '../domain/network.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
-import type { Relayer } from '../domain/relayer.ts';
+import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Environment } from './environment.ts';
 import type { NotificationEntry } from './schema.ts';
 import type { Variables } from './secrets.ts';

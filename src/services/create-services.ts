@@ -2,7 +2,7 @@ import type { Chain } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Relayer } from '../domain/relayer.ts';
+import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Timestamp } from '../domain/transaction/transaction.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import type { PluginHttp } from '../egress/fetch/plugin-http.ts';

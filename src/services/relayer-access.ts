@@ -2,12 +2,12 @@ import type { Account } from '../chains/account.ts';
 import type { Chain } from '../chains/chain.ts';
 import type { ChainClient } from '../chains/chain-client.ts';
 import type { ChainConnections } from '../chains/connections.ts';
-import { relayerDisabled } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Relayer } from '../domain/relayer.ts';
-import { relayerView } from '../domain/relayer-view.ts';
+import { relayerDisabled } from '../domain/relayer/disabled-reason.ts';
+import type { Relayer } from '../domain/relayer/relayer.ts';
+import { relayerView } from '../domain/relayer/relayer-view.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import type { Reader } from '../store/store.ts';
 

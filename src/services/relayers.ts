@@ -1,7 +1,7 @@
 import type { ChainClient } from '../chains/chain-client.ts';
 import { AppError } from '../domain/errors.ts';
 import { inTime } from '../domain/in-time.ts';
-import type { Relayer } from '../domain/relayer.ts';
+import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Caller } from '../domain/settings/caller.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import { wireTime } from '../domain/wire-time.ts';

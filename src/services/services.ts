@@ -2,7 +2,7 @@ import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvCaller, KvLock } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { RelayerFilter } from '../domain/relayer.ts';
+import type { RelayerFilter } from '../domain/relayer/relayer.ts';
 import type { Actor, Caller } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';

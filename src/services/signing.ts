@@ -2,7 +2,7 @@ import type { Chain } from '../chains/chain.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
-import type { Relayer } from '../domain/relayer.ts';
+import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Actor } from '../domain/settings/caller.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';

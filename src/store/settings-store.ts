@@ -3,7 +3,7 @@ import type { JsonObject } from '../domain/json/json.ts';
 import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
-import type { Relayer, RelayerBalance, RelayerFilter } from '../domain/relayer.ts';
+import type { Relayer, RelayerBalance, RelayerFilter } from '../domain/relayer/relayer.ts';
 import type { ApiKey } from '../domain/settings/api-key.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/settings/audit.ts';
 import type { Caller } from '../domain/settings/caller.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChainClient } from '../../src/chains/chain-client.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { Relayer } from '../../src/domain/relayer.ts';
+import type { Relayer } from '../../src/domain/relayer/relayer.ts';
 import { laneKey } from '../../src/domain/transaction/lane.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';

@@ -3,7 +3,7 @@ import type { Effect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../../src/domain/page.ts';
 import type { PluginEntry } from '../../src/domain/plugin.ts';
-import type { RelayerFilter } from '../../src/domain/relayer.ts';
+import type { RelayerFilter } from '../../src/domain/relayer/relayer.ts';
 import type { Access } from '../../src/domain/settings/access.ts';
 import type { AuditFilter } from '../../src/domain/settings/audit.ts';
 import type { Caller } from '../../src/domain/settings/caller.ts';

@@ -5,7 +5,7 @@ import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { fixedNetworks } from '../../src/domain/network.ts';
-import type { DisabledReason, Relayer } from '../../src/domain/relayer.ts';
+import type { DisabledReason, Relayer } from '../../src/domain/relayer/relayer.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
 import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';

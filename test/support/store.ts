@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import type { Relayer } from '../../src/domain/relayer.ts';
+import type { Relayer } from '../../src/domain/relayer/relayer.ts';
 import type { Notification, NotificationFields } from '../../src/domain/settings/notification.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';

@@ -1,5 +1,5 @@
 import type { PartWorld } from '../part-world.ts';
-import type { EventClasses } from './event-target.ts';
+import type { EventClasses } from './events/event-target.ts';
 import { createPerformanceObservers } from './performance-observers.ts';
 import { conform, tooFew } from './web-idl.ts';
 

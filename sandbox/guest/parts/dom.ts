@@ -1,8 +1,8 @@
-import { createAbortClasses } from '../globals/abort.ts';
 import { createCrypto } from '../globals/crypto.ts';
 import { DOMException } from '../globals/dom-exception.ts';
 import { atob, btoa } from '../globals/encoding/base64.ts';
-import { createEventClasses } from '../globals/event-target.ts';
+import { createAbortClasses } from '../globals/events/abort.ts';
+import { createEventClasses } from '../globals/events/event-target.ts';
 import { createCloning, createStructuredClone } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';
 

@@ -1,7 +1,7 @@
-import { createEventKinds } from '../globals/event-kinds.ts';
-import type { EventClasses } from '../globals/event-target.ts';
-import { createMessageClasses } from '../globals/messages.ts';
-import { createReporting } from '../globals/reporting.ts';
+import { createEventKinds } from '../globals/events/event-kinds.ts';
+import type { EventClasses } from '../globals/events/event-target.ts';
+import { createMessageClasses } from '../globals/events/messages.ts';
+import { createReporting } from '../globals/events/reporting.ts';
 import type { Cloned } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';
 

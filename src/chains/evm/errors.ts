@@ -1,8 +1,8 @@
 import type { Json } from '../../domain/json/json.ts';
+import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import type { Verdict } from '../offering.ts';
-import { printable } from '../printable.ts';
 
 /** `absent`: the endpoint has not looked at the bytes, or is not one to ask. */
 type Meaning = BroadcastOutcome['kind'] | 'absent';

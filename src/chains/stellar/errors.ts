@@ -1,9 +1,9 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { isObject, type Json } from '../../domain/json/json.ts';
+import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import type { Verdict } from '../offering.ts';
-import { printable } from '../printable.ts';
 import { contractErrorIn } from './inclusion/diagnostics.ts';
 
 type Kind = Exclude<BroadcastOutcome['kind'], 'accepted'>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { check, type Place } from '../check.ts';
 import type { Findings } from '../problems.ts';
 import { rpcUrlsSchema } from './rpc-urls.ts';

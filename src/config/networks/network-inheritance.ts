@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { didYouMean } from '../../domain/json/nearest.ts';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { Findings } from '../problems.ts';
 import type { NetworkEntry } from './network-entry.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 
 /** A web address; the fault never repeats it, because the path often holds a key. */
 export const httpUrlSchema = z.string().refine(isHttpUrl, 'must be an http or https URL');

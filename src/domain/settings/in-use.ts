@@ -1,4 +1,4 @@
-import type { Relayer } from '../relayer.ts';
+import type { Relayer } from '../relayer/relayer.ts';
 import type { Caller } from './caller.ts';
 
 /** What refers to something that is to be deleted, as its caller may know it: how many, and the names of those it sees. */

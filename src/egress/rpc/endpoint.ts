@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json/json.ts';
 import { SHORTEST_KEY } from '../../domain/mask-url.ts';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { basicCredentials, unescaped } from '../credentials.ts';
 
 /** One RPC endpoint, with what may and what may not be said of it. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { EndpointNews, EndpointStatus } from '../../domain/endpoint-news.ts';
 import type { Json } from '../../domain/json/json.ts';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { HttpClient } from '../http-client.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { createEndpointLine, type EndpointLine, type LineSettings } from './endpoint-line.ts';

@@ -5,7 +5,7 @@ import { isSameChain } from '../../chains/same-chain.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import { inTime } from '../../domain/in-time.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import { COMMON_CHECKS, type DisabledReason, type Relayer } from '../../domain/relayer.ts';
+import { COMMON_CHECKS, type DisabledReason, type Relayer } from '../../domain/relayer/relayer.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { EngineTiming } from '../timing.ts';

@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import { type ChainConnections, type Contacts, NO_CONTACTS } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import type { Log } from '../../observability/log.ts';
 import { LeaseLost } from '../../store/lease.ts';

@@ -1,5 +1,5 @@
 import type { Contacts } from '../../chains/connections.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Contact } from '../../egress/rpc/endpoint-pool.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';

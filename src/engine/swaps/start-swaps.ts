@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChainConnections } from '../../chains/connections.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import { newTransaction } from '../../domain/transaction/new-transaction.ts';

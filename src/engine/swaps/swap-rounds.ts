@@ -1,8 +1,8 @@
 import type { Chain } from '../../chains/chain.ts';
-import { nextOf } from '../../chains/cron-schedule.ts';
+import { nextOf } from '../../domain/cron-schedule.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Log } from '../../observability/log.ts';
 import type { HeldLease, LeaseKeeper } from '../lease-keeper.ts';

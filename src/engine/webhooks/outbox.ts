@@ -1,10 +1,10 @@
 import type { Chain } from '../../chains/chain.ts';
-import { disabledText } from '../../domain/disabled-reason.ts';
 import type { WireObject } from '../../domain/json/json.ts';
 import { writeJson } from '../../domain/json/json-text.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { DisabledReason, Relayer } from '../../domain/relayer.ts';
-import { relayerView } from '../../domain/relayer-view.ts';
+import { disabledText } from '../../domain/relayer/disabled-reason.ts';
+import type { DisabledReason, Relayer } from '../../domain/relayer/relayer.ts';
+import { relayerView } from '../../domain/relayer/relayer-view.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { subjectOf, type WebhookEventName } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';

@@ -1,7 +1,7 @@
-import { disabledView } from '../../domain/disabled-reason.ts';
 import type { AppError, ErrorCode } from '../../domain/errors.ts';
 import type { JsonObject, Wire } from '../../domain/json/json.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../../domain/page.ts';
+import { disabledView } from '../../domain/relayer/disabled-reason.ts';
 
 /** What a list says about itself; the values in effect, not those asked for. */
 export interface Pagination {

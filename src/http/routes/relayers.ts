@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { didYouMean } from '../../domain/json/nearest.ts';
-import { RELAYER_STATES, type RelayerState } from '../../domain/relayer.ts';
+import { RELAYER_STATES, type RelayerState } from '../../domain/relayer/relayer.ts';
 import type { RelayersService } from '../../services/services.ts';
 import { success, successPage } from '../answers/envelope.ts';
 import { accessOf, callerOf } from '../caller.ts';

@@ -9,7 +9,7 @@ import { bundlerHolds } from './bundler/launch.ts';
 import { type BuildResult, BundlerLost } from './bundler/worker.ts';
 import { BUNDLE_BYTES, type RuntimeJob } from './bundler/worker-messages.ts';
 import { childProgram, nativeAddon } from './child-program.ts';
-import { compileFailure, problemLines } from './compile-failure.ts';
+import { compileFailure, problemLines } from './failures/compile-failure.ts';
 import { areUnchanged, type FilesRead } from './files-read.ts';
 import { type SourcePositions, sourcePositions } from './source-positions.ts';
 

@@ -1,6 +1,6 @@
 import { type Location, type PartialMessage, type TransformOptions, transform } from 'esbuild';
-import { isBuildFailure } from './build-failure.ts';
 import { MOST_PROBLEMS } from './bundler/worker-messages.ts';
+import { isBuildFailure } from './failures/build-failure.ts';
 import { GUEST_SYNTAX, guestLoader, isCode } from './guest-syntax.ts';
 import { readSourceMap } from './source-map.ts';
 

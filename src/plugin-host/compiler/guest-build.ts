@@ -1,7 +1,5 @@
 import { join, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
-import { isBuildFailure } from './build-failure.ts';
-import { buildProblems } from './build-problems.ts';
 import {
   BUNDLE_BYTES,
   type BuildJob,
@@ -11,6 +9,8 @@ import {
   type RuntimeJob,
 } from './bundler/worker-messages.ts';
 import { CHILD_BUILD } from './child-program.ts';
+import { isBuildFailure } from './failures/build-failure.ts';
+import { buildProblems } from './failures/build-problems.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
 import { importWall, type WallOptions } from './import-wall.ts';
 import { partImports, providedCall } from './resolution/guest-modules.ts';

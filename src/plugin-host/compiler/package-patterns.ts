@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { PartialMessage } from 'esbuild';
-import { isBuildFailure } from './build-failure.ts';
 import { MOST_PROBLEMS } from './bundler/worker-messages.ts';
+import { isBuildFailure } from './failures/build-failure.ts';
 import { MOST_CALLS, type PatternCall, patternCalls, refusals } from './glob-imports.ts';
 
 /** What is called, where it is written so that other words can stand in its place. */

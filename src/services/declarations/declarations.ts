@@ -1,5 +1,5 @@
 import type { Json } from '../../domain/json/json.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store, Writer } from '../../store/store.ts';
 import { isDeclaredAsBefore, keptDeclaration } from './declared-value.ts';

@@ -4,7 +4,7 @@ import { readCall } from '../../chains/pass-through.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, JsonObject, Wire, WireObject } from '../../domain/json/json.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Actor } from '../../domain/settings/caller.ts';
 import type { Spender } from '../../domain/transaction/spending.ts';
 import type { WebhookEventName } from '../../domain/webhook-event.ts';

@@ -4,7 +4,7 @@ import { inheritedFields } from '../../config/networks/network-inheritance.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { parseBody } from '../request-body.ts';
 import { networkUrlsSchema } from './rpc-urls.ts';
 

@@ -6,7 +6,7 @@ import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Network, StoredNetwork } from '../../domain/network.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import { usersShown } from '../../domain/settings/in-use.ts';

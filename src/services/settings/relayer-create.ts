@@ -5,7 +5,7 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import { type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';

@@ -3,7 +3,7 @@ import type { ChainConnections } from '../../chains/connections.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
-import type { Relayer } from '../../domain/relayer.ts';
+import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';

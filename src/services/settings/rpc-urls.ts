@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
 import { isMasked } from '../../domain/mask-url.ts';
-import type { RpcUrl } from '../../domain/relayer.ts';
+import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 
 const LONGEST_URL = 2_048;

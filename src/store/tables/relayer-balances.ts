@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RelayerBalance } from '../../domain/relayer.ts';
+import type { RelayerBalance } from '../../domain/relayer/relayer.ts';
 import type { Connection } from '../connection.ts';
 import type { Reader, Writer } from '../store.ts';
 import { flagSchema, readRecord } from './stored-record.ts';

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { createChains } from '../../../src/chains/registry.ts';
 import type { RelayerEntry } from '../../../src/config/configuration.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
-import type { Relayer } from '../../../src/domain/relayer.ts';
+import type { Relayer } from '../../../src/domain/relayer/relayer.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { keyFaults, withAddresses } from '../../../src/relayer-addresses.ts';
 import { createKeySigner } from '../../../src/signers/key-signer.ts';

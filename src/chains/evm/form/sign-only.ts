@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, amountUpTo, jsonAmount } from '../../../domain/amount.ts';
-import { networkNotReached } from '../../../domain/disabled-reason.ts';
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
+import { networkNotReached } from '../../../domain/relayer/disabled-reason.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../account.ts';
 import { readForm } from '../../request-form.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbiCoder, ErrorFragment, type ParamType, Result } from 'ethers/abi';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
+import { printable } from '../../../domain/printable.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { printable } from '../../printable.ts';
 import { normalAddress } from '../address.ts';
 import { isParsable } from '../form/error-abi.ts';
 import { toQuantity } from '../provider.ts';

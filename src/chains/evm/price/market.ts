@@ -1,9 +1,9 @@
 import type { Clock } from '../../../domain/clock.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { cachedFor, freshShared } from '../../single-flight.ts';
 import { type Block, feeHistory, gasPrice, lacksMethod, latestBlock } from '../provider.ts';
 import { type EvmSettings, type Speed, speedSchema } from '../schema.ts';
 import { zkEvmGasPrice } from './rollup.ts';
+import { cachedFor, freshShared } from './single-flight.ts';
 
 /** What the network charges at the moment, in wei. */
 export interface Market {

@@ -1,9 +1,9 @@
 import { inTime } from '../../../domain/in-time.ts';
 import { isObject } from '../../../domain/json/json.ts';
+import { printable } from '../../../domain/printable.ts';
 import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
 import type { BroadcastOutcome } from '../../chain-client.ts';
-import { printable } from '../../printable.ts';
 import { readFields } from '../schema.ts';
 import { execute } from './market-offers.ts';
 

@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk/base';
-import { printable } from '../../printable.ts';
+import { printable } from '../../../domain/printable.ts';
 
 const LONGEST_MESSAGE = 200;
 

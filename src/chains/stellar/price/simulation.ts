@@ -2,8 +2,8 @@ import { xdr } from '@stellar/stellar-sdk/base';
 import { z } from 'zod';
 import { amountOf, amountUpTo } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
+import { printable } from '../../../domain/printable.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { printable } from '../../printable.ts';
 import { contractErrorIn } from '../inclusion/diagnostics.ts';
 
 /** What a node finds when it runs a contract's operation on its ledger, without effect. */

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely';
-import type { Relayer, RelayerFilter, RelayerState } from '../../../domain/relayer.ts';
+import type { Relayer, RelayerFilter, RelayerState } from '../../../domain/relayer/relayer.ts';
 import type { Connection } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { RelayerTable, Tables } from '../../schema.ts';

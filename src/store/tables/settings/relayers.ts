@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { networkTypeSchema } from '../../../domain/network-type.ts';
-import type { DisabledReason, Relayer, RpcUrl } from '../../../domain/relayer.ts';
+import type { DisabledReason, Relayer, RpcUrl } from '../../../domain/relayer/relayer.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { RelayerTable, Tables } from '../../schema.ts';

@@ -3,7 +3,7 @@ import { createConnections } from '../../../../src/chains/create-connections.ts'
 import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { fixedNetworks, type Network } from '../../../../src/domain/network.ts';
-import type { RpcUrl } from '../../../../src/domain/relayer.ts';
+import type { RpcUrl } from '../../../../src/domain/relayer/relayer.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../src/egress/http-client.ts';
 import { NO_MARKET } from '../../../support/no-market.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
-import type { Relayer } from '../../../../src/domain/relayer.ts';
+import type { Relayer } from '../../../../src/domain/relayer/relayer.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
 import { ADDRESS, EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createEventClasses } from '../../../../../sandbox/guest/globals/event-target.ts';
+import { createEventClasses } from '../../../../../sandbox/guest/globals/events/event-target.ts';
 import { createPerformanceClasses } from '../../../../../sandbox/guest/globals/performance.ts';
 import { unbound } from '../../../../support/guest-web.ts';
 

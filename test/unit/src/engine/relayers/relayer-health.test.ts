@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { AppError } from '../../../../../src/domain/errors.ts';
-import type { Relayer } from '../../../../../src/domain/relayer.ts';
+import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { RelayerHealth, type RelayerHealthDeps } from '../../../../../src/engine/relayers/relayer-health.ts';
 import type { Hint } from '../../../../../src/store/hints.ts';
 import { LeaseLost, type Leases } from '../../../../../src/store/lease.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { relayerDisabled } from '../../../../../src/domain/disabled-reason.ts';
 import { AppError, invalidRequest } from '../../../../../src/domain/errors.ts';
+import { relayerDisabled } from '../../../../../src/domain/relayer/disabled-reason.ts';
 import { failure, success, successPage } from '../../../../../src/http/answers/envelope.ts';
 
 t.test('a success carries its data and no error, keys in order', (t) => {

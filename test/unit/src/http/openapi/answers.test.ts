@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
-import { networkNotReached, relayerDisabled } from '../../../../../src/domain/disabled-reason.ts';
 import { AppError } from '../../../../../src/domain/errors.ts';
+import { networkNotReached, relayerDisabled } from '../../../../../src/domain/relayer/disabled-reason.ts';
 import { failure, success, successPage } from '../../../../../src/http/answers/envelope.ts';
 import { envelope, failureSchema, pageOf } from '../../../../../src/http/openapi/answers.ts';
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import type { Relayer } from '../../../../../src/domain/relayer.ts';
+import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { Access } from '../../../../../src/domain/settings/access.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { RelayerDirectory } from '../../../../../src/services/relayer-access.ts';

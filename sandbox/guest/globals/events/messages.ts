@@ -1,0 +1,132 @@
+import { type Cloned, transferListOf } from '../structured-clone.ts';
+import { conform } from '../web-idl.ts';
+import type { EventKinds } from './event-kinds.ts';
+import type { EventClasses } from './event-target.ts';
+
+/** What ports work with. */
+export interface MessageWorld {
+  events: EventClasses;
+  MessageEvent: EventKinds['MessageEvent'];
+  DOMException: new (message: string, name: string) => Error;
+  clone(value: unknown, transfer: Iterable<unknown>): Cloned;
+  setTimer(callback: () => void, delayMs: number): unknown;
+}
+
+/** The classes MessageChannel and MessagePort (HTML 9.4): both ends are in one isolate, and messages are copies. */
+export function createMessageClasses({ events, MessageEvent, DOMException, clone, setTimer }: MessageWorld) {
+  const { Event, EventTarget, defineHandler, fire } = events;
+  const permit = Symbol('permit');
+  let entangle: (one: MessagePort, other: MessagePort) => void;
+  let move: (port: MessagePort) => (() => MessagePort) | null;
+
+  class MessagePort extends EventTarget {
+    declare onmessage: ((event: unknown) => unknown) | null;
+    declare onmessageerror: ((event: unknown) => unknown) | null;
+    #peer: MessagePort | null = null;
+    #queue: Cloned[] = [];
+    /** Closed, or another's by now. */
+    #isDetached = false;
+    #started = false;
+    #armed = false;
+
+    constructor(given?: symbol) {
+      if (given !== permit) throw new TypeError('Illegal constructor');
+      super();
+    }
+
+    postMessage(message: unknown, options?: unknown): void {
+      const isList = typeof options === 'object' && options !== null && Symbol.iterator in options;
+      const transfer = [...(isList ? (options as Iterable<unknown>) : transferListOf(options))];
+      if (transfer.includes(this)) throw new DOMException('A port cannot send itself', 'DataCloneError');
+      const sent = clone(message, transfer);
+      const peer = this.#peer;
+      if (peer !== null) peer.#take(sent);
+    }
+
+    start(): void {
+      this.#started = true;
+      this.#arm();
+    }
+
+    close(): void {
+      const peer = this.#peer;
+      this.#isDetached = true;
+      this.#peer = null;
+      this.#queue = [];
+      if (peer === null) return;
+      peer.#peer = null;
+      setTimer(() => fire(peer, new Event('close')), 0);
+    }
+
+    #take(sent: Cloned): void {
+      this.#queue.push(sent);
+      this.#arm();
+    }
+
+    /** One message a turn, as tasks are. */
+    #arm(): void {
+      if (!this.#started || this.#armed || this.#queue.length === 0) return;
+      this.#armed = true;
+      setTimer(() => {
+        this.#armed = false;
+        const sent = this.#queue.shift();
+        if (sent === undefined) return;
+        this.#arm();
+        const ports = sent.moved.filter((one) => one instanceof MessagePort);
+        fire(this, new MessageEvent('message', { data: sent.value, ports }));
+      }, 0);
+    }
+
+    /** What is on its way to the port comes to the new one. */
+    static #move(port: MessagePort): (() => MessagePort) | null {
+      if (port.#isDetached) return null;
+      return () => {
+        const made = new MessagePort(permit);
+        const peer = port.#peer;
+        made.#queue = port.#queue;
+        if (peer !== null) entangle(made, peer);
+        port.#isDetached = true;
+        port.#peer = null;
+        port.#queue = [];
+        return made;
+      };
+    }
+
+    static {
+      move = MessagePort.#move;
+      entangle = (one, other) => {
+        one.#peer = other;
+        other.#peer = one;
+      };
+    }
+  }
+
+  class MessageChannel {
+    readonly #ports = [new MessagePort(permit), new MessagePort(permit)] as const;
+
+    constructor() {
+      entangle(...this.#ports);
+    }
+
+    get port1(): MessagePort {
+      return this.#ports[0];
+    }
+
+    get port2(): MessagePort {
+      return this.#ports[1];
+    }
+  }
+
+  // Whoever sets a handler wants to hear; a listener has to say so.
+  defineHandler(MessagePort, 'message', (port) => (port as MessagePort).start());
+  defineHandler(MessagePort, 'messageerror');
+  defineHandler(MessagePort, 'close');
+  conform(MessagePort, { required: { postMessage: 1 } });
+  conform(MessageChannel);
+  return {
+    MessageChannel,
+    MessagePort,
+    /** Hands a port on; null for one that is not to be had any more, undefined for what is no port. */
+    movePort: (value: object) => (value instanceof MessagePort ? move(value) : undefined),
+  };
+}

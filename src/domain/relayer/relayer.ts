@@ -1,0 +1,74 @@
+import type { Json, JsonObject } from '../json/json.ts';
+import type { NetworkType } from '../network-type.ts';
+
+/** One RPC endpoint; `weight` 0 to 100 is its share of the calls, 0 switches it off. */
+export interface RpcUrl {
+  url: string;
+  weight: number;
+}
+
+/** One check that failed. The details are for people: what was seen, with its figures. */
+export interface DisabledCause {
+  /** One of {@link COMMON_CHECKS}, or the check that the relayer's family adds. */
+  type: string;
+  details: string;
+}
+
+/** The checks of every family: the type of the reason, and what clients are told first. */
+export const COMMON_CHECKS = {
+  RpcValidationFailed: 'RPC endpoint validation failed',
+  BalanceCheckFailed: 'Insufficient balance',
+  PolicyCheckFailed: 'Policies do not fit the network',
+  SignerCheckFailed: 'The signer has another key',
+} as const;
+
+/** Why the service itself keeps a relayer from working, and when it looks again, in milliseconds since the epoch. */
+export type DisabledReason = (DisabledCause | { type: 'Multiple'; details: DisabledCause[] }) & {
+  nextCheckAt?: number | undefined;
+};
+
+/** What the account of a relayer was last seen to have. */
+export interface RelayerBalance {
+  relayerId: string;
+  /** In the smallest unit of its chain. */
+  balance: bigint;
+  /** Nearly at what its policy leaves on the account; told once. */
+  isLow: boolean;
+}
+
+/** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
+export interface Relayer {
+  id: string;
+  name: string;
+  network: string;
+  networkType: NetworkType;
+  /** Derived from the signer's public key by the chain. */
+  address: string;
+  /** Set by clients. */
+  paused: boolean;
+  /** Set by the service while its checks fail. */
+  disabledReason: DisabledReason | null;
+  signerId: string;
+  notificationId: string | null;
+  /** Replace the network's endpoints when present. */
+  customRpcUrls: RpcUrl[] | null;
+  /** As the chain's policy schema leaves it: unset fields absent, integers beyond 2^53 as decimal strings. */
+  policies: JsonObject;
+  /** The file's entry at the last start, with digests for what may hold credentials; null for one made over the API. */
+  declaration: Json | null;
+}
+
+/** How a relayer stands; one that is paused and disabled is disabled. */
+export const RELAYER_STATES = ['active', 'paused', 'disabled'] as const;
+
+export type RelayerState = (typeof RELAYER_STATES)[number];
+
+/** Which relayers a list shows: those for which all of it holds. */
+export interface RelayerFilter {
+  /** With these ids. */
+  among?: readonly string[] | undefined;
+  /** In one of these states. */
+  states?: readonly RelayerState[] | undefined;
+  /** With this in their id, name, address or network, in whatever case; the network also behind its type and a colon. */
+  search?: string | undefined;
+}

@@ -1,0 +1,64 @@
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import { temporaryStore } from '../../../../../support/store.ts';
+
+/** A store with something kept, and the means to put a wrong count into it. */
+async function open(t: Test) {
+  let now = 1_000_000_000;
+  const { store, path, remove } = await temporaryStore({ now: () => now, elapsed: () => performance.now() });
+  t.teardown(remove);
+  await store.write((writer) => writer.kvSet('plugin', 'a', '1'));
+  await store.write((writer) => writer.kvSet('plugin', 'b', '22'));
+  return {
+    store,
+    /** What an older version, or a hand, may have left. */
+    spoil(statement: string) {
+      const database = new DatabaseSync(path);
+      database.exec(statement);
+      database.close();
+    },
+    pass(ms: number) {
+      now += ms;
+    },
+  };
+}
+
+t.test('a plugin without counters is counted from its values', async (t) => {
+  const { store, spoil } = await open(t);
+  const usage = { keys: 2, bytes: 5 };
+  t.strictSame(await store.read.kvUsage('plugin'), usage);
+  spoil('delete from plugin_kv_usage');
+  t.strictSame(await store.read.kvUsage('plugin'), usage);
+  const quota = { keys: 2, bytes: 100, valueBytes: 100 };
+  t.strictSame(await store.write((writer) => writer.kvSet('plugin', 'c', '1', { quota })), usage);
+  t.equal(await store.write((writer) => writer.kvSet('plugin', 'a', '111', { quota })), undefined);
+  t.strictSame(await store.read.kvUsage('plugin'), { keys: 2, bytes: 7 });
+
+  spoil('delete from plugin_kv_usage');
+  t.equal(await store.write((writer) => writer.kvDelete('plugin', 'a')), true);
+  t.strictSame(await store.read.kvUsage('plugin'), { keys: 1, bytes: 3 });
+});
+
+t.test('a count that refuses is counted anew, at most once an hour', async (t) => {
+  const { store, spoil, pass } = await open(t);
+  spoil('update plugin_kv_usage set keys = 50');
+  const quota = { keys: 3, bytes: 100, valueBytes: 100 };
+  const set = () => store.write((writer) => writer.kvSet('plugin', 'c', '1', { quota }));
+  const reclaim = () => store.write((writer) => writer.kvReclaim('plugin', 10));
+  t.strictSame(await set(), { keys: 50, bytes: 5 });
+  t.equal(await reclaim(), false, 'it was counted just now');
+  pass(3_600_001);
+  t.equal(await reclaim(), true);
+  t.equal(await set(), undefined);
+  pass(3_600_001);
+  t.equal(await reclaim(), false, 'and is right');
+});
+
+t.test('fences rise over all locks of a plugin', async (t) => {
+  const { store, spoil } = await open(t);
+  const fence = async (name: string) =>
+    (await store.write((writer) => writer.kvLock('plugin', name, { owner: 'o', isAlone: false, forMs: 1000 })))?.fence;
+  t.strictSame([await fence('a'), await fence('b')], [1, 2]);
+  spoil("delete from plugin_kv_usage where plugin_id = 'other'");
+  t.equal(await fence('c'), 3);
+});
