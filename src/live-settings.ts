@@ -120,7 +120,7 @@ export class LiveSettings {
 export function declaredUrls({ networks, relayers }: Configuration, chains: Chains): RpcUrl[] {
   return [
     ...networks.flatMap((network) => {
-      const market = chains.get(network.type)?.marketUrl?.(network) ?? null;
+      const market = chains.get(network.type)?.marketUrl(network) ?? null;
       return market === null ? network.rpcUrls : [...network.rpcUrls, { url: market, weight: 100 }];
     }),
     ...relayers.flatMap(({ customRpcUrls }) => customRpcUrls ?? []),

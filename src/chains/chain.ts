@@ -14,26 +14,19 @@ import type { Curve, Signer } from '../signers/signer.ts';
 import type { Account } from './account.ts';
 import type { ChainClient } from './chain-client.ts';
 import type { ChainDescription } from './description.ts';
+import type { ChainFamily } from './family.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
 /**
  * One chain family. Everything above `chains/` speaks to this interface only; what differs between families lies
  * behind it. Stateless: the live side of one network is a {@link ChainClient}.
  */
-export interface Chain {
-  readonly type: NetworkType;
-  readonly curve: Curve;
+export interface Chain extends ChainFamily {
   /** What balances are counted in, as the balance endpoint names it. */
   readonly unit: string;
   /** How the sequence of an account shows to clients. Absent in a family whose accounts have none. */
   readonly counter?: Counter;
-  /** A relayer's `policies` as the API and the file accept them; leaves what `Relayer.policies` describes. */
-  readonly policySchema: z.ZodType<JsonObject>;
   readonly description: ChainDescription;
-  /** The fields of a network entry that only this family knows, after inheritance. */
-  readonly networkSchema: z.ZodType<JsonObject>;
-  /** The networks that are known without any file, in the form of the reference's entries (`networks.json`). */
-  readonly builtInNetworks: readonly JsonObject[];
 
   readonly pace: Pace;
   /** How errors of the family's nodes are read. Absent where they only say what every gateway says. */
@@ -101,8 +94,6 @@ export interface Chain {
    * however often they arrive.
    */
   takesSignedBytes?(method: string): boolean;
-  /** The market that a network names itself; null where it names none. Absent in a family whose networks cannot. */
-  marketUrl?(network: Pick<Network, 'settings'>): string | null;
   /**
    * Opens the live side of a network over the given endpoints.
    * @param market the network's own where it names one, else that of the service

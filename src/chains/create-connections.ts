@@ -74,7 +74,7 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
         for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
       },
     });
-    const own = chain.marketUrl?.(network) ?? null;
+    const own = chain.marketUrl(network) ?? null;
     // What endpoints may be called holds for it as well.
     const traded = own === null ? market : createMarketClient({ url: own, apiKey: undefined, http });
     return { rpc, network: network.name, client: chain.connect(network, rpc, traded, deployments) };

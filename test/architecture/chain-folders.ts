@@ -1,7 +1,12 @@
 import type { Rule } from './rule.ts';
 
 /** What a family cannot do without. */
-const REQUIRED = ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schema.ts'];
+export const REQUIRED = [
+  'address.ts',
+  ...['family.ts', 'network.ts', 'networks.json', 'policy.ts'].map((name) => `configuration/${name}`),
+  'index.ts',
+  'schema.ts',
+];
 
 /** What else a family may have, under these names only. */
 const KNOWN = new Set([
@@ -28,8 +33,8 @@ const KNOWN = new Set([
   'view.ts',
 ]);
 
-/** Where a family keeps the parts of one of these: of a request, of what is allowed, of what is in a block or signed, of prices, of tokens. */
-const ROOMS = new Set(['form', 'guard', 'inclusion', 'message', 'price', 'sponsor', 'swap', 'tokens']);
+/** Where a family keeps the parts of one of these: what is configured, of a request, of what is allowed, of what is in a block or signed, of prices, of tokens. */
+const ROOMS = new Set(['configuration', 'form', 'guard', 'inclusion', 'message', 'price', 'sponsor', 'swap', 'tokens']);
 
 /** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
 export const chainFolders: Rule = (files) => {

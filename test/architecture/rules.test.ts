@@ -1,7 +1,7 @@
 import t from 'tap';
 import { noBarrels } from './barrels.ts';
 import { baseNames } from './base-names.ts';
-import { chainFolders } from './chain-folders.ts';
+import { chainFolders, REQUIRED } from './chain-folders.ts';
 import { fileLength } from './file-length.ts';
 import { folderSize } from './folder-size.ts';
 import { honestTests, strayTests } from './honest-tests.ts';
@@ -243,9 +243,7 @@ t.strictSame(new Set(cases.map(({ rule }) => rule)), new Set(Object.values(house
 
 /** The files that every chain has. */
 function chainFolder(chain: string): SourceFile[] {
-  return ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schema.ts'].map((name) =>
-    at(`src/chains/${chain}/${name}`),
-  );
+  return REQUIRED.map((name) => at(`src/chains/${chain}/${name}`));
 }
 
 function lockfile(packages: Record<string, unknown>): SourceFile {

@@ -10,7 +10,7 @@ interface Listed {
 
 for (const family of ['evm', 'solana', 'stellar']) {
   t.test(`links of ${family}`, (t) => {
-    const file = join(import.meta.dirname, '..', '..', 'src', 'chains', family, 'networks.json');
+    const file = join(import.meta.dirname, '..', '..', 'src', 'chains', family, 'configuration', 'networks.json');
     const networks = JSON.parse(readFileSync(file, 'utf8')) as Listed[];
     const explorers = networks.flatMap(({ explorer_urls: urls = [] }) => urls);
     t.ok(explorers.length > 0);

@@ -5,11 +5,11 @@
 import { createAssociatedTokenAccountIdempotentInstruction, createCloseAccountInstruction } from '@solana/spl-token';
 import { type PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
+import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import { dialect } from '../../src/chains/solana/dialect.ts';
 import { lossShown } from '../../src/chains/solana/guard/loss.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
 import { decodeMessage } from '../../src/chains/solana/message/compiled-message.ts';
-import { readPolicy } from '../../src/chains/solana/policy.ts';
 import { simulate } from '../../src/chains/solana/provider.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { openRpc } from '../support/evm.ts';

@@ -15,7 +15,7 @@ import {
 } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { policySchema } from '../../src/chains/solana/policy.ts';
+import { policySchema } from '../../src/chains/solana/configuration/policy.ts';
 import { OWN_METHODS } from '../../src/chains/solana/rpc.ts';
 import { gaslessStage } from '../support/gasless-stage.ts';
 import { onWire } from '../support/solana-relayer.ts';

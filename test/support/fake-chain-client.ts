@@ -43,6 +43,7 @@ export class FakeFamily implements Chain {
   readonly description = { name: 'Fake', policies: {}, signing: {} };
   readonly networkSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
   readonly builtInNetworks: JsonObject[] = [];
+  readonly marketUrl = () => null;
   readonly pace: Pace = { lifetimeMs: 8 * 3_600_000, anchors: { sequence: 256 } };
 
   addressOf(publicKey: Uint8Array): string {

@@ -1,6 +1,6 @@
 import { Address, Asset, scValToNative, xdr } from '@stellar/stellar-sdk/base';
+import { readPolicy } from '../../src/chains/stellar/configuration/policy.ts';
 import { readEnvelope } from '../../src/chains/stellar/message/transaction-envelope.ts';
-import { readPolicy } from '../../src/chains/stellar/policy.ts';
 import type { Exchanges } from '../../src/chains/stellar/swap/exchanges.ts';
 import type { Swapping } from '../../src/chains/stellar/swap/trade.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';

@@ -1,9 +1,9 @@
 import { NATIVE_MINT } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
+import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import type { Message } from '../../src/chains/solana/message/compiled-message.ts';
 import { associatedTokenAddress } from '../../src/chains/solana/message/pda.ts';
 import { decodeTransaction, type WireTransaction } from '../../src/chains/solana/message/transaction.ts';
-import { readPolicy } from '../../src/chains/solana/policy.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/chains/solana/programs.ts';
 import type { Swapping } from '../../src/chains/solana/swap/plan.ts';
 import type { Stock } from '../../src/chains/solana/swap/stock.ts';

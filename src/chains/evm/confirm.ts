@@ -3,13 +3,13 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { normalAddress } from './address.ts';
+import { readPolicy } from './configuration/policy.ts';
 import { type BodySearch, createBodySearch } from './inclusion/body-search.ts';
 import { type Finding, type Lost, trace } from './inclusion/displacement.ts';
 import { type HeadFloor, NO_FLOOR } from './inclusion/head-floor.ts';
 import { mapLimited, receiptsOf, unsupported } from './inclusion/receipts.ts';
 import { REVERTED, type Revert, revertReason, usedAll } from './inclusion/revert.ts';
 import { type Claim, shownElsewhere } from './inclusion/second-endpoint.ts';
-import { readPolicy } from './policy.ts';
 import { blockNumber, quantity, type Receipt, type ShownBlock, shownBlock, transactionCount } from './provider.ts';
 import { type EvmFields, readFields } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import type { EvmPolicy } from './policy.ts';
+import type { EvmPolicy } from './configuration/policy.ts';
 import type { Market } from './price/market.ts';
 import type { EvmFields, RequestedPrice, Speed } from './schema.ts';
 

@@ -10,6 +10,9 @@ import { withProvider } from '../provider-failure.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { chainIdOf, identityOf, restartable } from './chain-identity.ts';
+import { evm } from './configuration/family.ts';
+import { readSettings } from './configuration/network.ts';
+import { minimumBalance, policyFault, policyView } from './configuration/policy.ts';
 import { type Lookout, observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
@@ -18,15 +21,12 @@ import { signUnsent } from './form/sign-only.ts';
 import { balanceOn, readChainId } from './identity.ts';
 import { createBodySearch } from './inclusion/body-search.ts';
 import { createHeadFloor } from './inclusion/head-floor.ts';
-import builtInNetworks from './networks.json' with { type: 'json' };
-import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
 import { costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
 import { noopRequest } from './price/noop.ts';
 import { head, onlyOn } from './provider.ts';
 import { checkReplacement, patienceMs, prepareReplacement, vary } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
-import { networkSchema, readSettings } from './schema.ts';
 import { nextNonce, nextNonceOn } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { spending } from './spending.ts';
@@ -35,8 +35,7 @@ import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } f
 /** Ethereum and the networks that speak its JSON-RPC. */
 export function createEvmChain(clock: Clock): Chain {
   return {
-    type: 'evm',
-    curve: 'secp256k1',
+    ...evm,
     unit: 'wei',
     counter: {
       name: 'nonce',
@@ -45,10 +44,7 @@ export function createEvmChain(clock: Clock): Chain {
       failure: { type: 'NonceSyncFailed', text: 'Nonce synchronization failed' },
       isLookedUp: true,
     },
-    policySchema,
     description,
-    networkSchema,
-    builtInNetworks,
     addressOf,
     policyView,
     policyFault,

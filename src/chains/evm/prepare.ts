@@ -6,16 +6,17 @@ import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-
 import type { Account } from '../account.ts';
 import type { LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain-client.ts';
 import { answersInTime, figureOfAll, refusedAlone, unlessRefusedAlone } from '../quorum.ts';
+import type { EvmSettings } from './configuration/network.ts';
+import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
 import { policyViolation } from './form/policy-checks.ts';
-import { type EvmPolicy, readPolicy } from './policy.ts';
 import { leastGas } from './price/gas.ts';
 import { type Market, type MarketReading, openMarket, readMarket } from './price/market.ts';
 import { createPriceGuard } from './price/price-guard.ts';
 import { dataFee } from './price/rollup.ts';
 import { freshShared } from './price/single-flight.ts';
 import { balance, estimateGas, onlyOn } from './provider.ts';
-import { type EvmFields, type EvmRequest, type EvmSettings, estimateCall, readFields, readRequest } from './schema.ts';
+import { type EvmFields, type EvmRequest, estimateCall, readFields, readRequest } from './schema.ts';
 
 /** What preparing needs of the network's live side. */
 export interface PrepareParts {

@@ -5,9 +5,10 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Account } from '../account.ts';
 import type { AttemptPreparation, LaneFigures, NewAttempt } from '../chain-client.ts';
+import type { EvmSettings } from './configuration/network.ts';
+import { readPolicy } from './configuration/policy.ts';
 import { highestOf, most } from './fees.ts';
 import { policyViolation } from './form/policy-checks.ts';
-import { readPolicy } from './policy.ts';
 import {
   beyondBlock,
   costed,
@@ -22,7 +23,7 @@ import {
 } from './prepare.ts';
 import { type PricePlan, payable, pricedFor, replacementFault } from './price/attempt-price.ts';
 import { noopGas, noopRequest, withinLimit } from './price/noop.ts';
-import { type EvmFields, type EvmSettings, readFields, readRequest, type Speed } from './schema.ts';
+import { type EvmFields, readFields, readRequest, type Speed } from './schema.ts';
 
 /** What is known of an earlier attempt. */
 export type EarlierAttempt = Pick<Attempt, 'purpose' | 'request' | 'fields'>;

@@ -9,12 +9,12 @@ import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
 import { addressFault, normalAddress } from './address.ts';
 import { chainIdOf } from './chain-identity.ts';
+import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { accessListSchema } from './form/access-list.ts';
 import { authorityOf, authorizationFault, authorizationListSchema } from './form/authorization.ts';
 import { errorAbiSchema } from './form/error-abi.ts';
 import { readInteger } from './form/integer.ts';
 import { checkGasLimit, checkReceiver } from './form/policy-checks.ts';
-import { type EvmPolicy, readPolicy } from './policy.ts';
 import { callData, LONGEST_INIT_CODE, leastGas } from './price/gas.ts';
 import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
 

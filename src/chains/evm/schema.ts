@@ -2,105 +2,10 @@ import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { oncePerObject } from '../../domain/json/once-per-object.ts';
-import type { Network } from '../../domain/network.ts';
 import { normalAddress } from './address.ts';
 import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './form/access-list.ts';
 import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './form/authorization.ts';
 import { toData, toQuantity } from './provider.ts';
-
-const gasPriceCacheSchema = z
-  .strictObject({
-    enabled: z.boolean().default(false).describe('Whether they may at all'),
-    stale_after_ms: z
-      .int()
-      .min(1, 'Gas price cache stale_after_ms must be greater than zero')
-      .default(20_000)
-      .describe('Older ones are used and asked for anew'),
-    expire_after_ms: z
-      .int()
-      .min(1, 'Gas price cache expire_after_ms must be greater than zero')
-      .default(45_000)
-      .describe('Older ones are not used'),
-  })
-  .refine(
-    (cache) => cache.expire_after_ms > cache.stale_after_ms,
-    'Gas price cache expire_after_ms must be greater than stale_after_ms',
-  );
-
-/**
- * The fields of an EVM network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. All may be
- * absent: the chain id is then asked for, and what hangs on it is decided when it is known.
- */
-const settingsSchema = z.strictObject({
-  chain_id: amountSchema(64).optional().describe('Absent: asked for at the first contact, and kept'),
-  required_confirmations: z
-    .int()
-    .min(0)
-    .max(1_000_000)
-    .optional()
-    .describe('Blocks on top of its own that make a transaction final; absent: 12, and 1 on chain ids 31337 and 1337'),
-  symbol: z.string().min(1).default('ETH').describe('Of its coin'),
-  features: z.array(z.string()).optional().describe('eip1559 where gas has a base fee; absent beside a chain_id: none'),
-  average_blocktime_ms: z.int().min(1).max(86_400_000).default(12_000).describe('From one block to the next'),
-  is_testnet: z.boolean().optional().describe('Shown, and nothing else'),
-  tags: z
-    .array(z.string())
-    .optional()
-    .describe('arbitrum-based, optimism-based, polygon-zkevm-based and no-mempool change how it is treated'),
-  explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
-  gas_price_cache: gasPriceCacheSchema.optional().describe('How long prices of the market may be used again'),
-});
-
-/** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */
-export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
-  (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
-);
-
-/** A network's settings as the adapter works with them. */
-export interface EvmSettings {
-  /** As declared; null when it has to be asked for. */
-  declaredChainId: bigint | null;
-  /** Blocks on top of a transaction's own that make it final, once the chain id is known. */
-  confirmationsOn(chainId: bigint): bigint;
-  /** Null when only a block can tell. */
-  hasEip1559: boolean | null;
-  averageBlocktimeMs: number;
-  /** No pool in which a dearer attempt could replace another: what is too cheap is dropped, what is in goes first. */
-  lacksMempool: boolean;
-  isArbitrum: boolean;
-  /** The chain takes a fee for its data on the chain below, beside gas. */
-  isOptimism: boolean;
-  /** Its nodes have price methods of their own. */
-  isZkEvm: boolean;
-  /** Null when the entry does not ask for one. */
-  gasPriceCache: { staleAfterMs: number; expireAfterMs: number } | null;
-}
-
-/** The chain ids of anvil, hardhat and ganache, where every block is as good as final. */
-const DEVELOPMENT_CHAINS = new Set([31_337n, 1_337n]);
-
-/** Takes a network's settings apart. */
-export function readSettings({ settings }: Network): EvmSettings {
-  const known = settingsSchema.parse(settings);
-  const declaredChainId = known.chain_id === undefined ? null : amountOf(known.chain_id);
-  const hasTag = (tag: string) => known.tags?.includes(tag) === true;
-  const isArbitrum = hasTag('arbitrum-based');
-  const isOptimism = hasTag('optimism-based') || hasTag('optimism');
-  const cache = known.gas_price_cache;
-  return {
-    declaredChainId,
-    confirmationsOn: (chainId) => BigInt(known.required_confirmations ?? (DEVELOPMENT_CHAINS.has(chainId) ? 1 : 12)),
-    // An entry that says its chain id is a whole one, in which absent features mean none, as in the reference.
-    hasEip1559: known.features?.includes('eip1559') ?? (declaredChainId === null ? null : false),
-    averageBlocktimeMs: known.average_blocktime_ms,
-    lacksMempool: hasTag('no-mempool') || isArbitrum || isOptimism,
-    isArbitrum,
-    isOptimism,
-    isZkEvm: hasTag('polygon-zkevm-based'),
-    gasPriceCache:
-      cache?.enabled === true ? { staleAfterMs: cache.stale_after_ms, expireAfterMs: cache.expire_after_ms } : null,
-  };
-}
 
 /** What was asked, as {@link readRequest} reads it back from a stored transaction. */
 export interface EvmRequest {

@@ -11,19 +11,19 @@ import { balanceOfAll } from '../quorum.ts';
 import { readForm } from '../request-form.ts';
 import { servedChain } from '../served-chain.ts';
 import { addressOf } from './address.ts';
+import { solana } from './configuration/family.ts';
+import { minimumBalance, policyFault, policyView, swapSchedule } from './configuration/policy.ts';
 import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
 import { signMessage } from './form/message.ts';
 import { unsentRequestSchema } from './form/sign-only.ts';
 import { unknownAllowed } from './guard/known.ts';
-import builtInNetworks from './networks.json' with { type: 'json' };
-import { minimumBalance, policyFault, policySchema, policyView, swapSchedule } from './policy.ts';
 import { prepare } from './prepare.ts';
 import { balance, blockTime, GENESIS, onlyOn, standing } from './provider.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
-import { networkSchema, readRequest } from './schema.ts';
+import { readRequest } from './schema.ts';
 import { costOf, signTransaction, vary } from './signing.ts';
 import { spending } from './spending.ts';
 import { inPlainWords } from './sponsor/errors.ts';
@@ -39,13 +39,9 @@ import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } f
 /** Solana and what runs its validators. */
 export function createSolanaChain(): Chain {
   return {
-    type: 'solana',
-    curve: 'ed25519',
+    ...solana,
     unit: 'lamport',
-    policySchema,
     description,
-    networkSchema,
-    builtInNetworks,
     addressOf,
     policyView,
     policyFault,

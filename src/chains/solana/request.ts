@@ -9,6 +9,7 @@ import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
 import { isAddress } from './address.ts';
+import { readPolicy } from './configuration/policy.ts';
 import { guardOf, policyViolation } from './guard/policies.ts';
 import { compileLegacy } from './message/compile.ts';
 import { MalformedTransaction, type Message } from './message/compiled-message.ts';
@@ -22,7 +23,6 @@ import {
   sizeOf,
   type WireTransaction,
 } from './message/transaction.ts';
-import { readPolicy } from './policy.ts';
 import { SYSTEM_PROGRAM } from './programs.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from './schema.ts';
 

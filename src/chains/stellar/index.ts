@@ -12,18 +12,19 @@ import { balanceOfAll } from '../quorum.ts';
 import { servedChain } from '../served-chain.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
+import { stellar } from './configuration/family.ts';
+import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl } from './configuration/network.ts';
+import { minimumBalance, policyView, readPolicy, swapSchedule } from './configuration/policy.ts';
 import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
 import { unknownAllowed } from './guard/known.ts';
-import builtInNetworks from './networks.json' with { type: 'json' };
-import { minimumBalance, policySchema, policyView, readPolicy, swapSchedule } from './policy.ts';
 import { costOf, prepare } from './prepare.ts';
 import { accountAt, latestLedger, onlyOn, PASSPHRASE } from './provider.ts';
 import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
-import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl, networkSchema, readRequest } from './schema.ts';
+import { readRequest } from './schema.ts';
 import { nextSequence } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { spending } from './spending.ts';
@@ -42,8 +43,7 @@ import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } f
 /** Stellar, by Soroban RPC. */
 export function createStellarChain(): Chain {
   return {
-    type: 'stellar',
-    curve: 'ed25519',
+    ...stellar,
     unit: 'stroop',
     counter: {
       name: 'sequence',
@@ -55,10 +55,7 @@ export function createStellarChain(): Chain {
       // A passphrase outlives its ledgers: networks for trying things out are reset.
       beginsAnew: true,
     },
-    policySchema,
     description,
-    networkSchema,
-    builtInNetworks,
     addressOf,
     policyView,
     minimumBalance,
@@ -82,7 +79,6 @@ export function createStellarChain(): Chain {
     // No two have the same sequence, so none has the bytes of another.
     vary: (fields) => fields,
     takesSignedBytes,
-    marketUrl: horizonUrl,
     connect: createStellarClient,
   };
 }

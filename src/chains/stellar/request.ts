@@ -6,6 +6,7 @@ import type { Account } from '../account.ts';
 import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil, validUntilPast } from '../valid-until.ts';
+import { readPolicy } from './configuration/policy.ts';
 import { BASE_FEE, MOST_FEE, USUAL_CAP } from './fees.ts';
 import { parseFeeBump } from './form/fee-bump.ts';
 import { parseForward } from './form/forward.ts';
@@ -14,7 +15,6 @@ import { isOfContract, operationsSchema } from './form/operation.ts';
 import { parseUnsigned } from './form/unsigned.ts';
 import { enveloped, inXdr } from './form/xdr.ts';
 import { accountNamed } from './message/transaction-envelope.ts';
-import { readPolicy } from './policy.ts';
 import type { StellarRequest } from './schema.ts';
 
 const NO_FEE = 'max_fee must be greater than 0 for signed XDR';

@@ -1,7 +1,7 @@
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { Account } from '../../account.ts';
 import { normalAddress } from '../address.ts';
-import { type EvmPolicy, readPolicy } from '../policy.ts';
+import { type EvmPolicy, readPolicy } from '../configuration/policy.ts';
 import { leastGas } from '../price/gas.ts';
 import type { EvmRequest } from '../schema.ts';
 

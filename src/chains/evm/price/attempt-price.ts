@@ -1,5 +1,7 @@
 import { amountOf } from '../../../domain/amount.ts';
 import type { AttemptPreparation, NewAttempt } from '../../chain-client.ts';
+import type { EvmSettings } from '../configuration/network.ts';
+import type { EvmPolicy } from '../configuration/policy.ts';
 import {
   type Caps,
   capPrice,
@@ -12,9 +14,8 @@ import {
   raiseTo,
   reaches,
 } from '../fees.ts';
-import type { EvmPolicy } from '../policy.ts';
 import { aboveCap, parked } from '../prepare.ts';
-import type { EvmFields, EvmRequest, EvmSettings } from '../schema.ts';
+import type { EvmFields, EvmRequest } from '../schema.ts';
 import type { Market } from './market.ts';
 
 /** What the price of one more attempt depends on, beside the market. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../../../domain/clock.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { EvmSettings } from '../configuration/network.ts';
 import { type Block, feeHistory, gasPrice, lacksMethod, latestBlock } from '../provider.ts';
-import { type EvmSettings, type Speed, speedSchema } from '../schema.ts';
+import { type Speed, speedSchema } from '../schema.ts';
 import { zkEvmGasPrice } from './rollup.ts';
 import { cachedFor, freshShared } from './single-flight.ts';
 

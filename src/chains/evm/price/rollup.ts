@@ -1,8 +1,9 @@
 import { amountOf } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { EvmSettings } from '../configuration/network.ts';
 import { gasPrice, price } from '../provider.ts';
-import type { EvmFields, EvmSettings } from '../schema.ts';
+import type { EvmFields } from '../schema.ts';
 import { unsignedBytes } from '../signing.ts';
 import { calldataGas } from './gas.ts';
 

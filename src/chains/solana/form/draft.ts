@@ -1,6 +1,7 @@
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { Preparation } from '../../chain-client.ts';
+import type { SolanaPolicy } from '../configuration/policy.ts';
 import { limitFor, MOST_UNITS, priceWithin, priorityPrice } from '../fees.ts';
 import { BLOCKHASH_LIFE } from '../inclusion/chain-height.ts';
 import { compileLegacy, type Instruction } from '../message/compile.ts';
@@ -16,7 +17,6 @@ import {
   SIGNATURE_LENGTH,
   sizeOf,
 } from '../message/transaction.ts';
-import type { SolanaPolicy } from '../policy.ts';
 import {
   blockhashValidity,
   blockTime,

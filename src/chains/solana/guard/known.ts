@@ -1,7 +1,7 @@
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import { answersInTime } from '../../quorum.ts';
-import { readPolicy, type SolanaPolicy } from '../policy.ts';
+import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
 import { accountsAt } from '../provider.ts';
 import { type Mint, readMint } from '../tokens/mint.ts';
 

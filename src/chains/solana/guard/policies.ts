@@ -1,5 +1,5 @@
+import type { SolanaPolicy } from '../configuration/policy.ts';
 import type { Message } from '../message/compiled-message.ts';
-import type { SolanaPolicy } from '../policy.ts';
 import { feePayerLoss } from './fee-payer.ts';
 
 /** A transaction as policies look at it. */

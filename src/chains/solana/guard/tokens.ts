@@ -1,6 +1,6 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { SolanaPolicy } from '../configuration/policy.ts';
 import type { Message } from '../message/compiled-message.ts';
-import type { SolanaPolicy } from '../policy.ts';
 import { accountsAt } from '../provider.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';
 import { accountsMade, tokenTransfers } from './token-transfers.ts';

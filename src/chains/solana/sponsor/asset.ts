@@ -1,7 +1,7 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isAddress } from '../address.ts';
+import type { SolanaPolicy } from '../configuration/policy.ts';
 import type { Instruction } from '../message/compile.ts';
-import type { SolanaPolicy } from '../policy.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import { accountsAt, balance } from '../provider.ts';
 import { associatedAccount } from '../tokens/associated.ts';

@@ -1,5 +1,6 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
+import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
 import { accountFault, guardOf, policyViolation } from '../guard/policies.ts';
 import { tokenFault } from '../guard/tokens.ts';
 import { compileLegacy, type Instruction } from '../message/compile.ts';
@@ -8,7 +9,6 @@ import { nonceOf } from '../message/durable-nonce.ts';
 import { lookUp } from '../message/lookup-tables.ts';
 import { recompose } from '../message/recompose.ts';
 import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH, sizeOf } from '../message/transaction.ts';
-import { readPolicy, type SolanaPolicy } from '../policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { latestBlockhash } from '../provider.ts';
 import { createAssociated } from '../tokens/associated.ts';

@@ -1,7 +1,7 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { SolanaPolicy } from '../configuration/policy.ts';
 import { feeOf } from '../fees.ts';
 import { encodeMessage, type Message } from '../message/compiled-message.ts';
-import type { SolanaPolicy } from '../policy.ts';
 import { rentPaid } from '../tokens/associated.ts';
 import { Refusal } from './errors.ts';
 

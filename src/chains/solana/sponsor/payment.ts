@@ -1,9 +1,9 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
 import { type TokenTransfer, tokenTransfers } from '../guard/token-transfers.ts';
 import type { Message } from '../message/compiled-message.ts';
 import { lookUp } from '../message/lookup-tables.ts';
 import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
-import { readPolicy, type SolanaPolicy } from '../policy.ts';
 import { accountsAt } from '../provider.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { netOf, readMint } from '../tokens/mint.ts';

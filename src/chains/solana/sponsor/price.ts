@@ -1,5 +1,5 @@
 import type { MarketClient } from '../../../egress/market-client.ts';
-import type { SolanaPolicy } from '../policy.ts';
+import type { SolanaPolicy } from '../configuration/policy.ts';
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../programs.ts';
 import { tokensFor } from './jupiter.ts';
 

@@ -1,7 +1,7 @@
 import type { WireObject } from '../../../domain/json/json.ts';
 import { type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
-import { type AllowedToken, readPolicy } from '../policy.ts';
+import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
 import { accountsAt, type OnChainAccount } from '../provider.ts';
 import { metadataAddress, symbolOf } from '../tokens/metadata.ts';
 import { readMint } from '../tokens/mint.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
+import type { SwapPolicy } from '../configuration/policy.ts';
 import { MalformedTransaction } from '../message/compiled-message.ts';
 import { decodeTransaction, type WireTransaction } from '../message/transaction.ts';
-import type { SwapPolicy } from '../policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { basisPoints, quote } from '../sponsor/jupiter.ts';
 import type { Stock } from './stock.ts';

@@ -1,7 +1,7 @@
+import type { SolanaPolicy, SwapPolicy } from '../configuration/policy.ts';
 import type { Message } from '../message/compiled-message.ts';
 import { encodeMessage } from '../message/compiled-message.ts';
 import { encodeTransaction, SIGNATURE_LENGTH } from '../message/transaction.ts';
-import type { SolanaPolicy, SwapPolicy } from '../policy.ts';
 import type { Simulation } from '../provider.ts';
 import type { Mint } from '../tokens/mint.ts';
 import type { Offer } from './market-offers.ts';

@@ -3,6 +3,7 @@ import { type MarketClient, MarketFailure } from '../../../egress/market-client.
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import type { LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
+import { type AllowedToken, readPolicy, type SolanaPolicy, type SwapPolicy } from '../configuration/policy.ts';
 import { reasonOf } from '../errors.ts';
 import { feeOf } from '../fees.ts';
 import { programsOf } from '../guard/policies.ts';
@@ -10,7 +11,6 @@ import { lastHeight } from '../inclusion/chain-height.ts';
 import { encodeMessage } from '../message/compiled-message.ts';
 import { lookUp } from '../message/lookup-tables.ts';
 import { LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
-import { type AllowedToken, readPolicy, type SolanaPolicy, type SwapPolicy } from '../policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { accountsAt, balance } from '../provider.ts';
 import type { SolanaFields } from '../schema.ts';

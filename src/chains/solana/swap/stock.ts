@@ -1,5 +1,5 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { AllowedToken } from '../policy.ts';
+import type { AllowedToken } from '../configuration/policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { accountsAt } from '../provider.ts';
 import { associatedAccount } from '../tokens/associated.ts';

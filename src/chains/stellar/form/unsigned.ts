@@ -1,11 +1,11 @@
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import type { Account } from '../../account.ts';
 import type { ParsedRequest } from '../../parsed-request.ts';
+import { readPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { losesRelayer } from '../guard/accounts.ts';
 import { trustedBy } from '../guard/trust.ts';
 import { accountOf, type Envelope, preconditionsOf } from '../message/transaction-envelope.ts';
-import { readPolicy } from '../policy.ts';
 import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './xdr.ts';
 
 /** In the reference's words. */

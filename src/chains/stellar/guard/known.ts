@@ -2,7 +2,7 @@ import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import { answersInTime } from '../../quorum.ts';
 import { isContract } from '../address.ts';
-import { readPolicy, type StellarPolicy } from '../policy.ts';
+import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { isToken } from '../price/token.ts';
 import { accountAt } from '../provider.ts';
 import { type Exchanges, strategyFor } from '../swap/exchanges.ts';

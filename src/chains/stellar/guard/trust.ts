@@ -1,7 +1,7 @@
 import { Asset, type xdr } from '@stellar/stellar-sdk/base';
+import type { StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { accountOf } from '../message/transaction-envelope.ts';
-import type { StellarPolicy } from '../policy.ts';
 
 /** There is no higher limit of what an account holds of an asset. */
 const ALL = 2n ** 63n - 1n;

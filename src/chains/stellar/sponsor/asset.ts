@@ -1,7 +1,7 @@
 import { Asset } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import { isContract } from '../address.ts';
-import { type AllowedToken, assetFault, canonicalAsset, type StellarPolicy } from '../policy.ts';
+import { type AllowedToken, assetFault, canonicalAsset, type StellarPolicy } from '../configuration/policy.ts';
 
 /** What a fee is paid in, as far as the policies take it. */
 export interface FeeToken {

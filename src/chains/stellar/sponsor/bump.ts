@@ -1,9 +1,9 @@
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { StellarPolicy } from '../configuration/policy.ts';
 import { timeFault } from '../guard/gasless.ts';
 import { lackingSignature } from '../guard/weights.ts';
 import { accountOf, readEnvelope } from '../message/transaction-envelope.ts';
-import type { StellarPolicy } from '../policy.ts';
 import { accountsAt, latestLedger } from '../provider.ts';
 import type { FeeBumpRequest } from '../schema.ts';
 

@@ -2,8 +2,8 @@ import { Address, Asset, scValToBigInt, type xdr } from '@stellar/stellar-sdk/ba
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isContract } from '../address.ts';
+import type { StellarPolicy } from '../configuration/policy.ts';
 import { callOf } from '../message/forward.ts';
-import type { StellarPolicy } from '../policy.ts';
 import { readContract } from '../price/contract-read.ts';
 import { contractAt } from '../provider.ts';
 import { assertAsset, type FeeToken, nameOf } from './asset.ts';

@@ -1,9 +1,9 @@
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
+import { readPolicy } from '../configuration/policy.ts';
 import { trustedBy } from '../guard/trust.ts';
 import { readEnvelope } from '../message/transaction-envelope.ts';
-import { readPolicy } from '../policy.ts';
 import { spendableOf } from '../provider.ts';
 import { nameOf } from './asset.ts';
 

@@ -1,8 +1,8 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
-import type { StellarPolicy } from '../policy.ts';
 import { usualFee } from '../provider.ts';
 import { assertWithinLimit, type FeeToken } from './asset.ts';
 import { withMargin } from './figures.ts';

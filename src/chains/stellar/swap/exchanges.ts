@@ -3,8 +3,8 @@ import type { Network } from '../../../domain/network.ts';
 import type { MarketClient } from '../../../egress/market-client.ts';
 import type { Deployments } from '../../chain.ts';
 import { isContract } from '../address.ts';
-import type { SwapStrategy } from '../policy.ts';
-import { isTestnet } from '../schema.ts';
+import { isTestnet } from '../configuration/network.ts';
+import type { SwapStrategy } from '../configuration/policy.ts';
 import type { OrderBooks } from '../sponsor/horizon.ts';
 
 /** Where a network's assets are traded. */

@@ -1,6 +1,6 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isContract } from '../address.ts';
-import type { AllowedToken } from '../policy.ts';
+import type { AllowedToken } from '../configuration/policy.ts';
 import { tokenBalance } from '../price/token.ts';
 import { spendableOf } from '../provider.ts';
 import { assetNamed } from '../sponsor/asset.ts';

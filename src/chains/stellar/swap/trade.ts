@@ -1,6 +1,6 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { StellarPolicy } from '../policy.ts';
+import type { StellarPolicy } from '../configuration/policy.ts';
 import { lessTolerance } from '../sponsor/figures.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { Stock } from './stock.ts';

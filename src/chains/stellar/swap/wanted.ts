@@ -1,7 +1,7 @@
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import type { ParsedRequest } from '../../parsed-request.ts';
-import { readPolicy } from '../policy.ts';
+import { readPolicy } from '../configuration/policy.ts';
 import type { SwapRequest } from '../schema.ts';
 import { strategyFor } from './exchanges.ts';
 import { stockOf } from './stock.ts';

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
 import {
   baseFeeMultiplier,
   capPrice,
@@ -14,7 +15,6 @@ import {
   raiseTo,
   reaches,
 } from '../../../../../src/chains/evm/fees.ts';
-import { readPolicy } from '../../../../../src/chains/evm/policy.ts';
 import type { Market } from '../../../../../src/chains/evm/price/market.ts';
 
 const GWEI = 1_000_000_000n;

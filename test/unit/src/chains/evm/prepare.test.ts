@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
+import { networkSchema, readSettings } from '../../../../../src/chains/evm/configuration/network.ts';
 import { costOf, openPrepareParts, prepare as prepareWith } from '../../../../../src/chains/evm/prepare.ts';
-import { networkSchema, readSettings } from '../../../../../src/chains/evm/schema.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Network } from '../../../../../src/domain/network.ts';

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { AttemptPreparation, NewAttempt } from '../../../../../src/chains/chain-client.ts';
+import { networkSchema, readSettings } from '../../../../../src/chains/evm/configuration/network.ts';
 import { capsOf, highestOf, minimumBump, type Price, priceFields } from '../../../../../src/chains/evm/fees.ts';
 import { openPrepareParts, type PrepareParts, prepare } from '../../../../../src/chains/evm/prepare.ts';
 import type { Market } from '../../../../../src/chains/evm/price/market.ts';
@@ -10,7 +11,7 @@ import {
   patienceMs,
   prepareReplacement,
 } from '../../../../../src/chains/evm/replace.ts';
-import { networkSchema, readFields, readRequest, readSettings } from '../../../../../src/chains/evm/schema.ts';
+import { readFields, readRequest } from '../../../../../src/chains/evm/schema.ts';
 import { signTransaction } from '../../../../../src/chains/evm/signing.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';

@@ -1,27 +1,26 @@
 import t from 'tap';
-import { networkSchema } from '../../../../../src/chains/solana/schema.ts';
+import { fromWire, readFields, readRequest } from '../../../../../src/chains/solana/schema.ts';
 
-t.test('an entry of nothing but endpoints is enough', async (t) => {
-  t.same(networkSchema.parse({}), { average_blocktime_ms: 400 });
-  const whole = {
-    average_blocktime_ms: 200,
-    is_testnet: true,
-    tags: ['fast'],
-    explorer_urls: ['https://explorer.test?cluster=custom'],
-  };
-  t.same(networkSchema.parse(whole), whole);
+t.test('stored requests and fields are parsed on the way out', async (t) => {
+  t.strictSame(readRequest({ transaction: 'AQ==' }), { transaction: 'AQ==' });
+  t.throws(() => readRequest({ transaction: 'AQ==', fee: 1 }), /fee/);
+  t.equal(readFields({}), undefined, 'before it is prepared');
+  const fields = { message: 'AQ==', signatures: [], last_valid_block_height: null, slot: '7', fee: '5000' };
+  t.match(readFields(fields), { message: 'AQ==', last_valid_block_height: null });
+  t.throws(() => readFields({ ...fields, fee: -1 }), /fee/);
 });
 
-t.test('what no Solana network can have is refused', async (t) => {
-  for (const [entry, said] of [
-    [{ chain_id: 1 }, /chain_id/],
-    [{ passphrase: 'Public' }, /passphrase/],
-    [{ average_blocktime_ms: 0 }, /average_blocktime_ms/],
-    [{ average_blocktime_ms: 2.5 }, /average_blocktime_ms/],
-    [{ is_testnet: 'yes' }, /is_testnet/],
-    [{ tags: [1] }, /tags/],
-    [{ explorer_urls: ['nowhere'] }, /explorer_urls/],
-  ] as const) {
-    t.match(networkSchema.safeParse(entry).error?.message, said);
-  }
+t.test('instructions are compiled from what clients write', async (t) => {
+  const wire = {
+    program_id: 'Prog',
+    accounts: [{ pubkey: 'Payer', is_signer: true, is_writable: false }],
+    data: 'AQID',
+  };
+  t.strictSame(fromWire([wire]), [
+    {
+      program: 'Prog',
+      accounts: [{ key: 'Payer', isSigner: true, isWritable: false }],
+      data: Buffer.from([1, 2, 3]),
+    },
+  ]);
 });

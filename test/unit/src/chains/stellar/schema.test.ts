@@ -1,34 +1,21 @@
 import t from 'tap';
-import { declaredPassphrase, networkSchema } from '../../../../../src/chains/stellar/schema.ts';
+import { readFields, readRequest, sequenceUsed } from '../../../../../src/chains/stellar/schema.ts';
 
-t.test('an entry of nothing but endpoints is enough', async (t) => {
-  t.same(networkSchema.parse({}), { average_blocktime_ms: 5_000 });
-  const whole = {
-    passphrase: 'Standalone Network ; February 2017',
-    horizon_url: 'http://127.0.0.1:8000',
-    average_blocktime_ms: 1_000,
-    is_testnet: true,
-    tags: ['local'],
-    explorer_urls: ['https://explorer.test'],
-  };
-  t.same(networkSchema.parse(whole), whole);
+const FIELDS = { passphrase: 'Mine', source: 'GUS', fee: '100', max_time: '0', ledger: '9' };
+
+t.test('stored requests and fields are parsed on the way out', async (t) => {
+  t.strictSame(readRequest({ inner: 'AAAA', max_fee: 7 }), { inner: 'AAAA', max_fee: 7 });
+  t.throws(() => readRequest({ inner: 'AAAA' }), /max_fee|Invalid/);
+  t.equal(readFields({}), undefined, 'before it is prepared');
+  t.match(readFields(FIELDS), { source: 'GUS', ledger: '9' });
+  t.throws(() => readFields({ ...FIELDS, fee: -1 }), /fee/);
 });
 
-t.test('what no Stellar network can have is refused', async (t) => {
-  for (const [entry, said] of [
-    [{ chain_id: 1 }, /chain_id/],
-    [{ passphrase: '' }, /passphrase/],
-    [{ horizon_url: 'horizon' }, /must be an http or https URL/],
-    [{ horizon_url: 'ftp://horizon.test' }, /must be an http or https URL/],
-    [{ average_blocktime_ms: 0 }, /average_blocktime_ms/],
-    [{ explorer_urls: ['nowhere'] }, /explorer_urls/],
-  ] as const) {
-    t.match(networkSchema.safeParse(entry).error?.message, said);
-  }
-});
-
-t.test('a network need not declare its passphrase', async (t) => {
-  const network = { type: 'stellar', name: 'n', rpcUrls: [] };
-  t.equal(declaredPassphrase({ ...network, type: 'stellar', settings: {} }), null);
-  t.equal(declaredPassphrase({ ...network, type: 'stellar', settings: { passphrase: 'Mine' } }), 'Mine');
+t.test('a fee bump uses the sequence of the inner transaction, another that of its anchor', async (t) => {
+  const own = readFields({ ...FIELDS });
+  const bump = readFields({ ...FIELDS, inner: { hash: 'ab', source: 'GTHEM', sequence: '41' } });
+  if (own === undefined || bump === undefined) throw new Error('they are prepared');
+  t.strictSame(sequenceUsed(bump, { kind: 'text', text: 'x' }), { source: 'GTHEM', sequence: 41n });
+  t.strictSame(sequenceUsed(own, { kind: 'sequence', sequence: 5n }), { source: 'GUS', sequence: 5n });
+  t.throws(() => sequenceUsed(own, { kind: 'none' }), TypeError);
 });

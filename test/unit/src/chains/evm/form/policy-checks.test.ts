@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers';
 import t from 'tap';
+import { readPolicy } from '../../../../../../src/chains/evm/configuration/policy.ts';
 import { checkGasLimit, checkReceiver, policyViolation } from '../../../../../../src/chains/evm/form/policy-checks.ts';
-import { readPolicy } from '../../../../../../src/chains/evm/policy.ts';
 import { readRequest } from '../../../../../../src/chains/evm/schema.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { storedTransaction } from '../../../../../support/evm.ts';

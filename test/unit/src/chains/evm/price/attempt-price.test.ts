@@ -1,5 +1,6 @@
 import t from 'tap';
-import { readPolicy } from '../../../../../../src/chains/evm/policy.ts';
+import { networkSchema, readSettings } from '../../../../../../src/chains/evm/configuration/network.ts';
+import { readPolicy } from '../../../../../../src/chains/evm/configuration/policy.ts';
 import {
   type PricePlan,
   payable,
@@ -7,7 +8,7 @@ import {
   replacementFault,
 } from '../../../../../../src/chains/evm/price/attempt-price.ts';
 import type { Market } from '../../../../../../src/chains/evm/price/market.ts';
-import { networkSchema, readRequest, readSettings } from '../../../../../../src/chains/evm/schema.ts';
+import { readRequest } from '../../../../../../src/chains/evm/schema.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { storedTransaction } from '../../../../../support/evm.ts';
 

@@ -1,8 +1,9 @@
 import t from 'tap';
+import { networkSchema, readSettings } from '../../../../../../src/chains/evm/configuration/network.ts';
 import type { PrepareParts } from '../../../../../../src/chains/evm/prepare.ts';
 import type { Market } from '../../../../../../src/chains/evm/price/market.ts';
 import { noopGas, noopRequest, withinLimit } from '../../../../../../src/chains/evm/price/noop.ts';
-import { networkSchema, readRequest, readSettings } from '../../../../../../src/chains/evm/schema.ts';
+import { readRequest } from '../../../../../../src/chains/evm/schema.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { RpcError } from '../../../../../../src/egress/rpc/rpc-client.ts';
 

@@ -1,7 +1,7 @@
 import { Transaction as EthersTransaction } from 'ethers';
 import t from 'tap';
+import { type EvmSettings, readSettings } from '../../../../../../src/chains/evm/configuration/network.ts';
 import { dataFee, type UnsignedAttempt, zkEvmGasPrice } from '../../../../../../src/chains/evm/price/rollup.ts';
-import { type EvmSettings, readSettings } from '../../../../../../src/chains/evm/schema.ts';
 import type { Json, JsonObject } from '../../../../../../src/domain/json/json.ts';
 import type { ReadOne } from '../../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../../support/anvil.ts';

@@ -1,10 +1,10 @@
 import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import t, { type Test } from 'tap';
+import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { type Draft, draftOf } from '../../../../../../src/chains/solana/form/draft.ts';
 import { encodeMessage } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { readComputeBudget } from '../../../../../../src/chains/solana/message/compute-budget.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
-import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
 import type { SolanaRequest } from '../../../../../../src/chains/solana/schema.ts';
 import { keypair } from '../../../../../support/solana-messages.ts';
 import { keyOf, type NodeWorld, openSolana } from '../../../../../support/solana-node.ts';

@@ -1,8 +1,8 @@
 import { ComputeBudgetProgram, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
+import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { type Guarded, policyViolation, programsOf } from '../../../../../../src/chains/solana/guard/policies.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
-import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
 import { MEMO_PROGRAMS, SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { keypair } from '../../../../../support/solana-messages.ts';
 import { keyOf } from '../../../../../support/solana-node.ts';

@@ -1,9 +1,9 @@
 import { ACCOUNT_SIZE, createTransferCheckedInstruction, createTransferInstruction } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import t, { type Test } from 'tap';
+import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { tokenFault } from '../../../../../../src/chains/solana/guard/tokens.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
-import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
 import { TOKEN_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { keyOf, type NodeAccount, openSolana } from '../../../../../support/solana-node.ts';
 import { built, memo } from '../../../../../support/solana-relayer.ts';

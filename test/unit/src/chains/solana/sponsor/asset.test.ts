@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
+import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import {
   assetOf,

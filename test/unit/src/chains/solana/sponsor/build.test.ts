@@ -1,10 +1,10 @@
 import { SystemProgram } from '@solana/web3.js';
 import t, { type Test } from 'tap';
+import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { programsOf } from '../../../../../../src/chains/solana/guard/policies.ts';
 import { tokenTransfers } from '../../../../../../src/chains/solana/guard/token-transfers.ts';
 import { associatedTokenAddress } from '../../../../../../src/chains/solana/message/pda.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
-import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, WRAPPED_SOL } from '../../../../../../src/chains/solana/programs.ts';
 import {
   type AskedTransfer,

@@ -1,8 +1,8 @@
 import { createAssociatedTokenAccountIdempotentInstruction } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import t, { type Test } from 'tap';
+import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
-import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
 import { priceOf } from '../../../../../../src/chains/solana/sponsor/fee.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { keyOf, openSolana } from '../../../../../support/solana-node.ts';

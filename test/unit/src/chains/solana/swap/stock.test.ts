@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { readPolicy } from '../../../../../../src/chains/solana/policy.ts';
+import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { WRAPPED_SOL } from '../../../../../../src/chains/solana/programs.ts';
 import { stocksOf } from '../../../../../../src/chains/solana/swap/stock.ts';
 import { keyOf, openSolana } from '../../../../../support/solana-node.ts';

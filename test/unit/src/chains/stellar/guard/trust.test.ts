@@ -1,9 +1,9 @@
 // Threat: a relayer whose users pay holds what nobody pays in, is kept from holding it, or pays dearly for that.
 import { Asset, LiquidityPoolAsset, Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { trustedBy } from '../../../../../../src/chains/stellar/guard/trust.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { type EnvelopeHow, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 

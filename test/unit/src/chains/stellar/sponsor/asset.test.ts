@@ -1,6 +1,6 @@
 import { Asset } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { assertWithinLimit, feeTokenOf, paidToken } from '../../../../../../src/chains/stellar/sponsor/asset.ts';
 import { OTHER } from '../../../../../support/stellar-envelopes.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { assertTimely } from '../../../../../../src/chains/stellar/sponsor/bump.ts';
 import { CLIENT, type EnvelopeHow, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { knowing } from '../../../../../support/stellar-ledger.ts';

@@ -1,7 +1,7 @@
 // Threat: a contract that only calls itself an asset is taken for the asset, and pays fees with its own tokens.
 import { Address, Asset, xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { contractNamed, contractTokenOf, heldOf } from '../../../../../../src/chains/stellar/sponsor/contract-token.ts';
 import { i128, text } from '../../../../../support/stellar-contract-scene.ts';
 import { CLIENT, OTHER } from '../../../../../support/stellar-envelopes.ts';

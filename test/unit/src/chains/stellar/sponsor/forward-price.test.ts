@@ -1,8 +1,8 @@
 // Threat: the relayer pays more for a call than its user does, or brings back what nobody pays for.
 import t from 'tap';
 import type { ReadyPreparation } from '../../../../../../src/chains/chain-client.ts';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import type { Forward } from '../../../../../../src/chains/stellar/message/forward.ts';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import {
   assertForwardPaid,
   forwarderOf,

@@ -1,6 +1,7 @@
 // Threat: a node, or what a user asks for, makes the relayer build a call that it must not sign.
 import { Contract, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import {
   approvalOf,
   callOf,
@@ -9,7 +10,6 @@ import {
   forwardOf,
 } from '../../../../../../src/chains/stellar/message/forward.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { buildForward, quoteForward } from '../../../../../../src/chains/stellar/sponsor/forwarding.ts';
 import { address, i128, u32 } from '../../../../../support/stellar-contract-scene.ts';
 import { CLIENT, envelopeText, OTHER } from '../../../../../support/stellar-envelopes.ts';

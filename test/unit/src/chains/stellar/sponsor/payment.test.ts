@@ -1,8 +1,8 @@
 // Threat: the relayer pays fees for less than it asks, or for a promise.
 import { Asset, type Keypair, Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { assertPaid, paymentIn } from '../../../../../../src/chains/stellar/sponsor/payment.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
 import { CLIENT, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';

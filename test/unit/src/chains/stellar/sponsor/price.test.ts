@@ -1,7 +1,7 @@
 import { Asset } from '@stellar/stellar-sdk';
 import t from 'tap';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { feeTokenOf } from '../../../../../../src/chains/stellar/sponsor/asset.ts';
 import { priceOf } from '../../../../../../src/chains/stellar/sponsor/price.ts';
 import { CLIENT, envelopeText, payOp } from '../../../../../support/stellar-envelopes.ts';

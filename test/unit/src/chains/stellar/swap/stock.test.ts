@@ -1,6 +1,6 @@
 import t from 'tap';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { amountValue } from '../../../../../../src/chains/stellar/message/contract-call.ts';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
 import { stockOf } from '../../../../../../src/chains/stellar/swap/stock.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 import { nodeWith, TOKEN, USD, USD_ASSET } from '../../../../../support/stellar-swap-scene.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readPolicy } from '../../../../../../src/chains/stellar/policy.ts';
+import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { isAllowedHop, leastOf } from '../../../../../../src/chains/stellar/swap/trade.ts';
 import { OTHER_TOKEN, SWAP_POLICIES, swappingOf, TOKEN, USD } from '../../../../../support/stellar-swap-scene.ts';
 

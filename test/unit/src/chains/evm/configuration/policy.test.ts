@@ -5,7 +5,7 @@ import {
   policySchema,
   policyView,
   readPolicy,
-} from '../../../../../src/chains/evm/policy.ts';
+} from '../../../../../../src/chains/evm/configuration/policy.ts';
 
 const RECEIVER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const LARGEST = ((1n << 128n) - 1n).toString();

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { amountOf, type JsonAmount } from '../../domain/amount.ts';
-import type { JsonObject, WireObject } from '../../domain/json/json.ts';
-import { oncePerObject } from '../../domain/json/once-per-object.ts';
-import { strictForm } from '../../domain/json/unknown-field.ts';
+import { amountOf, type JsonAmount } from '../../../domain/amount.ts';
+import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
+import { oncePerObject } from '../../../domain/json/once-per-object.ts';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
 import {
   cronSchedule,
   feeMargin,
@@ -16,9 +16,9 @@ import {
   uint64,
   wireAmount,
   withoutUnset,
-} from '../policy-fields.ts';
-import { isAddress } from './address.ts';
-import { LARGEST_TRANSACTION } from './message/transaction.ts';
+} from '../../policy-fields.ts';
+import { isAddress } from '../address.ts';
+import { LARGEST_TRANSACTION } from '../message/transaction.ts';
 
 const address = z.string().refine(isAddress, 'Public key must be a valid Solana address');
 

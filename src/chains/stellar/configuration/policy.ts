@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { amountOf, type JsonAmount } from '../../domain/amount.ts';
-import type { JsonObject, WireObject } from '../../domain/json/json.ts';
-import { oncePerObject } from '../../domain/json/once-per-object.ts';
-import { strictForm } from '../../domain/json/unknown-field.ts';
-import type { SwapSchedule } from '../chain.ts';
+import { amountOf, type JsonAmount } from '../../../domain/amount.ts';
+import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
+import { oncePerObject } from '../../../domain/json/once-per-object.ts';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
+import type { SwapSchedule } from '../../chain.ts';
 import {
   cronSchedule,
   feeMargin,
@@ -18,8 +18,8 @@ import {
   uint64,
   wireAmount,
   withoutUnset,
-} from '../policy-fields.ts';
-import { isAccount, isContract } from './address.ts';
+} from '../../policy-fields.ts';
+import { isAccount, isContract } from '../address.ts';
 
 const asset = z.string().superRefine((text, context) => {
   const fault = assetFault(text);

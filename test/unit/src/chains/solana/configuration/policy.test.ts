@@ -1,6 +1,6 @@
 import t from 'tap';
-import { policyFault, policySchema, policyView } from '../../../../../src/chains/solana/policy.ts';
-import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import { policyFault, policySchema, policyView } from '../../../../../../src/chains/solana/configuration/policy.ts';
+import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { amountOf, amountSchema } from '../../domain/amount.ts';
-import type { JsonObject, WireObject } from '../../domain/json/json.ts';
-import { oncePerObject } from '../../domain/json/once-per-object.ts';
-import { strictForm } from '../../domain/json/unknown-field.ts';
-import { isAddress, normalAddress } from './address.ts';
+import { amountOf, amountSchema } from '../../../domain/amount.ts';
+import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
+import { oncePerObject } from '../../../domain/json/once-per-object.ts';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { isAddress, normalAddress } from '../address.ts';
 
 const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` });
 

@@ -1,0 +1,13 @@
+import type { ChainFamily } from '../../family.ts';
+import { networkSchema } from './network.ts';
+import builtInNetworks from './networks.json' with { type: 'json' };
+import { policySchema } from './policy.ts';
+
+export const evm: ChainFamily = {
+  type: 'evm',
+  curve: 'secp256k1',
+  policySchema,
+  networkSchema,
+  builtInNetworks,
+  marketUrl: () => null,
+};

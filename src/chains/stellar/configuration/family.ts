@@ -1,0 +1,13 @@
+import type { ChainFamily } from '../../family.ts';
+import { horizonUrl, networkSchema } from './network.ts';
+import builtInNetworks from './networks.json' with { type: 'json' };
+import { policySchema } from './policy.ts';
+
+export const stellar: ChainFamily = {
+  type: 'stellar',
+  curve: 'ed25519',
+  policySchema,
+  networkSchema,
+  builtInNetworks,
+  marketUrl: horizonUrl,
+};

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../domain/json/json.ts';
+import type { Network } from '../../../domain/network.ts';
+import { isContract } from '../address.ts';
+
+/**
+ * The fields of a Stellar network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. The
+ * passphrase may be absent: the endpoints know it.
+ */
+const settingsSchema = z.strictObject({
+  passphrase: z.string().min(1).optional().describe('Absent: asked for'),
+  horizon_url: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe('Of its Horizon'),
+  fee_forwarder: z
+    .string()
+    .refine(isContract, 'must be a contract (C…)')
+    .optional()
+    .describe('The contract by which users pay for calls of contracts in a token'),
+  average_blocktime_ms: z.int().min(1).max(86_400_000).default(5_000).describe('From one block to the next'),
+  is_testnet: z.boolean().optional().describe('Which contracts it has'),
+  tags: z.array(z.string()).optional().describe('Kept, and used by nothing'),
+  explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
+});
+
+/** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */
+export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
+  (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
+);
+
+/** The passphrase that the network declares; null where it is asked for. */
+export function declaredPassphrase({ settings }: Network): string | null {
+  return settingsSchema.parse(settings).passphrase ?? null;
+}
+
+/** Of the network's Horizon; null where it names none. */
+export function horizonUrl({ settings }: Pick<Network, 'settings'>): string | null {
+  return settingsSchema.parse(settings).horizon_url ?? null;
+}
+
+/** The contract by which users pay for calls of contracts; null where the network names none. */
+export function feeForwarder({ settings }: Pick<Network, 'settings'>): string | null {
+  return settingsSchema.parse(settings).fee_forwarder ?? null;
+}
+
+/** Whether contracts are those of networks for trying things out. */
+export function isTestnet({ settings }: Network): boolean {
+  return settingsSchema.parse(settings).is_testnet === true;
+}
+
+/** From one ledger to the next. */
+export function blockTimeMs({ settings }: Network): number {
+  return settingsSchema.parse(settings).average_blocktime_ms;
+}
