@@ -1,7 +1,5 @@
-import type { z } from 'zod';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
 import type { Network } from '../domain/network.ts';
-import type { NetworkType } from '../domain/network-type.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { SpendingForms, Spent } from '../domain/transaction/spending.ts';
@@ -10,7 +8,7 @@ import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { MarketClient } from '../egress/market-client.ts';
 import type { RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../egress/rpc/rpc-verdict.ts';
-import type { Curve, Signer } from '../signers/signer.ts';
+import type { Signer } from '../signers/signer.ts';
 import type { Account } from './account.ts';
 import type { ChainClient } from './chain-client.ts';
 import type { ChainDescription } from './description.ts';

@@ -3,11 +3,14 @@ import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain } from './chain.ts';
 import { evm } from './evm/configuration/family.ts';
+import type * as evmCode from './evm/index.ts';
 import { isRead as isReadOfEvm } from './evm/rpc.ts';
 import type { OwnMethod } from './own-method.ts';
 import { solana } from './solana/configuration/family.ts';
+import type * as solanaCode from './solana/index.ts';
 import { isRead as isReadOfSolana, OWN_METHODS as OWN_OF_SOLANA } from './solana/rpc.ts';
 import { stellar } from './stellar/configuration/family.ts';
+import type * as stellarCode from './stellar/index.ts';
 import { whenNeeded } from './when-needed.ts';
 
 /** Loads a module at once: what needs a chain does not wait. */
@@ -16,11 +19,9 @@ const require = createRequire(import.meta.url);
 /** The chain families that the service knows. */
 export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
   const chains = [
-    whenNeeded(evm, () => (require('./evm/index.ts') as typeof import('./evm/index.ts')).createEvmChain(clock)),
-    whenNeeded(solana, () => (require('./solana/index.ts') as typeof import('./solana/index.ts')).createSolanaChain()),
-    whenNeeded(stellar, () =>
-      (require('./stellar/index.ts') as typeof import('./stellar/index.ts')).createStellarChain(),
-    ),
+    whenNeeded(evm, () => (require('./evm/index.ts') as typeof evmCode).createEvmChain(clock)),
+    whenNeeded(solana, () => (require('./solana/index.ts') as typeof solanaCode).createSolanaChain()),
+    whenNeeded(stellar, () => (require('./stellar/index.ts') as typeof stellarCode).createStellarChain()),
   ];
   return new Map(chains.map((chain) => [chain.type, chain]));
 }
