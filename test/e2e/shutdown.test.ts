@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { composeService } from '../support/composed-service.ts';
+import { hostileHttp, plain } from '../support/hostile-http.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
 import { quickStart } from '../support/run-folder.ts';
 import { compileCache, type StartedService, startService } from '../support/service.ts';
@@ -32,20 +33,38 @@ interface Busy<S> {
   /** Of the calls that have one. */
   answers: Answer[];
   calls: Promise<void>[];
+  /** Lets the calls come to their end. */
+  open(): void;
 }
 
-/** Some of its calls run, for so long, and the others wait. */
+/** What calls wait for: it answers nobody before it is opened. */
+async function closedGate(t: Test): Promise<{ host: string; open(): void }> {
+  const opened = Promise.withResolvers<void>();
+  const { host } = await hostileHttp(t, {
+    '/': (_request, socket) => void opened.promise.then(() => socket.write(plain('open'))),
+  });
+  return { host, open: opened.resolve };
+}
+
+/** Some of its calls run, until a gate is opened, and the others wait. */
 async function busyService<S extends StartedService>(
   t: Test,
-  ms: number,
   start: (env: Record<string, string>) => Promise<S>,
   env: Record<string, string> = {},
 ): Promise<Busy<S>> {
+  const { host, open } = await closedGate(t);
   const workspace = await createWorkspace({
-    plugins: [{ id: 'waits', path: 'waits.ts', limits: { concurrency: PLACES } }],
+    plugins: [
+      {
+        id: 'waits',
+        path: 'waits.ts',
+        limits: { concurrency: PLACES },
+        permissions: { kv: true, hosts: [{ host, private: true }] },
+      },
+    ],
     pluginFiles: {
       'waits.ts': `export const handler = async ({ params, kv }) => {
-        await new Promise((resolve) => setTimeout(resolve, ${ms}));
+        await fetch('http://${host}/');
         await kv.set('done-' + params.n, params.n);
         return params.n;
       };`,
@@ -64,12 +83,11 @@ async function busyService<S extends StartedService>(
   const load = async () => (await service.request('GET', '/api/v1/plugins/waits')).body.data.now;
   for (let tries = 0; ; tries += 1) {
     const { calls_running: running, calls_queued: queued } = await load();
-    // However long the last one took to get here, and the first ones may be over by then.
-    if (queued > 0 && running > 0 && running + queued + answers.length === CALLS) break;
-    if (tries > 400) throw new Error(`${running} calls run and ${queued} wait`);
+    if (running === PLACES && queued === CALLS - PLACES) break;
+    if (tries > 3000) throw new Error(`${running} calls run and ${queued} wait`);
     await delay(10);
   }
-  return { service, workspace, answers, calls };
+  return { service, workspace, answers, calls, open };
 }
 
 function post({ url, apiKey }: StartedService, path: string, body: object = {}): Promise<Response> {
@@ -78,7 +96,7 @@ function post({ url, apiKey }: StartedService, path: string, body: object = {}):
 }
 
 t.test('all that was accepted comes to its end, who asks meanwhile is told, and the exit code is 0', async (t) => {
-  const { service, workspace, answers, calls } = await busyService(t, 1000, startService);
+  const { service, workspace, answers, calls, open } = await busyService(t, startService);
   const children = await descendantsOf(service.pid);
   t.ok(children.length > 0);
   service.loseTerminal();
@@ -98,6 +116,7 @@ t.test('all that was accepted comes to its end, who asks meanwhile is told, and 
   t.equal(late.headers.get('connection'), 'close');
   t.match(await late.json(), { success: false, data: null, error: 'The service is shutting down' });
 
+  open();
   await Promise.all(calls);
   t.strictSame(
     answers.map(({ n }) => n).toSorted((a, b) => a - b),
@@ -115,7 +134,7 @@ t.test('all that was accepted comes to its end, who asks meanwhile is told, and 
 });
 
 t.test('what outlasts the grace is ended with an answer that says when to come back', async (t) => {
-  const { service, answers, calls } = await busyService(t, 60_000, composeService, { SHUTDOWN_GRACE_SECONDS: '1' });
+  const { service, answers, calls } = await busyService(t, composeService, { SHUTDOWN_GRACE_SECONDS: '1' });
   const children = await descendantsOf(process.pid);
   t.ok(children.length > 0);
   const begun = performance.now();
@@ -132,7 +151,7 @@ t.test('what outlasts the grace is ended with an answer that says when to come b
 });
 
 t.test('a second signal ends it at once', async (t) => {
-  const { service, calls } = await busyService(t, 60_000, startService, { SHUTDOWN_GRACE_SECONDS: '600' });
+  const { service, calls } = await busyService(t, startService, { SHUTDOWN_GRACE_SECONDS: '600' });
   // Their connections are cut with it.
   const settled = Promise.allSettled(calls);
   const ended = service.stop();

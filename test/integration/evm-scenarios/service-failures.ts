@@ -92,7 +92,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'the fee multiplier of fast chains overflows',
     shown: {
       'unit/src/chains/evm/fees': 'the base fee may rise for 90 seconds of full blocks, at most tenfold',
-      'unit/src/chains/evm/schema': 'what no network can have is refused',
+      'unit/src/chains/evm/configuration/network': 'what no network can have is refused',
     },
   },
   56: {
