@@ -58,7 +58,8 @@ async function busyService<S extends StartedService>(
       {
         id: 'waits',
         path: 'waits.ts',
-        limits: { concurrency: PLACES },
+        // Who asks for fetch first loads it, which takes long on a machine that is full.
+        limits: { concurrency: PLACES, slice_ms: 60_000, cpu_ms: 60_000 },
         permissions: { kv: true, hosts: [{ host, private: true }] },
       },
     ],
