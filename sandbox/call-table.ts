@@ -1,15 +1,16 @@
 const FIRST_BITS = 6;
 
 /**
- * Values by the number of a call, for calls that come and go by the thousand each second.
+ * Maps call numbers to values, for thousands of calls that come and go each second.
  *
- * Not a `Map`: when one outgrows its table (removed entries count too), the old table keeps pointing to the new one,
- * for iterators that may be under way. Once an old table has reached V8's old generation, each collection of young
- * objects keeps all later tables, and the calls in them, until the next full collection. A process that does little
- * else than pass calls on loses a third of its speed to that.
+ * It is not a `Map`. When a `Map` outgrows its table (removed entries count too), the old table keeps pointing to the
+ * new one, for iterators that may be under way. Once an old table has reached V8's old generation, each collection of
+ * young objects keeps all later tables, and the calls in them, until the next full collection. A process that does
+ * little else than pass calls on loses a third of its speed to that.
  *
- * Here a removed entry leaves nothing behind: open addressing with linear probing, where those behind it move up
- * (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R). The table grows and does not shrink.
+ * In this table a removed entry leaves nothing behind. It uses open addressing with linear probing and moves later
+ * entries up on removal (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R). It grows and does
+ * not shrink.
  */
 export class CallTable<T extends number | object> {
   #bits = FIRST_BITS;
@@ -46,7 +47,7 @@ export class CallTable<T extends number | object> {
     if (values[gap] === undefined) return false;
     for (let at = (gap + 1) & mask; values[at] !== undefined; at = (at + 1) & mask) {
       const moved = calls[at] ?? 0;
-      // One may not come before the place where the search for it begins.
+      // An entry must not move before its home, where the search for it begins.
       const fromHome = (at - this.#home(moved)) & mask;
       if (fromHome < ((at - gap) & mask)) continue;
       calls[gap] = moved;
@@ -63,21 +64,21 @@ export class CallTable<T extends number | object> {
     this.#size = 0;
   }
 
-  /** In no particular order; the table must not be changed meanwhile. */
+  /** In no particular order. The table must not change during the iteration. */
   *values(): Generator<T, void> {
     for (const value of this.#values) {
       if (value !== undefined) yield value;
     }
   }
 
-  /** In no particular order; the table must not be changed meanwhile. */
+  /** In no particular order. The table must not change during the iteration. */
   *entries(): Generator<[call: number, value: T], void> {
     for (const [at, value] of this.#values.entries()) {
       if (value !== undefined) yield [this.#calls[at] ?? 0, value];
     }
   }
 
-  /** Where the call is or, when it is not there, where it belongs. */
+  /** Returns the index of the call, or the index where the call belongs. */
   #find(call: number): number {
     const values = this.#values;
     const mask = values.length - 1;
@@ -86,7 +87,10 @@ export class CallTable<T extends number | object> {
     return at;
   }
 
-  /** Numbers in a row are spread out, so that runs stay short (Knuth, section 6.4, Fibonacci hashing). */
+  /**
+   * The index at which the search for a call begins. Spreads consecutive numbers, so that runs stay short (Knuth,
+   * section 6.4, Fibonacci hashing).
+   */
   #home(call: number): number {
     return Math.imul(call, 0x9e37_79b1) >>> (32 - this.#bits);
   }

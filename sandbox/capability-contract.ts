@@ -1,4 +1,4 @@
-/** What a plugin may ask of the service: the other half of the protocol. Types only. */
+/** The capabilities: requests that a plugin may send to the service. The other half of the protocol. Types only. */
 import type { Json } from './protocol.ts';
 
 /** Every capability: its method, what the guest sends and what it gets back. All of it is plain JSON. */
@@ -30,9 +30,12 @@ export interface CapabilityContract {
   'kv.listKeys': { params: { prefix: string; after?: string }; result: string[] };
   /** Resolves with the number of values that were deleted. */
   'kv.clear': { params: Record<never, never>; result: number };
-  /** Resolves with the lock's fence, or with null when it is held. Until `kv.unlock` writes of the call need it held. */
+  /**
+   * Resolves with the lock's fence, or with null when another call holds the lock. Until `kv.unlock`, the call's writes
+   * fail if it has lost the lock.
+   */
   'kv.lock': { params: { key: string; ttlSec: number }; result: number | null };
-  /** Resolves with false when the lock was held no longer. */
+  /** Resolves with false when the call no longer held the lock. */
   'kv.unlock': { params: { key: string; fence: number }; result: boolean };
   /** Fetches from a host that the plugin was granted. A refusal or a failed exchange is an error. */
   fetch: { params: FetchParams; result: FetchReply };
@@ -53,7 +56,7 @@ export interface FetchParams {
   redirect: 'follow' | 'error' | 'manual';
 }
 
-/** Bytes on their way: as they are when they are UTF-8 text, else as base64. */
+/** Bytes in transit: as text when they are UTF-8, else as base64. */
 export type FetchBody = { text: string } | { base64: string };
 
 export interface FetchReply {

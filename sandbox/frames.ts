@@ -1,25 +1,25 @@
 /**
- * Length-prefixed frames: `uint32 length | uint8 kind | uint32 number | payload`, big-endian, where `length` counts what
- * follows it and the number is that of the call or build that the frame is about. Stands alone: a process that is
- * watched, and whoever watches it, read frames alike.
+ * Length-prefixed frames: `uint32 length | uint8 kind | uint32 number | payload`, big-endian. `length` counts the bytes
+ * after it. The number is that of the call or build that the frame is about. This file is shared by a watched process
+ * and the process that watches it, so both read frames alike.
  */
 export const FRAME_HEADER_BYTES = 9;
 
-/** What the other end sent could not have come from our own code: it is beyond trust and must go. */
+/** The other end sent something that our own code never sends. The other end cannot be trusted and must be ended. */
 export class ProtocolViolation extends Error {
   override name = 'ProtocolViolation';
 }
 
-/** One frame; `text` is only valid UTF-8 by way of replacement characters. */
+/** Receives one frame. In `text`, replacement characters stand for invalid UTF-8. */
 export type OnFrame = (kind: number, number: number, text: string) => void;
 
-/** Most bytes that the payload of a frame of this kind may have; undefined when there is no such kind. */
+/** Longest payload of a frame of this kind, in bytes; undefined for an unknown kind. */
 export type MostBytes = (kind: number) => number | undefined;
 
 const LENGTH_BYTES = 4;
 const BODY_BYTES = FRAME_HEADER_BYTES - LENGTH_BYTES;
 
-/** Writes the {@link FRAME_HEADER_BYTES} bytes that a payload of this length follows. */
+/** Writes the header, {@link FRAME_HEADER_BYTES} bytes, of a frame with a payload of this length. */
 export function writeFrameHeader(target: Buffer, at: number, kind: number, number: number, payloadBytes: number): void {
   target.writeUInt32BE(BODY_BYTES + payloadBytes, at);
   target.writeUInt8(kind, at + LENGTH_BYTES);
@@ -36,13 +36,13 @@ export function encodeFrame(kind: number, number: number, text: string): Buffer 
 }
 
 /**
- * Cuts bytes into frames. Never holds more than one frame, and never more of it than its kind may have:
- * a longer one is refused by its header.
+ * Cuts bytes into frames. Holds at most one frame, and no more bytes than its kind may have: the header of a longer
+ * frame is refused.
  */
 export class FrameDecoder {
   mostBytes: MostBytes;
   readonly #onFrame: OnFrame;
-  /** What has come of a frame that is not whole: room for its header or, once that is known, for all of it. */
+  /** The incomplete frame. It has room for the header or, once the length is known, for the whole frame. */
   #begun: Buffer | null = null;
   #held = 0;
 
@@ -51,7 +51,7 @@ export class FrameDecoder {
     this.#onFrame = onFrame;
   }
 
-  /** True while the end of a frame is missing. */
+  /** True while a frame is incomplete. */
   get holding(): boolean {
     return this.#begun !== null;
   }
@@ -80,8 +80,8 @@ export class FrameDecoder {
   }
 
   /**
-   * Copied, so that a few bytes of a frame keep no chunk alive; and to one place, so that a frame which comes byte by
-   * byte costs no object for each.
+   * Copies the begun frame, so that its few bytes do not keep the whole chunk in memory. Allocates once, so that a
+   * frame that comes byte by byte does not cost an object for each byte.
    */
   #keep(bytes: Buffer, at: number, size: number): void {
     this.#begun = Buffer.allocUnsafeSlow(size);

@@ -1,6 +1,6 @@
 /**
- * Modules of Node.js that the guest's world has, by their names without `node:`: the bundler has their imports lead there,
- * and the guest makes them. Every other one can only be imported by packages, and throws when it is used.
+ * Modules of Node.js that guests have, by their names without `node:`. The bundler redirects imports of them, and the
+ * guest makes them. Packages may import other Node.js modules, which throw when they are used.
  */
 export const GUEST_MODULES = [
   'assert',

@@ -1,4 +1,4 @@
-/** Packages that describe their types not at all, or with those of Node. */
+/** Types for packages that have none, or that use Node's types. */
 
 declare module 'readable-stream/lib/stream.js' {
   const Stream: Record<string, unknown>;

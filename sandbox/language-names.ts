@@ -1,9 +1,9 @@
-/** What the language hands out by itself, by literals, operators and errors. */
+/** The group of objects that code reaches without their names, by literals, operators and errors. */
 export const AT_HAND = 0;
 
 /**
- * The names of the language on the global object, each with its group: {@link AT_HAND}, or one behind whose names lies
- * what nobody can reach by any other way, as long as nobody has looked at one of them.
+ * The language's names on the global object, each with its group: {@link AT_HAND} or a number. Code reaches the objects
+ * of a numbered group in no other way until it reads one of the group's names.
  */
 export const LANGUAGE_NAMES = {
   __proto__: null,
@@ -44,7 +44,7 @@ export const LANGUAGE_NAMES = {
   Float16Array: 1,
   Float32Array: 1,
   Float64Array: 1,
-  // Dates lead to instants.
+  // One group: a `Date` leads to `Temporal` objects.
   Date: 2,
   Temporal: 2,
   Map: 3,
@@ -69,7 +69,7 @@ export const LANGUAGE_NAMES = {
   unescape: 14,
 } as unknown as Readonly<Record<string | symbol, number | undefined>>;
 
-/** Names behind which something lies that stand in a text, whatever for. */
+/** Returns the names of numbered groups that occur anywhere in the code. */
 export function mentionedNames(code: string): string[] {
   return Object.keys(LANGUAGE_NAMES).filter((name) => LANGUAGE_NAMES[name] !== AT_HAND && code.includes(name));
 }

@@ -1,11 +1,11 @@
 /**
- * What crosses the wall between the service and guest code: message types, codes and limits; what each capability takes
- * and gives stands in `capability-contract.ts`. Types and constants only, so that the host, the driver threads, the
- * child process and the guest can all share it. Whoever receives a message parses it; a type here is a promise of shape,
- * never a proof.
+ * Messages between the service and guest code: their types, codes and limits. `capability-contract.ts` has the
+ * parameters and results of each capability. Types and constants only, so that the host, the driver threads, the child
+ * process and the guest can all share this file. Every receiver parses what it gets: a type here promises a shape and
+ * proves nothing.
  */
 
-/** Spoken by the host, the driver and the child; a peer that announces another version is refused. */
+/** The protocol version of the host, the driver and the child. A peer that announces another version is refused. */
 export const PROTOCOL_VERSION = 1;
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -52,9 +52,12 @@ export const DEFAULT_LIMITS: Limits = {
 
 /** Limits that no configuration changes. */
 export const FIXED_LIMITS = {
-  /** Evaluating a plugin's module, at the least. Large SDKs take 0.5 s, and ten times as long beside other work. */
+  /**
+   * Least time for evaluating a plugin's module, in milliseconds. Large SDKs take 0.5 s, and ten times as long on a
+   * busy machine.
+   */
   evaluate_ms: 5000,
-  /** How long past its slice a child may stay entered before it is killed. */
+  /** How long a child may stay inside the guest after the slice before it is killed, in milliseconds. */
   overdue_ms: 250,
   /** Largest frame the child accepts (a bundle or a context), in bytes. */
   down_frame_bytes: 16 * 1_048_576,
@@ -62,24 +65,24 @@ export const FIXED_LIMITS = {
   up_frame_slack_bytes: 65_536,
   /** Largest capability request or reply, in bytes of JSON text. */
   request_bytes: 1_048_576,
-  /** Captured log lines and bytes per call; what is beyond is counted and dropped. */
+  /** Captured log lines and bytes per call. Further lines are counted and dropped. */
   log_lines: 1000,
   log_bytes: 262_144,
-  /** The same for what nobody caught. */
+  /** The same for uncaught errors. */
   uncaught_lines: 8,
   uncaught_bytes: 65_536,
   /** Unanswered capability calls and armed timers per plugin call. */
   pending_requests: 256,
   timers: 1024,
-  /** Keys in one answer of `kv.listKeys`; a shorter one is the last. */
+  /** Keys in one answer of `kv.listKeys`. A shorter answer is the last. */
   kv_page: 1000,
   /** Locks that one plugin call may hold at once. */
   locks: 64,
-  /** What is kept of a dead child's standard error, in bytes. */
+  /** Last bytes that are kept of a dead child's standard error. */
   stderr_bytes: 4096,
 } as const;
 
-/** Ends that are not the plugin's own doing by `return` or `throw`; `status` is the HTTP status of the answer. */
+/** Codes for calls that the plugin did not end by `return` or `throw`. `status` is the HTTP status of the answer. */
 export const END_CODES = {
   TIMEOUT: { status: 504 },
   CPU_LIMIT: { status: 504 },
@@ -99,8 +102,9 @@ export type LogLevel = 'log' | 'info' | 'warn' | 'error' | 'debug';
 
 export interface LogEntry {
   /**
-   * `uncaught`: what no code of the plugin caught. It is shown as an error, and goes to the log of the service too.
-   * `ungranted`: no line but the name of an environment entry that was read in vain.
+   * `uncaught`: an error that no code of the plugin caught. It is shown as an error, and also goes to the service's
+   * log. `ungranted`: the message is not a log line but the name of an environment entry that the plugin read without a
+   * grant.
    */
   level: LogLevel | 'uncaught' | 'ungranted';
   message: string;
@@ -118,11 +122,14 @@ export interface Usage {
   cpu_ms: number;
   /** Capability calls made. */
   calls: number;
-  /** The isolate's heap at the end, in bytes; after a quick call without capability calls that of one shortly before. */
+  /**
+   * The isolate's heap at the end, in bytes. After a quick call without capability calls it may be an earlier
+   * measurement.
+   */
   heap_bytes: number;
 }
 
-/** The same with what crossed the wall, in bytes of JSON text: counted by the driver. */
+/** The same, plus the bytes of JSON text into and out of the child. The driver counts these. */
 export interface CallUsage extends Usage {
   /** The context, and the answers to capability calls. */
   bytes_in: number;
@@ -130,7 +137,7 @@ export interface CallUsage extends Usage {
   bytes_out: number;
 }
 
-/** What the host learns of one call, whatever its end. */
+/** The report that the host gets about one call, however it ended. */
 export interface CallReport {
   outcome: Outcome;
   logs: LogEntry[];
@@ -141,7 +148,7 @@ export interface CallReport {
   lost: boolean;
 }
 
-/** The JSON text handed to the guest's `invoke`, from which it makes the handler's context. */
+/** The JSON that the guest's `invoke` gets as text. The guest makes the handler's context from it. */
 export interface InvocationContext {
   params: Json;
   headers: Record<string, string[]>;
@@ -176,19 +183,19 @@ export type CapabilityReply =
 
 // ---- Frames between a driver thread and its child, on the child's fd 3 ---------------------------------------------
 
-// As `frames.ts` has them: the number is that of the call, or 0 where none is meant. The payload is UTF-8 JSON text of the
-// type named beside the kind.
+// Frames as in `frames.ts`. The number is the call's, or 0 for frames about no call. The payload is UTF-8 JSON text of
+// the type named beside the kind.
 
 /**
- * A file of one child's own, on which it notes what it has not sent yet: a write to a file wakes no thread. The driver
- * looks into it now and then, and when the child has died. From the beginning on it holds records, big endian:
- * `f64 offset | u32 length | u32 CRC-32 | bytes`. The offset counts all bytes that the child has ever sent on the
- * channel. The first record that does not follow on the one before it, or does not match its checksum, ends the list:
- * it is half written, or left over from earlier.
+ * The descriptor of the child's journal: a file in which the child notes what it has not sent yet. A write to a file
+ * wakes no thread. The driver reads the file now and then, and when the child has died. The file consists of records,
+ * big endian: `f64 offset | u32 length | u32 CRC-32 | bytes`. The offset counts all bytes that the child has ever sent
+ * on the channel. The list ends at the first record that does not continue the record before it, or does not match its
+ * checksum: that record is half written, or an old one.
  */
 export const JOURNAL_FD = 4;
 export const JOURNAL_HEADER_BYTES = 16;
-/** The child writes no further. */
+/** Size of the journal: the child writes no further. */
 export const JOURNAL_BYTES = 65_536;
 
 /** Frames from the driver down to the child. */
@@ -226,9 +233,9 @@ export const UP = {
 } as const;
 
 /**
- * Begins a part in the text of the guest runtime; the part's name and a newline follow, then an expression that
- * evaluates to the function `part`. Before the first one stands the runtime itself, which asks for a part when a plugin
- * first touches one of its names.
+ * Begins a part in the text of the guest runtime. After it come the part's name, a newline, and an expression that
+ * evaluates to the function `part`. The runtime itself stands before the first part. It asks for a part when a plugin
+ * first touches one of the part's names.
  */
 export const RUNTIME_PART = '\n//@ part ';
 
@@ -249,16 +256,16 @@ export interface LoadedMessage {
   version: string;
   /** Measured size of one waiting isolate, in bytes; 0 when the module did not evaluate. */
   isolate_bytes: number;
-  /** Why the module could not be evaluated; the calls of this version then end with this outcome. */
+  /** Why the module could not be evaluated. All calls of this version then end with this outcome. */
   failure: LoadFailure | null;
 }
 
-/** Why a version cannot be served; `report` is the line of a log with the stack of what was thrown, or empty. */
+/** Why a version cannot be served. `report` is a log line with the stack of the thrown error, or empty. */
 export type LoadFailure = { outcome: Outcome; report: string };
 
 /**
- * In a frame the parameter `value` comes behind the message, after a newline: a JSON text that the driver checks and
- * everybody else hands on unread. In the message itself it is that text.
+ * A capability call. In a frame the parameter `value` follows the message after a newline, as JSON text. The driver
+ * checks this text; everyone else passes it on unread. In the message itself, `value` is the same text.
  */
 export interface RequestMessage {
   /** Counts up from 1 within its call. */
@@ -272,7 +279,7 @@ export interface ReplyMessage {
   reply: CapabilityReply;
 }
 
-/** The last frame of every call, also of one that the driver ended: one DONE for each INVOKE. */
+/** The last frame of every call, even when the driver ended the call. Each INVOKE gets one DONE. */
 export interface DoneMessage {
   outcome: Outcome;
   usage: Usage;
@@ -284,7 +291,7 @@ export interface DoneMessage {
 
 // ---- Host and driver threads --------------------------------------------------------------------------------------
 
-/** What every driver thread is given when the pool starts (piscina's `workerData`). */
+/** What every driver thread gets when the pool starts (piscina's `workerData`). */
 export interface DriverData {
   protocol: number;
   /** The guest runtime's bundle. */
@@ -299,21 +306,21 @@ export interface DriverData {
 export interface Confinement {
   /** Node's permission model. */
   permission: boolean;
-  /** It ends with the service, however that ends. */
+  /** The child ends when the service ends, however the service ends. */
   pdeathsig: boolean;
   no_new_privs: boolean;
   core_dumps_off: boolean;
-  /** It may hold few files open. */
+  /** The child may hold only few files open. */
   few_files: boolean;
-  /** It goes before anything else when the machine runs out of memory. */
+  /** When the machine runs out of memory, the kernel kills the child first. */
   oom_first: boolean;
-  /** It has users, processes and a network of its own. */
+  /** The child has users, processes and a network of its own. */
   namespaces: boolean;
-  /** It can open no file but what it runs on, whatever runs in it. */
+  /** The child can open no file except those that it needs to run, whatever code runs in it. */
   files_hidden: boolean;
-  /** The kernel refuses it what no sandbox needs: io_uring, ptrace, bpf, mounts, user namespaces. */
+  /** The kernel refuses the child calls that no sandbox needs: io_uring, ptrace, bpf, mounts, user namespaces. */
   syscalls_filtered: boolean;
-  /** Why what is false is so. */
+  /** For each of these that is false, the reason. */
   missing: { [R in Restriction]?: string };
 }
 
@@ -339,21 +346,24 @@ export interface CallTask {
   timeout_ms: number;
 }
 
-/** What the port of a driver thread carries down: what one turn of the host's loop has for the thread. */
+/** What the host posts to a driver thread: the messages that one turn of the host's loop has for the thread. */
 export type ToDriver = readonly (HostMessage | RunMessage)[];
 
-/** What it carries up. */
+/** What a driver thread posts to the host. */
 export type FromDriver = readonly (DriverMessage | ReportMessage)[];
 
-/** Messages that cross at once at most: to wake the other side for each costs much, and for many only leaves it idle. */
+/**
+ * Most messages that are posted together. Waking the other side for each message costs much; collecting too many leaves
+ * the other side idle.
+ */
 export const MESSAGES_AT_ONCE = 8;
 
 /** Runs a call. */
 export type RunMessage = { type: 'run' } & CallTask;
 
 /**
- * How a call ended, one for each {@link RunMessage}: a {@link CallReport} without its names, which would cross again
- * with each message, and cost more than what they name.
+ * How a call ended; each {@link RunMessage} gets one. It is a {@link CallReport} without field names: copying the names
+ * with each message would cost more than copying the values.
  */
 export type ReportMessage = readonly [
   call: number,
@@ -385,7 +395,7 @@ export type DriverMessage =
   | { type: 'loaded'; child: number; message: LoadedMessage }
   | { type: 'request'; child: number; call: number; message: RequestMessage }
   | { type: 'meter'; child: number; rss_bytes: number; running: number; isolates: number }
-  /** Comes before the reports of the calls that end with the child; `closed` follows when it is gone. */
+  /** Comes before the reports of the calls that end with the child. `closed` follows when the child is gone. */
   | ({ type: 'dying'; child: number } & Death)
   /** The last message of a child; `stderr` is the last bytes of the child's standard error. */
   | ({ type: 'closed'; child: number; stderr: string } & Death);

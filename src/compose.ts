@@ -61,60 +61,63 @@ import { lockDataDir } from './store/sqlite/lock.ts';
 import { loadSealingKey } from './store/storage-key.ts';
 import { Teardown } from './teardown.ts';
 
-/** What a service is made from. */
+/** The parts that a service is built from. */
 export interface ServiceParts {
   configuration: Configuration;
   chains: ReadonlyMap<NetworkType, Chain>;
   signerKinds: SignerKinds;
   log: Log;
-  /** Reads the configuration anew, when its files have changed; absent: they are not looked at again. */
+  /** Reads the configuration again when its files have changed; absent: changes are not noticed. */
   readConfiguration?: () => Promise<Configuration>;
-  /** Ends a start that is under way. */
+  /** Aborts a start that is under way. */
   stop?: AbortSignal | undefined;
-  /** Makes what runs plugins; another one where none are run. */
+  /** Creates the plugin host. Set it to use another one where no plugins run. */
   createPluginHost?: (deps: PluginHostDeps) => PluginHost;
-  /** Keeps the keys; another one where they are not to be in a thread. */
+  /** Holds the signing keys. Set it to use another keeper than the key thread. */
   keyKeeper?: KeyKeeper;
-  /** Called at each moment of a transaction's life, for who wants to know what ends when the process ends there. */
+  /** Called at each step of a transaction's life. Tests use it to end the process at a given step. */
   onStep?: ((step: LifeStep) => void) | undefined;
-  /** The engine's pace; absent: that of the service. */
+  /** The engine's timing; absent: the default. */
   timing?: EngineTiming | undefined;
 }
 
 /** A service that has started. */
 export interface Service {
-  /** Where the API answers, for instance `http://127.0.0.1:8080`. */
+  /** The URL of the API, for instance `http://127.0.0.1:8080`. */
   address: string;
-  /** Where the metrics are scraped; null when they are switched off. */
+  /** The URL of the metrics; null: they are switched off. */
   metricsAddress: string | null;
-  /** Where the generated API key lies; null when the environment gave one. */
+  /** The file of the generated API key; null: the key is from the environment. */
   apiKeyFile: string | null;
-  /** A new address that signs in to the console once; null but where this start made the API key, on loopback. */
+  /**
+   * Returns a new link that signs in to the console once. Null unless this start created the API key, which happens on
+   * loopback only, and the console is enabled.
+   */
   signInLink(): string | null;
-  /** Resolves with the reason when it must not go on; closing it is the caller's. */
+  /** Resolves with the reason when the service must stop. The caller has to close it then. */
   broken: Promise<Error>;
-  /** Lets what runs come to its end for a while, then ends it. Safe to call twice. */
+  /** Lets running work finish for a while, then ends it. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** How long the answers of calls that were ended may take to leave. */
+/** How long the server waits for the last answers of calls that were ended. */
 const LAST_ANSWERS_MS = 2000;
 
 /**
- * How long the database may take for the last writes of what is being closed: longer than the engine waits for its steps,
- * shorter than a part may take. After that its connections are cut, so that none of the parts waits for it.
+ * The time limit for the last database writes while parts close. It is longer than the engine waits for its steps, and
+ * shorter than the limit for one part. After it the database connections are cut, so that no part waits for them.
  */
 const LAST_WRITES_MS = 4500;
 
-/** The same for a start that is to end, of which nobody waits for anything. */
+/** The same limit for a start that is aborted. Nothing waits for its writes. */
 const LAST_WRITES_OF_START_MS = 1000;
 
-/** The folder of the sandbox's sources, where the child's entry lies. */
+/** The folder of the sandbox's sources, with the child's entry. */
 const SANDBOX_DIR = resolve(import.meta.dirname, '..', 'sandbox');
 
 /**
- * Builds the whole service by hand, from the store upwards, and starts it. The only place where drivers are made.
- * What was opened is closed again when a later part fails, or it is to stop.
+ * Builds the whole service, from the store upwards, and starts it. Drivers are created only here. If a later part fails
+ * or `stop` aborts, the parts opened so far are closed.
  * @throws the reason of `stop`
  */
 export async function compose(parts: ServiceParts): Promise<Service> {
@@ -129,7 +132,7 @@ export async function compose(parts: ServiceParts): Promise<Service> {
   } catch (error) {
     cutOff.within(LAST_WRITES_MS);
     await opened.close().catch((failure: unknown) => log.error({ err: failure }, 'not everything was closed'));
-    // What fails after that fails because of it.
+    // After `stop`, any other failure is a consequence of it.
     stop?.throwIfAborted();
     throw error;
   } finally {
@@ -166,7 +169,7 @@ async function build(
     mostThreads: Math.min(4, availableParallelism()),
   });
   opened.later('sandbox', () => pluginHost.close(0));
-  // Its thread and its spare process start beside what follows.
+  // The host's thread and spare process start in parallel with the steps below.
   pluginHost.prepare();
   const apiKey = await openApiKey(environment.API_KEY, dataDir);
   const keys = loadSealingKey({ dataDir, configured: environment.STORAGE_ENCRYPTION_KEY, randomBytes, log });
@@ -349,7 +352,7 @@ async function build(
   const metricsServer = environment.METRICS_ENABLED ? createMetricsServer(metrics) : null;
   opened.later('metrics', () => metricsServer?.close(0));
   const graceMs = environment.SHUTDOWN_GRACE_SECONDS * 1000;
-  // The host ends what is still running after the grace; the server waits a moment longer for those last answers.
+  // The host ends running calls after the grace period. The server waits a moment longer for their last answers.
   const finish = async () => {
     cutOff.within(graceMs + LAST_WRITES_MS);
     await Promise.all([server.close(graceMs + LAST_ANSWERS_MS), pluginHost.close(graceMs)]);
@@ -376,7 +379,10 @@ function configurationFiles({ CONFIG_DIR, CONFIG_FILE_NAME }: Configuration['env
   return { files: [join(CONFIG_DIR, CONFIG_FILE_NAME), '.env'], folder: join(CONFIG_DIR, 'networks') };
 }
 
-/** The engine may wait for endpoints and the host for its compiler: neither needs the other, nor does an end. */
+/**
+ * Waits until all parts have started. The engine may wait for endpoints, and the host for its compiler, so they start
+ * in parallel. An abort does not wait for them.
+ */
 async function allStarted(starts: readonly Promise<void>[], stop?: AbortSignal): Promise<void> {
   stop?.throwIfAborted();
   const started = Promise.all(starts);

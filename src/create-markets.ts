@@ -3,7 +3,7 @@ import { contractsIn, type Environment } from './config/environment.ts';
 import type { HttpClient } from './egress/http-client.ts';
 import { createMarketClient, type MarketClient } from './egress/market-client.ts';
 
-/** The ways to where tokens are priced and traded, as the environment names them. */
+/** Creates the clients of the markets where tokens are priced and traded, from the environment. */
 export function createMarkets(
   environment: Environment,
   http: HttpClient,
@@ -14,7 +14,7 @@ export function createMarkets(
     market: createMarketClient({ url, apiKey, keyName: 'JUPITER_API_KEY', http }),
     deployments: {
       contracts: contractsIn(environment),
-      // It serves nobody without one.
+      // Soroswap requires a key.
       routes: SOROSWAP_API_KEY === undefined ? null : createMarketClient(keyed),
     },
   };

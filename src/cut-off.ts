@@ -1,15 +1,15 @@
-/** The moment at which what does not answer is waited for no longer. It comes only when somebody sets it. */
+/** A deadline after which unanswered operations are aborted. There is none until {@link within} sets it. */
 export class CutOff {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;
 
-  /** Aborts at that moment. */
+  /** Aborts at the deadline. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Sets it to so many milliseconds from now, unless it comes sooner already. */
+  /** Sets the deadline to `ms` milliseconds from now, unless it is earlier already. */
   within(ms: number): void {
     const at = performance.now() + ms;
     if (at >= this.#at) return;

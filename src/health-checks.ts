@@ -3,21 +3,21 @@ import type { ComponentHealth, HealthCheck } from './observability/health.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import type { Store } from './store/store.ts';
 
-/** What is looked at when somebody asks whether the service is ready. */
+/** The parts that a readiness check examines. */
 interface CheckedParts {
   store: Pick<Store, 'now' | 'read'>;
   engine: Pick<Engine, 'unreached'>;
   pluginHost: Pick<PluginHost, 'status'>;
-  /** Why the latest write could not be written, if so. */
+  /** The reason why the latest write failed, if it did. */
   writeFailure(): string | undefined;
   /** Free space where the data folder is, in bytes. */
   freeBytes(): Promise<number>;
 }
 
-/** Below that a database does not get far: its log alone takes some megabytes before it is given up. */
+/** The least free space. A database soon fails below it: its log alone needs some megabytes. */
 const LEAST_FREE_BYTES = 16 * 1_048_576;
 
-/** The parts of the service by name, as `/ready` shows them. */
+/** The checks of the service's parts, by their names in `/ready`. */
 export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
   const { store, engine, pluginHost, writeFailure, freeBytes } = parts;
   return {
@@ -40,7 +40,7 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
         .filter(({ state }) => state !== 'serving')
         .map(({ id, state, reason }) => ({ id, state, reason }));
       const isStuck = startFailure !== null;
-      // Without plugins nobody waits for a process.
+      // Without plugins, no call waits for a process.
       const status = isStuck && plugins.length > 0 ? 'unhealthy' : isStuck || unfit.length > 0 ? 'degraded' : 'healthy';
       const error = isStuck ? { error: `No process for plugins starts: ${startFailure}` } : {};
       return { status, ...error, threads, processes, running, queued, ...held, unfit };
@@ -49,8 +49,8 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
 }
 
 /**
- * An instance that reaches no chain is not ready while another does, so that requests go there. When none does, it is no
- * reason to take all away from those who ask what is known.
+ * An instance that reaches no chain is not ready if another instance reaches one, so that requests go there. If no
+ * instance reaches one, it stays ready, because clients can still read stored data.
  */
 function networksOf(relayers: readonly { id: string }[], unreached: ReturnType<Engine['unreached']>): ComponentHealth {
   if (unreached.length === 0) return { status: 'healthy' };

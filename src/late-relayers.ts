@@ -8,23 +8,23 @@ import type { Store } from './store/store.ts';
 
 export interface LateRelayersDeps extends Omit<AddressParts, 'read'> {
   store: Pick<Store, 'read' | 'write'>;
-  /** What the configuration declares now. */
+  /** The relayers that the configuration declares now. */
   declared(): readonly RelayerEntry[];
   engine: Pick<Engine, 'recheck'>;
-  /** From one try to the next, in milliseconds. */
+  /** The time between tries, in milliseconds. */
   everyMs?: number;
 }
 
 const EVERY_MS = 10_000;
 
 /**
- * Declared relayers that are not there yet, because their signers do not tell their keys. Each is made once its signer
- * does; all others have nothing to do with it.
+ * Declared relayers that do not exist yet, because their signers do not return their keys. Each is created once its
+ * signer does. Other relayers do not wait for them.
  */
 export class LateRelayers {
   readonly #deps: LateRelayersDeps;
   readonly #pause = new Pause();
-  /** Why each waits, as it was told of. */
+  /** The last logged reason of each waiting relayer. */
   readonly #reasons = new Map<string, string>();
   #running: Promise<void> | undefined;
   #isClosed = false;
@@ -33,7 +33,7 @@ export class LateRelayers {
     this.#deps = deps;
   }
 
-  /** Tells of them, and tries them again from now on. */
+  /** Logs the waiting relayers, and retries them from now on. */
   add(late: readonly LateRelayer[]): void {
     for (const { id, signerId, error } of late) {
       const reason = messageOf(error);
@@ -45,7 +45,7 @@ export class LateRelayers {
     if (late.length > 0 && !this.#isClosed) this.#running ??= this.#run();
   }
 
-  /** Ends after the try under way. Safe to call twice. */
+  /** Stops after the try under way. Safe to call twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pause.end();
@@ -64,7 +64,7 @@ export class LateRelayers {
 
   async #tryAgain(): Promise<void> {
     const { store, declared, engine, log } = this.#deps;
-    // One that is there by now, or not declared any more, waits for nothing.
+    // Relayers that exist by now, or are not declared any more, do not wait any longer.
     const there = new Set((await store.read.allRelayers()).map(({ id }) => id));
     const entries = declared().filter(({ id }) => this.#reasons.has(id) && !there.has(id));
     const wanted = new Set(entries.map(({ id }) => id));

@@ -21,7 +21,10 @@ import type { Store } from './store/store.ts';
 type Chains = ReadonlyMap<NetworkType, Chain>;
 
 export interface LiveSettingsParts {
-  /** Reads the files anew. @throws ConfigurationError */
+  /**
+   * Reads the files again.
+   * @throws ConfigurationError
+   */
   read(): Promise<Configuration>;
   chains: Chains;
   signerKinds: SignerKinds;
@@ -34,36 +37,37 @@ export interface LiveSettingsParts {
   log: Log;
 }
 
-/** The configuration that a running service goes by, and how it comes to go by what its files say later. */
+/** The configuration of a running service. It applies later changes of the configuration files. */
 export class LiveSettings {
   #configuration: Configuration;
   #parts: LiveSettingsParts | undefined;
   #failure = '';
 
-  /** @param configuration what the service starts with */
+  /** @param configuration the configuration at the start */
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
   }
 
-  /** A variable as plugins and notifications are given it now. */
+  /** The current value of a variable for plugins and notifications. */
   variable(name: string): string | undefined {
     return this.#configuration.variables[name];
   }
 
-  /** What is declared now. */
+  /** The relayers that are declared now. */
   get relayers(): readonly RelayerEntry[] {
     return this.#configuration.relayers;
   }
 
-  /** All is there that changes are handed to. */
+  /** Connects the parts that changes are applied to. */
   attach(parts: LiveSettingsParts): void {
     this.#parts = parts;
   }
 
   /**
-   * Goes by what the files say now, as far as that can be done without a restart, and tells of the rest. Files that
-   * cannot be used change nothing, and the log says all that is wrong with them.
-   * @throws what kept it from being applied; it is as before then, and may be tried again
+   * Applies the changes of the files that need no restart, and logs the others. Invalid files change nothing; all their
+   * problems are logged.
+   * @throws the reason when the changes could not be applied; the configuration is then unchanged, and the call may be
+   * repeated
    */
   async refresh(): Promise<void> {
     const parts = this.#parts;
@@ -78,7 +82,7 @@ export class LiveSettings {
         parts.log.error({ problems }, 'the changed configuration cannot be used, nothing of it is applied');
         return;
       }
-      // It is tried again and again, and told of once.
+      // The refresh is repeated, so a failure that stays the same is logged once.
       if (this.#failure !== String(error)) parts.log.error({ err: error }, 'the changed configuration was not applied');
       this.#failure = String(error);
       throw error;
@@ -95,7 +99,7 @@ export class LiveSettings {
     });
     for (const warning of now.warnings) if (!was.warnings.includes(warning)) log.warn({ warning }, 'configuration');
 
-    // The last first that others refer to.
+    // Applies notifications first, because relayers refer to them.
     const { configuration, notifications, relayers, pluginIds } = changes;
     const addresses = { chains, signers: settings.signers, read: store.read, log };
     const { addressed, late: unmade } = await withAddresses(relayers, addresses);
@@ -116,7 +120,7 @@ export class LiveSettings {
   }
 }
 
-/** The endpoints that the operator's files name, with the markets of networks. */
+/** The endpoints in the operator's files, and the markets of networks. */
 export function declaredUrls({ networks, relayers }: Configuration, chains: Chains): RpcUrl[] {
   return [
     ...networks.flatMap((network) => {

@@ -1,10 +1,10 @@
-/** The entry: reads the configuration, starts the service, ends it when the system asks. */
+/** The entry. Reads the configuration, starts the service, and ends it on a signal. */
 import type { Service } from './compose.ts';
 import { keepLater } from './loading/keep-later.ts';
 import { resolveOwnModules } from './loading/own-modules.ts';
 import { takePackages } from './loading/take-packages.ts';
 
-/** On an older one the flags of plugin processes do not exist, and their network would be open. */
+/** Older versions of Node lack the flags of plugin processes. Plugins would have network access there. */
 if (!process.version.startsWith('v26.')) {
   fail('Isolayer did not start.', `It runs on Node 26, and this is ${process.version}: npm start takes the right one.`);
 }
@@ -12,7 +12,7 @@ if (!process.version.startsWith('v26.')) {
 const stop = new AbortController();
 let endingSince = 0;
 
-/** What it is made of is loaded only now: a signal that comes before has somebody to hear it. */
+/** Starts the service. Its modules are loaded only here, so that signal handlers exist before that. */
 async function start(): Promise<Service> {
   const areKept = takePackages();
   resolveOwnModules();
@@ -46,7 +46,7 @@ async function start(): Promise<Service> {
   const service = await compose({ configuration, readConfiguration, chains, signerKinds, log, stop: stop.signal });
   if (!stop.signal.aborted) {
     log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');
-    // Not where the text may be kept: the link stands for the key.
+    // The link gives access like the key, so it is shown only on a terminal, where the text is not stored.
     const signInLink = process.stderr.isTTY ? service.signInLink() : null;
     process.stderr.write(welcome({ ...service, signInLink }));
     if (!areKept) keepLater();
@@ -57,17 +57,20 @@ async function start(): Promise<Service> {
   return service;
 }
 
-/** What it stands on is no longer what it was: it ends in good order, and with an exit code that is not 0. */
+/** Stops a service whose database has gone back in time. It closes in order and exits with a code other than 0. */
 async function giveUp(service: Service, reason: Error): Promise<never> {
   stop.abort();
   await service.close();
   return fail('Isolayer cannot go on.', reason);
 }
 
-/** npm passes on the signal of a Ctrl-C that the terminal has given to us as well: within this time both are one. */
+/**
+ * Two signals within this time count as one. After Ctrl-C the terminal signals this process, and npm passes the same
+ * signal on.
+ */
 const ONE_SIGNAL_MS = 1000;
 
-/** First signal: in good order, also when the start is still under way. Second: at once. */
+/** Handles a signal. The first one closes the service in order, also during the start. The second one exits at once. */
 async function end(signal: NodeJS.Signals, starting: Promise<Service>): Promise<void> {
   if (stop.signal.aborted) {
     if (performance.now() - endingSince > ONE_SIGNAL_MS) process.exit(1);
@@ -78,11 +81,11 @@ async function end(signal: NodeJS.Signals, starting: Promise<Service>): Promise<
   stop.abort();
   const service = await starting.catch(unlessStopped);
   await service?.close();
-  // Nothing that was left open, in a library for instance, keeps the process.
+  // Exits even if something is still open, for instance in a library.
   process.exit(0);
 }
 
-/** A start that was told to stop has ended what it began. */
+/** Ignores the error of a stopped start. It has closed its parts by then. */
 function unlessStopped(error: unknown): void {
   if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
 }
@@ -97,7 +100,7 @@ function reasonsOf(error: unknown): string[] {
   return [error instanceof Error ? error.message : String(error)];
 }
 
-// Whoever read it may be gone before we are, as `tee` is after a Ctrl-C; the service still ends in good order.
+// The reader of standard error may have ended, as `tee` does after a Ctrl-C. The service still ends in order.
 process.stderr.on('error', () => undefined);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {

@@ -3,18 +3,18 @@ import { AppError } from './domain/errors.ts';
 import type { Store } from './store/store.ts';
 
 /**
- * What became of a write: it is on disk (`kept`), its body threw or its lease was lost (`undone`), or the store could
+ * The outcome of a write: it is on disk (`kept`), its body threw or its lease was lost (`undone`), or the store could
  * not write it (`failed`).
  */
 export type WriteOutcome = 'kept' | 'undone' | 'failed';
 
-/** Counts what becomes of writes. */
+/** Counts writes by outcome. */
 interface WriteMetrics {
-  /** `seconds` from the asking on, with the time in the queue; `failure` says why one has failed. */
+  /** `seconds` is the time since the request, including the queue. `failure` is the reason of a failed write. */
   wrote(outcome: WriteOutcome, seconds: number, failure?: string): void;
 }
 
-/** The same store, each of whose writes is counted when it has ended. */
+/** Returns the store with each write counted when it ends. */
 export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Clock, 'elapsed'>): Store {
   const metered = async <T>(write: () => Promise<T>): Promise<T> => {
     const began = clock.elapsed();
@@ -44,7 +44,7 @@ export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Cl
   };
 }
 
-/** With what the database itself said, which is for operators. */
+/** Returns the reason for operators, with the database's own message. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== message ? `${message}: ${cause.message}` : message;

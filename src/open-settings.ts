@@ -23,26 +23,26 @@ export interface SettingsParts {
   configuration: Pick<Configuration, 'environment' | 'networks' | 'notifications' | 'plugins' | 'relayers' | 'signers'>;
   chains: ReadonlyMap<NetworkType, Chain>;
   signerKinds: SignerKinds;
-  /** For signers of the configuration. */
+  /** The tools for signers of the configuration. */
   signerTools: SignerTools;
-  /** The way to services that signers of clients name. */
+  /** The HTTP client for services in clients' signers. */
   clientHttp: SignerTools['http'];
   store: Store;
   log: Log;
 }
 
-/** What relayers are made of, as the configuration and clients have it. */
+/** The settings of relayers, from the configuration and from clients. */
 export interface OpenedSettings {
   feed: SettingsFeed;
   networks: NetworkDirectory;
   signers: SignerDirectory;
   plugins: PluginDirectory;
   apiKeys: ApiKeyDirectory;
-  /** Declared relayers that cannot be made yet. */
+  /** Declared relayers that cannot be created yet. */
   late: readonly LateRelayer[];
 }
 
-/** Opens the signers, and brings what the configuration declares and what the store has together. */
+/** Opens the signers, and merges the configuration with the stored settings. */
 export async function openSettings(parts: SettingsParts, opened: Teardown): Promise<OpenedSettings> {
   const { configuration, chains, signerKinds, signerTools, clientHttp, store, log } = parts;
   const ring = await openKeyRing(signerKinds, configuration.signers, signerTools);

@@ -16,10 +16,10 @@ export interface StoreParts {
 /** How long a start waits for a database server that does not answer. */
 const DATABASE_PATIENCE_MS = 30_000;
 
-/** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */
+/** Opens PostgreSQL, which instances share, if there is a URL. Otherwise opens the database file in the data folder. */
 export async function openStore(url: string | undefined, { dataDir, log, sealer, cut }: StoreParts): Promise<Store> {
   if (url !== undefined) {
-    // Its client is some 4 MB of code that the embedded store has no use for.
+    // Loads the client only here: it is some 4 MB of code that the embedded store does not need.
     const { openPostgresStore } = await import('./store/postgres/postgres.ts');
     return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS, cut });
   }

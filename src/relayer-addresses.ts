@@ -16,7 +16,7 @@ export interface AddressParts {
   log: Log;
 }
 
-/** A declared relayer that cannot be made yet: its signer does not tell its key, and nothing is stored of it. */
+/** A declared relayer that cannot be created yet: its signer does not return its key, and no relayer is stored. */
 export interface LateRelayer {
   id: string;
   signerId: string;
@@ -24,10 +24,10 @@ export interface LateRelayer {
 }
 
 /**
- * Relayers with the addresses that their signers have on their chains. A relayer keeps the address that it has for as
- * long as it names the same signer: its money and its transactions are there. A key that is another one by now signs
- * nothing for it, so a signer that cannot be asked keeps no relayer from its address.
- * @param isReset the store remembers nothing: the key counts where it is known
+ * Adds to each relayer the address of its signer on its chain. A relayer keeps its stored address as long as its
+ * signer's id stays the same, because its money and transactions are there. If the signer's key has changed, the
+ * relayer signs nothing. So the stored address is also safe when the signer does not answer.
+ * @param isReset the stored address does not count: the key's address is used where the key is known
  */
 export async function withAddresses(
   relayers: readonly RelayerEntry[],
@@ -73,7 +73,7 @@ export async function withAddresses(
   return { addressed: found.filter((one) => one !== undefined), late };
 }
 
-/** Says why the signer of a relayer cannot sign for its account: it has the key of another one. */
+/** Returns the reason when a relayer's signer has the key of another account. */
 export function keyFaults({ chains, signers }: Pick<AddressParts, 'chains' | 'signers'>) {
   return async ({ networkType, signerId, address }: Relayer): Promise<string | undefined> => {
     const chain = chains.get(networkType);

@@ -6,7 +6,7 @@ import type { Metrics } from './observability/metrics.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import type { Store } from './store/store.ts';
 
-/** What is looked at when somebody asks for the metrics. */
+/** The parts that a scrape samples. */
 interface SampledParts {
   store: Pick<Store, 'read' | 'now'>;
   chains: ReadonlyMap<NetworkType, Pick<Chain, 'unit'>>;
@@ -16,8 +16,8 @@ interface SampledParts {
 }
 
 /**
- * Has gauges say what is so at a scrape: of each part as a whole, so that nothing stays behind of what is gone. What the
- * store knows comes from there and not from what this instance has seen: another one may have changed it since.
+ * Updates gauges at each scrape. Each gauge is set as a whole, so that no value of a removed item stays. Stored facts
+ * are read from the store, because another instance may have changed them.
  */
 export function sampleAtScrape(
   metrics: Metrics,
@@ -50,7 +50,7 @@ export function sampleAtScrape(
   });
 }
 
-/** The store that takes no writes any more does not tell the time either. */
+/** Whether the store answers. A store that accepts no more writes does not return its time either. */
 async function answers(store: Pick<Store, 'now'>): Promise<boolean> {
   try {
     await store.now();

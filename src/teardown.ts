@@ -1,6 +1,6 @@
 import { inTime } from './domain/in-time.ts';
 
-/** How long one step may take unless it says so itself. */
+/** The default time limit of a step. */
 const STEP_MS = 5000;
 
 interface Step {
@@ -10,20 +10,20 @@ interface Step {
 }
 
 /**
- * What was opened, closed in the opposite order. A step that fails or does not come to its end keeps none of the others
- * from being taken, so that the whole ends within the sum of the limits whatever hangs.
+ * Closes opened parts in reverse order. A step that fails or hangs does not stop the others. So closing ends within the
+ * sum of the limits.
  */
 export class Teardown {
   readonly #steps: Step[] = [];
   #closing: Promise<void> | undefined;
 
-  /** @param limitMs how long the step may take */
+  /** @param limitMs the time limit of the step */
   later(name: string, run: () => unknown, limitMs = STEP_MS): void {
     this.#steps.push({ name, run, limitMs });
   }
 
   /**
-   * Safe to call twice.
+   * Closes all parts. Safe to call twice.
    * @throws AggregateError naming each step that failed or was given up, after all were tried
    */
   close(): Promise<void> {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What the loader of shared libraries and OpenSSL read at the start; neither holds a secret. */
+/** Files that the loader of shared libraries and OpenSSL read at the start. Neither holds a secret. */
 const SETTINGS = ['/etc/ld.so.cache', '/etc/ssl/openssl.cnf'];
 
-/** What this program of Node needs to start, as absolute paths: itself, the folders of its libraries, settings. */
+/** Absolute paths that this node program needs to start: itself, the folders of its libraries, and settings. */
 export function runtimeFiles(): string[] {
   const folders = sharedLibraries().map((file) => dirname(file));
   return [process.execPath, ...new Set(folders), ...SETTINGS.filter((file) => existsSync(file))];

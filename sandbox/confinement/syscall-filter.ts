@@ -1,6 +1,8 @@
 import { endianness } from 'node:os';
 
-/** `AUDIT_ARCH_*` of linux/audit.h, and the numbers of the refused calls in the kernel's table for it. */
+/**
+ * `AUDIT_ARCH_*` of linux/audit.h, and the numbers of the handled calls in the kernel's table for this architecture.
+ */
 interface Architecture {
   readonly audit: number;
   readonly clone: number;
@@ -8,7 +10,7 @@ interface Architecture {
   readonly refused: readonly number[];
 }
 
-/** Numbers that newer calls share on all architectures (since Linux 5.1). */
+/** Numbers of newer calls, the same on all architectures (since Linux 5.1). */
 const EVERYWHERE = {
   io_uring_setup: 425,
   io_uring_enter: 426,
@@ -25,7 +27,7 @@ const EVERYWHERE = {
   mount_setattr: 442,
 };
 
-/** What no sandbox process needs, and what exploits of the kernel or of a neighbour begin with. */
+/** Calls that no sandbox process needs, and with which exploits of the kernel or of another process begin. */
 const X64 = {
   ptrace: 101,
   personality: 135,
@@ -112,14 +114,14 @@ const fail = (errno: number) => 0x00050000 | errno;
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** The x32 variant of each call of x64 has this bit in its number; no program of ours makes one. */
+/** Each x32 call has this bit in its number on x64. None of our programs makes x32 calls. */
 const X32_BIT = 0x40000000;
 const CLONE_NEWUSER = 0x10000000;
 
 /**
- * A seccomp filter for a process that runs guests or builds, as the kernel takes it: an array of `struct sock_filter`.
- * It refuses a short list of calls with EPERM and allows the others. `clone3`, whose flags a filter cannot see, is told
- * to be missing, and the C library uses `clone`.
+ * Makes a seccomp filter for a process that runs guests or builds, in the kernel's form: an array of `struct
+ * sock_filter`. The filter refuses a short list of calls with EPERM and allows the others. It cannot see the flags of
+ * `clone3`, so it reports `clone3` as missing, and the C library uses `clone`.
  * @returns undefined for an architecture whose numbers are not listed here
  */
 export function syscallFilter(arch: NodeJS.Architecture): Buffer | undefined {
@@ -133,7 +135,7 @@ export function syscallFilter(arch: NodeJS.Architecture): Buffer | undefined {
     ...(arch === 'x64' ? refuseIf(JUMP_IF_AT_LEAST, X32_BIT, EPERM) : []),
     ...refuseIf(JUMP_IF_EQUAL, table.clone3, ENOSYS),
     ...table.refused.flatMap((number) => refuseIf(JUMP_IF_EQUAL, number, EPERM)),
-    // Threads and children are allowed, a user namespace with rights of its own is not.
+    // Allows threads and children, but no new user namespace, in which a process would have rights of its own.
     instruction(JUMP_IF_EQUAL, table.clone, 0, 3),
     instruction(LOAD, FIRST_ARGUMENT_AT),
     ...refuseIf(JUMP_IF_SET, CLONE_NEWUSER, EPERM),

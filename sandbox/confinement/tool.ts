@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the system's own tools lie; the environment's PATH has no say in how a process is confined. */
+/** Folders of the system's own tools. PATH is ignored: the environment must not decide how a process is confined. */
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const HELP_MS = 2000;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A file without a name that others can open by its descriptor under `/proc`.
+ * Makes a file without a name. Other processes can open it by its descriptor under `/proc`.
  * @returns the descriptor
  */
 export function unnamedFile(bytes: Buffer): number {

@@ -1,11 +1,11 @@
-/** A namespace that a process can have for itself, as bubblewrap names it. */
+/** A namespace that a process can have for itself, by bubblewrap's name. */
 type Namespace = 'pid' | 'net' | 'ipc' | 'uts';
 
 /**
- * Arguments of `bwrap` (bubblewrap) for a root folder that is empty but for what is readable. What runs behind them has
- * users of its own and no rights.
+ * Arguments of `bwrap` (bubblewrap) for a root folder that holds only the readable files. The process inside has its
+ * own user namespace and no rights.
  * @param readable files and folders by their absolute paths
- * @param links symbolic links beside them, each with what it leads to
+ * @param links symbolic links in the same root, each with its target
  */
 export function emptyRoot(
   readable: readonly string[],
@@ -29,9 +29,9 @@ export function emptyRoot(
 }
 
 /**
- * Arguments of `setpriv` (util-linux 2.40) that leave the same to be opened by Landlock, which needs no namespace: so it
- * works in containers too.
- * @param listed folders of which the names are told, with those in all folders below
+ * Arguments of `setpriv` (util-linux 2.40) that allow opening the same files by Landlock. Landlock needs no namespace,
+ * so it works in containers too.
+ * @param listed folders whose names may be listed, including all folders below them
  */
 export function fileRules(readable: readonly string[], listed: readonly string[] = []): string[] {
   return [

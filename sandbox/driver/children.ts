@@ -5,7 +5,7 @@ import { NO_CALL } from './pulse.ts';
 import { Starts } from './starter/starts.ts';
 import { Supervisor, unableToRun } from './supervisor.ts';
 
-/** The children of one thread, by the numbers that the host gave them. */
+/** The children of one thread, by the numbers that the host gives them. */
 export class Children {
   readonly #runtime: string;
   readonly #launcher: Launcher;
@@ -20,7 +20,7 @@ export class Children {
     this.#starts = new Starts(launcher, data.program);
   }
 
-  /** Acts on one message of the host; one for a child that is gone is dropped, since `closed` is on its way. */
+  /** Acts on one message of the host. A message for a child that is gone is dropped, since `closed` is on its way. */
   receive(message: HostMessage): void {
     const supervisor = this.#supervisors.get(message.child);
     switch (message.type) {
@@ -68,7 +68,7 @@ export class Children {
       });
       this.#supervisors.set(number, supervisor);
     } catch (error) {
-      // Where the service is out of descriptors, for instance: the thread's other children must not end of it.
+      // For instance, the service is out of descriptors. The error must not end the thread's other children.
       journal?.close();
       const detail = error instanceof Error ? error.message : String(error);
       this.#post({ type: 'closed', child: number, cause: 'start', detail, culprit: NO_CALL, stderr: '' });

@@ -14,7 +14,7 @@ import { allowTimerSlack } from './processor/timer-slack.ts';
 import { reportMessage } from './report-message.ts';
 import { unableToRun } from './supervisor.ts';
 
-/** What a driver thread posts to its parent once, when it can work. */
+/** What a driver thread posts to its parent once, as soon as it can work. */
 export interface DriverHello {
   /** The thread's id, which is piscina's `worker.id`. */
   thread: number;
@@ -31,7 +31,7 @@ if (data.protocol !== PROTOCOL_VERSION) {
 const { port1: mine, port2: port } = new MessageChannel();
 let outbox: FromDriver[number][] = [];
 
-/** Messages of one turn of the loop cross together, see {@link MESSAGES_AT_ONCE}. */
+/** Collects the messages of one turn of the loop and posts them together, see {@link MESSAGES_AT_ONCE}. */
 function post(message: FromDriver[number]): void {
   const waiting = outbox.push(message);
   if (waiting >= MESSAGES_AT_ONCE) flush();
@@ -63,5 +63,5 @@ function run(task: CallTask): void {
   children.run(task).then(answer, () => answer(unableToRun()));
 }
 
-/** Piscina asks for a task, and gets none: one message for each call costs more than the call. */
+/** Piscina requires a task function. It does nothing: a piscina message for each call would cost more than the call. */
 export function task(): void {}

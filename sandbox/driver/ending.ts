@@ -3,7 +3,7 @@ import type { Gone } from './child/child.ts';
 
 /** Why a child came to its end. */
 
-/** How a call ends whose child came to its end. */
+/** How a call ends when its child ended. */
 export interface Verdict {
   code: EndCode;
   message: string;
@@ -11,9 +11,9 @@ export interface Verdict {
   lost: boolean;
 }
 
-/** What V8 and isolated-vm write before they abort for want of memory. */
+/** What V8 and isolated-vm write before they abort because memory is short. */
 const MEMORY_TEXTS = /out of memory|Heap statistics|invalid size error|allocation failed/i;
-/** V8 ends itself by a trap where it cannot go on, and by an abort where it is out of memory. */
+/** V8 ends itself by a trap when it cannot go on, and by an abort when it is out of memory. */
 const MEMORY_SIGNALS: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
 
 /** Whether a child that died by itself ran out of memory. */
@@ -21,14 +21,17 @@ export function diedOfMemory(gone: Gone): boolean {
   return MEMORY_SIGNALS.includes(gone.signal) || MEMORY_TEXTS.test(gone.stderr);
 }
 
-/** Whether the call that was inside the guest when a child died can have been the reason. */
+/** Whether the call that was inside the guest when a child died can be the cause. */
 export function diedOfGuest(gone: Gone): boolean {
-  // Nothing that a guest does makes the kernel send SIGKILL to its process but the use of memory, and then the
-  // machine was short of it rather than the plugin over its limit.
+  // A guest makes the kernel send SIGKILL only by its use of memory. Then the machine was short of memory; the plugin
+  // was not over its limit.
   return gone.signal !== 'SIGKILL';
 }
 
-/** How each call of the child ends; the culprit is the one that was inside the guest. */
+/**
+ * Decides how a call of the child ends.
+ * @param culprit whether this call was inside the guest
+ */
 export function verdictOn(cause: Death['cause'], culprit: boolean, limits: Limits, memory: boolean): Verdict {
   if (!culprit || cause === 'closed' || cause === 'start') {
     return { code: 'SANDBOX_LOST', message: "The plugin's sandbox process ended under the call", lost: true };

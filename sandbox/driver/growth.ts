@@ -1,22 +1,28 @@
 import { CallTable } from '../call-table.ts';
 import { NO_CALL } from './pulse.ts';
 
-/** A clock that saw a stretch begin and end at once still saw a stretch. */
+/**
+ * Every stretch counts for at least this long, in milliseconds: the clock may see its begin and end at the same
+ * instant.
+ */
 const LEAST_MS = 0.01;
 
-/** Follows in whose stretches the memory of a child grew, so that who filled it is known when it is too large. */
+/**
+ * Tracks during which call's stretches the child's memory grew. When the memory is too large, this names the call that
+ * filled it.
+ */
 export class Growth {
   #rssBytes = 0;
   /** Time inside the guest since the last look, in milliseconds. */
   readonly #spent = new CallTable<number>();
   readonly #grown = new CallTable<number>();
 
-  /** A call was inside the guest for so long, in milliseconds. */
+  /** Adds a stretch of `ms` milliseconds that this call spent inside the guest. */
   ran(call: number, ms: number): void {
     this.#spent.set(call, (this.#spent.get(call) ?? 0) + Math.max(ms, LEAST_MS));
   }
 
-  /** The child has this much memory now, in bytes: what is new is divided among who ran since the last look. */
+  /** Records the child's present memory, in bytes. Divides the growth among the calls that ran since the last look. */
   measured(rssBytes: number): void {
     const grownBytes = rssBytes - this.#rssBytes;
     this.#rssBytes = rssBytes;
@@ -34,7 +40,10 @@ export class Growth {
     this.#spent.delete(call);
   }
 
-  /** The call, still there, in which the memory grew most; {@link NO_CALL} where none took `leastBytes`. */
+  /**
+   * Returns the running call during which the memory grew most, or {@link NO_CALL} when no call grew it by
+   * `leastBytes`.
+   */
   most(leastBytes: number): number {
     let most = NO_CALL;
     let bytes = leastBytes;

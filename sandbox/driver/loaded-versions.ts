@@ -1,7 +1,7 @@
 import { ProtocolViolation } from '../frames.ts';
 import { DEFAULT_LIMITS, type Limits, type LoadedMessage, type LoadFailure, type PluginVersion } from '../protocol.ts';
 
-/** What is kept of a version once the child has its code. */
+/** What the driver keeps of a version after the child has its code. */
 export interface LoadedVersion {
   readonly version: string;
   readonly limits: Limits;
@@ -23,7 +23,7 @@ export class LoadedVersions {
     return this.#expected.length > 0;
   }
 
-  /** The newest limits: those in force for the process as a whole. */
+  /** The limits of the newest version. They hold for the process as a whole. */
   get limits(): Limits {
     return this.#expected.at(-1)?.limits ?? this.#loaded[0]?.limits ?? DEFAULT_LIMITS;
   }
@@ -45,7 +45,7 @@ export class LoadedVersions {
   answered({ version, failure }: LoadedMessage): void {
     const expected = this.#expected.shift();
     if (expected?.version !== version) throw new ProtocolViolation('LOADED names another version than LOAD');
-    // A failure displaces nothing that is served, but an earlier failure.
+    // A version that failed replaces only an earlier failure; the served versions stay.
     const served = this.#loaded.filter((known) => known.failure === null && known.version !== version);
     this.#loaded = [
       { version, limits: expected.limits, failure },

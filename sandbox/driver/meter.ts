@@ -1,12 +1,15 @@
 import { ProtocolViolation } from '../frames.ts';
 import { type CallUsage, FIXED_LIMITS, type Limits, type LogEntry } from '../protocol.ts';
 
-/** What the capability calls of one child may hold in the service's memory at once, in bytes. */
+/** How many bytes the unanswered capability calls of one child may hold in the service's memory. */
 const MOST_BYTES_IN_FLIGHT = 16 * 1_048_576;
-/** By how much the driver's clock may see more than the limit before the child counts as a liar. */
+/**
+ * The factor, and the milliseconds on top, by which the driver's clock may exceed the limit before the child counts as
+ * a liar.
+ */
 const CLOCK_DOUBT = 3;
 const CLOCK_SLACK_MS = 1000;
-/** The shortest stretch there is. A child that came and went before the driver looked was inside all the same. */
+/** The shortest stretch that is counted. A child that entered and left before the driver looked was still inside. */
 const LEAST_STRETCH_MS = 0.01;
 
 const MOST_LOG_LINES = FIXED_LIMITS.log_lines + FIXED_LIMITS.uncaught_lines;
@@ -17,17 +20,17 @@ export class BytesInFlight {
   bytes = 0;
 }
 
-/** What becomes of a capability call. */
+/** The decision about a capability call. */
 export type Admission = 'admitted' | 'call-limit' | 'too-many-bytes';
 
 /**
- * Counts what one call consumes, by what the driver itself sees. The child counts as well and acts first; here it
- * is made certain that a child that lies gains nothing.
+ * Counts what one call consumes, by what the driver itself sees. The child counts as well and acts first. The driver's
+ * count makes sure that a child that lies gains nothing.
  */
 export class Meter {
   readonly logs: LogEntry[] = [];
   droppedLogs = 0;
-  /** What crossed the wall, in bytes of JSON text: into the child, and out of it. */
+  /** Bytes of JSON text that went into the child, and that came out of it. */
   bytesIn = 0;
   bytesOut = 0;
   readonly #limits: Limits;
@@ -89,7 +92,7 @@ export class Meter {
   }
 
   /**
-   * A stretch of guest code took this long by the driver's clock.
+   * Adds a stretch of guest code, measured by the driver's clock.
    * @throws ProtocolViolation when the sum is far beyond what our own child would have allowed
    */
   ran(ms: number): void {
@@ -100,7 +103,8 @@ export class Meter {
   }
 
   /**
-   * What the child says of its time: not much less than the driver saw of it, and not more than there was.
+   * Returns the child's own time, limited to what the driver believes: at least a third of the driver's count, and at
+   * most the time that has passed.
    * @param ms the child's own sum
    * @param wallMs since the call began
    */
@@ -109,8 +113,8 @@ export class Meter {
   }
 
   /**
-   * The call is over for the service, and its guest speaks on.
-   * @throws ProtocolViolation when it says more than all that a call may say
+   * The call is over for the service, but its guest goes on sending.
+   * @throws ProtocolViolation when it sends more than a call may send
    */
   late(): void {
     this.#late += 1;
@@ -119,7 +123,7 @@ export class Meter {
     }
   }
 
-  /** Nothing of the call waits any more. Safe to call twice. */
+  /** Forgets the call's unanswered capability calls. Safe to call twice. */
   close(): void {
     for (const id of [...this.#pending.keys()]) this.answered(id);
   }

@@ -7,26 +7,26 @@ import { type ChildNiceness, Priority } from './processor/priority.ts';
 import { ProcessorTime } from './processor/processor-time.ts';
 import { NO_CALL, Pulse } from './pulse.ts';
 
-/** How it stands with a child at one look. */
+/** The state of a child at one look. */
 export interface Look {
   /** Milliseconds of a monotonic clock. */
   now: number;
   rssBytes: number;
   ready: boolean;
   limits: Pick<Limits, 'process_mb' | 'slice_ms'>;
-  /** Whether an honest child would have something to say. */
+  /** Whether an honest child would have sent something by now. */
   owesASign: boolean;
 }
 
 const MIB = 1_048_576;
-/** From the start of the process to READY; generous, for a machine that starts many at once. */
+/** Longest time from the start of the process to READY. Generous, for a machine that starts many at once. */
 const START_MS = 10_000;
-/** Who took less than this share of the process's memory did not fill it. */
+/** A call that took less than this share of the process's memory is not blamed for filling it. */
 const LEAST_GUILT = 1 / 8;
 
 /**
- * Says when a child has to go and whose fault that is, by the clock and what the operating system says of it, and has
- * it wait for others while it is busy.
+ * Decides when a child has to go, and which call is to blame. It judges by the clock and by what the operating system
+ * reports. It also lowers the priority of a busy child.
  */
 export class OverrunDetector {
   readonly pulse: Pulse;
@@ -38,8 +38,8 @@ export class OverrunDetector {
   #lookedAt = 0;
 
   /**
-   * @param child that is watched, and was started just now
-   * @param niceness how the system is told of it
+   * @param child the child to watch, which was just started
+   * @param niceness sets the nice values of the child
    */
   constructor(child: ChildPids, niceness: ChildNiceness = new Niceness(child)) {
     this.pulse = new Pulse(this.#startedAt);
@@ -48,13 +48,16 @@ export class OverrunDetector {
     this.#priority = new Priority(niceness, this.#startedAt);
   }
 
-  /** The call that is inside the guest or, since a child is looked at now and then only, was there last. */
+  /**
+   * The call that is inside the guest. When no call is inside, the call that was inside last: the child is looked at
+   * only now and then.
+   */
   get suspect(): number {
     return this.pulse.entered ?? this.pulse.lastEntered;
   }
 
   /**
-   * The child says that this call, or none, left the guest.
+   * The child reports that this call, or no call, left the guest.
    * @returns how long the stretch took
    * @throws ProtocolViolation
    */
@@ -75,7 +78,7 @@ export class OverrunDetector {
     this.#growth.ended(call);
   }
 
-  /** Why the child has to go, or null. */
+  /** Returns why the child has to go, or null. */
   look({ now, rssBytes, ready, limits, owesASign }: Look): Death | null {
     const insideSince = this.pulse.entered === null ? null : this.pulse.enteredSince(0);
     const evaluating = this.pulse.entered === NO_CALL;
@@ -96,7 +99,7 @@ export class OverrunDetector {
     return overdue === null ? null : { cause: 'overdue', detail: overdue, culprit: entered ?? NO_CALL };
   }
 
-  /** Why the child has to go for what its process took of the processor, or null; to be asked now and then. */
+  /** Returns why the child has to go for the processor time of its process, or null. Call it now and then. */
   overspent(now: number, shares: readonly Share[]): Death | null {
     const detail = this.account.overdrawn(now, this.#processor.read(), shares);
     return detail === null ? null : { cause: 'overdue', detail, culprit: NO_CALL };

@@ -2,10 +2,12 @@ import { evaluationMs } from '../evaluation-time.ts';
 import { ProtocolViolation } from '../frames.ts';
 import { FIXED_LIMITS } from '../protocol.ts';
 
-/** Guest code that runs on no call's behalf: a module that is evaluated. */
+/** The number that stands for guest code outside calls: the evaluation of a module. */
 export const NO_CALL = 0;
 
-/** Follows a child in and out of the guest, and tells when it has been there, or silent, for too long. */
+/**
+ * Tracks when a child enters and leaves the guest. Reports a child that stays inside, or gives no sign, for too long.
+ */
 export class Pulse {
   #entered: { call: number; since: number } | null = null;
   #lastEntered = NO_CALL;
@@ -16,7 +18,7 @@ export class Pulse {
     this.#heardAt = now;
   }
 
-  /** The call that is inside the guest; {@link NO_CALL} when it is none's, null when the child is outside. */
+  /** The call that is inside the guest. {@link NO_CALL} while a module is evaluated, null when the child is outside. */
   get entered(): number | null {
     return this.#entered?.call ?? null;
   }
@@ -26,12 +28,12 @@ export class Pulse {
     return this.#lastEntered;
   }
 
-  /** Since when it is inside, on the same clock, and not before `earliest`. */
+  /** When the child entered the guest, on the same clock, or `earliest` if that is later. */
   enteredSince(earliest: number): number {
     return Math.max(this.#entered?.since ?? earliest, earliest);
   }
 
-  /** The child gave a sign of life, or got something to do after it had nothing. */
+  /** The child gave a sign of life, or got work after it had none. */
   heard(now: number): void {
     this.#heardAt = now;
   }
@@ -55,8 +57,8 @@ export class Pulse {
   }
 
   /**
-   * Why the child has to go, or null.
-   * @param owesASign whether an honest child would have something to say
+   * Returns why the child has to go, or null.
+   * @param owesASign whether an honest child would have sent something by now
    */
   overdue(now: number, sliceMs: number, owesASign: boolean): string | null {
     const moduleMs = evaluationMs({ slice_ms: sliceMs });
@@ -67,7 +69,7 @@ export class Pulse {
         ? `it has been inside the guest for ${Math.round(took)} ms; ${mayTake} ms are allowed`
         : null;
     }
-    // Calls may wait for minutes: a child that had nothing to say so long is given its time with what comes next.
+    // A child may have nothing to send for minutes while its calls wait. Its time starts anew with its next work.
     if (!owesASign) this.#heardAt = now;
     // Between two entries an honest child makes at most one isolate.
     const mayBeSilent = moduleMs + sliceMs + FIXED_LIMITS.overdue_ms;

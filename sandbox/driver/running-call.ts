@@ -4,13 +4,13 @@ import type { Verdict } from './ending.ts';
 import { type Admission, type BytesInFlight, Meter } from './meter.ts';
 import type { Share } from './processor/cpu-account.ts';
 
-/** One call from its task to its report. After the report it may live on until the child has let go of it. */
+/** One call from its task to its report. After the report the object stays until the child has let go of the call. */
 export class RunningCall {
   readonly task: CallTask;
   readonly limits: Limits;
-  /** Whether the child has begun with it. */
+  /** Whether the child has begun the call. */
   begun = false;
-  /** What it may still take of the processor. */
+  /** The processor time that the call may still take. */
   readonly share: Share;
   readonly #meter: Meter;
   readonly #report: (report: CallReport) => void;
@@ -18,7 +18,7 @@ export class RunningCall {
   readonly #beganAt = performance.now();
   #settled = false;
 
-  /** @param onTimeout called when the call's wall time is over */
+  /** @param onTimeout called when the call's wall time is used up */
   constructor(
     task: CallTask,
     limits: Limits,
@@ -36,7 +36,7 @@ export class RunningCall {
     this.#deadline = setTimeout(onTimeout, task.timeout_ms);
   }
 
-  /** True when the report is out: nothing more of the call counts. */
+  /** True when the report has been sent. Later events of the call do not count. */
   get settled(): boolean {
     return this.#settled;
   }
@@ -49,7 +49,7 @@ export class RunningCall {
     return this.#meter.answered(id);
   }
 
-  /** So many bytes of an answer go down to the child. */
+  /** Counts the bytes of an answer that goes down to the child. */
   sent(bytes: number): void {
     this.#meter.bytesIn += bytes;
   }
@@ -58,7 +58,7 @@ export class RunningCall {
     this.#meter.log(entry, bytes);
   }
 
-  /** The child speaks for a call that is over for the service. */
+  /** The child sent a message for a call that is over for the service. */
   late(): void {
     this.#meter.late();
   }
@@ -67,7 +67,7 @@ export class RunningCall {
     this.#meter.ran(ms);
   }
 
-  /** The child's own account of the end. */
+  /** The child reported the end of the call. */
   done(outcome: Outcome, usage: Usage, droppedLogs: number): void {
     this.#meter.droppedLogs += droppedLogs;
     const checked = this.#checked(outcome);
@@ -76,7 +76,7 @@ export class RunningCall {
     this.#settle(checked, { ...usage, cpu_ms, calls, bytes_in, bytes_out }, false);
   }
 
-  /** An end that the child did not announce. */
+  /** Ends the call without a report from the child. */
   end({ code, message, lost }: Verdict): void {
     this.#settle({ kind: 'ended', code, message }, this.#meter.usage, lost);
   }

@@ -42,29 +42,30 @@ import { NO_CALL } from './pulse.ts';
 import { RunningCall } from './running-call.ts';
 import { ResidentMemory, Watchdog } from './watchdog.ts';
 
-/** What a supervisor is given. */
+/** What a supervisor needs. */
 export interface SupervisorParts {
   readonly child: number;
   readonly launcher: Launcher;
-  /** Starts the child's process, which may come a little later. */
+  /** Starts the child's process. The process may begin to run a little later. */
   readonly start: () => HeldProcess;
-  /** What the child notes, where it is given a journal. */
+  /** The child's journal, if it has one. */
   readonly journal?: Journal | undefined;
   /** The guest runtime's text. */
   readonly runtime: string;
   readonly post: (message: DriverMessage) => void;
 }
 
-/** A child that leaves this much unread gets no further calls, and no further answers: it has to go. */
+/** A child that leaves more than this unread gets no further calls. If an answer is due, the child has to go. */
 const MOST_BACKLOG_BYTES = 4 * FIXED_LIMITS.down_frame_bytes;
-/** Calls that are over for the service and that a child may hold on to; one that is busy lets go of them late. */
+/** How many calls that are over for the service a child may hold on to. A busy child lets go of them late. */
 const MOST_HELD_CALLS = 4096;
-/** How often the host hears of the child's memory while calls run. */
+/** How often the host gets the child's memory while calls run, in milliseconds. */
 const METER_MS = 250;
 
 /**
- * One child process: started, fed, parsed, metered, watched and, when it fails in any of it, killed. Everything that
- * is known of it comes from its frames, the clock and the operating system; none of its claims is taken as true.
+ * Runs one child process: starts, feeds, meters and watches it, parses its frames, and kills it when any of these
+ * fails. Everything known of the child comes from its frames, the clock and the operating system. None of its claims is
+ * taken as true.
  */
 export class Supervisor {
   readonly #parts: SupervisorParts;
@@ -74,7 +75,7 @@ export class Supervisor {
   readonly #overruns: OverrunDetector;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
-  /** Calls that the child has not let go of, whether their report is out or not. */
+  /** Calls that the child has not let go of, including those whose report was sent. */
   readonly #calls = new CallTable<RunningCall>();
   #ready = false;
   #isolates = 0;
@@ -116,7 +117,7 @@ export class Supervisor {
     this.#child.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
   }
 
-  /** Runs one call. Every end is a report. */
+  /** Runs one call. The promise always resolves with a report. */
   run(task: CallTask): Promise<CallReport> {
     return new Promise((resolve) => {
       const version = this.#versions.find(task.version);
@@ -138,7 +139,7 @@ export class Supervisor {
     });
   }
 
-  /** Hands the host's answer to a capability call down; one that comes late is dropped. */
+  /** Passes the host's answer to a capability call down to the child. An answer that comes late is dropped. */
   reply(id: number, message: ReplyMessage): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.settled || !call.answered(message.id)) return;
@@ -148,7 +149,7 @@ export class Supervisor {
     this.#child.send(DOWN.REPLY, id, text);
   }
 
-  /** The client has left. Safe to call late. */
+  /** The client has left. Safe to call after the call's end. */
   cancel(id: number): void {
     const call = this.#calls.get(id);
     if (call !== undefined) this.#drop(call, 'CANCELED', 'The client closed the request');
@@ -204,7 +205,7 @@ export class Supervisor {
     return call;
   }
 
-  /** The call whose guest is speaking: a guest can only speak while it runs. */
+  /** Returns the call whose guest sent a message. A guest can only send while it runs. */
   #insideOf(id: number): RunningCall {
     const call = this.#callOf(id);
     if (this.#overruns.pulse.entered !== id) throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
@@ -260,7 +261,7 @@ export class Supervisor {
     }
   }
 
-  /** Answers a capability call in the host's place, which need not see it. */
+  /** Refuses a capability call without asking the host. */
   #refuse(call: RunningCall, id: number, message: string): void {
     this.reply(call.task.call, { id, reply: { ok: false, error: { message } } });
   }
@@ -278,7 +279,7 @@ export class Supervisor {
     call.done(outcome, usage, droppedLogs);
   }
 
-  /** Ends a call for the service at once; the child hears of it when it listens. */
+  /** Ends a call for the service at once. The child reads the message about it when it next reads its channel. */
   #drop(call: RunningCall, code: 'TIMEOUT' | 'CANCELED' | 'CALL_LIMIT', message: string): void {
     if (call.settled) return;
     call.end({ code, message, lost: false });
@@ -300,20 +301,23 @@ export class Supervisor {
     const overspent = this.#overruns.overspent(now, shares);
     if (overspent !== null) return this.#end(overspent.cause, overspent.detail, overspent.culprit);
     const { child, post } = this.#parts;
-    // Each call that has begun has one: a child that is busy making more says so late.
+    // Each call that has begun has an isolate. A busy child reports its new isolates late.
     const begun = this.#calls.values().reduce((count, call) => (call.begun ? count + 1 : count), 0);
     const isolates = Math.max(this.#isolates, begun);
     post({ type: 'meter', child, rss_bytes: rssBytes, running: this.#calls.size, isolates });
   }
 
-  /** Whether an honest child would do something: read on, end its frame, begin a call, or let go of one that is over. */
+  /**
+   * Whether an honest child would send something soon: it has something to read, a frame to end, a call to begin, or a
+   * finished call to let go of.
+   */
   #owesASign(): boolean {
     if (!this.#ready) return false;
     if (this.#versions.loading || this.#decoder.holding || this.#child.backlogBytes > 0) return true;
     return this.#calls.values().some((call) => !call.begun || call.settled);
   }
 
-  /** Kills the child and ends its calls. The first reason stands. */
+  /** Kills the child and ends its calls. Later reasons do not replace the first. */
   #end(cause: Death['cause'], detail: string, culprit: number): void {
     if (this.#ending !== null) return;
     this.#watchdog.stop();
@@ -325,7 +329,8 @@ export class Supervisor {
   #endCalls(ending: Death, memory: boolean): void {
     const { cause, culprit } = ending;
     this.#ending = ending;
-    // Whoever hears of an end may repeat the call at once: by then the host knows whose end it was.
+    // Sent before the reports: the host may repeat a call as soon as it gets its report, and must already know the
+    // culprit.
     this.#parts.post({ type: 'dying', child: this.#parts.child, ...ending });
     for (const call of this.#calls.values()) {
       call.end(verdictOn(cause, call.task.call === culprit, call.limits, memory));
@@ -348,13 +353,13 @@ export class Supervisor {
   }
 }
 
-/** The report of a call that was not begun, so that it may be run elsewhere. */
+/** The report of a call that was not begun. The call may be run elsewhere. */
 export function unableToRun(): CallReport {
   const message = 'The sandbox process cannot take the call';
   return reportWithout({ kind: 'ended', code: 'SANDBOX_LOST', message }, true);
 }
 
-/** The report of a call that no child has seen. */
+/** The report of a call that was never sent to a child. */
 function reportWithout(outcome: Outcome, lost: boolean, said = ''): CallReport {
   const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
   const logs: LogEntry[] = said === '' ? [] : [{ level: 'uncaught', message: said }];

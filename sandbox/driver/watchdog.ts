@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 
 /** What a watchdog looks at. */
 export interface Watched {
-  /** Judges by the clock and by the memory in use, in bytes (0 where the system does not tell). */
+  /** Judges the child by the clock and by its memory in use, in bytes (0 where the system does not report it). */
   look(now: number, rssBytes: number): void;
   /** True while guest code may run. */
   isBusy(): boolean;
@@ -11,10 +11,10 @@ export interface Watched {
 
 const BUSY_MS = 25;
 const IDLE_MS = 1000;
-/** Well beyond the line that is looked for. */
+/** Larger than the part of the file up to the line `VmRSS`. */
 const STATUS_BYTES = 4096;
 
-/** Looks at one child again and again, more often while guest code may run. */
+/** Looks at one child at intervals, more often while guest code may run. */
 export class Watchdog {
   readonly #watched: Watched;
   readonly #memory: ResidentMemory;
@@ -28,7 +28,7 @@ export class Watchdog {
     this.#arm(IDLE_MS);
   }
 
-  /** Looks soon: something begins. */
+  /** Looks soon, because work begins. */
   wake(): void {
     if (this.#delayMs !== BUSY_MS) this.#arm(BUSY_MS);
   }
@@ -45,7 +45,7 @@ export class Watchdog {
     clearTimeout(this.#timer);
     this.#delayMs = delayMs;
     this.#timer = setTimeout(() => {
-      // A thread that was held up finds what its child sent meanwhile before it judges the child.
+      // Two turns of the loop: a thread that was held up first reads what its child has sent, then judges the child.
       setImmediate(() => setImmediate(() => this.#look()));
     }, delayMs);
   }
@@ -57,18 +57,18 @@ export class Watchdog {
   }
 }
 
-/** The resident memory of a process as Linux's `/proc/<pid>/status` tells it, in kB whatever the size of a page. */
+/** Reads the resident memory of a process from Linux's `/proc/<pid>/status`, which gives kB for every page size. */
 export class ResidentMemory {
   readonly #pid: () => number | undefined;
   readonly #buffer = Buffer.alloc(STATUS_BYTES);
   #fd: number | undefined;
 
-  /** @param pid asked until it is known */
+  /** @param pid called until it returns a process id */
   constructor(pid: () => number | undefined) {
     this.#pid = pid;
   }
 
-  /** In bytes; 0 when it cannot be told. */
+  /** Returns the resident memory in bytes; 0 when it cannot be read. */
   read(): number {
     try {
       this.#fd ??= this.#open();
@@ -88,7 +88,7 @@ export class ResidentMemory {
     this.#fd = undefined;
   }
 
-  /** An open file stays with its process, whoever gets the process id later. */
+  /** An open file stays with this process even if another process gets its id later. */
   #open(): number | undefined {
     const pid = this.#pid();
     return pid === undefined ? undefined : openSync(`/proc/${pid}/status`, 'r');

@@ -1,12 +1,12 @@
 /**
- * The entry of the guest runtime. The host bundles it into one expression whose value is `boot`, with esbuild:
+ * The entry of the guest runtime. With esbuild, the host bundles it into one expression whose value is `boot`:
  *
  *   entryPoints: ['sandbox/guest/boot.ts'], bundle: true, platform: 'neutral', target: 'es2024', format: 'cjs',
  *   minifyWhitespace: true, minifySyntax: true, write: false,
  *   banner: { js: '(function () { "use strict"; const module = { exports: {} };' },
  *   footer: { js: 'return module.exports.boot; })()' }
  *
- * `"use strict"` comes first, so that no function of the runtime can be asked for its caller. Names are not minified:
+ * `"use strict"` comes first: it hides the caller of every function of the runtime. Names are not minified, so that
  * `URL.name` is `URL`.
  */
 import type { InvocationContext } from '../protocol.ts';
@@ -30,14 +30,18 @@ import { GlobalNames } from './reuse/global-names.ts';
 import { ReachableObjects } from './reuse/reachable-objects.ts';
 import { ReusedWorld } from './reuse/reused-world.ts';
 
-/** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
+/** The global name under which the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
-/** Where the child process has it leave what it throws, as `{ error }`. */
+/**
+ * The global name under which the bundle leaves an error that it throws, as `{ error }`. The child process adds the
+ * code for that.
+ */
 const THROWN = '__isolayer_threw__';
 
 /**
- * Makes the guest's world around the one function that leads out of it, before any plugin code exists, and returns
- * what the child process calls. The function itself is kept in closures only. `global` is another realm's in tests.
+ * Sets up the guest's global object and returns the entry functions that the child process calls. Runs before any
+ * plugin code exists. `host` is the only function that leads out of the isolate, and only closures hold it. In tests,
+ * `global` belongs to another realm.
  */
 export function boot(host: HostFunction, global: typeof globalThis = globalThis): GuestEntries {
   const link = new HostLink(host);
@@ -48,11 +52,11 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   removeGlobals(global);
   fixArrayBuffer(global);
   tolerateFrozenTargets(global);
-  // Called by another name, it knows nothing of the scope that it is called in (ECMA-262 19.2.1.1).
+  // Under another name, `eval` is indirect: it does not see the local scope (ECMA-262 19.2.1.1).
   const { eval: evaluate } = global;
   const load = (name: PartName) => evaluate(link.part(name)) as Part;
   let reused: ReusedWorld | undefined;
-  // To load the module changes what it will.
+  // The module may change anything while it loads. Only later changes retire the isolate.
   const changed = () => {
     if (reused?.isSealed === true) link.retire();
   };
@@ -77,7 +81,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
         for (const open of [watched, global.Error, global.RegExp.prototype]) objects.leave(open);
         reused = new ReusedWorld({ intrinsics, objects, names, env });
       }
-      // Made first, so that the bundle's `var` finds a property that can be taken away again.
+      // Defined before the bundle runs, so that its `var` finds a property that `seal` can delete.
       for (const name of [EXPORTS, THROWN]) {
         defineProperty(global, name, { value: undefined, writable: true, configurable: true });
       }

@@ -5,12 +5,12 @@ import type { HostLink } from './host-link.ts';
 import { toJsonText } from './text/json-text.ts';
 import { uncaughtLine } from './text/log-line.ts';
 
-/** An answer of a lower status is one that the plugin meant to give. */
+/** An error with a lower status is an answer that the plugin meant to give. */
 const LEAST_UNMEANT_STATUS = 500;
 
 /**
- * The end of the running call: the first one counts, and is sent at once. What an ended call left behind may go on
- * while a later one runs in its isolate, so each call has a number, and only what is of the running one ends it.
+ * Ends the running call. The first outcome counts and is sent at once. Code of an ended call may still run while the
+ * isolate serves a later call. So each call has a number, and an outcome with another number is ignored.
  */
 export class CallEnd {
   readonly #link: HostLink;
@@ -43,7 +43,9 @@ export class CallEnd {
     return ++this.#number;
   }
 
-  /** Ends a call with what its handler returned; a getter or `toJSON` of it that throws is the plugin's throw. */
+  /**
+   * Ends a call with the handler's return value. If a getter or `toJSON` of that value throws, the plugin has thrown.
+   */
   returned(call: number, value: unknown): void {
     if (!this.isOpen(call)) return;
     try {
@@ -56,7 +58,7 @@ export class CallEnd {
     }
   }
 
-  /** Ends a call with what its handler threw, whatever it is; the log has its stack. */
+  /** Ends a call with the value that its handler threw, of any type. The log gets the stack. */
   threw(call: number, thrown: unknown): void {
     if (!this.isOpen(call)) return;
     const { outcome, droppedDetails } = describeFailure(thrown, this.#resultBytes);
@@ -72,23 +74,29 @@ export class CallEnd {
     this.#send(outcome);
   }
 
-  /** Ends the running call while its handler goes on: what is left of it must not meet another call. */
+  /**
+   * Ends the running call while its handler still runs. Retires the isolate, so that the handler's code meets no other
+   * call.
+   */
   cut(code: EndCode, message: string): void {
     this.#link.retire();
     this.#ended(code, message);
   }
 
-  /** `handled` hears of what nobody caught, and answers whether somebody has dealt with it. */
+  /** Sets the function that gets each uncaught value. It returns whether it has handled the value. */
   listen(handled: (thrown: unknown) => boolean): void {
     this.#handled = handled;
   }
 
-  /** What escaped from a timer or a microtask: it cuts the running call short; with none running it is only logged. */
+  /**
+   * Takes an error that escaped from a timer or a microtask. Ends the running call. When no call runs, it only logs the
+   * error.
+   */
   uncaught(thrown: unknown): void {
     try {
       if (this.#handled(thrown)) return;
     } catch {
-      // A handler that fails has dealt with nothing.
+      // A handler that throws has not handled the error.
     }
     if (this.#open) {
       this.#link.retire();

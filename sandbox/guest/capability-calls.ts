@@ -16,10 +16,10 @@ import {
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 import { toJsonText } from './text/json-text.ts';
 
-/** Writing a value stops there: nothing larger could be sent. */
+/** Writing a value stops at this many bytes, because no larger request can be sent. */
 const LARGEST_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
 
-/** Of what a stack without a message begins with. */
+/** The length of the class name with which a stack without a message begins. */
 const NAME_LENGTH = 'Error'.length;
 
 type Failed = Extract<CapabilityReply, { ok: false }>['error'];
@@ -27,7 +27,9 @@ type Failed = Extract<CapabilityReply, { ok: false }>['error'];
 /** The fields of a capability's parameters, before they are JSON. */
 type Fields<M extends CapabilityMethod> = { [F in Exclude<keyof CapabilityContract[M]['params'], 'value'>]: unknown };
 
-/** What becomes of an answer on its way to the plugin, and what goes behind the other parameters on the way there. */
+/**
+ * Converts a reply for the plugin (`accept`, `refuse`), and supplies the parameter that follows the others (`value`).
+ */
 export interface Reception<T> {
   /** The parameter `value`, which the service hands on as JSON text. */
   value?: () => unknown;
@@ -40,26 +42,26 @@ interface Pending {
   readonly reject: (error: Error) => void;
   readonly accept: (value: Json) => unknown;
   readonly refuse: (error: Failed) => Error;
-  /** Made where the plugin made the call: when the answer comes, nothing of the plugin is on the stack. */
+  /** An error made at the plugin's call, for its stack. When the answer comes, no plugin code is on the stack. */
   readonly place: Error;
 }
 
 /**
- * The capability calls that one plugin call makes. Whoever still holds them when it has ended is refused, also while
- * another plugin call runs: what it did would be done in that one's name.
+ * Makes the capability calls of one plugin call. Refuses every call after that plugin call has ended, even while
+ * another plugin call runs. Otherwise the late call would be made in the name of the running one.
  */
 export interface BoundCalls {
   /**
-   * Calls a capability. `fields` runs inside the promise, so that a bad argument rejects and never throws. Rejects
-   * with a TypeError that names the path when a field has no JSON text, and with an Error of the reply's message (own
-   * `code`, `status` and `details` where the reply has them) when it is refused.
+   * Calls a capability. `fields` runs inside the promise, so that a bad argument rejects and never throws. Rejects with
+   * a TypeError that names the path when a field has no JSON text. Rejects with an Error when the call is refused. The
+   * Error has the reply's message, and own `code`, `status` and `details` where the reply has them.
    */
   call<T, M extends CapabilityMethod>(method: M, fields: () => Fields<M>, reception?: Reception<T>): Promise<T>;
-  /** Has the process do arithmetic beside the guest; the answer is as the question says. */
+  /** Has the process do arithmetic beside the guest. {@link CryptoQuestion} describes the answer. */
   job(question: CryptoQuestion): Promise<string>;
 }
 
-/** The capability calls of the running plugin call: sent at once, settled by number when the replies arrive. */
+/** Sends the capability calls of the running plugin call at once. Settles each by its number when its reply arrives. */
 export class CapabilityCalls {
   readonly #link: HostLink;
   readonly #end: CallEnd;
@@ -74,7 +76,7 @@ export class CapabilityCalls {
     this.#end = end;
   }
 
-  /** Starts counting anew for a call that may make `limit` capability calls. */
+  /** Resets the counts for a plugin call that may make `limit` capability calls. */
   begin(limit: number): void {
     this.#pending.clear();
     this.#made = 0;
@@ -82,7 +84,7 @@ export class CapabilityCalls {
     this.#limit = limit;
   }
 
-  /** Those of the plugin call that runs now, and of no other. */
+  /** Functions that make calls for the plugin call that runs now, and for no other. */
   ofRunning(): BoundCalls {
     const { number } = this.#end;
     return {
@@ -99,7 +101,7 @@ export class CapabilityCalls {
   ): Promise<T> {
     const place = new NativeError();
     return new NativePromise<T>((resolve, reject) => {
-      // Before it is counted: writing the fields may run the plugin's own getters, and these may call again.
+      // Writes the fields before it counts the call: writing may run the plugin's getters, which may make calls too.
       const params = paramsText(fields());
       const { accept = asIs, refuse = toError, value } = reception;
       const behind = value === undefined ? undefined : jsonText('value', value(), LARGEST_REQUEST);
@@ -125,12 +127,12 @@ export class CapabilityCalls {
 
   #mustBeOpen(call: number, what: string): void {
     if (this.#end.isOpen(call)) return;
-    // What the module asks for while it is evaluated is of no call.
+    // Number 0 stands for requests that the module makes while it is evaluated. These belong to no call.
     if (call !== 0) this.#link.retire();
     throw new NativeError(`${what} was called after the plugin call had ended`);
   }
 
-  /** Gives something a number, and asks for it by that. */
+  /** Gives a pending call or job a number, and sends it under that number. */
   #ask(pending: Pending, ask: (id: number) => string): void {
     const id = ++this.#last;
     this.#pending.set(id, pending);
@@ -140,7 +142,10 @@ export class CapabilityCalls {
     throw new NativeError(refusal);
   }
 
-  /** Settles the call that a reply belongs to; `text` is a {@link ReplyMessage}. One that nobody awaits is dropped. */
+  /**
+   * Settles the call that a reply belongs to. `text` is a {@link ReplyMessage}. Drops a reply that no pending call
+   * awaits.
+   */
   settle(text: string): void {
     const { id, reply } = parseJson(text) as ReplyMessage;
     const pending = this.#pending.get(id);
@@ -167,9 +172,9 @@ export function toError({ message, code, status, details }: Failed): Error {
   return error;
 }
 
-/** Gives an error the stack of another one that has no message. */
+/** Gives an error the stack of a second error, which has no message. */
 function placed(error: Error, { stack }: Error): Error {
-  // Its plugin may shape stacks as it likes.
+  // A plugin may change the form of stacks.
   if (typeof stack !== 'string') return error;
   addProperty(error, 'stack', `${error.name}: ${error.message}${stringSlice(stack, NAME_LENGTH)}`, false);
   return error;

@@ -5,8 +5,8 @@ import type { PluginContext } from './plugin-api.ts';
 import { createApi } from './relayer.ts';
 
 /**
- * The handler's argument: an ordinary object of own enumerable fields in the order that plugins know, so that they may
- * spread it, change it and pass it on.
+ * Makes the handler's argument: an ordinary object with own enumerable fields, in the order that plugins know. Plugins
+ * may spread it, change it and pass it on.
  */
 export function createContext(calls: BoundCalls, given: InvocationContext): PluginContext {
   return {

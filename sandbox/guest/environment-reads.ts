@@ -1,20 +1,23 @@
 import { mapForEach, NativeProxy, regExpExec, SafeMap, stringIncludes } from './intrinsics/primordials.ts';
 
-/** Names of what operators set: the small ones are probed by packages, and so are those of {@link PROBED}. */
+/** Names that operators set, in upper case. Packages probe lower-case names, and the names in {@link PROBED}. */
 const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
 const PROBED =
   /^(?:CI|DEBUG|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NO_DEPRECATION|TRACE_DEPRECATION|TZ|LANG|HOME|PATH|PWD|USER|SHELL|READABLE_STREAM|BABEL_.*|JEST_.*|VITEST.*|NODE_.*|(?:ALL|HTTPS?|NO)_PROXY|WS_NO_.*|.*_JSON_PATH)$/;
 const MOST = 64;
-/** Who asks for more at once has all its settings read, and nobody can say which of them was missed. */
+/** A hint guesses at most so many names. A call that reads more names reads all its settings, so no guess is useful. */
 const MOST_GUESSED = 3;
 
-/** What a plugin asks of its environment in vain: with a name put together at run time nothing else tells. */
+/**
+ * Records the names that a plugin reads from its environment and does not find. Nothing else reveals a name that the
+ * plugin puts together at run time.
+ */
 export class EnvironmentReads {
-  /** By name, whether it has been told. */
+  /** For each missing name, whether it has been reported. */
   readonly #missed: SafeMap<string, boolean> = new SafeMap();
   #ofCall: SafeMap<string, true> = new SafeMap();
 
-  /** The environment as the plugin sees it: an ordinary object, but for what is noted. */
+  /** The environment as the plugin sees it: an ordinary object, except that reads of missing names are recorded. */
   watch(env: Record<string, string>): Record<string, string> {
     return new NativeProxy(env, {
       __proto__: null,
@@ -30,7 +33,7 @@ export class EnvironmentReads {
     if (this.#ofCall.size > 0) this.#ofCall = new SafeMap();
   }
 
-  /** Tells of each name once. */
+  /** Reports each missing name once. */
   tell(name: (name: string) => void): void {
     mapForEach(this.#missed, (isTold, key) => {
       if (isTold === true) return;
@@ -39,7 +42,10 @@ export class EnvironmentReads {
     });
   }
 
-  /** What to add to the message of a failure: of the names in it, else of the few that the call has read. */
+  /**
+   * Text to add to a failure's message. It lists the missing names that the message mentions. If the message mentions
+   * none, it lists the few that the call has read.
+   */
   hint(message: string): string {
     if (this.#missed.size === 0) return '';
     const named: SafeMap<string, true> = new SafeMap();

@@ -4,7 +4,7 @@ import { toJsonText } from './text/json-text.ts';
 
 type Threw = Extract<Outcome, { kind: 'threw' }>;
 
-/** What a thrown value says, and why its details were left out, if they were. */
+/** The outcome for a thrown value, and the reason if its details were dropped. */
 export interface Failure {
   outcome: Threw;
   droppedDetails: string | null;
@@ -21,8 +21,8 @@ const CODE_OF_NAME = {
 } as unknown as Record<string, string | undefined>;
 
 /**
- * Makes message, code, status and details of whatever a plugin threw. Never throws: a property that cannot be read
- * counts as absent.
+ * Extracts message, code, status and details from any value that a plugin threw. Never throws: a property that cannot
+ * be read counts as absent.
  */
 export function describeFailure(thrown: unknown, detailsLimitBytes: number): Failure {
   if (!isObject(thrown)) {
@@ -55,7 +55,10 @@ function codeOf(thrown: object): string {
   return typeof code === 'number' ? toText(code) : 'PLUGIN_ERROR';
 }
 
-/** A status below 200 would never end the HTTP exchange (RFC 9110 15.2), one above 599 has no meaning. */
+/**
+ * The status of an error, from 200 to 599. A lower status would never end the HTTP exchange (RFC 9110 15.2), a higher
+ * one has no meaning.
+ */
 function statusOf(thrown: object): number {
   const status = read(thrown, 'status');
   return typeof status === 'number' && isInteger(status) && status >= 200 && status <= 599 ? status : 500;

@@ -1,9 +1,11 @@
-/** What the child process and the guest runtime say to each other inside the child: types only. Messages are the protocol's. */
+/**
+ * Types of what the child process and the guest runtime exchange inside the child. The protocol defines the messages.
+ */
 import type { Limits } from '../protocol.ts';
 
 /**
- * The one function the guest runtime is given. It runs synchronously in the child, outside the isolate, takes and
- * returns text, and is captured by the runtime before plugin code exists.
+ * The only function that the guest runtime is given. It runs synchronously in the child, outside the isolate. It takes
+ * and returns text. The runtime captures it before plugin code exists.
  *
  * | op | text | answer |
  * | --- | --- | --- |
@@ -18,7 +20,7 @@ import type { Limits } from '../protocol.ts';
  * | `now` | `""` | milliseconds since the isolate began, with a fraction |
  * | `part` | name of a part of the runtime | its text, or `""` when there is none |
  * | `crypto` | `CryptoQuestion` | as the question says |
- * | `job` | number, space, `CryptoQuestion` | `""` or the text of an error; the answer comes as a `ReplyMessage`'s value |
+ * | `job` | number, space, `CryptoQuestion` | `""` or the text of an error; the answer is a `ReplyMessage`'s value |
  */
 export type HostFunction = (op: HostOp, text: string) => string;
 
@@ -53,31 +55,31 @@ export type HostOp =
   | 'crypto'
   | 'job';
 
-/** What `boot` returns to the child; each is entered under a slice. */
+/** The functions that `boot` returns to the child. The child calls each of them under a time slice. */
 export interface GuestEntries {
-  /** Prepares the world for the plugin's top level: env, filename. `text` is {@link GuestSetup}. */
+  /** Prepares the world before the plugin's top-level code runs. `text` is a {@link GuestSetup}. */
   setup(text: string): void;
   /**
-   * After the plugin's script has run: takes its exports away from the global, freezes the intrinsics. Answers with
-   * `""`, or with a `LoadFailure` where the script threw or exports no handler.
+   * Runs after the plugin's script. Takes its exports off the global object and freezes the intrinsics. Returns `""`,
+   * or a `LoadFailure` when the script threw or exports no handler.
    */
   seal(): string;
   /**
-   * Starts the handler; `text` is an `InvocationContext`. The end arrives through `done`. False, and nothing has run, when
-   * this call would meet what an earlier one has left behind.
+   * Starts the handler. `text` is an `InvocationContext`. The outcome arrives through `done`. Returns false, and runs
+   * nothing, when the call would see what an earlier call has left behind.
    */
   invoke(text: string): boolean;
-  /** A `ReplyMessage`. */
+  /** Settles the call or job that a `ReplyMessage` answers. */
   reply(text: string): void;
-  /** A timer that is due. */
+  /** Runs a timer that is due. */
   fire(id: number): void;
 }
 
 export interface GuestSetup {
   env: Record<string, string>;
-  /** Whether the isolate may serve several calls: then none may change what the next one meets. */
+  /** Whether the isolate may serve several calls. If so, no call may change what the next call sees. */
   reused: boolean;
-  /** What the plugin's code mentions of the names that most plugins do without, see `sandbox/language-names.ts`. */
+  /** The rarely used names that the plugin's code mentions, see `sandbox/language-names.ts`. */
   mentioned: string[];
   limits: Pick<Limits, 'result_bytes' | 'calls'>;
 }

@@ -5,8 +5,8 @@ import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 import type { PartName } from './part-name.ts';
 
 /**
- * The guest's side of the one function it was given: builds each text by hand from quoted strings, because
- * JSON.stringify on an object would ask `Object.prototype.toJSON`, which a plugin may have set.
+ * Sends the guest's messages through the host function. Builds each message by hand from quoted strings: JSON.stringify
+ * on an object would call `Object.prototype.toJSON`, which a plugin may have set.
  */
 export class HostLink {
   readonly #host: HostFunction;
@@ -23,21 +23,21 @@ export class HostLink {
     this.#host('done', outcomeText(outcome));
   }
 
-  /** Says that code of an ended call is still there: the isolate serves no other call. */
+  /** Tells the host to give this isolate no other call: a call has left code or changes behind. */
   retire(): void {
     this.#host('retire', '');
   }
 
   /**
-   * Sends a capability call; `params` is JSON text, and so is the parameter `value` that comes behind it. Answers with
-   * `""`, or with why it was not taken.
+   * Sends a capability call. `params` is JSON text. So is the parameter `value`, which follows on a line of its own.
+   * Returns `""`, or the reason why the host refused the call.
    */
   request(id: number, method: string, params: string, value: string | undefined): string {
     const message = `{"id":${id},"method":${quote(method)},"params":${params}}`;
     return this.#host('request', value === undefined ? message : `${message}\n${value}`);
   }
 
-  /** Asks to be woken for timer `id` after a delay in milliseconds. Answers with `""`, or with why not. */
+  /** Asks the host to wake timer `id` after a delay in milliseconds. Returns `""`, or the reason for a refusal. */
   arm(id: number, delayMs: number): string {
     return this.#host('timer', `${id} ${delayMs}`);
   }
@@ -70,12 +70,12 @@ export class HostLink {
     return this.#host('part', name);
   }
 
-  /** The answer as {@link CryptoQuestion} says. */
+  /** Returns the answer in the format that {@link CryptoQuestion} describes. */
   crypto(question: CryptoQuestion): string {
     return this.#host('crypto', stringifyFlat(question));
   }
 
-  /** Has job `id` done beside the guest. Answers with `""`, or with why not. */
+  /** Starts job `id`, which runs beside the guest. Returns `""`, or the reason for a refusal. */
   job(id: number, question: CryptoQuestion): string {
     return this.#host('job', `${id} ${stringifyFlat(question)}`);
   }
@@ -86,7 +86,7 @@ export class HostLink {
   }
 }
 
-/** JSON text of an object of texts and numbers; what is undefined is left out. */
+/** The JSON text of an object of strings and numbers. Leaves undefined fields out. */
 function stringifyFlat(question: CryptoQuestion): string {
   const fields = question as unknown as Record<string, string | number | undefined>;
   const names = enumerableKeys(fields);

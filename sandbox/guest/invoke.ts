@@ -16,12 +16,12 @@ import type { PluginContext } from './plugin-api.ts';
 
 type Handler = (...args: unknown[]) => unknown;
 
-/** Exports that are told of where the handler is missing. */
+/** The error for a missing handler lists at most so many exports. */
 const MOST_NAMES = 10;
 
 /**
- * Runs the plugin's handler: with the context when it declares exactly one parameter, as `handler(api, params)`
- * otherwise, which is how older plugins are written. Never throws: every way it can go ends the call.
+ * Runs the plugin's handler. A handler with exactly one parameter gets the context. Any other handler is called as
+ * `handler(api, params)`, the form of older plugins. Never throws: every outcome ends the call.
  */
 export function invokeHandler(moduleExports: unknown, given: InvocationContext, calls: BoundCalls, end: CallEnd): void {
   const call = end.number;
@@ -34,7 +34,7 @@ export function invokeHandler(moduleExports: unknown, given: InvocationContext, 
   }
 }
 
-/** @throws Error where a module exports none, or what its getter throws */
+/** @throws Error when the module exports no handler, or what the getter of `handler` throws */
 export function findHandler(moduleExports: unknown): Handler {
   const isModule = (typeof moduleExports === 'object' && moduleExports !== null) || typeof moduleExports === 'function';
   const handler = isModule ? (moduleExports as { handler?: unknown }).handler : undefined;
@@ -57,7 +57,7 @@ function callWithApi(handler: Handler, { api, params }: PluginContext): unknown 
   return apply(handler, undefined, [api, params]);
 }
 
-/** Ends the call with what its handler's result comes to, awaiting it when it is a promise or a thenable. */
+/** Ends the call with the handler's result. Awaits the result when it is a promise or a thenable. */
 function settle(result: unknown, end: CallEnd, call: number): void {
   if ((typeof result !== 'object' || result === null) && typeof result !== 'function') {
     end.returned(call, result);
@@ -69,7 +69,8 @@ function settle(result: unknown, end: CallEnd, call: number): void {
   try {
     promiseThen(adopted, onReturned, onThrown);
   } catch {
-    // `then` asks a promise for its constructor, and that is not one any more. Without any it asks no further.
+    // `then` threw: it reads the promise's `constructor`, which is not a constructor any more. With an undefined
+    // `constructor`, `then` uses the native class.
     defineProperty(adopted, 'constructor', { __proto__: null, value: undefined } as object);
     promiseThen(adopted, onReturned, onThrown);
   }

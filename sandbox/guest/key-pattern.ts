@@ -8,10 +8,7 @@ const CARET = 0x5e;
 const BACKSLASH = 0x5c;
 const DASH = 0x2d;
 
-/**
- * How many characters of a pattern stand for themselves before the first one that does not: a key that matches begins
- * with them.
- */
+/** The length of the literal beginning of a pattern. Every matching key begins with these characters. */
 export function literalLength(pattern: string): number {
   let at = 0;
   for (; at < pattern.length; at++) {
@@ -22,9 +19,9 @@ export function literalLength(pattern: string): number {
 }
 
 /**
- * Whether a key matches a glob pattern as Redis has them: `*`, `?`, `[abc]`, `[a-z]`, `[^a]`, and `\` before a character
- * that is meant as it is; an unclosed set ends with the pattern. After a mismatch only the last `*` is tried again, so
- * it takes at most key length times pattern length steps.
+ * Whether a key matches a glob pattern in Redis's syntax: `*`, `?`, `[abc]`, `[a-z]`, `[^a]`, and `\` before a
+ * character that stands for itself. An unclosed set ends with the pattern. After a mismatch only the last `*` is tried
+ * again, so matching takes at most key length times pattern length steps.
  */
 export function matchesPattern(key: string, pattern: string): boolean {
   let at = 0;
@@ -52,7 +49,10 @@ export function matchesPattern(key: string, pattern: string): boolean {
   return inPattern === pattern.length;
 }
 
-/** Where the pattern goes on after the piece at `at` has matched one character; -1 when it does not match. */
+/**
+ * Matches one character against the piece of the pattern at `at`. Returns the index after the piece; -1 without a
+ * match.
+ */
 function afterOne(code: number, pattern: string, at: number): number {
   const piece = charCodeAt(pattern, at);
   if (piece === QUESTION) return at + 1;

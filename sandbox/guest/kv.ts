@@ -16,7 +16,7 @@ const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
 const IN_KEYS = /^[A-Za-z0-9:_-]{0,512}$/;
 const LONGEST_PATTERN = 1024;
 const LOCK_SECONDS = 30;
-/** Keys in one answer; a shorter one is the last. */
+/** Keys in one page of a list. A shorter page is the last one. */
 const PAGE: (typeof FIXED_LIMITS)['kv_page'] = 1000;
 
 /** `context.kv`: closures over the running call, so that every function works when taken off its object. */
@@ -38,12 +38,15 @@ export function createKv(calls: BoundCalls): PluginKVStore {
   };
 }
 
-/** The service lists by what a pattern begins with; the rest is the plugin's own time. */
+/**
+ * The service lists the keys that begin with the pattern's literal beginning. Matching the rest takes the plugin's own
+ * time.
+ */
 async function listKeys(calls: BoundCalls, pattern: unknown = '*'): Promise<string[]> {
   if (typeof pattern !== 'string' || pattern.length > LONGEST_PATTERN) throw new NativeError('invalid pattern');
   const prefix = stringSlice(pattern, 0, literalLength(pattern));
   const found: string[] = [];
-  // Then no key matches.
+  // No key begins with this prefix.
   if (regExpExec(IN_KEYS, prefix) === null) return found;
   let after: string | undefined;
   for (;;) {
@@ -59,8 +62,8 @@ async function listKeys(calls: BoundCalls, pattern: unknown = '*'): Promise<stri
 }
 
 /**
- * The service notes the lock for this call: until it is given back, what the call writes needs it held. It ends with
- * the call at the latest, so nothing depends on this function coming to its end.
+ * Runs `fn` while this call holds a lock. The service notes the lock for the call: until the unlock, the call's writes
+ * need the lock to be held. The lock ends with the call at the latest, so this function need not come to its end.
  */
 async function withLock<T>(
   calls: BoundCalls,
@@ -84,7 +87,7 @@ async function withLock<T>(
     try {
       await calls.call<boolean, 'kv.unlock'>('kv.unlock', () => ({ key, fence }));
     } catch {
-      // What `fn` came to is what counts; a lock that could not be given back ends with the call.
+      // The outcome of `fn` counts. A lock that could not be released ends with the call.
     }
   }
 }
@@ -99,7 +102,7 @@ function stored(value: unknown): unknown {
   return value;
 }
 
-/** A lifetime that is not a positive number of seconds means that the value stays. */
+/** A lifetime that is not a positive number of seconds means that the value does not expire. */
 function lifetime(ttlSec: unknown): number | undefined {
   const seconds = secondsOf(ttlSec);
   return seconds > 0 && seconds < Number.POSITIVE_INFINITY ? seconds : undefined;

@@ -1,8 +1,9 @@
 import { defineProperty, freeze, NativeTypeError } from './intrinsics/primordials.ts';
 
 /**
- * Puts properties on an object that are made when they are first read, and are ordinary ones from then on. Writing one
- * first replaces it. On an object that has been frozen meanwhile they stay accessors, and keep what they have made.
+ * Defines properties whose values are made when they are first read. From then on they are ordinary properties. Writing
+ * a property before its first read replaces it. If the object was frozen before that read, the properties stay
+ * accessors and keep their values.
  */
 export function defineLazily(
   target: object,
@@ -10,7 +11,7 @@ export function defineLazily(
   make: (name: string, index: number) => unknown,
   enumerable = false,
 ): void {
-  // Used for each in turn.
+  // Reused for each property.
   const lazy = { __proto__: null, enumerable, configurable: true } as PropertyDescriptor;
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
@@ -25,7 +26,7 @@ export function defineLazily(
     });
     const { set } = {
       set(this: object, given: unknown) {
-        // What inherits from the target gets a property of its own, as if the target had a plain one.
+        // An object that inherits from the target gets an own property, as if the target had a plain property.
         if (settle(this, name, given, enumerable || this !== target)) return;
         throw new NativeTypeError(`Cannot assign to read only property '${name}' of object`);
       },

@@ -6,7 +6,7 @@ import { quote } from './intrinsics/primordials.ts';
 import { findHandler } from './invoke.ts';
 import { uncaughtLine } from './text/log-line.ts';
 
-/** Details are for the callers of a handler, and there is none yet. */
+/** Leaves no room for details: these are for the callers of a handler, and no handler runs yet. */
 const NO_DETAILS_BYTES = 2;
 
 /** The text of a {@link LoadFailure} for what a module threw while it was evaluated. */
@@ -16,7 +16,7 @@ export function loadFailureText(thrown: unknown, environment: EnvironmentReads =
   return failureText({ ...outcome, message: outcome.message + hint }, uncaughtLine(thrown, hint));
 }
 
-/** The same for a module without a handler; empty when there is one. */
+/** The text of a {@link LoadFailure} for a module that exports no handler; empty when it exports one. */
 export function withoutHandler(moduleExports: unknown): string {
   try {
     findHandler(moduleExports);

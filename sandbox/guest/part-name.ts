@@ -14,7 +14,7 @@ export type PartName =
   | 'url-pattern'
   | LargeModule;
 
-/** Those that are modules of Node's, or the larger pieces of some. */
+/** Parts that are one of Node's modules, or a larger piece of one. */
 export type LargeModule =
   | 'encodings'
   | 'arguments'

@@ -7,56 +7,61 @@ import type { HostLink } from './host-link.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 import type { LargeModule } from './part-name.ts';
 
-/** What the runtime gives to its parts: they are scripts of their own and share no class with it but these. */
+/**
+ * What the runtime gives to its parts. Each part is a separate script and shares only these classes with the runtime.
+ */
 export interface PartWorld {
-  /** The guest's own, which come with their parts when they are asked for. */
+  /** The guest's own classes. The first use of a class loads its part. */
   readonly classes: Readonly<
     Pick<RequestWorld, 'URL' | 'URLSearchParams' | 'AbortSignal'> & {
       DOMException: new (message: string, name: string) => Error;
     }
   >;
-  /** The parsing of URLs. */
+  /** Parses URLs. */
   urls: Pick<HostLink, 'parseUrl' | 'changeUrl'>;
-  /** Takes what escaped from a listener. */
+  /** Reports an error that a listener threw. */
   report(error: unknown): void;
-  /** The class that has all encodings. */
+  /** The TextDecoder class, which has all encodings. */
   decoder(): typeof TextDecoder;
-  /** The part with events. */
+  /** The part `dom`, which has the event classes. */
   dom(): Record<string, unknown>;
   /** Milliseconds since the isolate began, with a fraction. */
   now(): number;
-  /** What clones and messages do with the objects of all parts. */
+  /** Copies and moves the objects of all parts, for clones and messages. */
   readonly platform: Required<PlatformObjects>;
   setTimer(callback: () => void, delayMs: number): unknown;
-  /** What asks for the fetches of the plugin call that runs now, and of no other. */
+  /** A function that requests fetches for the plugin call that runs now, and for no other. */
   asker(): AskForFetch;
-  /** Gives back what all calls of an isolate share, frozen with all that it leads to once the module has run. */
+  /**
+   * Returns the given object, which all calls of an isolate share. After the module has run, the object is frozen with
+   * everything that it leads to.
+   */
   share<T extends object>(object: T): T;
-  /** To be called where a call changes what outlives it. */
+  /** To be called when a call changes something that outlives the call. */
   changed(): void;
-  /** Whether a call has begun: what the module itself leaves while it is loaded stays. */
+  /** Whether a call has begun. State that the module leaves while it loads stays for all calls. */
   isInCall(): boolean;
-  /** Has something done at the beginning of each call. */
+  /** Runs `reset` at the beginning of each call. */
   atCall(reset: () => void): void;
   /** `crypto.subtle`. */
   subtle(): unknown;
   /** At most 65536 random bytes, as characters of code 0 to 255. */
   random(bytes: number): string;
-  /** The answer as {@link CryptoQuestion} says. */
+  /** Returns the answer in the format that {@link CryptoQuestion} describes. */
   compute(question: CryptoQuestion): string;
-  /** The same beside the guest, for what takes long. */
+  /** Like `compute`, but runs beside the guest. For long computations. */
   computeLater(question: CryptoQuestion): Promise<string>;
-  /** What the plugin has set as `onerror` and the like. */
+  /** The handlers that the plugin has set, such as `onerror`. */
   readonly handlers: Readonly<Record<string, unknown>>;
   /** The plugin's global object. */
   readonly global: Record<string, unknown>;
-  /** What a part that is a module of Node's has made. */
+  /** The values of a part that is one of Node's modules, or a piece of one. */
   large(name: LargeModule): Record<string, unknown>;
-  /** What knows the keys of Web Cryptography; nothing does as long as nobody has one. */
+  /** The part of `subtle` that knows the keys of Web Cryptography. Loads `subtle`. */
   webKeys(): unknown;
   streams(): StreamClasses;
   loadedStreams(): StreamClasses | undefined;
 }
 
-/** What a part's text evaluates to: makes the names that the part stands for. */
+/** The value of a part's text: a function that makes the values of the part's names. */
 export type Part = (world: PartWorld) => Record<string, unknown>;

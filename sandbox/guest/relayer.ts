@@ -14,7 +14,7 @@ import { waitForTransaction } from './wait.ts';
 
 /** `context.api`: closures over the running call, so that every function works when taken off its object. */
 export function createApi(calls: BoundCalls): PluginAPI {
-  // Solana's responses carry no relayer_id, so it is remembered which relayer answered with which object.
+  // Remembers which relayer answered with which object, because Solana's responses carry no relayer_id.
   const origins = new SafeWeakMap<object, string>();
   const remember = <T extends object>(response: T, relayerId: string): T => {
     origins.set(response, relayerId);

@@ -11,9 +11,9 @@ const LONGEST_MS = 2 ** 31 - 1;
 const TIMED_OUT = 504;
 
 /**
- * Waits on the host's side until a transaction is in a block or has ended: `failed`, `canceled` and `expired` resolve
- * as well. Rejects with a PluginError of status 504 when it takes longer than `timeout`. `target` throws when it does
- * not know which transaction is meant.
+ * Waits on the host's side until a transaction is in a block or has ended. `failed`, `canceled` and `expired` resolve
+ * as well. Rejects with a PluginError of status 504 when the wait takes longer than `timeout`. `target` throws when the
+ * plugin did not say which transaction it means.
  */
 export function waitForTransaction(
   calls: BoundCalls,

@@ -9,11 +9,13 @@ import { nodeCrypto } from './late-modules.ts';
 import { answerUrlQuestion } from './url-parts.ts';
 
 const RANDOM_BYTES = 65_536;
-/** Node fires later delays at once; a month is as good as never for a call. */
+/**
+ * Longest delay of a timer, in milliseconds: Node fires longer ones at once. For a call, a month is as good as never.
+ */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 const OVER = 'the call is over';
 const TOO_MANY = `more than ${FIXED_LIMITS.pending_requests} capability calls are waiting for their answers`;
-/** What a question outside calls may take, in milliseconds: a part of what evaluating a module may. */
+/** How long answering one question outside calls may take, in milliseconds: a part of the time to evaluate a module. */
 const OUTSIDE_MS = FIXED_LIMITS.evaluate_ms / 2;
 
 /** The call on whose behalf an isolate runs. */
@@ -22,18 +24,20 @@ export interface BridgedCall {
   readonly limits: Limits;
   /** Enters the guest because the timer `id` is due. */
   fire(id: number): void;
-  /** What is left of the stretch that the guest is in, in milliseconds. */
+  /** Time left of the guest's present stretch, in milliseconds. */
   leftMs(): number;
-  /** What the call may still take of the processor, in milliseconds. */
+  /** Processor time that the call may still take, in milliseconds. */
   leftCpuMs(): number;
-  /** Enters the guest with what a job that ran for so long has come to; `reply` is a `ReplyMessage`. */
+  /**
+   * Enters the guest with the result of a job that ran for `ms` milliseconds. `reply` is the text of a `ReplyMessage`.
+   */
   jobDone(reply: string, ms: number): void;
 }
 
-/** How the text of such an entry begins. */
+/** The beginning of the text of a log entry for an uncaught error. */
 const UNCAUGHT = '{"level":"uncaught",';
 
-/** Lines and bytes of log that are left. */
+/** Counts the log lines and bytes that a call may still send. */
 class LogRoom {
   #lines: number;
   #bytes: number;
@@ -43,7 +47,7 @@ class LogRoom {
     this.#bytes = bytes;
   }
 
-  /** False where another line of so many bytes is too much. */
+  /** Takes room for one line. Returns false when no room is left for it. */
   take(bytes: number): boolean {
     if (this.#lines === 0 || bytes > this.#bytes) return false;
     this.#lines -= 1;
@@ -53,15 +57,15 @@ class LogRoom {
 }
 
 /**
- * Answers what the guest of one running call asks of its {@link HostFunction}. Texts pass through unread where they
- * can: the driver parses them, outside this process. Everything is counted here so that a guest cannot make this
- * process or the driver do unbounded work, and counted again by the driver, which does not trust this process.
+ * Answers the questions that the guest of one running call puts to its {@link HostFunction}. Passes texts on unread
+ * where possible: the driver parses them, outside this process. Counts everything, so that a guest cannot make this
+ * process or the driver do unbounded work. The driver counts again, as it does not trust this process.
  */
 export class Bridge {
   readonly #call: BridgedCall;
   readonly #channel: Channel;
   readonly #timers = new Map<number, NodeJS.Timeout>();
-  /** JSON text of the call's {@link Outcome}, once it has one. The first one stands. */
+  /** JSON text of the call's {@link Outcome}, or null while it has none. Later outcomes do not replace the first. */
   #outcome: string | null = null;
   #open = true;
   #announced = false;
@@ -96,12 +100,12 @@ export class Bridge {
     return this.#droppedLogs;
   }
 
-  /** How long the job that runs now has run, in milliseconds. */
+  /** How long the running job has run, in milliseconds. */
   get jobMs(): number {
     return this.#jobs.runningMs;
   }
 
-  /** True when the guest itself has ended the call, and has left no timer and no capability call behind. */
+  /** True when the guest itself has ended the call and has left no timer and no capability call open. */
   get idle(): boolean {
     return this.#announced && this.#timers.size === 0 && this.#pending === 0;
   }
@@ -111,7 +115,10 @@ export class Bridge {
     this.#outcome ??= JSON.stringify(outcome);
   }
 
-  /** What nobody awaited is dropped, and its isolate serves no other call: its author wants to know. */
+  /**
+   * Logs a warning when the handler returned with open timers or capability calls. They are dropped, and the isolate
+   * serves no other call, so the author should know.
+   */
   tellLeftBehind(): void {
     if (this.idle) return;
     const left = [counted(this.#timers.size, 'timer'), counted(this.#pending, 'request')].filter(Boolean).join(' and ');
@@ -119,14 +126,14 @@ export class Bridge {
     this.log(JSON.stringify({ level: 'warn', message }));
   }
 
-  /** A reply for the guest has come; false when nothing waits for one. */
+  /** Counts a reply for the guest. Returns false when no request waits for a reply. */
   replied(): boolean {
     if (this.#pending === 0) return false;
     this.#pending -= 1;
     return true;
   }
 
-  /** From now on nothing of the call is heard of: its timers are cleared, its requests refused. Safe to call twice. */
+  /** Ends the call's contact with the outside: clears its timers and refuses its requests. Safe to call twice. */
   close(): void {
     this.#open = false;
     for (const timer of this.#timers.values()) clearTimeout(timer);
@@ -155,7 +162,7 @@ export class Bridge {
     }
   }
 
-  /** Sends one {@link LogEntry}'s text up, so that it survives whatever the guest does next. */
+  /** Sends the text of one {@link LogEntry} up at once, so that it survives whatever the guest does next. */
   log(text: string): string {
     if (!this.#open) return '';
     const room = text.startsWith(UNCAUGHT) ? this.#uncaught : this.#logs;
@@ -192,7 +199,7 @@ export class Bridge {
     if (!this.#open || this.#outcome !== null) return '';
     this.#announced = true;
     const { result_bytes } = this.#call.limits;
-    // The result's JSON is text inside JSON here, and escaping may double it. The driver measures it unescaped.
+    // Here the result is JSON text inside JSON, and escaping may double its size. The driver measures it unescaped.
     if (Buffer.byteLength(text) > 2 * result_bytes + FIXED_LIMITS.up_frame_slack_bytes / 2) {
       this.end({
         kind: 'ended',
@@ -211,7 +218,7 @@ export class Bridge {
     if (!Number.isSafeInteger(id)) return 'a timer needs a whole number as its id';
     this.#clearTimer(id);
     if (this.#timers.size >= FIXED_LIMITS.timers) return `more than ${FIXED_LIMITS.timers} timers are armed`;
-    // Written so that NaN counts as no delay.
+    // This form of the condition makes NaN count as no delay.
     const delayMs = delay >= 1 ? Math.min(delay, LONGEST_DELAY_MS) : 1;
     this.#timers.set(
       id,
@@ -245,7 +252,9 @@ function counted(count: number, what: string): string {
   return count === 0 ? '' : `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Answers what one isolate asks while no call runs: when the runtime boots and when a plugin's module is evaluated. */
+/**
+ * Answers the questions of an isolate outside calls: when the runtime boots and when a plugin's module is evaluated.
+ */
 export function outsideCalls(): HostFunction {
   const room: CryptoRoom = { ciphers: new OpenCiphers(), leftMs: () => OUTSIDE_MS };
   return (op, text) => {

@@ -7,15 +7,15 @@ import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
 import type { Pace } from './pace.ts';
 import { processorMs, threadMs } from './stretch-time.ts';
 
-/** A call that took less than this, in milliseconds, asked for nothing and returned leaves little behind. */
+/** A call leaves little behind when it took less than this, in milliseconds, made no capability calls and returned. */
 const LITTLE_MS = 0.1;
-/** After so many of those the heap is measured all the same: asking V8 costs a third of what such a call does. */
+/** The heap is measured after every so many of such calls. Asking V8 takes a third of the time of such a call. */
 const MEASURED_EVERY = 8;
 
-/** How the outcome of a call that returned begins. */
+/** The beginning of the outcome text of a call that returned. */
 const RETURNED = '{"kind":"returned",';
 
-/** Around a call. */
+/** The parts of the process that a call uses. */
 export interface CallSurroundings {
   /** How quick the plugin's stretches are. */
   readonly pace: Pace;
@@ -23,13 +23,13 @@ export interface CallSurroundings {
   readonly isolates: number;
   /** The jobs of all calls of this process. */
   readonly jobs: JobQueue;
-  /** Told once, when the call has ended; `clean` when its isolate may serve another one. */
+  /** Called once, when the call has ended. `clean`: its isolate may serve another call. */
   onOver(clean: boolean): void;
 }
 
 /**
- * One running call in its own isolate. Each stretch of guest code is one entry: announced to the driver before, taken
- * back after, and limited by the slice. A call that has then taken more of the processor than it may is ended.
+ * One running call in its own isolate. Each stretch of guest code is one entry. The driver gets a message before and
+ * after it, and the slice limits its time. A call that has taken more processor time than it may is ended.
  */
 export class Call {
   readonly id: number;
@@ -39,7 +39,7 @@ export class Call {
   readonly #surroundings: CallSurroundings;
   readonly #bridge: Bridge;
   #cpuMs = 0;
-  /** When the stretch that runs now has to end, in milliseconds. */
+  /** When the present stretch has to end, in milliseconds. */
   #endsAt = 0;
   #over = false;
 
@@ -55,13 +55,13 @@ export class Call {
 
   /**
    * Starts the handler; `context` is the text of an {@link InvocationContext}.
-   * @returns false when its isolate cannot serve it: nothing has run, and it has to begin in another
+   * @returns false when its isolate cannot serve the call: nothing has run, and the call must begin in another isolate
    */
   start(context: string): boolean {
     return this.#enter('invoke', context);
   }
 
-  /** Hands a capability's answer to the guest; one that nobody waits for is dropped. */
+  /** Passes a capability's answer to the guest. An answer that no request waits for is dropped. */
   reply(text: string): void {
     if (this.#bridge.replied()) this.#enter('reply', text);
   }
@@ -79,7 +79,7 @@ export class Call {
     return this.limits.cpu_ms - this.#cpuMs;
   }
 
-  /** What a job took is taken as if the guest had done it itself. */
+  /** Enters the guest with a job's result. The job's time counts as the guest's own. */
   jobDone(reply: string, ms: number): void {
     if (this.#over) return;
     this.#cpuMs += ms;
@@ -92,13 +92,13 @@ export class Call {
     this.#channel.flush();
   }
 
-  /** The call is over for the service; safe to call late. */
+  /** Ends the call, because it is over for the service. Safe to call late. */
   drop(): void {
     this.#bridge.end({ kind: 'ended', code: 'CANCELED', message: 'The call was dropped by the service' });
     this.#finish(false);
   }
 
-  /** @returns false when the call would meet what an earlier one has left behind */
+  /** @returns false when an earlier call left something behind in the isolate */
   #enter(entry: CallEntry, argument: string | number): boolean {
     if (this.#over) return true;
     const bridge = this.#bridge;
@@ -128,7 +128,7 @@ export class Call {
     return true;
   }
 
-  /** The one place where an escape becomes an end. An outcome that the guest announced before stands. */
+  /** Turns an escape into the call's end; no other code does. An outcome that the guest announced before stands. */
   #endBy(escape: Escape, spentMs: number): void {
     switch (escape.cause) {
       case 'time':
@@ -136,7 +136,7 @@ export class Call {
       case 'memory':
         return this.#bridge.end(memoryLimit(this.limits));
       case 'thrown': {
-        // A promise that nobody handles ends no call: the handler may well return all the same.
+        // An unhandled rejection does not end the call: the handler may still return.
         const entry: LogEntry = { level: 'uncaught', message: `Unhandled rejection: ${escape.text}` };
         this.#bridge.log(JSON.stringify(entry));
         return;
@@ -161,13 +161,13 @@ export class Call {
 
   #finish(clean: boolean): void {
     if (this.#over) return;
-    // A job that nobody waited for.
+    // Counts a job that still runs, which the handler did not await.
     this.#cpuMs += this.#bridge.jobMs;
     this.#leave();
     const { isolates } = this.#surroundings;
     const { outcome, requests, droppedLogs } = this.#bridge;
     const usage = `{"cpu_ms":${this.#cpuMs},"calls":${requests},"heap_bytes":${this.#heapBytes()}}`;
-    // The outcome is the guest's own text: put in as it is, and parsed by the driver, outside this process.
+    // The outcome is the guest's own text. It is inserted unchanged; the driver parses it, outside this process.
     const done = `{"outcome":${outcome},"usage":${usage},"dropped_logs":${droppedLogs},"isolates":${isolates}}`;
     this.#channel.send(UP.DONE, this.id, done);
     this.#surroundings.onOver(clean);

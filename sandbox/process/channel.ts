@@ -6,21 +6,22 @@ import { FIXED_LIMITS, UP } from '../protocol.ts';
 import { Journal } from './journal.ts';
 
 const OUTBOX_BYTES = 65_536;
-/** How long the first of the collected frames may wait for the others. */
+/** How long the first collected frame may wait for others, in milliseconds. */
 const MOST_DELAY_MS = 1;
 
 /**
  * The child's end of the framed channel.
  *
- * Frames are collected and leave together. What must be known even if the guest that is entered next never returns is
- * noted in the journal, or leaves before: a frame that arrives wakes a thread over there, a note does not.
+ * Frames are collected and leave together. Some frames must survive a guest that never returns. Such a frame is noted
+ * in the journal, or sent before the guest is entered. The journal is cheaper: a frame that arrives wakes a thread of
+ * the driver, a note does not.
  */
 export class Channel {
   readonly #fd: number;
   readonly #now: () => number;
   readonly #outbox = Buffer.allocUnsafe(OUTBOX_BYTES);
   #used = 0;
-  /** When the first of them was put there, in milliseconds. */
+  /** When the first frame was put into the outbox, in milliseconds. */
   #since = 0;
   /** Bytes that have left this process. */
   #sent = 0;
@@ -33,12 +34,12 @@ export class Channel {
     this.#now = now;
   }
 
-  /** Notes from now on in the file `fd` what {@link JOURNAL_FD} says. */
+  /** Starts the journal {@link JOURNAL_FD} in the file `fd`. */
   keepJournal(fd: number): void {
     this.#journal = new Journal(fd);
   }
 
-  /** Hands every frame to `onFrame`, flushes after each batch, and calls `onClose` when the driver is gone. */
+  /** Passes every frame to `onFrame` and flushes after each batch. Calls `onClose` when the driver is gone. */
   listen(onFrame: OnFrame, onClose: () => void): void {
     const socket = new Socket({ fd: this.#fd, readable: true, writable: false });
     const decoder = new FrameDecoder(() => FIXED_LIMITS.down_frame_bytes, onFrame);
@@ -69,21 +70,21 @@ export class Channel {
     this.#used += bytes;
   }
 
-  /** Says that guest code of this call runs from now on; `quick` when it will probably be back in no time. */
+  /** Tells the driver that guest code of this call runs from now on. `quick`: it will probably return very soon. */
   enter(call: number, quick = false): void {
     this.send(UP.ENTER, call, '');
     if (quick) this.save();
     else this.flush();
   }
 
-  /** Returns when everything sent so far would survive this process. */
+  /** Makes everything sent so far survive the end of this process: notes it in the journal, or flushes. */
   save(): void {
     const journal = this.#journal;
     const mayStay = this.#inBatch && this.#now() - this.#since < MOST_DELAY_MS;
     if (journal === undefined || !mayStay || !journal.note(this.#sent, this.#outbox, this.#used)) this.flush();
   }
 
-  /** Returns when everything sent so far has left this process. */
+  /** Writes everything sent so far to the channel before it returns. */
   flush(): void {
     const bytes = this.#used;
     if (bytes === 0) return;
@@ -107,7 +108,7 @@ export class Channel {
         this.#sent += written;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-        // The driver is behind. This process serves one plugin, so it may as well wait.
+        // The driver reads too slowly. This process serves only one plugin, so it can wait.
         Atomics.wait(PAUSE, 0, 0, 1);
       }
     }

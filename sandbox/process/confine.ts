@@ -2,15 +2,15 @@ import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import v8 from 'node:v8';
 
-/** What the permission model must deny; asked as `process.permission.has` spells it. */
+/** Scopes that the permission model must deny, as `process.permission.has` spells them. */
 const DENIED = ['fs.write', 'net', 'child', 'worker', 'wasi', 'inspector'] as const;
 
-/** Flags whose effect `process.permission` cannot tell. */
+/** Required flags whose effect `process.permission` does not show. */
 const FLAGS = ['--permission', '--no-experimental-sqlite', '--no-experimental-ffi', '--no-node-snapshot'] as const;
 
 /**
- * What reaches beyond this process or brings back what was taken away. The permission model covers none of the
- * signals (`kill`, `_debugProcess` opened the server's inspector), and native bindings go below it.
+ * Members of `process` that reach beyond this process or restore what was removed. The permission model covers none of
+ * the signals (`kill`, `_debugProcess` opened the server's inspector), and native bindings bypass it.
  */
 const REMOVED = [
   'kill',
@@ -34,14 +34,14 @@ const REMOVED = [
   'loadEnvFile',
 ] as const;
 
-/** The part of `process` that tells how it was started. */
+/** The part of `process` that shows how it was started. */
 export interface StartedProcess {
   readonly execArgv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly permission?: { has(scope: string): boolean };
 }
 
-/** Why this process is not restricted as a sandbox must be, or null when it is. */
+/** Returns why this process is not restricted as a sandbox must be, or null when it is. */
 export function missingRestriction(started: StartedProcess): string | null {
   const flag = FLAGS.find((name) => !started.execArgv.includes(name));
   if (flag !== undefined) return `it was started without ${flag}`;
@@ -49,23 +49,24 @@ export function missingRestriction(started: StartedProcess): string | null {
   if (permission === undefined) return 'the permission model is off';
   const allowed = DENIED.find((scope) => permission.has(scope));
   if (allowed !== undefined) return `the permission model allows ${allowed}`;
-  // A right to read everything would show as the right to read the root folder.
+  // Without a path, this asks for the right to read the root folder, and so everything.
   if (permission.has('fs.read')) return 'the permission model allows fs.read everywhere';
-  // bwrap says where it put the process.
+  // bwrap sets PWD to the process's folder.
   const name = Object.keys(started.env).find((key) => key !== 'PWD' || started.env[key] !== '/');
   return name === undefined ? null : `its environment holds ${name}`;
 }
 
 /**
- * Takes away from `process` and `os` what reaches beyond this process. Irreversible; called before the first guest.
- * @returns how this process ends itself from now on: at once, without running anything more.
+ * Removes from `process` and `os` everything that reaches beyond this process. Irreversible. Called before the first
+ * guest.
+ * @returns a function that ends this process at once, without running anything more
  */
 export function confine(): () => never {
   const abort = process.abort.bind(process);
-  // The one that this process needs is loaded.
+  // The addon that this process needs is loaded already.
   process.permission?.drop('addon');
   for (const name of REMOVED) remove(process, name);
-  // Where a program is given as text, Node leaves its module system in sight of all code.
+  // When a program is given as text, Node exposes its module system as globals.
   for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) {
     Reflect.deleteProperty(globalThis, name);
   }
@@ -75,7 +76,8 @@ export function confine(): () => never {
   // With `--log --logfile=…` the next isolate would overwrite any file, past the permission model.
   remove(v8, 'setFlagsFromString');
   syncBuiltinESMExports();
-  // Not a signal: the first process of a PID namespace is immune to its own. abort() ends in a trap that it is not.
+  // A signal would not do: the first process of a PID namespace is immune to its own signals. abort() ends in a trap,
+  // which works there too.
   return abort;
 }
 

@@ -1,11 +1,11 @@
 import type { PluginVersion } from '../protocol.ts';
 import type { GuestIsolate } from './isolate.ts';
 
-/** Share of the heap limit up to which a finished isolate may have grown and still serve again. */
+/** How far a finished isolate may have grown to serve again, as a share of the room below its heap limit. */
 const MOST_GROWTH = 0.5;
-/** Calls after which an isolate has served its time, so that slow leaks of a plugin never matter. */
+/** An isolate ends after this many calls, so that slow leaks of a plugin never matter. */
 const MOST_CALLS = 5000;
-/** Isolates that wait ready-made: one for plugins that reuse them, more where every call takes one away. */
+/** How many isolates wait ready-made: one for plugins that reuse them, more where every call uses one up. */
 const READY = { plugin: 1, call: 3 } as const;
 /** Share of the process's memory that waiting isolates may take together. */
 const SHELF_SHARE = 0.25;
@@ -14,7 +14,10 @@ const MIB = 1_048_576;
 /** Makes one isolate of the shelf's version; throws when the module does not evaluate. */
 export type CreateIsolate = () => GuestIsolate;
 
-/** The waiting isolates of one plugin version. Last in, first out: the warmest serves, the others may be let go. */
+/**
+ * The waiting isolates of one plugin version. Last in, first out: the most recently used isolate serves next, and
+ * isolates that stay unused can be let go.
+ */
 export class IsolateShelf {
   readonly version: PluginVersion;
   readonly #create: CreateIsolate;
@@ -46,7 +49,7 @@ export class IsolateShelf {
   }
 
   /**
-   * The first isolate of the version: its size says how many more may wait.
+   * Makes the first isolate of the version. Its size decides how many more may wait.
    * @returns its size in bytes
    * @throws EvaluationError
    */
@@ -64,7 +67,7 @@ export class IsolateShelf {
   }
 
   /**
-   * An isolate for one call, ready-made or made now.
+   * Returns an isolate for one call: a waiting one, else a new one.
    * @throws EvaluationError
    */
   take(): GuestIsolate {
@@ -75,14 +78,14 @@ export class IsolateShelf {
     return isolate;
   }
 
-  /** Takes back the isolate of a finished call, to serve again or to end here. */
+  /** Takes back the isolate of a finished call. Keeps it to serve again, or disposes of it. */
   give(isolate: GuestIsolate, clean: boolean): void {
     this.#taken -= 1;
     if (clean && this.#mayServeAgain(isolate)) this.#waiting.push(isolate);
     else isolate.dispose();
   }
 
-  /** Lets go of the isolates that nobody needed since the last sweep, but for those that should wait. */
+  /** Disposes of the isolates that no call needed since the last sweep, except those that should wait ready-made. */
   sweep(): void {
     const spare = this.#fewest - READY[this.version.isolation];
     // The oldest lie at the bottom.
@@ -90,7 +93,7 @@ export class IsolateShelf {
     this.#fewest = this.#waiting.length;
   }
 
-  /** Ends what waits, and from now on whatever comes back. Safe to call twice. */
+  /** Disposes of all waiting isolates, and from now on of each that comes back. Safe to call twice. */
   drain(): void {
     this.#draining = true;
     for (const isolate of this.#waiting) isolate.dispose();

@@ -5,13 +5,15 @@ import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/ho
 import { mentionedNames } from '../language-names.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
-/** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
+/**
+ * How a stretch of guest code ended without returning. Made from the errors that isolated-vm throws, in one place only.
+ */
 export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; text: string };
 
-/** The entries by which a running call is driven. */
+/** The guest's entry functions for a running call. */
 export type CallEntry = 'invoke' | 'reply' | 'fire';
 
-/** Thrown when an isolate could not be made ready: the plugin's module did not evaluate. */
+/** Thrown when the plugin's module did not evaluate in a new isolate. */
 export class EvaluationError extends Error {
   readonly escape: Escape | { cause: 'failed'; failure: LoadFailure };
 
@@ -27,12 +29,15 @@ const LEAST_MEMORY_MB = 8;
 const LONGEST_TEXT = 2000;
 const LONGEST_STACK = 10_000;
 const FRAME = /^ {4}at /;
-/** It means something at the beginning of a script only. */
+/** The directive. It only counts at the beginning of a script. */
 const STRICT = '"use strict";';
-/** What V8 keeps for an isolate beside its heap; its own count of it includes memory that it only borrows. */
+/**
+ * An estimate of V8's memory for an isolate beside its heap. V8's own count is no use: it includes memory that V8 only
+ * borrows.
+ */
 const OUTSIDE_HEAP_BYTES = MIB / 4;
 
-/** One script with V8's code cache for it, which is made here and never leaves this process. */
+/** One script with its V8 code cache. The cache is made in this process and never leaves it. */
 class CachedScript {
   /** See {@link GuestSetup}. */
   readonly mentioned: string[];
@@ -55,12 +60,12 @@ class CachedScript {
   }
 
   /**
-   * Makes the cache of what an isolate has run of the script: there V8 finds it compiled, and the functions that were
-   * called with it, which it leaves out as long as nobody has called them.
+   * Makes the cache from an isolate that has run the script. There V8 has compiled the script and the functions that
+   * ran; it leaves functions that were never called out of the cache.
    */
   remember(isolate: ivm.Isolate): void {
     if (this.#cache !== undefined) return;
-    // isolated-vm leaves the cache on the script; its types name it on the options only.
+    // isolated-vm puts the cache on the script, though its types name it only on the options.
     const script: ivm.Script & ivm.CachedDataResult = isolate.compileScriptSync(this.#code, {
       filename: this.#filename,
       produceCachedData: true,
@@ -69,7 +74,7 @@ class CachedScript {
   }
 }
 
-/** A plugin of nobody's, which does what most plugins do; and what its one call is told. */
+/** A sample plugin that does what most plugins do, and below it the texts for its one call. */
 const WARM_UP: PluginVersion = {
   pluginId: 'warm-up',
   version: '',
@@ -87,10 +92,13 @@ const WARM_UP_ENTRIES: readonly (readonly [CallEntry, string])[] = [
 /** The guest runtime, compiled once per process. */
 export class GuestRuntime {
   readonly script: CachedScript;
-  /** What an isolate loads when it is asked for, by name. */
+  /** The parts of the runtime by name. An isolate loads a part when the plugin first needs it. */
   readonly parts: ReadonlyMap<string, string>;
 
-  /** @param text an expression that evaluates to `boot`, see {@link GuestEntries}, and its parts, see {@link RUNTIME_PART} */
+  /**
+   * @param text an expression that evaluates to `boot`, see {@link GuestEntries}, and its parts, see {@link
+   * RUNTIME_PART}
+   */
   constructor(text: string) {
     const [script = '', ...parts] = inLatin1(text).split(RUNTIME_PART);
     this.script = new CachedScript(script, 'isolayer');
@@ -103,7 +111,7 @@ export class GuestRuntime {
     this.#warmUp();
   }
 
-  /** Has an isolate of nobody's serve a call, so that the code cache has what a call needs. */
+  /** Serves a call of the sample plugin, so that the code cache holds the code that a call needs. */
   #warmUp(): void {
     try {
       const isolate = new GuestIsolate(
@@ -116,12 +124,12 @@ export class GuestRuntime {
       isolate.remember(this.script);
       isolate.dispose();
     } catch {
-      // The first isolate of a plugin will meet the same failure, and there it is reported.
+      // The first isolate of a plugin will meet the same failure and report it.
     }
   }
 }
 
-/** One version of a plugin, compiled once per process, and how to make isolates of it. */
+/** One version of a plugin, compiled once per process. Makes isolates of it. */
 export class GuestProgram {
   readonly version: PluginVersion;
   readonly #runtime: GuestRuntime;
@@ -143,17 +151,17 @@ export class GuestProgram {
 }
 
 /**
- * One isolate with one context and one plugin in it, entered synchronously on this thread. Only primitives cross, and
- * no isolated-vm object but the one callback ever reaches the inside.
+ * One isolate with one context and one plugin. It is entered synchronously on this thread. Only primitives cross the
+ * boundary. The guest gets no isolated-vm object except the one callback.
  *
- * No `onCatastrophicError`: on the thread that is inside the isolate it could only park this process for ever, while
- * without it V8 aborts the process at once, and that is what the driver waits for.
+ * It sets no `onCatastrophicError`. On the thread that is inside the isolate, that handler could only block this
+ * process forever. Without it V8 aborts the process at once, and the driver relies on that.
  */
 export class GuestIsolate {
   readonly version: string;
-  /** Calls this isolate was taken for. */
+  /** Number of calls that were given this isolate. */
   served = 0;
-  /** False once an end or an error leaves doubts about its state, or code of an ended call goes on in it. */
+  /** False once an end or an error makes its state doubtful, or code of an ended call still runs in it. */
   sound = true;
 
   readonly #filename: string;
@@ -199,7 +207,7 @@ export class GuestIsolate {
       entry('setup').applySync(undefined, [JSON.stringify(setup)], { timeout: left() });
       plugin.compile(this.#isolate).runSync(context, { timeout: left() });
       const failure: unknown = entry('seal').applySync(undefined, [], { timeout: left() });
-      // The runtime's own text; what is in it the driver checks.
+      // The runtime itself writes this text. The driver checks its content.
       if (failure !== '') {
         throw new EvaluationError({ cause: 'failed', failure: JSON.parse(String(failure)) as LoadFailure });
       }
@@ -217,30 +225,31 @@ export class GuestIsolate {
     this.#bornHeapBytes = this.measureHeap();
   }
 
-  /** Keeps what V8 has compiled of a script of this isolate for the next ones. */
+  /** Keeps V8's compiled code of a script from this isolate for later isolates. */
   remember(script: CachedScript): void {
     try {
       script.remember(this.#isolate);
     } catch {
-      // Something that the script left behind, see `#statistics`; the next isolate tries again.
+      // An error that the script left behind, see `#statistics`. The next isolate tries again.
       this.sound = false;
     }
   }
 
-  /** From now on `answer` is what the guest's host function reaches. */
+  /** Connects the guest's host function to `answer`. */
   attach(answer: HostFunction): void {
     this.#answer = answer;
   }
 
-  /** From now on the guest reaches nothing that belongs to a call. */
+  /** Disconnects the guest's host function from the call. */
   detach(): void {
     this.#answer = this.#outsideCalls;
   }
 
   /**
-   * Runs guest code until it comes back, its microtasks included.
+   * Runs guest code, including its microtasks, until it returns.
    * @param limitMs longest stretch, in milliseconds
-   * @returns null when it came back by itself; `changed` when nothing ran, as an earlier call has left something behind
+   * @returns null when the code returned by itself; `changed` when nothing ran, because an earlier call left something
+   * behind
    */
   enter(entry: CallEntry, argument: string | number, limitMs: number): Escape | 'changed' | null {
     try {
@@ -253,7 +262,7 @@ export class GuestIsolate {
     }
   }
 
-  /** Measures the used heap and what buffers take beside it, in bytes; 0 when the isolate is gone. */
+  /** Measures the used heap plus the memory of buffers outside it, in bytes. Returns 0 when the isolate is gone. */
   measureHeap(): number {
     const statistics = this.#statistics();
     if (statistics === null) return 0;
@@ -261,19 +270,19 @@ export class GuestIsolate {
     return this.#heapBytes;
   }
 
-  /** The heap as it was measured last, in bytes. */
+  /** The last measurement of the heap, in bytes. */
   get heapBytes(): number {
     return this.#heapBytes;
   }
 
-  /** What the isolate takes from the system, in bytes. */
+  /** The system memory that the isolate takes, in bytes. */
   get residentBytes(): number {
     const statistics = this.#statistics();
     if (statistics === null) return 0;
     return statistics.total_physical_size + statistics.externally_allocated_size + OUTSIDE_HEAP_BYTES;
   }
 
-  /** How much of the room below its heap limit was used up when the heap was measured last, from 0 to 1. */
+  /** The share of the room below the heap limit that was in use at the last measurement, from 0 to 1. */
   growth(limitMb: number): number {
     const room = Math.max(LEAST_MEMORY_MB, limitMb) * MIB - this.#bornHeapBytes;
     return (this.#heapBytes - this.#bornHeapBytes) / Math.max(1, room);
@@ -286,11 +295,11 @@ export class GuestIsolate {
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
 
-  /** A callback that throws would show the guest an error of this side, so it never does. */
+  /** Answers the guest's host function. It never throws: the guest would see an error object of this side. */
   #onHost(op: HostOp, text: string): string {
     if (typeof op !== 'string' || typeof text !== 'string') return 'the host takes texts';
     if (op === 'now') {
-      // A tenth of a millisecond is fine enough to measure work, and too coarse to measure caches.
+      // A resolution of 0.1 ms is fine enough to measure work, and too coarse to time caches.
       return String(Math.floor((performance.now() - this.#began) * 10) / 10);
     }
     if (op === 'retire') {
@@ -302,8 +311,8 @@ export class GuestIsolate {
   }
 
   /**
-   * Null when the isolate is gone. A stretch that its time limit ended can leave rejections behind that nobody handled,
-   * and isolated-vm throws one of them out of the next thing that it is asked, whatever that is.
+   * Returns the heap statistics, or null when the isolate is gone. Tries twice: a stretch that its time limit ended can
+   * leave unhandled rejections behind, and isolated-vm throws one of them from the next operation, whatever it is.
    */
   #statistics(): ivm.HeapStatistics | null {
     for (let left = 2; left > 0 && !this.#isolate.isDisposed; left -= 1) {
@@ -318,21 +327,24 @@ export class GuestIsolate {
 
   #escapeOf(error: unknown): Escape {
     this.sound = false;
-    // A guest may throw an error with isolated-vm's words. It can lie about its own end only.
+    // A guest may throw an error with the same text as isolated-vm's. It can only lie about its own end.
     if (this.#isolate.isDisposed) return { cause: 'memory' };
     if (error instanceof Error && error.message === 'Script execution timed out.') return { cause: 'time' };
     return { cause: 'thrown', text: thrownText(error, this.#filename) };
   }
 }
 
-/** V8 keeps a text in half the memory when each of its characters fits a byte; an escape means the same as the character. */
+/**
+ * Replaces characters beyond Latin-1 by escapes, which mean the same. V8 keeps a text in half the memory when each
+ * character fits a byte.
+ */
 function inLatin1(code: string): string {
   return code.replace(/[\u0100-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**
- * What isolated-vm copied out of the isolate is an Error of this side with own text properties, or a primitive. Its stack
- * has the frames of both sides; those of this one are nothing to a plugin.
+ * Returns the text of a thrown value. isolated-vm copies it out of the isolate as an Error of this side with own text
+ * properties, or as a primitive. The stack has frames of both sides; those of this side are left out.
  */
 function thrownText(error: unknown, filename: string): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -341,7 +353,7 @@ function thrownText(error: unknown, filename: string): string {
   return ofGuest.length > LONGEST_TEXT ? `${ofGuest.slice(0, LONGEST_TEXT)}…` : ofGuest;
 }
 
-/** A script that leaves what it throws where the guest runtime finds it, with its causes, and its lines where they were. */
+/** Wraps a script so that the guest runtime finds a thrown error, with its causes. Line numbers stay the same. */
 function catching(code: string): string {
   const strict = code.startsWith(STRICT) ? STRICT : '';
   return `${strict}try{${code}\n}catch(error){__isolayer_threw__={error}}`;

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../protocol.ts';
 import { nodeZlib } from './late-modules.ts';
 
-/** Notes what was collected for the channel and has not left yet, see {@link JOURNAL_FD}. */
+/** Notes frames that were collected for the channel and have not left yet, see {@link JOURNAL_FD}. */
 export class Journal {
   readonly #fd: number;
   readonly #record = Buffer.allocUnsafeSlow(JOURNAL_BYTES);
@@ -15,9 +15,9 @@ export class Journal {
   }
 
   /**
-   * Notes what of the first `used` bytes of the outbox is not noted yet.
-   * @param sent bytes that have left this process before those
-   * @returns false when there is no room for it, or when the file has failed once
+   * Notes the part of the outbox's first `used` bytes that is not noted yet.
+   * @param sent bytes that left this process before those of the outbox
+   * @returns false when there is no room for it, or when a write to the file has failed once
    */
   note(sent: number, outbox: Buffer, used: number): boolean {
     const bytes = used - this.#noted;
@@ -34,7 +34,10 @@ export class Journal {
     return true;
   }
 
-  /** Writes all of the record, or gives the file up: frames can leave at once instead, and no guest is to hear of it. */
+  /**
+   * Writes the whole record, or stops using the file: frames can leave at once instead. The guest must not see the
+   * failure.
+   */
   #write(bytes: number): boolean {
     try {
       this.#failed = writeSync(this.#fd, this.#record, 0, bytes, this.#at) !== bytes;
@@ -44,7 +47,7 @@ export class Journal {
     return !this.#failed;
   }
 
-  /** All that was noted leaves now. */
+  /** Forgets all notes, because the noted frames leave now. */
   clear(): void {
     this.#noted = 0;
     this.#at = 0;

@@ -1,5 +1,5 @@
 /**
- * Node's larger modules, each loaded when it is first asked for, or when there is time: to load them takes a sixth of a
+ * Node's larger modules. Each is loaded at its first use, or when the process has time. Loading them takes a sixth of a
  * child's whole start.
  */
 const { getBuiltinModule } = process;
@@ -18,7 +18,7 @@ export const nodeCrypto = late(() => getBuiltinModule('node:crypto'));
 /** `node:zlib`. */
 export const nodeZlib = late(() => getBuiltinModule('node:zlib'));
 
-/** Loads all of them, so that no call has to pay for it. */
+/** Loads all of these modules, so that no call has to wait for it. */
 export function loadLateModules(): void {
   nodeCrypto();
   nodeZlib();

@@ -12,11 +12,11 @@ const STDERR_FD = 2;
 /** `EX_CONFIG` of sysexits.h. */
 const BADLY_STARTED = 78;
 /**
- * V8's usual stack, and less than this side was started with: what a guest calls here from its deepest must not run
- * out of it halfway, which leaves Node's own lists, of timers for instance, in pieces.
+ * Stack of a guest: V8's usual size, and smaller than this side's. Host functions that a guest calls from its deepest
+ * frame must not run out of stack halfway: that would corrupt Node's own lists, of timers for instance.
  */
 const GUEST_STACK_KB = 984;
-/** How long after its start a process has time for what it does not need at once. */
+/** How long after its start the process loads what it does not need at once, in milliseconds. */
 const LATE_MS = 30;
 
 const reason = missingRestriction(process);
@@ -28,7 +28,7 @@ if (reason !== null) {
 closeInherited();
 setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
 const die = confine();
-// Leaving in order would run what a guest left behind, and can hang for ever inside V8.
+// A regular exit would run code that a guest left behind, and can hang forever inside V8.
 process.setUncaughtExceptionCaptureCallback((error) => {
   writeSync(STDERR_FD, `${error instanceof Error ? error.stack : String(error)}\n`);
   die();

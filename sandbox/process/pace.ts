@@ -1,6 +1,6 @@
-/** A plugin whose stretches take no longer than this is quick, in milliseconds. */
+/** A plugin counts as quick while its stretches take less than this, in milliseconds. */
 const QUICK_MS = 0.5;
-/** How much of a slow stretch is remembered by the next one. */
+/** The factor by which the remembered time of a slow stretch shrinks with each later stretch. */
 const MEMORY = 0.9;
 
 /** How quick a plugin's stretches of guest code have been lately. */
@@ -16,5 +16,5 @@ export class Pace {
   }
 }
 
-/** So that one slow stretch is forgotten after some dozens of quick ones. */
+/** The longest time that is remembered, in milliseconds: so some dozens of quick stretches make up for one slow one. */
 const LONGEST_MS = 20;

@@ -21,34 +21,37 @@ import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from '
 import { IsolateShelf } from './isolate-shelf.ts';
 import { Pace } from './pace.ts';
 
-/** How often isolates that a burst left behind are let go. */
+/** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;
-/** Guest code that runs on no call's behalf: a module that is evaluated. */
+/** The number that stands for guest code outside calls: the evaluation of a module. */
 const NO_CALL = 0;
 
-/** A call for which no isolate was there. */
+/** A call that waits for an isolate. */
 interface WaitingCall {
   readonly id: number;
   readonly shelf: IsolateShelf;
   readonly context: string;
 }
 
-/** What this process does with the driver's frames: one plugin, its versions, its running calls. */
+/** Acts on the driver's frames. Holds one plugin, its versions and its running calls. */
 export class PluginProcess {
   readonly #channel: Channel;
   readonly #nodeVersion: string;
   readonly #calls = new CallTable<Call>();
   readonly #pace = new Pace();
   readonly #jobs = new JobQueue();
-  /** The version that is served and the one before it, whose last calls may still be on their way. */
+  /** The current version and the one before it, which may still get its last calls. */
   #shelves: IsolateShelf[] = [];
   #runtime: GuestRuntime | undefined;
   #preparing = false;
-  /** Calls that have not begun, in their order. */
+  /** Calls that have not begun, oldest first. */
   #waiting: WaitingCall[] = [];
-  /** An isolate was made for a call in this turn of the loop; the next one is made in another. */
+  /** True when this turn of the loop has made an isolate for a call. The next is made in a later turn. */
   #hasMade = false;
-  /** The number of isolates that the driver heard last; null once a call's end told it a passing one. */
+  /**
+   * The number of isolates last reported to the driver. Null after a call's end reported a number that may have changed
+   * since.
+   */
   #told: number | null = null;
 
   constructor(channel: Channel, nodeVersion: string, sweepMs = SWEEP_MS) {
@@ -59,7 +62,7 @@ export class PluginProcess {
 
   /**
    * Acts on one frame.
-   * @throws Error when the driver speaks another protocol: nothing can be done then but to end
+   * @throws Error when the driver speaks another protocol: this process can then only end
    */
   receive(kind: number, call: number, text: string): void {
     switch (kind) {
@@ -115,9 +118,9 @@ export class PluginProcess {
   }
 
   /**
-   * Begins the calls that wait, as far as there are isolates. One isolate is made per turn: evaluating a large module
-   * takes long, and answers for running calls must not wait for the modules of all calls that have just come. An
-   * isolate that a call gives back serves the next.
+   * Begins the waiting calls for which there are isolates. Makes one isolate per turn: evaluating a large module takes
+   * long, and answers for running calls must not wait for the modules of all new calls. An isolate that a call gives
+   * back serves the next call.
    */
   #beginWaiting(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
@@ -135,7 +138,7 @@ export class PluginProcess {
     }
   }
 
-  /** Begins a call. Where its isolate cannot serve it, it waits for another. */
+  /** Begins a call. If its isolate cannot serve the call, the call waits for another isolate. */
   #begin(waiting: WaitingCall): void {
     const { id, shelf } = waiting;
     let isolate: GuestIsolate;
@@ -175,7 +178,7 @@ export class PluginProcess {
     });
   }
 
-  /** A module is guest code as well: it runs under the driver's watch, on no call's behalf. */
+  /** Makes an isolate. Its module is guest code, so the driver watches the evaluation too, as code outside any call. */
   #createIsolate(program: GuestProgram): GuestIsolate {
     this.#channel.enter(NO_CALL);
     try {
@@ -199,13 +202,13 @@ export class PluginProcess {
     return this.#shelves.reduce((sum, shelf) => sum + shelf.size, 0);
   }
 
-  /** Makes the next isolate between two batches of frames, so that no call waits for it if it can be helped. */
+  /** Makes the next isolate between two batches of frames, so that calls seldom wait for it. */
   #prepareSoon(shelf: IsolateShelf): void {
     if (this.#preparing || !shelf.wantsMore) return;
     this.#preparing = true;
     setImmediate(() => {
       this.#preparing = false;
-      // Who waits makes the next one, and asks again.
+      // A waiting call makes the next isolate itself, and then calls this function again.
       if (!shelf.wantsMore || this.#waiting.length > 0) return;
       try {
         shelf.prepare();
@@ -241,7 +244,7 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFai
     case 'failed':
       return { ...escape.failure, outcome: failedToLoad(escape.failure, filename) };
     case 'thrown': {
-      // A rejection that nobody handles: only its text comes out of its isolate.
+      // An unhandled rejection: only its text comes out of the isolate.
       const message = `Unhandled rejection: ${escape.text}`;
       const outcome: Outcome = { kind: 'threw', message, code: 'PLUGIN_ERROR', status: 500, details: '{}' };
       return { outcome: failedToLoad({ outcome, report: message }, filename), report: message };
@@ -251,7 +254,9 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFai
   }
 }
 
-/** Names the place, which the host finds in the author's files. What has no stack speaks for itself. */
+/**
+ * Adds the file and, if the report has a stack, the first frame in it. The host maps the frame to the author's files.
+ */
 function failedToLoad({ outcome, report }: LoadFailure, filename: string): Outcome {
   if (outcome.kind !== 'threw' || report === '') return outcome;
   const frame = report.split('\n').find((line) => /^\s+at /.test(line) && line.includes(`${filename}:`));

@@ -1,19 +1,19 @@
 const { threadCpuUsage } = process;
 
-/** By how much the system's own count may be behind: a tick of Linux at its slowest. */
+/** How far the system's own count may lag behind: a tick of Linux at its slowest. */
 const TICK_MS = 10;
 
-/** What this thread has taken of the processor, in milliseconds. */
+/** Processor time of this thread so far, in milliseconds. */
 export function threadMs(): number {
   const { user, system } = threadCpuUsage();
   return (user + system) / 1000;
 }
 
 /**
- * What a stretch took of the processor, never less than it did, in milliseconds. On a full machine the clock on the wall
- * also counts what others took; it is good enough for a short one.
- * @param wallMs by the clock on the wall
- * @param beganMs {@link threadMs} before it
+ * Processor time of a stretch in milliseconds, never too low. A short stretch is measured by wall time alone. On a busy
+ * machine, wall time also counts the time of other processes, so a longer stretch is limited by the thread's own time.
+ * @param wallMs wall time of the stretch
+ * @param beganMs {@link threadMs} before the stretch
  */
 export function processorMs(wallMs: number, beganMs: number): number {
   return wallMs <= TICK_MS ? wallMs : Math.min(wallMs, threadMs() - beganMs + TICK_MS);

@@ -4,8 +4,11 @@ import type { JsonObject } from '../domain/json/json.ts';
 export interface Account {
   address: string;
   policies: JsonObject;
-  /** Of the chain that the network is pinned to, where that is known. */
+  /** The identity of the chain that the network is pinned to. Absent: unknown. */
   identity?: string | undefined;
-  /** What its transactions that are in no block can take, where something is signed beside them; in the smallest unit. */
+  /**
+   * The most that the account's transactions outside any block can take, in the smallest unit. Present where a
+   * signature is made beside those transactions.
+   */
   committed?(): Promise<bigint>;
 }

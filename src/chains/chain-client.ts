@@ -9,67 +9,73 @@ import type { OwnMethod } from './own-method.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
 /**
- * The live side of one network. Every answer of a node is parsed here and trusted no further than its kind. Parts that
- * a family does not have are absent.
+ * The live side of one network: it talks to the nodes. It parses every answer of a node. How far it trusts an answer
+ * depends on the kind of answer. Parts that a family does not have are absent.
  */
 export interface ChainClient {
   /**
-   * Asks the endpoints which chain they serve: chain id, genesis hash or passphrase. One endpoint is enough where it is
-   * known which chain it should be: the network declares it, or `expected` says it.
+   * Asks the endpoints which chain they serve: chain id, genesis hash or passphrase. One endpoint is enough where the
+   * right chain is known, from the network's declaration or from `expected`.
    * @param onServed called for each endpoint that answers; never show more of an endpoint than its host
-   * @throws AppError `PROVIDER_FAILED`, also when none serves the right chain, or they disagree and none is known
+   * @throws AppError `PROVIDER_FAILED`, also when no endpoint serves the right chain, or when the endpoints disagree
+   * and the right chain is unknown
    */
   identity(expected?: string, onServed?: (host: string, chain: string) => void): Promise<string>;
   /** The shortest pause between two looks at a transaction of this network, in milliseconds. Absent: the family's. */
   lookMs?: number;
-  /** The chain's own clock, by one node that serves the chain. It stands still where no block is made. */
+  /** The latest height and block time, from one node that serves the chain. Both stand still while no block is made. */
   moment(identity: string): Promise<ChainMoment>;
   /**
-   * In the smallest unit, by one endpoint. With an identity, only nodes that serve that chain are asked. With a least, a
-   * lower figure, or none, has all endpoints asked, as `quorum.ts` says: one that lags or lies makes no account poor.
+   * The balance in the smallest unit, from one endpoint. With an `identity`, only nodes that serve that chain are
+   * asked. With a `least`, a lower balance or a failure makes it ask all endpoints, as `quorum.ts` says: one endpoint
+   * that lags or lies does not make an account look poor.
    */
   balance(address: string, asked?: BalanceQuestion): Promise<bigint>;
   /**
-   * What the account's policies name that the chain does not have, in words that say what to do; empty where all is there.
-   * Absent in a family whose policies name nothing of the chain's.
+   * Messages about things that the account's policies name and the chain lacks. Each message says what to do. Empty:
+   * the chain has them all. Absent in a family whose policies name nothing on the chain.
    */
   policyFaults?(account: Account): Promise<readonly string[]>;
   /**
-   * Checks what only the network can tell before a request is accepted. Absent where nothing has to be.
+   * Runs the checks that need the network before a request is accepted. Absent: there are none.
    * @throws AppError `INVALID_REQUEST`
    */
   screen?(parsed: ParsedRequest, account: Account): Promise<void>;
-  /** Prices a pending transaction and checks what only the network can tell. Takes no anchor, has no effect. */
+  /** Prices a pending transaction and runs the checks that need the network. Takes no anchor and has no effect. */
   prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
   /** Assembles and signs one attempt of a prepared transaction. */
   sign(transaction: Transaction, fields: JsonObject, anchor: Anchor, signer: Signer): Promise<SignedBytes>;
   /**
-   * Offers the bytes to a node, in the order given, and asks others what one node alone cannot decide. One outcome per
-   * attempt, in order. Never throws for what a node answered; offering the same bytes again is always safe.
+   * Offers the bytes to one node, in the given order. Asks other nodes where one node alone cannot decide. Returns one
+   * outcome per attempt, in order. Never throws for a node's answer. Offering the same bytes again is always safe.
    */
   broadcast(attempts: readonly Attempt[]): Promise<BroadcastOutcome[]>;
   /**
-   * What the chain shows of each transaction, all of whose attempts count. One answer per entry, in order.
-   * @throws AppError `PROVIDER_FAILED` when nothing can be said of any
+   * Reads from the chain what became of each transaction. All attempts of a transaction count. Returns one answer per
+   * entry, in order.
+   * @throws AppError `PROVIDER_FAILED` when nothing can be said of any entry
    */
   observe(entries: readonly ObservedEntry[]): Promise<Observation[]>;
-  /** Passes one JSON-RPC call through; the answer has the reference's error codes, never the endpoint's address. */
+  /** Passes one JSON-RPC call through. The answer has the reference's error codes and never the endpoint's address. */
   rpc(body: unknown): Promise<RpcOutcome>;
   /** For accounts whose transactions are numbered. */
   readonly sequences?: Sequences;
   /** For families in which one attempt can take the place of another. */
   readonly replacement?: Replacement;
-  /** Signs a transaction that is not sent, in the body's and answer's form of the sign-transaction endpoint. */
+  /** Signs a transaction without sending it. Body and answer have the form of the sign-transaction endpoint. */
   signTransaction?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
-  /** By name: what is not passed through to a node. */
+  /** The JSON-RPC methods that the family answers itself, by name. They are not passed through to a node. */
   readonly methods?: ReadonlyMap<string, OwnMethod>;
-  /** What of an account's is to be swapped for the coin now, each token for itself. */
+  /** The requests that swap the account's tokens for the coin now, one for each token. */
   swaps?(account: Account): Promise<ParsedRequest[]>;
   /** For families whose users can pay for what a relayer sends. */
   readonly sponsorship?: Sponsorship;
 }
 
-/** What others pay in tokens for having the relayer pay, in the bodies' and answers' form of the sponsored endpoints. */
+/**
+ * Lets users pay in tokens for transactions whose fees the relayer pays. Bodies and answers have the form of the
+ * sponsored endpoints.
+ */
 export interface Sponsorship {
   /** @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED` */
   quote(body: unknown, account: Account): Promise<WireObject>;
@@ -82,26 +88,29 @@ export interface Sequences {
   /**
    * The sequence that the next transaction of the account needs. Transactions that wait in the node's pool are counted.
    * @param identity only nodes that serve this chain are asked
-   * @param least what it should be at least. Less has all endpoints asked, as `quorum.ts` says, and so has far more in a
-   *   family whose sequences seldom leap; null where nothing is known of the account, and then all are asked
+   * @param least the least sequence to expect. A lower answer makes it ask all endpoints, as `quorum.ts` says. So does
+   * a far higher answer in a family whose sequences seldom leap. Null: nothing is known of the account, and all
+   * endpoints are asked
    */
   next(address: string, identity?: string, least?: bigint | null): Promise<bigint>;
-  /** A request that takes a sequence of the account and does nothing else. */
+  /** A request that uses up one sequence of the account and does nothing else. */
   noopRequest(account: Account): JsonObject;
 }
 
-/** One attempt in the place of others: whether it can be had is asked of each transaction. */
+/**
+ * Replaces earlier attempts of a transaction by a new one. `can` tells for each transaction whether that is possible.
+ */
 export interface Replacement {
   can(entry: ObservedEntry, purpose: NewAttempt['purpose']): boolean;
   /**
-   * Prices one more attempt of a transaction under its anchor, high enough that nodes take it in the place of every
-   * earlier one. Changes nothing. A refusal of a bump means that no attempt can get into the chain any more.
-   * @param lane with the transaction's own cost
+   * Prices one more attempt of a transaction under its anchor, high enough that nodes replace every earlier attempt by
+   * it. Has no effect. If a bump is refused, no attempt can get into the chain any more.
+   * @param lane includes the transaction's own cost
    */
   prepare(entry: ObservedEntry, wanted: NewAttempt, lane: LaneFigures): Promise<AttemptPreparation>;
   /**
-   * Checks what can be told without asking the network of a request that is to take a signed transaction's place.
-   * Absent in a family in which a client's further request never does.
+   * Checks, without asking the network, a request that is to replace a signed transaction. Absent in a family in which
+   * a client's further request never does that.
    * @param attempts those signed so far; none while the transaction waits
    * @throws AppError `INVALID_REQUEST` with the reference's text
    */
@@ -110,10 +119,10 @@ export interface Replacement {
   patienceMs(entry: ObservedEntry): number;
 }
 
-/** The end of a chain as a node knows it. */
+/** The latest block of a chain, as one node knows it. */
 export interface ChainMoment {
   height: bigint;
-  /** When the latest block was made, by the chain's own account. */
+  /** When the latest block was made, by the chain's own clock. */
   at: Timestamp;
 }
 
@@ -122,7 +131,7 @@ export interface BalanceQuestion {
   least?: bigint | undefined;
 }
 
-/** What a lane has under way, so that a balance is not promised twice. */
+/** The sums that a lane has under way. They keep a balance from being promised twice. */
 export interface LaneFigures {
   /** Sum of {@link ReadyPreparation.cost} of the lane's transactions that are not yet in a block. */
   committed: bigint;
@@ -135,27 +144,33 @@ export type Preparation =
   /** Another transaction of the account has to be final before this one can be prepared. */
   | { kind: 'first'; first: ParsedRequest; reason: string };
 
-/** It cannot be sent, now or later. */
+/** The transaction cannot be sent, now or later. */
 export interface RefusedPreparation {
   kind: 'refused';
   reason: string;
-  /** `failed` where nothing is said; `expired` where it could have been sent before. */
+  /** Absent: `failed`. `expired`: the transaction could have been sent before. */
   end?: 'failed' | 'expired';
 }
 
 /** Why one more attempt of a transaction is signed under the anchor that it has. */
 export type NewAttempt =
-  /** The latest attempt again, dearer, within the policy's cap. Of one that does nothing a further `noop` is asked for. */
+  /**
+   * Repeats the latest attempt at a higher price, within the policy's cap. If that attempt does nothing, a further
+   * `noop` is asked for instead.
+   */
   | { purpose: 'bump' }
-  /** Something else in its place. */
+  /** Sends another request in place of the transaction's own. */
   | { purpose: 'replace'; request: JsonObject }
-  /** Nothing: the anchor is taken, and may cost more than the cap allows. */
+  /** Uses up the anchor and does nothing else. May cost more than the cap allows. */
   | { purpose: 'noop' };
 
 export type AttemptPreparation =
   | (ReadyPreparation & { request: JsonObject })
   | { kind: 'refused'; reason: string }
-  /** The attempts that there are stay on offer, so the engine has its own pause before it tries again. */
+  /**
+   * Has no `retryInMs`. The existing attempts stay on offer, and the engine chooses its own pause before it tries
+   * again.
+   */
   | Omit<ParkedPreparation, 'retryInMs'>;
 
 export interface ReadyPreparation {
@@ -164,7 +179,7 @@ export interface ReadyPreparation {
   fields: JsonObject;
   /** The most that the transaction can take from the account, in the smallest unit. */
   cost: bigint;
-  /** What the attempt consumes, where that is not a sequence of the lane's account: the lane gives those. */
+  /** The anchor that the attempt uses up. Absent: a sequence of the lane's account, which the lane assigns. */
   anchor?: Anchor;
 }
 
@@ -172,7 +187,7 @@ export interface ReadyPreparation {
 export interface ParkedPreparation {
   kind: 'parked';
   reason: string;
-  /** What it waits for: another price, or money. */
+  /** What the transaction waits for: another price, or money. */
   cause?: 'price' | 'balance';
   retryInMs: number;
 }
@@ -184,7 +199,7 @@ export interface SignedBytes {
   fields: JsonObject;
 }
 
-/** What came of an offer, and the name of the endpoint whose word it is, where one's is. */
+/** The outcome of an offer. `by` names the endpoint that decided it, if a single one did. */
 export type BroadcastOutcome = BroadcastWord & { by?: string };
 
 type BroadcastWord =
@@ -194,19 +209,19 @@ type BroadcastWord =
   | { kind: 'anchor-used'; reason: string }
   /** A lower sequence is missing on this node. */
   | { kind: 'anchor-ahead'; reason: string }
-  /** Its time is over, by this node's word: look whether it is dead. */
+  /** This node says that the transaction has expired. Look whether it is dead. */
   | { kind: 'lapsed'; reason: string }
   /** The node has another transaction with this anchor and does not replace it for this price. */
   | { kind: 'underpriced'; reason: string }
   /** The price is below what nodes or the network ask for now; a dearer attempt may go. */
   | { kind: 'fee-too-low'; reason: string }
-  /** The account cannot pay it now. */
+  /** The account cannot pay for the transaction now. */
   | { kind: 'unfunded'; reason: string }
-  /** The node has no room or no time for it now. */
+  /** The node has no room or no time for the transaction now. */
   | { kind: 'busy'; reason: string }
-  /** Every node that answered refuses the bytes for what they are. */
+  /** Every node that answered refuses the bytes themselves. */
   | { kind: 'refused'; reason: string }
-  /** No answer, or one that says nothing: a node may have the bytes. */
+  /** There is no answer, or one that says nothing. A node may have the bytes. */
   | { kind: 'unknown'; reason: string };
 
 export interface ObservedEntry {
@@ -218,12 +233,12 @@ export interface ObservedEntry {
 
 export type Observation =
   /**
-   * None of the attempts is known to be in a block, and one still can be. With a reason where the anchor is used and the
-   * endpoints cannot prove by what: only another endpoint, or time, can tell.
+   * No attempt is known to be in a block, and one still can get there. `reason` is set if the anchor is used and the
+   * endpoints cannot prove what used it. Then only another endpoint, or time, can tell.
    */
   | {
       kind: 'open';
-      /** Ordinals of those that are proved dead: not executed, and never will be. */
+      /** Ordinals of the attempts that are proved dead: they did not execute, and never will. */
       dead?: readonly number[];
       reason?: string;
     }
@@ -235,11 +250,11 @@ export type Observation =
       final: boolean;
       /** Why it failed on chain, for `status_reason`. */
       reason: string | null;
-      /** What being in a block adds to {@link Attempt.fields}. */
+      /** The fields that inclusion in a block adds to {@link Attempt.fields}. */
       fields: JsonObject;
     }
   /**
-   * None of the attempts has executed, and none ever will: their anchor was used for good by something else, or is free
-   * again, as they lapsed.
+   * No attempt has executed, and none ever will. `used`: something else used their anchor, irrevocably. `free`: the
+   * attempts lapsed, and the anchor is free again.
    */
   | { kind: 'dead'; anchor: 'used' | 'free'; reason: string };

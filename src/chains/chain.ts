@@ -16,22 +16,22 @@ import type { ChainFamily } from './family.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
 /**
- * One chain family. Everything above `chains/` speaks to this interface only; what differs between families lies
- * behind it. Stateless: the live side of one network is a {@link ChainClient}.
+ * One chain family. Code above `chains/` uses this interface only, so the differences between families stay behind it.
+ * Stateless: the live side of one network is a {@link ChainClient}.
  */
 export interface Chain extends ChainFamily {
-  /** What balances are counted in, as the balance endpoint names it. */
+  /** The unit of balances, as the balance endpoint names it. */
   readonly unit: string;
-  /** How the sequence of an account shows to clients. Absent in a family whose accounts have none. */
+  /** How clients see the sequence of an account. Absent in a family whose accounts have none. */
   readonly counter?: Counter;
   readonly description: ChainDescription;
 
   readonly pace: Pace;
-  /** How errors of the family's nodes are read. Absent where they only say what every gateway says. */
+  /** How to read errors of the family's nodes. Absent: they say nothing beyond what every gateway says. */
   readonly dialect?: RpcDialect;
   /**
-   * The name of a chain that may be started anew, as one for development: two identities with the same name are two
-   * starts of it. Undefined for others, absent in a family that has none.
+   * The name of a chain that can be started anew, such as a chain for development. Two identities with the same name
+   * are two starts of that chain. Undefined for other chains, absent in a family that has no such chain.
    */
   restartable?(identity: string): string | undefined;
 
@@ -40,8 +40,8 @@ export interface Chain extends ChainFamily {
   /** Policies as the API shows them: defaults filled in, integers as the reference writes them. */
   policyView(policies: JsonObject): WireObject | undefined;
   /**
-   * What checked policies ask for that the named network cannot give, in the reference's words; null when there is
-   * nothing. Absent in a family whose policies fit every network.
+   * The fault, in the reference's words, if checked policies ask for something that the named network lacks; null if
+   * there is none. Absent in a family whose policies fit every network.
    */
   policyFault?(policies: JsonObject, network: string): string | null;
   /** The balance, in the smallest unit, that the health check asks for; null when it does not look at the balance. */
@@ -53,65 +53,78 @@ export interface Chain extends ChainFamily {
   parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest;
   /** A transaction as the API and the webhooks show it, keys in the reference's order. */
   transactionView(transaction: Transaction): WireObject;
-  /** What one attempt does and offers, in short, for who asks how a transaction went. Absent: nothing to tell. */
+  /**
+   * A short view of what one attempt does and offers to pay, for anyone who asks how a transaction went. Absent:
+   * nothing to show.
+   */
   attemptView?(attempt: Attempt): WireObject;
-  /** Which block a transaction is in and what it took there; null while it is in none. */
+  /** The block that a transaction is in, and what the transaction used up there; null while it is in no block. */
   inclusionView?(transaction: Transaction): WireObject | null;
-  /** The same in a few words, for instance `block 12 (0xabc…)`; undefined while it is in none. */
+  /** The block in a few words, for instance `block 12 (0xabc…)`; undefined while the transaction is in none. */
   placeOf?(transaction: Transaction): string | undefined;
-  /** Whether the block that a transaction was last seen in shows that it failed. Absent: what is in a block succeeded. */
+  /**
+   * Whether the block that a transaction was last seen in shows that it failed. Absent: every transaction in a block
+   * succeeded.
+   */
   failedInBlock?(transaction: Transaction): boolean;
   /** {@link ReadyPreparation.cost} of an attempt that was prepared before. */
   costOf(attempt: Pick<Attempt, 'request' | 'fields'>): bigint;
-  /** What plugins' limits go by; absent in a family that cannot tell what a request moves: there they are refused. */
+  /**
+   * How plugins' spending limits apply. Absent in a family that cannot tell what a request moves: limits are refused
+   * there.
+   */
   readonly spending?: ChainSpending;
   /**
-   * Fields that mean the same for the same price, and whose signed bytes are others: two equal payments in one block
-   * must not become one.
+   * Returns fields with the same meaning and price whose signed bytes differ. Otherwise two equal payments in one block
+   * would become one.
    */
   vary(fields: JsonObject): JsonObject;
   /**
-   * When what a relayer has collected is swapped for the coin, by its checked policies; undefined: never. Absent in a
-   * family without swaps, as the next.
+   * When a relayer swaps its collected tokens for the coin, by its checked policies; undefined: never. Absent, like
+   * `swapEvent`, in a family without swaps.
    */
   swapSchedule?(policies: JsonObject): SwapSchedule | undefined;
-  /** What became of a swap by its status, as webhooks tell it; undefined for what is none, and where they tell nothing. */
+  /**
+   * The webhook event for what became of a swap, by its status. Undefined for a transaction that is no swap, and for a
+   * status without an event.
+   */
   swapEvent?(transaction: Transaction): { event: WebhookEventName; payload: WireObject } | undefined;
   /**
-   * Signs a text, in the body's and answer's form of the sign endpoint. Absent, as the next, in a family without.
+   * Signs a text. Body and answer have the form of the sign endpoint. Absent, like `signTypedData`, in a family without
+   * such signatures.
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
    */
   signMessage?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
   /**
-   * Signs typed data, in the body's and answer's form of the sign-typed-data endpoint.
+   * Signs typed data. Body and answer have the form of the sign-typed-data endpoint.
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
    */
   signTypedData?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
   /**
-   * Whether a JSON-RPC method of the family's nodes takes bytes that are signed already: the chain executes them once,
-   * however often they arrive.
+   * Whether a JSON-RPC method of the family's nodes takes bytes that are already signed. The chain executes such bytes
+   * once, however often they arrive.
    */
   takesSignedBytes?(method: string): boolean;
   /**
    * Opens the live side of a network over the given endpoints.
-   * @param market the network's own where it names one, else that of the service
+   * @param market the network's own market if it names one, else that of the service
    */
   connect(network: Network, rpc: RpcClient, market: MarketClient, deployments?: Deployments): ChainClient;
 }
 
-/** What families' contracts are, and who knows ways through them, as the operator says it for all networks. */
+/** The families' contracts and the service that finds trade routes. The operator sets them for all networks. */
 export interface Deployments {
   /** Addresses, by the names of the variables that give them. */
   contracts: Readonly<Record<string, string>>;
-  /** Who finds the way of a trade; null where there is no key for it. */
+  /** The service that finds the route of a trade; null without a key for it. */
   routes: MarketClient | null;
 }
 
 /** The sequence of an account, as clients meet it. */
 export interface Counter {
-  /** In texts, for instance `nonce`. */
+  /** The name in texts, for instance `nonce`. */
   name: string;
-  /** Whether the last one that is used is shown; absent: the next. */
+  /** Whether clients see the last used sequence. Absent: they see the next one. */
   showsLast?: boolean;
   /** Its key in the status answer, and what the description of the API says of it there. */
   statusKey: string;
@@ -119,35 +132,36 @@ export interface Counter {
   /** What disables a relayer while its sequence cannot be read: the type of the reason, and its text. */
   failure: { type: string; text: string };
   /**
-   * Whether an account's sequences may begin anew, as those of a chain that is started anew under its old name. Only where
-   * bytes under a sequence of the past do no harm: they are never executed where it is past, and are soon too old elsewhere.
+   * Whether an account's sequences may begin anew, as on a chain that is started anew under its old name. Allowed only
+   * where bytes under a past sequence do no harm: a chain that has passed the sequence never executes them, and they
+   * are soon too old for any other chain.
    */
   beginsAnew?: boolean;
   /** Whether the route `by-nonce` finds transactions by it. */
   isLookedUp: boolean;
 }
 
-/** How fast a family's chains go, in milliseconds. What is absent is the engine's to choose. */
+/** How fast a family's chains go, in milliseconds. The engine chooses what is absent. */
 export interface Pace {
-  /** How long a request that names no end itself is worth trying. */
+  /** How long to try a request that sets no end itself. */
   lifetimeMs: number;
-  /** The kinds of anchors that the family has; of each, how many transactions of an account may wait for a block. */
+  /** The family's kinds of anchors. For each kind: how many transactions of an account may wait for a block. */
   anchors: Partial<Record<AnchorKind, number>>;
-  /** After so long the same bytes are offered again. */
+  /** The time after which the same bytes are offered again. */
   reofferMs?: number;
   /** The shortest pause between two looks at a transaction. */
   lookMs?: number;
 }
 
 export interface SwapSchedule {
-  /** A line of cron with seconds; null: at no time. */
+  /** A line of cron with seconds; null: no schedule. */
   cron: string | null;
-  /** With a balance below it, in the smallest unit; null: with any. */
+  /** Swaps only while the balance is below this, in the smallest unit; null: whatever the balance. */
   below: bigint | null;
 }
 
-/** How a family tells what is spent, before and after. */
+/** How a family tells what a transaction spends, before it is sent and after it is final. */
 export interface ChainSpending extends SpendingForms {
-  /** What a transaction that is final took from its account; never less than it did. */
+  /** What a final transaction took from its account. Never less than the real amount. */
   spentBy(transaction: Transaction): Spent;
 }

@@ -12,13 +12,13 @@ export interface ChainConnections {
 /** What serves a relayer: its network and endpoints. */
 export type Served = Pick<Relayer, 'networkType' | 'network' | 'customRpcUrls'>;
 
-/** How endpoints answer, by what was asked of them so far, whoever asked. */
+/** How endpoints have answered so far, whoever asked them. */
 export interface Contacts {
-  /** Undefined before anything was asked of the relayer's endpoints. */
+  /** Undefined until something asks the relayer's endpoints. */
   contactOf(relayer: Served): Readonly<Contact> | undefined;
   /**
-   * Calls back when the last word of all endpoints of some relayers was trouble, and when one of them serves again, with
-   * what tells these relayers from others. Returns the way to stop that.
+   * Calls `listener` when the last result of every endpoint of some relayers was trouble, and when one of these
+   * endpoints serves again. `concerns` tells which relayers are affected. Returns a function that ends the calls.
    */
   onContact(listener: (concerns: (relayer: Served) => boolean) => void): () => void;
 }

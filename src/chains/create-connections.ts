@@ -21,20 +21,20 @@ export interface ConnectionParts {
   chains: ReadonlyMap<NetworkType, Chain>;
   /** Makes all RPC calls; stays open when the connections close. */
   http: HttpClient;
-  /** Where families learn what tokens cost. */
+  /** Tells families what tokens cost. */
   market: MarketClient;
   deployments?: Deployments | undefined;
   clock: Clock;
   /** 0 inclusive to 1 exclusive. */
   random: () => number;
-  /** What differs from the defaults of `json-rpc.ts`. */
+  /** Overrides of the defaults of `json-rpc.ts`. */
   settings?: Partial<RpcSettings> | undefined;
   onRpcCall?: ((network: Network, report: RpcCallReport) => void) | undefined;
-  /** Told when an endpoint is left alone, and when it serves again. */
+  /** Called when an endpoint is left alone, and when it serves again. */
   onEndpoint?: ((network: Network, news: EndpointNews) => void) | undefined;
 }
 
-/** Connections that can be looked at. */
+/** Connections whose endpoints can be inspected. */
 export interface WatchedConnections extends ChainConnections, Contacts {
   /** Every endpoint that was ever connected to, as it stands now. */
   endpoints(): (EndpointStatus & { network: string })[];
@@ -57,7 +57,7 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
     return customRpcUrls !== null && customRpcUrls.length > 0 ? customRpcUrls : declared;
   }
 
-  /** Relayers with the same one share a client. */
+  /** Relayers with the same key share a client. */
   function keyOf(relayer: Served): string {
     const { networkType, network } = relayer;
     const settings = networks.find(networkType, network)?.settings;
@@ -75,7 +75,7 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
       },
     });
     const own = chain.marketUrl(network) ?? null;
-    // What endpoints may be called holds for it as well.
+    // The market is called through `http`, so the rules for endpoint addresses apply to it as well.
     const traded = own === null ? market : createMarketClient({ url: own, apiKey: undefined, http });
     return { rpc, network: network.name, client: chain.connect(network, rpc, traded, deployments) };
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../domain/json/json.ts';
 
-/** A body as clients send it, and what comes of it. */
+/** The schema of a body that clients send, with an example. */
 export interface DescribedBody {
   schema: z.ZodType;
   example: JsonObject;
@@ -14,11 +14,11 @@ export interface DescribedSigning extends DescribedBody {
   answer: z.ZodType;
 }
 
-/** What a family says of itself in the description of the API. Parts that it does not have are absent. */
+/** A family's part in the description of the API. Parts that the family does not have are absent. */
 export interface ChainDescription {
-  /** In the names of its schemas, for instance `Evm`. */
+  /** The family's name in the names of its schemas, for instance `Evm`. */
   name: string;
-  /** Some of its policies, as an update sends them. */
+  /** Some of the family's policies, as an update sends them. */
   policies: JsonObject;
   /** The body of a send. */
   request?: DescribedBody;
@@ -29,10 +29,12 @@ export interface ChainDescription {
     typedData?: DescribedSigning;
     transaction?: DescribedSigning;
   };
-  /** What users pay for having the relayer pay: what is asked, and what a quote and what is built are. */
+  /**
+   * The sponsored endpoints, where users pay for having the relayer pay: the body, the quote and the built transaction.
+   */
   sponsorship?: DescribedBody & { quote: z.ZodType; built: z.ZodType };
-  /** What is answered where a part is asked for that it does not have, in the reference's words. */
+  /** The answers, in the reference's words, to requests for a part that the family does not have. */
   refusals?: Partial<Record<'message' | 'typedData' | 'sponsorship', string>>;
-  /** JSON-RPC methods of its own, in words; begins with the family's name. */
+  /** Describes the family's own JSON-RPC methods; begins with the family's name. */
   methods?: string;
 }

@@ -3,10 +3,10 @@ import type { Attempt } from '../domain/transaction/attempt.ts';
 import { type OfferAnswer, type OfferOptions, type RpcClient, RpcError } from '../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from './chain-client.ts';
 
-/** What one endpoint made of the bytes. */
+/** How one endpoint judged the bytes. */
 export interface Verdict {
   outcome: BroadcastOutcome;
-  /** Whether a node looked at the bytes and spoke of them; without that it has no voice in what becomes of them. */
+  /** Whether a node looked at the bytes and answered about them. Otherwise it has no say in what becomes of them. */
   isWord: boolean;
 }
 
@@ -17,17 +17,20 @@ export interface Taking {
   /** Whether the answer names these very bytes. */
   isOurs(answer: Json, attempt: Attempt): boolean;
   failure(error: RpcError): Verdict;
-  /** What an answer says that is no plain yes, where nodes refuse in their answers; undefined where it is one. */
+  /**
+   * Reads a refusal out of a successful answer, for nodes that refuse that way. Undefined if the answer is a plain yes.
+   */
   refusal?(answer: Json, attempt: Attempt): Verdict | undefined;
 }
 
-/** More of them than so are asked about elsewhere the next time. */
+/** The most attempts that every endpoint is asked about in one offer. Further attempts wait for the next offer. */
 const MOST_OPINIONS = 32;
 
 /**
- * Offers signed bytes to one node, in the order given. Every endpoint is offered what that node did not take, and what
- * is in no block though some node took it before: one that forwards nothing, or refuses what others take, must not
- * stand in the way. The same bytes may be offered again at any time: they are one transaction.
+ * Offers signed bytes to one node, in the given order. Then offers to every endpoint the bytes that this node did not
+ * take, and the bytes that a node took before and that are still in no block. So a node that forwards nothing, or
+ * refuses what others take, does not stand in the way. The same bytes may be offered again at any time: they are one
+ * transaction.
  */
 export async function offerBytes(
   rpc: RpcClient,
@@ -38,7 +41,8 @@ export async function offerBytes(
   const areSeveral = rpc.endpointCount > 1;
   const isStale = ({ acceptedAt }: Attempt) => areSeveral && acceptedAt !== null;
   const outcomes = await offerAll(rpc, taking, attempts, { elsewhere: attempts.some(isStale) });
-  // An endpoint that stopped answering in the middle has been left by now: the rest goes to another one, or once more.
+  // An endpoint that stopped answering in the middle is not preferred any more. The remaining attempts go to another
+  // endpoint, or once more to the same one.
   const unheard = attempts.filter((_attempt, index) => outcomes[index]?.kind === 'unknown');
   if (unheard.length > 1) {
     const again = await offerAll(rpc, taking, unheard);
@@ -57,7 +61,8 @@ export async function offerBytes(
       if (outcomes[index]?.kind !== 'accepted') outcomes[index] = opinions[place] ?? NOBODY;
     }
   };
-  // Endpoints that have no time for the lowest have none for the rest; the rest would only hold up the round.
+  // If the endpoints have no time for the lowest attempt, they have none for the others. Unanswered others are skipped:
+  // they would only hold up the round.
   await ask([lowest]);
   const hasTime = !isSilence(outcomes[lowest]);
   const worth = others.filter((index) => hasTime || !isSilence(outcomes[index]));
@@ -77,14 +82,20 @@ async function offerAll(
   return attempts.map((attempt, index) => answerTo(taking, attempt, answers[index]).outcome);
 }
 
-/** Refused for good only counts as everyone's word, and so does what costs money where there are others. */
+/**
+ * Turns one endpoint's outcome into `unknown` where only the word of all endpoints counts: for a refusal, and, if there
+ * are several endpoints, for an outcome that costs money.
+ */
 function asOneWord(outcome: BroadcastOutcome, areSeveral: boolean): BroadcastOutcome {
   const { kind } = outcome;
   const costs = areSeveral && (kind === 'fee-too-low' || kind === 'underpriced');
   return kind === 'refused' || costs ? { ...outcome, kind: 'unknown' } : outcome;
 }
 
-/** Whether one endpoint's word is not enough. Where it is the only one, the same would be heard again. */
+/**
+ * Whether one endpoint's outcome is not enough. An only endpoint would repeat its other answers, so it is asked again
+ * only after a refusal or silence.
+ */
 function isDoubtful(outcome: BroadcastOutcome | undefined, areSeveral: boolean): boolean {
   if (areSeveral) return outcome?.kind !== 'accepted';
   return outcome?.kind === 'refused' || isSilence(outcome);
@@ -95,10 +106,11 @@ function isSilence(outcome: BroadcastOutcome | undefined): boolean {
 }
 
 /**
- * Which answer counts when endpoints answer differently: the first in this list. One node that has the bytes is enough.
- * Then come answers that only make the lane look at the chain or offer again: if a node lags or lies, that shows. Then
- * come those that cost money or waiting. `refused` ends a transaction, so it comes after all of them. Silence comes
- * last: an endpoint that is out of order must not keep alive what nobody takes.
+ * Which outcome counts when endpoints answer differently: the first in this list. One node that has the bytes is
+ * enough. Next come outcomes that only make the lane look at the chain or offer again: if a node lags or lies, that
+ * shows. Next come outcomes that cost money or waiting. `refused` ends a transaction, so it comes after all of them.
+ * Endpoints without a word on the bytes count only after this list: an endpoint that is out of order must not keep a
+ * transaction alive that no node takes.
  */
 const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
   'accepted',
@@ -124,7 +136,7 @@ async function everyonesOpinion(
   const rows = (await rpc.offerEach(taking.method, params)).map((answers) =>
     attempts.map((attempt, index) => answerTo(taking, attempt, answers[index])),
   );
-  // Whoever took what was never taken has earned the next offers; the others turned it away.
+  // An endpoint that took an attempt which no node had taken before gets the next offers. The others turned it away.
   const news = attempts.findIndex(({ acceptedAt }) => acceptedAt === null);
   const taker = rows.findIndex((row) => row[news]?.outcome.kind === 'accepted');
   if (taker >= 0 && rpc.endpointCount > 1) rpc.prefer(taker);
@@ -135,7 +147,8 @@ function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
   const words = verdicts.filter(({ isWord }) => isWord);
   const found = BY_WEIGHT.map((kind) => words.find(({ outcome }) => outcome.kind === kind)).find((one) => one);
   if (found !== undefined) return found.outcome;
-  // Among endpoints of which none spoke, one may have it for all that the others turned it away.
+  // No endpoint gave its word on the bytes. `unknown` counts first: that endpoint may have the bytes, although the
+  // others turned them away.
   const silent = verdicts.map(({ outcome }) => outcome);
   return silent.find(({ kind }) => kind === 'unknown') ?? silent[0] ?? NOBODY;
 }

@@ -7,18 +7,18 @@ const STRAY_MS = 60_000;
 /** How a node is asked which chain it serves. */
 export interface ChainQuestion<T extends bigint | string> {
   method: string;
-  /** An empty list where nothing is said. */
+  /** Absent: an empty list. */
   params?: Json;
   served: ParseAnswer<T>;
-  /** The one that is meant. */
+  /** The chain that an endpoint has to serve. */
   chain: T;
 }
 
 /**
- * The same endpoints, of which only those that serve our chain count. An endpoint can be moved to another chain at any
- * time, and the account's figures there look like true ones. So every read also asks the endpoint which chain it
- * serves, and an offer to all leaves out those that serve another. An offer to one endpoint goes out unchecked: all are
- * asked what became of it.
+ * Returns a client with the same endpoints, of which only those that serve our chain count. An endpoint can be moved to
+ * another chain at any time, and the account's figures there look real. So every read also asks the endpoint which
+ * chain it serves, and an offer to all endpoints leaves out those that serve another chain. An offer to one endpoint
+ * goes out unchecked, because all endpoints are asked what became of it.
  */
 export function onlyServing<T extends bigint | string>(rpc: RpcClient, question: ChainQuestion<T>): RpcClient {
   const { method, params = [], chain, served } = question;

@@ -5,35 +5,38 @@ import type { Signer } from '../signers/signer.ts';
 import type { Account } from './account.ts';
 
 /**
- * A JSON-RPC method that a family answers itself, in the place of a node. All throw `INVALID_REQUEST` for parameters of
- * another form, and {@link OwnRefusal} for what the caller is told in the answer.
+ * A JSON-RPC method that a family answers itself instead of a node. Every method throws `INVALID_REQUEST` for malformed
+ * parameters, and {@link OwnRefusal} for a refusal that the answer shows to the caller.
  */
 export type OwnMethod =
-  /** Only tells something. */
+  /** Only answers: it signs and sends nothing. */
   | { kind: 'answer'; run(params: Json, account: Account): Promise<WireObject> }
-  /** Gives signed bytes away, which whoever has them can send. */
+  /** Returns signed bytes. Anyone who has them can send them. */
   | { kind: 'sign'; event?: WebhookEventName; run(params: Json, account: Account, signer: Signer): Promise<WireObject> }
   | SendingMethod;
 
-/** Sends, as the endpoint for that does, and answers once there is a signature. */
+/** Sends as the send endpoint does, and answers once there is a signature. */
 export interface SendingMethod {
   kind: 'send';
-  /** What webhooks are told of its answer, as of that of a method that signs; absent: nothing. */
+  /** The webhook event for the method's answer, as for a method that signs. Absent: no event. */
   event?: WebhookEventName;
   /** The body of the send request. */
   body(params: Json): JsonObject;
   /** Refuses at once what the lane would refuse, before anything is accepted. */
   check(body: JsonObject, account: Account): Promise<void>;
-  /** Of the transaction's view, once it has a signature or has ended. */
+  /** Makes the answer from the transaction's view, once the transaction has a signature or has ended. */
   answer(view: WireObject): WireObject;
-  /** What a refusal to accept it is in an answer. Absent for what is none of the caller's business. */
+  /**
+   * Turns a refusal of the request into the error of the answer. Undefined for an error that does not concern the
+   * caller.
+   */
   refusal(error: AppError): OwnRefusal | undefined;
 }
 
-/** What a method answers in the place of a result. */
+/** The refusal that a method answers instead of a result. */
 export class OwnRefusal extends Error {
   readonly code: number;
-  /** Stands where JSON-RPC has its message; the text of this error is the description. */
+  /** The `message` of the JSON-RPC error. The text of this error is the `description`. */
   readonly tag: string;
 
   constructor(code: number, tag: string, description: string, cause?: unknown) {

@@ -3,8 +3,8 @@ import { isObject, type Json } from '../domain/json/json.ts';
 import { type RpcClient, RpcError, type RpcOutcome } from '../egress/rpc/rpc-client.ts';
 
 /**
- * Passes one call through; what a node or the way to it answers becomes part of the outcome. What may do more than read
- * is offered to one endpoint once.
+ * Passes one call through to a node. Answers and errors, of the node or on the way to it, become part of the outcome. A
+ * call that may do more than read is offered to one endpoint once.
  */
 export async function passThrough(
   rpc: RpcClient,
@@ -43,8 +43,8 @@ export function readCall(body: unknown): ClientCall {
 }
 
 /**
- * What a node answers stays what it is: clients read the cause of a revert out of it. For what is not a node's word the
- * reference's codes and texts. Neither says anything of the endpoint.
+ * Describes an error to the client. A node's own error stays as it is: clients read the cause of a revert out of it.
+ * Other errors get the reference's codes and texts. Neither says anything about the endpoint.
  */
 function describe({ kind, code, status, message, data }: RpcError): NonNullable<RpcOutcome['error']> {
   if (kind === 'node' && code !== undefined) {

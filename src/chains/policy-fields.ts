@@ -10,13 +10,13 @@ export const int32 = z.int().min(0).max(2_147_483_647);
 /** A whole number of the seed's format `int64`, not negative. */
 export const int64 = amountUpTo((1n << 63n) - 1n).meta({ type: 'integer', format: 'int64', minimum: 0 });
 
-/** What the seed does not show is 64 bits without a sign, as in the reference. */
+/** A whole number of 64 bits without a sign, as in the reference. For fields that the seed does not show. */
 export const uint64 = amountUpTo((1n << 64n) - 1n).meta({ type: 'integer', minimum: 0 });
 
 /** Who pays the fees of a relayer's transactions. */
 export const feePaymentStrategy = z.enum(['user', 'relayer']);
 
-/** What is put on top of an estimated fee, in percent. */
+/** The margin on top of an estimated fee, in percent. */
 export const feeMargin = z.float32().min(0, 'Negative fee margin percentage values are not accepted');
 
 const SLIPPAGE_BOUNDS = 'Slippage percentage must be between 0 and 100';
@@ -30,7 +30,7 @@ export const cronSchedule = z
   .min(1, 'Empty cron schedule is not accepted')
   .refine((text) => text === '' || isCronSchedule(text), 'Invalid cron schedule format');
 
-/** Why a relayer whose own account pays has no use for swaps. */
+/** The error for swaps of a relayer whose own account pays the fees. */
 export const SWAP_NEEDS_USER_FEES = 'Swap config only supported for user fee payment strategy';
 
 /** How one allowed token is swapped. */

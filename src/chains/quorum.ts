@@ -3,26 +3,30 @@ import type { ReadOne, RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { ParkedPreparation } from './chain-client.ts';
 
 /*
- * Whose word counts where several endpoints are asked: the one rule of all families. Any endpoint may be silent, behind
- * or pruned, and one of several may lie. A majority that lies together, or an only endpoint that lies for long, is not
- * guarded against: there the policy's caps and budgets hold.
+ * Whose answer counts when several endpoints are asked: the one rule of all families. Any endpoint may be silent,
+ * behind or pruned, and one of several may lie. This rule does not protect against a majority that lies together, or
+ * against an only endpoint that lies for long. In those cases the policy's caps and budgets hold.
  *
- * A figure is the middle one of those told in time: one endpoint that lies moves it no further than to what another
- * tells. Where two are in the middle, the caller says which of them does no harm.
+ * A figure is the middle one of the figures told in time. One endpoint that lies moves it no further than to what
+ * another endpoint tells. If two figures are in the middle, the caller says which of them does no harm.
  *
- * A claim that cannot be undone is held against what the others show; silence denies nothing. What a block shows holds
- * when another endpoint shows the same, or no other denies it. That something will never happen would permit a second
- * payment: it holds when a second endpoint shows the same and none denies it, and waits until then.
+ * A claim that cannot be undone is checked against what the other endpoints show. Silence denies nothing. A claim about
+ * what a block shows holds when another endpoint shows the same, or no other denies it. A claim that something will
+ * never happen would permit a second payment. It holds when a second endpoint shows the same and none denies it, and
+ * waits until then.
  *
- * A refusal before signing ends a payment. It holds when a second endpoint refuses as well and none lets the payment pass;
- * until then the payment waits. The word of an only endpoint holds alone. What the policies forbid whatever the chain says
- * rests on nobody's word, and ends it at once.
+ * A refusal before signing ends a payment. It holds when a second endpoint refuses as well and none lets the payment
+ * pass. Until then the payment waits. The word of an only endpoint holds alone. A payment that the policies forbid,
+ * whatever the chain says, needs no endpoint's word and ends at once.
  */
 
-/** An endpoint that hangs takes no other's word away: those that have answered by then count. */
+/**
+ * How long to wait for answers. One endpoint that hangs does not hold up the others: those that have answered by then
+ * count.
+ */
 const IN_TIME_MS = 3_000;
 
-/** The answers of those that answer well and in time. What is enough ends the wait. */
+/** The answers of the endpoints that answer well and in time. An answer that `isEnough` accepts ends the wait. */
 export async function answersInTime<T>(
   asked: readonly Promise<T>[],
   { withinMs = IN_TIME_MS, isEnough = () => false }: { withinMs?: number; isEnough?: (answer: T) => boolean } = {},
@@ -38,21 +42,21 @@ export async function answersInTime<T>(
   return told.flatMap((one) => one);
 }
 
-/** Which of two middle ones counts. */
+/** Which of two middle values counts. */
 export type Side = 'lower' | 'higher';
 
-/** The middle one by its value; undefined of none. */
+/** The item with the middle value; undefined for an empty list. */
 export function middleBy<T>(told: readonly T[], side: Side, valueOf: (one: T) => bigint): T | undefined {
   const ascending = told.toSorted((a, b) => (valueOf(a) < valueOf(b) ? -1 : 1));
   return ascending[Math.floor((told.length - (side === 'lower' ? 1 : 0)) / 2)];
 }
 
-/** The middle one of some figures; undefined of none. */
+/** The middle figure; undefined for an empty list. */
 export function middleOf(figures: readonly bigint[], side: Side): bigint | undefined {
   return middleBy(figures, side, (figure) => figure);
 }
 
-/** The middle one of what the endpoints tell of a figure; undefined where none tells it in time. */
+/** The middle one of the figures that the endpoints tell; undefined if none tells one in time. */
 export async function figureOfAll(
   rpc: Pick<RpcClient, 'onAll'>,
   use: (read: ReadOne) => Promise<bigint>,
@@ -62,8 +66,8 @@ export async function figureOfAll(
 }
 
 /**
- * An account's balance by one endpoint. When that one fails, or tells less than the least, all are asked: a node that
- * lags or lies, or is not there, must not make an account poor.
+ * An account's balance from one endpoint. With `least`, all endpoints are asked if that endpoint fails or tells less: a
+ * node that lags, lies or is down does not make an account look poor.
  */
 export async function balanceOfAll(
   rpc: Pick<RpcClient, 'onOne' | 'onAll'>,
@@ -77,15 +81,20 @@ export async function balanceOfAll(
   return (await figureOfAll(rpc, ask, 'higher')) ?? one;
 }
 
-/** `same`: the endpoint shows the same. `other`: by its own chain that cannot be. `none`: it cannot tell. */
+/**
+ * What an endpoint makes of a claim. `same`: it shows the same. `other`: its own chain contradicts the claim. `none`:
+ * it cannot tell.
+ */
 export type Opinion = 'same' | 'other' | 'none';
 
-/** Whether what one endpoint's block shows may be called final, by what the others make of it. */
+/** Whether one endpoint's claim about a block may be called final, by the opinions of the others. */
 export function isBorneOut(others: readonly Opinion[]): boolean {
   return others.includes('same') || !others.includes('other');
 }
 
-/** How the claim that something will never happen stands, by what all make of it, its own endpoint included. */
+/**
+ * Judges the claim that something will never happen, by the opinions of all endpoints, also of the one that made it.
+ */
 export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'untold' {
   if (opinions.includes('other')) return 'denied';
   return opinions.filter((opinion) => opinion === 'same').length > 1 ? 'shown' : 'untold';
@@ -95,8 +104,8 @@ export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'unt
 const REFUSED_ALONE_MS = 2_000;
 
 /**
- * What one endpoint decided of a payment, held against the others where that does not let it pass. `ready` of any counts;
- * without a second refusal, a refusal only parks.
+ * Checks one endpoint's decision on a payment with the other endpoints, unless it is `ready`. A `ready` of any endpoint
+ * counts. A refusal without a second refusal only parks the payment.
  */
 export async function unlessRefusedAlone<D extends { kind: string; reason?: string }>(
   decided: D,
@@ -113,7 +122,7 @@ export async function unlessRefusedAlone<D extends { kind: string; reason?: stri
   return [decided, ...told].find(({ kind }) => kind !== 'refused') ?? refusedAlone(decided);
 }
 
-/** It is asked again until a second endpoint has a word on it. */
+/** Parks a refused payment. It is asked about again until a second endpoint has a word on it. */
 export function refusedAlone({ reason = 'Refused' }: { reason?: string }): ParkedPreparation {
   return {
     kind: 'parked',

@@ -13,7 +13,7 @@ import { stellar } from './stellar/configuration/family.ts';
 import type * as stellarCode from './stellar/index.ts';
 import { whenNeeded } from './when-needed.ts';
 
-/** Loads a module at once: what needs a chain does not wait. */
+/** Loads a module synchronously, because code that needs a chain does not wait. */
 const require = createRequire(import.meta.url);
 
 /** The chain families that the service knows. */
@@ -27,14 +27,14 @@ export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
 }
 
 /**
- * Whether a JSON-RPC method is known to do nothing but read, by the list of a family whose nodes have it. Stellar has none:
- * there everything may act.
+ * Whether a JSON-RPC method is known to do nothing but read, by the lists of the families. Stellar has no list: any of
+ * its methods may act.
  */
 export function onlyReads(method: string): boolean {
   return isReadOfEvm(method) || isReadOfSolana(method) || ownKind(method) === 'answer';
 }
 
-/** Of which kind a JSON-RPC method is that some family answers itself; undefined where all pass it through. */
+/** The kind of a JSON-RPC method that some family answers itself; undefined if all families pass it through. */
 export function ownKind(method: string): OwnMethod['kind'] | undefined {
   return OWN_OF_SOLANA.get(method);
 }

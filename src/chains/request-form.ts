@@ -3,8 +3,8 @@ import { invalidRequest } from '../domain/errors.ts';
 import { unknownFields } from '../domain/json/unknown-field.ts';
 
 /**
- * Takes a body apart, naming the first fault as the reference does; an unknown key before that, for what is missing may
- * be what is misspelt.
+ * Parses a body. Names the first fault as the reference does. An unknown key comes before other faults, because a
+ * missing field may be a misspelt one.
  * @throws AppError `INVALID_REQUEST`
  */
 export function readForm<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
@@ -32,7 +32,7 @@ function isAbsent(body: unknown, path: readonly PropertyKey[]): boolean {
   return false;
 }
 
-/** What is said where a schema has no words of its own. */
+/** The message for an issue when the schema has none of its own. */
 function textOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys':

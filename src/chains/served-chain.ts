@@ -4,24 +4,24 @@ import type { Network } from '../domain/network.ts';
 import type { ParseAnswer, RpcClient } from '../egress/rpc/rpc-client.ts';
 import { providerFailed } from './provider-failure.ts';
 
-/** What tells the right chain among those that endpoints serve. */
+/** How to find the right chain among those that endpoints serve. */
 export interface ServedQuestion<T extends bigint | string> {
   method: string;
-  /** An empty list where nothing is said. */
+  /** Absent: an empty list. */
   params?: Json;
   served: ParseAnswer<T>;
-  /** What it names, in words: `chain id`. */
+  /** What the answer names, in words: `chain id`. */
   what: string;
-  /** Declared for the network, or found before; null when nobody knows yet. */
+  /** The chain that is declared for the network, or was found before; null while it is unknown. */
   expected: T | null;
-  /** Told what each endpoint that answers says it serves. */
+  /** Called for each endpoint that answers, with the chain that it says it serves. */
   onServed(host: string, chain: T): void;
 }
 
 /**
- * Asks every endpoint which chain it serves. One that serves the expected chain is enough: others that serve another
- * chain or do not answer are left out. Where nothing is expected, those that answer have to agree, for nobody can tell
- * which is right.
+ * Asks every endpoint which chain it serves. One endpoint that serves the expected chain is enough; endpoints that
+ * serve another chain or do not answer are left out. Without an expected chain, all endpoints that answer have to
+ * agree, because nothing tells which one is right.
  * @throws AppError `PROVIDER_FAILED`
  */
 export async function servedChain<T extends bigint | string>(

@@ -5,8 +5,8 @@ const RFC_3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Reads a moment in the form of RFC 3339 that must be to come. Dates that no calendar has are none (JavaScript would
- * count 30 February on into March), nor is the hour 24 or a leap second.
+ * Reads a time in the form of RFC 3339 that must lie in the future. Refuses dates that no calendar has (JavaScript
+ * would count 30 February on into March), the hour 24 and leap seconds.
  * @throws AppError `INVALID_REQUEST` with the reference's texts
  */
 export function readValidUntil(text: string, now: Timestamp): Timestamp {

@@ -2,8 +2,8 @@ import type { Chain } from './chain.ts';
 import type { ChainFamily } from './family.ts';
 
 /**
- * A chain whose code is loaded when more of it is asked for than what is known of its family: who has relayers of one
- * family runs without the code of the others.
+ * Makes a chain that loads its code at the first access to a property beyond those of its family. A service that has
+ * relayers of one family runs without the code of the others.
  */
 export function whenNeeded(family: ChainFamily, load: () => Chain): Chain {
   let loaded: Chain | undefined;

@@ -12,10 +12,10 @@ import { createMetrics } from '../observability/metrics.ts';
 import type { KnownHistory } from '../store/sqlite/folder-memory.ts';
 import type { Store } from '../store/store.ts';
 
-/** What to do with transactions that a copy holds unsigned: the service may have sent them since it was made. */
+/** What to do with unsigned transactions in a restored copy. The service may have sent them after the copy was made. */
 export type UnsignedAnswer = 'send' | 'fail';
 
-/** A copy that must not simply be used: it holds transactions that nobody had signed. */
+/** The copy holds unsigned transactions, so it needs an answer before it is used. */
 export class UnsignedTransactions extends Error {
   constructor(count: number) {
     super(`The database holds ${count} transactions that were accepted and not yet signed`);
@@ -23,13 +23,16 @@ export class UnsignedTransactions extends Error {
   }
 }
 
-/** Longer than the time between two marks of an instance. */
+/**
+ * The time after which an instance without a new mark counts as stopped. It is longer than the time between two marks.
+ */
 const ALIVE_MS = 15_000;
 
 /**
- * Settles what a database that was put back holds unsigned, and lets it begin a new epoch: no instance asks again.
- * Nothing is changed when it throws.
- * @throws UnsignedTransactions when there are some and there is no answer, or an error while an instance uses it
+ * Settles the unsigned transactions of a restored database and starts a new epoch, so that no instance asks again.
+ * Changes nothing when it throws.
+ * @throws UnsignedTransactions when there are unsigned transactions and no answer, or an error while an instance uses
+ * the database
  */
 export async function answerUnsigned(
   store: Store,
@@ -49,7 +52,7 @@ export async function answerUnsigned(
   return await store.write((writer) => beginEpoch(writer, { folder, epoch: randomUUID(), place }));
 }
 
-/** What the engine changes transactions through, for a database that it does not drive. */
+/** Creates the engine's ledger for a database that no engine runs on. */
 function ledgerOn(store: Store): Ledger {
   const chains = createChains(systemClock);
   const log = createLog('silent');
@@ -59,7 +62,7 @@ function ledgerOn(store: Store): Ledger {
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => undefined, log }),
     spending: new SpendingBook(chains),
     log,
-    // Nobody has a picture of it.
+    // No engine holds this state in memory.
     onDoubt: () => undefined,
   });
 }

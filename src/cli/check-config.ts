@@ -9,7 +9,7 @@ import type { Command } from './command.ts';
 import { compiledPlugins } from './compiled-plugins.ts';
 import { configurationOf } from './settings.ts';
 
-/** Reads the configuration as a start would, opens the signers and compiles the plugins. Starts nothing. */
+/** Reads the configuration, opens the signers and compiles the plugins like a start, but starts nothing. */
 export const checkConfigCommand: Command = {
   usage: 'check-config',
   summary: 'Say everything that is wrong with the configuration, the signers and the plugins, or "ok"',
@@ -36,12 +36,15 @@ export const checkConfigCommand: Command = {
   },
 };
 
-/** What was found out: a key in this process was opened, and a service is not asked before a signature is needed. */
+/**
+ * Says how far a signer was checked. A key in this process was opened. A signing service is not called before the first
+ * signature.
+ */
 function lookedAt(limitMs: number | null | undefined): string {
   return limitMs === null ? 'opened' : 'complete; its service was not asked';
 }
 
-/** @throws AggregateError naming each that cannot be opened */
+/** @throws AggregateError naming each signer that cannot be opened */
 async function openSigners({ signers, variables }: Configuration, kinds: SignerKinds): Promise<void> {
   const http = createSignerHttp();
   const keeper = new ThreadKeeper();

@@ -1,4 +1,4 @@
-/** The name that somebody meant who typed another one; undefined where none is near. */
+/** Returns the known name closest to a mistyped one; undefined when none is close. */
 export function closestName(typed: string, names: readonly string[]): string | undefined {
   const near = names
     .map((name) => ({ name, edits: editsBetween(typed.toLowerCase().slice(0, 40), name) }))
@@ -7,7 +7,7 @@ export function closestName(typed: string, names: readonly string[]): string | u
   return near[0]?.name;
 }
 
-/** Letters that are put in, left out or replaced, and pairs of them that are turned round. */
+/** Counts the edits between two words: letters inserted, removed or replaced, and neighbouring letters swapped. */
 function editsBetween(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

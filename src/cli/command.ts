@@ -1,6 +1,6 @@
 import type { Variables } from '../config/secrets.ts';
 
-/** What a command works with. */
+/** The environment of a command. */
 export interface CommandContext {
   env: Variables;
   cwd: string;
@@ -8,39 +8,42 @@ export interface CommandContext {
   say(line: string): void;
   /** Writes a line to standard error. */
   complain(line: string): void;
-  /** The present moment, for names of files. */
+  /** The current time, for file names. */
   now(): Date;
   keyboard: Keyboard;
-  /** Speaks to a running service. */
+  /** Sends requests to a running service. */
   request: typeof fetch;
 }
 
-/** What was typed behind the name of a command. */
+/** The arguments of a command. */
 export interface Given {
   values: readonly string[];
   flags: ReadonlySet<string>;
   options: ReadonlyMap<string, string>;
 }
 
-/** Where a command hears what must not be an argument, which others on the machine and the shell's history can see. */
+/**
+ * Input for secrets. They must not be arguments, because other users of the machine and the shell's history can see
+ * those.
+ */
 export interface Keyboard {
-  /** Whether somebody can be asked. */
+  /** Whether a user can be asked. */
   readonly isTerminal: boolean;
   /**
    * Asks for a line that is not shown while it is typed.
    * @throws when it was interrupted
    */
   ask(question: string): Promise<string>;
-  /** All that comes through the pipe. */
+  /** Reads all piped input. */
   piped(): Promise<string>;
 }
 
-/** What was typed is none of a command's forms; the message says what they are. */
+/** The arguments match no form of the command. The message lists the forms. */
 export class WrongUsage extends Error {}
 
 /** One of the commands behind `npx isolayer <command>`. */
 export interface Command {
-  /** As typed, with its arguments: `backup <file>`. */
+  /** The command with its arguments, as typed: `backup <file>`. */
   usage: string;
   /** What it does, in one line. */
   summary: string;
@@ -48,10 +51,10 @@ export interface Command {
   flags: readonly string[];
   /** Flags with a value: `--name value`. */
   options?: readonly string[];
-  /** What its own help says besides. */
+  /** Further lines of its own help. */
   more?: readonly string[];
   /** How many arguments it takes. */
   arguments: number | { least: number; most: number };
-  /** Resolves with the exit code: 0, or 1 when it could not do what it was asked. */
+  /** Resolves with the exit code: 0, or 1 when the command failed. */
   run(context: CommandContext, given: Given): Promise<number>;
 }

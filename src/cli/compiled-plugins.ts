@@ -8,7 +8,7 @@ import { createCompiler } from '../plugin-host/compiler/compiler.ts';
 
 const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', 'sandbox');
 
-/** All plugins of a folder, compiled as a start would. */
+/** Compiles all plugins of a folder like a start. */
 export async function compiledPlugins(
   cwd: string,
   { environment, variables, plugins }: Pick<Configuration, 'environment' | 'variables' | 'plugins'>,
@@ -23,7 +23,7 @@ export async function compiledPlugins(
   });
   try {
     await catalog.refresh();
-    // What is not compiled yet would pass for sound.
+    // Waits for slow plugins, which would otherwise seem free of errors.
     await catalog.slowOnes();
     return catalog.list();
   } finally {

@@ -1,7 +1,7 @@
 import { needsRestart, type SectionName } from '../config/changes.ts';
 import type { JsonObject } from '../domain/json/json.ts';
 
-/** A JSON schema, as far as the configuration's have it. */
+/** The parts of JSON schema that the configuration's schemas use. */
 interface Schema {
   $ref?: string;
   description?: string;
@@ -47,7 +47,7 @@ changes, the other changes of its entry wait with it. A relayer or notification 
 whole numbers in the smallest unit, in quotes where they are beyond 2^53.
 `;
 
-/** Markdown for people, from the schema for editors. */
+/** Makes the documentation page, in Markdown, from the schema for editors. */
 export function configurationPage(schema: JsonObject): string {
   const root = schema as unknown as Schema & { $defs: Record<string, Schema> };
   const { Relayer = {}, Signer = {}, Notification = {}, Network = {}, Plugin = {} } = root.$defs;
@@ -74,7 +74,7 @@ export function configurationPage(schema: JsonObject): string {
   ].join('\n\n');
 }
 
-/** Relayers of any family; the policies of each have a table of their own. */
+/** Returns the fields of relayers of any family. Each family's policies have a table of their own. */
 function commonOf(kinds: Schema[]): Schema {
   const [first = {}] = kinds;
   const { network_type: type, policies, ...rest } = first.properties ?? {};
@@ -92,7 +92,7 @@ function titled(name: string, table: string): string {
   return `### \`${name}\`\n\n${table}`.replace('`type": ', '`"type": ').replace(/(`"type": "[^"`]*)`/, '$1"`');
 }
 
-/** @param holder the field of the section's entries that has these fields; absent: they are its entries' own */
+/** @param holder the entry's field that contains these fields; absent: they are the entry's own */
 function tableOf(section: SectionName, schema: Schema = {}, holder?: string): string {
   const rows = rowsOf(schema, '');
   const lines = rows.map(({ name, type, isRequired, fallback, meaning }) => {
@@ -125,7 +125,7 @@ function rowsOf(schema: Schema, prefix: string): Row[] {
     });
 }
 
-/** The fields of what a field holds, whichever of its forms they belong to. */
+/** Returns the rows of all nested fields of a field, in all its forms. */
 function rowsBelow(field: Schema, path: string): Row[] {
   const own = field.properties === undefined ? [] : rowsOf(field, `${path}.`);
   const each = field.items === undefined ? [] : rowsBelow(field.items, `${path}[]`);
@@ -138,7 +138,7 @@ function rowsBelow(field: Schema, path: string): Row[] {
 function defaultOf({ default: value, anyOf = [] }: Schema): string {
   if (value === undefined) return [...new Set(anyOf.map(defaultOf).filter((text) => text !== ''))].join(' or ');
   const text = JSON.stringify(value);
-  // An object's own fields say theirs.
+  // The fields of an object show their own defaults.
   return typeof value === 'object' && text.length > 2 ? 'as below' : `\`${text}\``;
 }
 
@@ -160,7 +160,7 @@ function typeOf(schema: Schema): string {
 function eitherOf(forms: Schema[]): string {
   const isAmount = forms.length === 2 && forms[0]?.type === 'integer' && forms[1]?.pattern?.startsWith('^\\d') === true;
   if (isAmount) return 'amount';
-  // Null says no more than leaving it out.
+  // Null means the same as absent.
   const texts = forms.filter(({ type }) => type !== 'null').map(typeOf);
   return [...new Set(texts)].join(' or ');
 }

@@ -3,10 +3,10 @@ import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Keyboard } from './command.ts';
 
-/** The most that is read through a pipe. */
+/** The most characters read through a pipe. */
 const LONGEST_PIPED = 65_536;
 
-/** What a command reads from; questions go where its output is not. */
+/** Opens the input of a command. Questions go to `output`, apart from the command's own output. */
 export function openKeyboard(
   input: NodeJS.ReadableStream & Partial<Pick<ReadStream, 'isTTY'>>,
   output: Pick<WriteStream, 'write'>,
@@ -30,7 +30,7 @@ async function askSilently(
   input: NodeJS.ReadableStream,
   output: Pick<WriteStream, 'write'>,
 ): Promise<string> {
-  // It would show each character as it is typed.
+  // Hides the typed characters, which readline would show.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
   output.write(question);

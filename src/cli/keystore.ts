@@ -26,7 +26,7 @@ const ACTIONS: Readonly<Record<string, (context: CommandContext, file: string) =
   passphrase: changePassphrase,
 };
 
-/** Makes, reads and changes the keystore files that signers of the type `local` open. */
+/** Creates, shows and changes keystore files for signers of the type `local`. */
 export const keystoreCommand: Command = {
   usage: `keystore <${Object.keys(ACTIONS).join(' | ')}> <file>`,
   summary: `Make a key in an encrypted file, put one there that is typed or piped in as 64 hex digits, show its addresses, show the file without its passphrase, or give it another one. Passphrases are asked for, or come from ${VARIABLE} and ${NEW_VARIABLE}`,
@@ -52,7 +52,7 @@ async function openedKey(context: CommandContext, file: string): Promise<Buffer>
   return await openKeystoreFile(file, await passphraseOf(context, { variable: VARIABLE, isNew: false }));
 }
 
-/** What a file says without its passphrase. */
+/** Shows the parts of a file that need no passphrase. */
 async function inspect(context: CommandContext, file: string): Promise<void> {
   const { id, address, derivation, isWeak } = await readKeystoreFile(file, describeKeystore);
   const mode = (await stat(file)).mode & 0o777;
@@ -65,9 +65,9 @@ async function inspect(context: CommandContext, file: string): Promise<void> {
   if ((mode & 0o077) !== 0) context.say('Others on this machine can read it: chmod 600 keeps it to its owner.');
 }
 
-/** The old file is there until the new one is whole, and opens. */
+/** Changes the passphrase. The old file stays until the new one is complete and opens. */
 async function changePassphrase(context: CommandContext, named: string): Promise<void> {
-  // A link stays one: what it leads to is written anew.
+  // A symbolic link stays; its target is replaced.
   const file = await realpath(named).catch(() => named);
   const key = await openedKey(context, file);
   const { id = randomUUID() } = await readKeystoreFile(file, describeKeystore);
@@ -102,12 +102,12 @@ async function write(context: CommandContext, file: string, key: Buffer): Promis
 }
 
 async function sealed(key: Buffer, passphrase: Buffer, id: string): Promise<string> {
-  // The format names one account, and readers show it: the first on its curve.
+  // The format names one account, and other programs show it: the first address on secp256k1.
   const [address = ''] = (await addressesOf(key, 'secp256k1')).values();
   return await sealKeystore(key, passphrase, { address, id, randomBytes });
 }
 
-/** Made by nobody else meanwhile, and nobody else's to read at any moment. */
+/** Writes a new file. Fails if the file exists. No other user can read it at any time. */
 async function writeWhole(
   file: string,
   text: string,
@@ -119,7 +119,7 @@ async function writeWhole(
     await handle.sync();
     await beforeEnd(handle);
   } catch (error) {
-    // Half a keystore is none, and would be in the way of the next try.
+    // A partial file would block the next try.
     await rm(file, { force: true });
     throw error;
   } finally {
@@ -127,7 +127,10 @@ async function writeWhole(
   }
 }
 
-/** From the environment, else asked for; twice where a mistake would lock the key away. */
+/**
+ * Takes the passphrase from the environment, or asks for it. Asks twice for a new one, because a mistake would lock the
+ * key away.
+ */
 async function passphraseOf(
   context: CommandContext,
   { variable, isNew }: { variable: string; isNew: boolean },
@@ -167,13 +170,13 @@ async function givenKey({ keyboard }: CommandContext): Promise<Buffer> {
   return key;
 }
 
-/** Wipes the key. */
+/** Shows the addresses of a key, then wipes the key. */
 async function showAddresses(context: CommandContext, key: Buffer): Promise<void> {
   for (const [family, address] of await addressesOf(key)) context.say(`${family.padEnd(8)} ${address}`);
   key.fill(0);
 }
 
-/** The account of the key in each family of chains, or in those on one curve. */
+/** Returns the address of the key in each chain family, or only in those with the given curve. */
 async function addressesOf(key: Buffer, curve?: Curve): Promise<Map<string, string>> {
   const signer = createKeySigner('keystore', Buffer.from(key));
   try {

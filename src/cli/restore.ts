@@ -15,10 +15,10 @@ import { answerUnsigned, type UnsignedAnswer, UnsignedTransactions } from './ans
 import type { Command, CommandContext } from './command.ts';
 import { environmentOf } from './settings.ts';
 
-/** What is restored, and where. */
+/** The backup to restore, and its target. */
 interface Task {
   context: CommandContext;
-  /** Absent: the database itself was put back already. */
+  /** Absent: the database itself has been restored already. */
   file: string | undefined;
   isReplacing: boolean;
   dataDir: string;
@@ -27,7 +27,10 @@ interface Task {
   answer: UnsignedAnswer | undefined;
 }
 
-/** Puts a backup into an embedded store that no server uses, and settles what a store that was put back holds unsigned. */
+/**
+ * Restores a backup into an embedded store that no server uses, and settles the unsigned transactions of a restored
+ * store.
+ */
 export const restoreCommand: Command = {
   usage: 'restore [<file>] [--replace] [--send-unsigned | --fail-unsigned]',
   summary:
@@ -92,7 +95,7 @@ async function restore(task: Task): Promise<void> {
   if (isThere) context.say(`What was there is now ${keepAs}`);
 }
 
-/** Opens a store for as long as the answer takes. */
+/** Opens a store, settles its unsigned transactions, and closes it. */
 async function settled({ answer }: Task, { folder }: FolderMemory, open: () => Promise<Store>) {
   const store = await open();
   try {
@@ -106,7 +109,10 @@ function openEmbedded(task: Task, path: string): Promise<Store> {
   return openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer: sealerOf(task) });
 }
 
-/** A key that is made now could not open what the backup holds. */
+/**
+ * Returns the sealer of the existing storage key. Throws instead of creating a key, because a new key could not open
+ * the backup's secrets.
+ */
 function sealerOf({ dataDir, storageKey }: Task) {
   const made = (): never => {
     throw new Error(`There is no storage key in ${dataDir}: bring the one that belongs to the backup`);

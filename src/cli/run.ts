@@ -16,7 +16,7 @@ import { schemaCommand } from './schema.ts';
 
 const VERSION: string = manifest.version;
 
-/** Exit code of a command that was typed wrongly. */
+/** The exit code for wrong usage. */
 const WRONG_USAGE = 2;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   schema: schemaCommand,
 };
 
-/** Runs what was typed; resolves with the exit code. What goes wrong is a line, never a stack. */
+/** Runs a command line; resolves with the exit code. Prints an error as a line, never as a stack. */
 export async function runCommand(typed: readonly string[], context: CommandContext): Promise<number> {
   const [name, ...rest] = typed;
   if (name === '--version' || name === '-v') {
@@ -90,7 +90,7 @@ function readArguments(command: Command, rest: string[]): Given | string {
   }
 }
 
-/** The value of an option may begin with a dash, as keys do, unless it is the name of another. */
+/** Joins options with values that begin with a dash, as keys may. A following option name is not a value. */
 function withTheirValues(typed: readonly string[], options: Readonly<Record<string, { type: string }>>): string[] {
   const isOption = (one: string, type: string) => one.startsWith('--') && options[one.slice(2)]?.type === type;
   const args: string[] = [];

@@ -8,7 +8,7 @@ import type { Command } from './command.ts';
 import { configurationPage } from './configuration-page.ts';
 import { environmentOf } from './settings.ts';
 
-/** Writes what editors complete and check the configuration by. */
+/** Writes the JSON schemas that editors use to complete and check the configuration. */
 export const schemaCommand: Command = {
   usage: 'schema [--page]',
   summary:

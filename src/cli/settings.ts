@@ -8,7 +8,7 @@ import { systemClock } from '../domain/clock.ts';
 import { createSignerKinds } from '../signers/registry.ts';
 import type { CommandContext } from './command.ts';
 
-/** The environment alone, for commands that work although the configuration file does not. */
+/** Reads only the environment, for commands that must work without a valid configuration file. */
 export async function environmentOf({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<Environment> {
   const findings = new Findings();
   const environment = readEnvironment(await readVariables(env, cwd, findings), findings);
@@ -17,7 +17,7 @@ export async function environmentOf({ env, cwd }: Pick<CommandContext, 'env' | '
   return environment;
 }
 
-/** Everything that the service would start with. */
+/** Reads the whole configuration like a start. */
 export async function configurationOf({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<Configuration> {
   const chains = createChains(systemClock);
   return await loadConfiguration({ env, cwd, chains, signerKinds: createSignerKinds() });

@@ -1,4 +1,4 @@
-/** The most that the service shows at once. */
+/** The most items that the service returns in one page. */
 const PER_PAGE = 500;
 
 interface PageOf<Item> {
@@ -6,7 +6,7 @@ interface PageOf<Item> {
   pagination: { total_items: number };
 }
 
-/** All of a list, however many pages it has. What moves from one page to the next meanwhile is there once. */
+/** Reads all pages of a list. An item that moves to another page between two reads appears once. */
 export async function allOf<Item extends { id: string }>(
   read: (query: { page: number; per_page: number }) => Promise<PageOf<Item>>,
 ): Promise<Item[]> {

@@ -1,11 +1,11 @@
 const UNITS: Readonly<Record<string, readonly [decimals: number, name: string]>> = {
-  // Its name is its network's own.
+  // Each network has its own name for it.
   wei: [18, 'of the native coin'],
   lamport: [9, 'SOL'],
   stroop: [7, 'XLM'],
 };
 
-/** An amount in the units that people use, with up to six places. */
+/** Formats an amount in the usual unit, with up to six decimal places. */
 export function amountText(amount: number | bigint | string, unit: string): string {
   const [decimals, name] = UNITS[unit] ?? [0, unit];
   const digits = BigInt(amount)

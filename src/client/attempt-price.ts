@@ -1,4 +1,7 @@
-/** What an attempt offers, in the unit of its family: a price of gas, or a fee. Empty where its content has none. */
+/**
+ * Formats the price that an attempt offers, in its family's unit: a gas price or a fee. Empty when its content has
+ * none.
+ */
 export function priceOf(content: Readonly<Record<string, unknown>> | undefined): string {
   const wei = content?.['max_fee_per_gas'] ?? content?.['gas_price'];
   if (wei != null) {

@@ -1,13 +1,13 @@
 import { type Operations, ROUTES } from './api.ts';
 import { EventParser, type ServerSentEvent } from './event-text.ts';
 
-/** An answer that is none of success. */
+/** An answer with an error status. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The kind of failure; empty where it is not the service that answered. */
+  /** The error code; empty when something other than the service answered. */
   readonly code: string;
   readonly retryable: boolean;
-  /** All of the answer; empty where it is no JSON. */
+  /** The whole body; empty when it is not JSON. */
   readonly body: object;
 
   constructor(status: number, body: { error?: string; code?: string; retryable?: boolean }) {
@@ -21,28 +21,31 @@ export class ApiError extends Error {
   }
 }
 
-/** A stream says something every 15 s. A connection that was lost while the machine slept never says that it was. */
+/**
+ * The longest silence on a stream, which normally sends something every 15 s. A connection that was lost while the
+ * machine slept reports no error, so only the silence shows it.
+ */
 const SILENCE_MS = 40_000;
 
 export interface ClientOptions {
-  /** Of the service, without the path; empty for a page's own. */
+  /** The URL of the service, without a path; empty for the page's own server. */
   url: string;
   /** The API key. */
   key: string;
   fetch?: typeof fetch;
-  /** How long a stream may say nothing. */
+  /** The longest silence on a stream, in milliseconds. */
   silenceMs?: number;
 }
 
-/** What is followed, and from where. */
+/** The events to follow, and the place to start from. */
 export interface FollowInput {
   query?: Record<string, string>;
   lastId?: string;
-  /** Called with whatever comes, also where it is no event. */
+  /** Called for all received data, also when it is no event. */
   heard?: () => void;
 }
 
-/** What any input may have. */
+/** The fields of all operations' inputs. */
 interface AnyInput {
   path?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
@@ -50,7 +53,7 @@ interface AnyInput {
   idempotencyKey?: string;
 }
 
-/** A client of the API, with the types of its description. It needs nothing but `fetch`. */
+/** A client of the API, typed by the API description. It depends on `fetch` only. */
 export class ApiClient {
   readonly #options: ClientOptions;
   readonly #fetch: typeof fetch;
@@ -60,7 +63,7 @@ export class ApiClient {
     this.#fetch = options.fetch ?? ((...request) => fetch(...request));
   }
 
-  /** @throws ApiError, or what `fetch` throws when the service is not reached */
+  /** @throws ApiError, or the error of `fetch` when the service cannot be reached */
   async call<Id extends keyof Operations>(
     id: Id,
     input: Operations[Id]['input'],
@@ -89,8 +92,8 @@ export class ApiClient {
   }
 
   /**
-   * What happens, as it happens, until the stream ends; after the event with the given id when there is one.
-   * @throws ApiError, what `fetch` throws, or Error when nothing was heard for too long
+   * Yields events until the stream ends. With `lastId`, it starts after that event.
+   * @throws ApiError, the error of `fetch`, or Error when nothing was received for too long
    */
   async *follow(
     { query = {}, lastId = '', heard }: FollowInput,
@@ -101,7 +104,7 @@ export class ApiClient {
     const silence = new AbortController();
     const giveUp = () => silence.abort(new Error(`The server said nothing for ${silenceMs / 1_000} s`));
     let timer = setTimeout(giveUp, silenceMs);
-    // Who leaves may never ask for the next event.
+    // A caller that aborts may never ask for the next event, so `finally` may not run.
     signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     try {
       const answer = await this.#fetch(`${url}/api/v1/events${search}`, {
@@ -128,14 +131,14 @@ export class ApiClient {
   }
 }
 
-/** Integers beyond 2^53 keep their digits, where the engine tells what a number was written as. */
+/** Keeps all digits of integers beyond 2^53, if the engine passes the source text of numbers. */
 function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
   return /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
-/** The service takes decimal strings for such integers. */
+/** Writes integers beyond 2^53 as decimal strings, which the service accepts. */
 function writeBody(body: unknown): string {
   return JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }

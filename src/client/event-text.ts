@@ -1,14 +1,14 @@
 /** One server-sent event. */
 export interface ServerSentEvent {
-  /** Up to where the stream was read with it. */
+  /** The id to resume from after this event. */
   id: string;
   event: string;
   data: string;
 }
 
-/** Reads server-sent events from text that comes in pieces (HTML standard, section 9.2.6). */
+/** Parses server-sent events from pieces of text (HTML standard, section 9.2.6). */
 export class EventParser {
-  /** Of the last event, or of the last id that came alone: where to go on. */
+  /** The last id received, with an event or alone. The stream resumes from it. */
   lastId: string;
   #rest = '';
   #event = '';
@@ -18,7 +18,7 @@ export class EventParser {
     this.lastId = lastId;
   }
 
-  /** The events that end in this piece. */
+  /** Returns the events that are complete after this piece. */
   push(piece: string): ServerSentEvent[] {
     const lines = (this.#rest + piece).split(/\r\n|\n|\r/);
     this.#rest = lines.pop() ?? '';

@@ -3,7 +3,7 @@ import type { Schemas } from './api.ts';
 import { type ApiClient, ApiError } from './client.ts';
 import { patiently } from './patience.ts';
 
-/** Where a transaction is. */
+/** A transaction and its relayer. */
 export interface FoundTransaction {
   relayerId: string;
   transaction: Schemas['Transaction'];
@@ -12,9 +12,9 @@ export interface FoundTransaction {
 const AT_ONCE = 10;
 
 /**
- * The transactions that an id, a hash or a counter stands for, among the given relayers or those that the key sees. Each
- * relayer may have one with the same counter.
- * @throws ApiError for what is no answer about it, or what `fetch` throws when the service is not reached
+ * Finds the transactions with an id, a hash or a counter, among the given relayers or all that the key sees. Several
+ * relayers may have a transaction with the same counter.
+ * @throws ApiError for errors other than "not found", or the error of `fetch` when the service cannot be reached
  */
 export async function findTransactions(
   client: ApiClient,
@@ -43,7 +43,7 @@ async function findUnder(client: ApiClient, id: string, text: string): Promise<F
     try {
       return { relayerId: id, transaction: (await patiently(ask)).data };
     } catch (error) {
-      // There is none, or its family has no such counter.
+      // The relayer has no such transaction, or its family has no such counter.
       if (!(error instanceof ApiError) || ![400, 404, 501].includes(error.status)) throw error;
     }
   }

@@ -1,12 +1,13 @@
 import { ApiError } from './client.ts';
 
 const PAUSE_MS = 1_000;
-/** How often in a row one request is refused for how many there were before it. */
+/** The most tries of one request that is refused with 429. */
 const TRIES = 30;
 
 /**
- * Asks again after a second while the key has asked too often, for what takes a request of each relayer.
- * @throws what the request ends with otherwise, or at the last try
+ * Repeats a request after a second while it is refused with 429. It is for callers that send a request for each
+ * relayer.
+ * @throws any other error of the request, or the 429 of the last try
  */
 export async function patiently<T>(ask: () => Promise<T>, pauseMs = PAUSE_MS): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -8,15 +8,15 @@ import { ConfigurationError } from './problems.ts';
 /** The key that callers present. */
 export interface ApiKey {
   key: string;
-  /** The file it lies in; null when the environment gave it. */
+  /** The file that holds the key; null: the key is from the environment. */
   file: string | null;
-  /** Whether it was made just now. */
+  /** Whether this start created the key. */
   isNew: boolean;
 }
 
 /**
- * The key of the environment, else the one in `<dataDir>/api-key`, which is made when there is none, readable by its
- * owner only.
+ * Returns the key from the environment, or else from `<dataDir>/api-key`. If the file does not exist, creates it,
+ * readable by its owner only.
  * @throws ConfigurationError when the file cannot be read or written, or holds something else
  */
 export async function openApiKey(given: string | undefined, dataDir: string, random = randomBytes): Promise<ApiKey> {
@@ -43,7 +43,7 @@ async function readKey(file: string): Promise<string | undefined> {
   if (text.length < LEAST_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(text)) {
     throw problemWith(file, `does not hold a key of at least ${LEAST_KEY_LENGTH} visible characters`);
   }
-  // Whoever copied the folder may have widened it.
+  // Copying the folder may have made the file readable by others.
   if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
   return text;
 }
@@ -51,7 +51,7 @@ async function readKey(file: string): Promise<string | undefined> {
 async function makeKey(dataDir: string, file: string, random: (size: number) => Buffer): Promise<string> {
   const key = random(32).toString('hex');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // `wx`: of two processes that start at once, the second fails instead of taking away the first one's key.
+  // `wx`: if two processes start at once, the second fails and does not overwrite the first one's key.
   await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' });
   return key;
 }

@@ -11,8 +11,9 @@ const limited = z.object({ permissions: z.object({ relayers: z.record(z.string()
 const lists = z.object({ recipients: texts, selectors: texts }).partial();
 
 /**
- * Checks what a plugin's grants limit: that the relayer's family can tell what is spent, and that it knows what is named.
- * @param families by id of the relayer; those that are not declared are passed over
+ * Checks the limits in a plugin's grants: the relayer's family must be able to tell spending, and must know the named
+ * recipients and selectors.
+ * @param families chain families by relayer id; relayers that are not declared are skipped
  */
 export function checkCaveats(
   value: unknown,

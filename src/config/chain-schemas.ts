@@ -3,10 +3,10 @@ import type { JsonObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { SpendingForms } from '../domain/transaction/spending.ts';
 
-/** What the configuration needs to know of a chain family; each `Chain` has it. */
+/** The parts of a chain family that the configuration uses. Each `Chain` has them. */
 export interface ChainSchemas {
   readonly type: NetworkType;
-  /** What its accounts sign on. */
+  /** The curve of its accounts' keys. */
   readonly curve: string;
   readonly policySchema: z.ZodType<JsonObject>;
   policyFault?(policies: JsonObject, network: string): string | null;
@@ -15,20 +15,20 @@ export interface ChainSchemas {
   readonly builtInNetworks: readonly JsonObject[];
 }
 
-/** The chain families at hand, by network type. */
+/** The available chain families, by network type. */
 export type KnownChains = ReadonlyMap<NetworkType, ChainSchemas>;
 
-/** The signer kinds at hand, by the `type` of an entry. */
+/** The available signer kinds, by the `type` of an entry. */
 export type KnownSignerKinds = ReadonlyMap<string, KnownSignerKind>;
 
-/** What the configuration needs to know of a kind of signer; each `SignerKind` has it. */
+/** The parts of a signer kind that the configuration uses. Each `SignerKind` has them. */
 export interface KnownSignerKind {
   readonly curves: readonly string[];
-  /** Those of one signer, where its configuration says it. */
+  /** The curves of one signer, if its configuration determines them. */
   curvesOf?(config: unknown): readonly string[];
   readonly notFor?: Partial<Record<NetworkType, string>>;
   readonly configSchema: z.ZodType;
   readonly variables?: readonly string[];
-  /** Where its key is, if in a file of this machine. */
+  /** The file of its key, if the key is in a file on this machine. */
   fileOf?(config: unknown): string;
 }

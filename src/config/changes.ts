@@ -7,7 +7,7 @@ import { checkSecrets, type Variables } from './secrets.ts';
 /** A list of the configuration file. */
 export type SectionName = 'relayers' | 'signers' | 'notifications' | 'networks' | 'plugins';
 
-/** What is fixed once the service has started: all fields of an entry, or some; those of the others are not. */
+/** The fields of an entry that cannot change while the service runs. All others can. */
 const FIXED: Readonly<Record<SectionName, 'all' | readonly string[]>> = {
   relayers: ['network', 'network_type', 'signer_id'],
   signers: 'all',
@@ -16,38 +16,38 @@ const FIXED: Readonly<Record<SectionName, 'all' | readonly string[]>> = {
   plugins: [],
 };
 
-/** Whether a change of a field, of an entry that was there, is for the next start. */
+/** Whether changing a field of an existing entry takes effect only after a restart. */
 export function needsRestart(section: SectionName, field: string): boolean {
   const fixed = FIXED[section];
   return fixed === 'all' || fixed.includes(field);
 }
 
-/** What has become of the configuration. Places are as `relayers[0].policies`. */
+/** The changes of the configuration. Places are written like `relayers[0].policies`. */
 export interface ConfigurationChanges {
-  /** What a service that runs goes by from now on. */
+  /** The configuration that the running service uses from now on. */
   configuration: Configuration;
-  /** What it goes by newly. */
+  /** The places of changes that take effect now. */
   applied: string[];
-  /** What is for the next start. */
+  /** The places of changes that take effect after a restart. */
   waiting: string[];
   /** Relayers and notifications that the file no longer has. */
   undeclared: string[];
-  /** Of what has to be gone by newly. */
+  /** The changed entries that take effect now. */
   relayers: RelayerEntry[];
   notifications: Configuration['notifications'];
-  /** With those that were taken out. */
+  /** The ids of changed plugins, including removed ones. */
   pluginIds: ReadonlySet<string>;
 }
 
-/** What an instance needs to know that is not in the files. */
+/** Facts from the running instance that are not in the files. */
 export interface Running {
-  /** Whether a relayer is stored that is another account, or on another network, than the entry says. */
+  /** Whether the stored relayer has another account or network than the entry. */
   isOther(entry: RelayerEntry): boolean;
-  /** The variables that signers of a type read without being told. */
+  /** The variables that a signer type reads by itself, without being named in an entry. */
   variablesOf(signerType: string): readonly string[];
 }
 
-/** Compares what a service runs by with what its files say now. */
+/** Compares the running configuration with the current files. */
 export function changesOf(was: Configuration, now: Configuration, running: Running): ConfigurationChanges {
   const isOtherValue = (name: string) => was.variables[name] !== now.variables[name];
   const signers = compared('signers', was.signers, now.signers, {
@@ -101,29 +101,29 @@ export function changesOf(was: Configuration, now: Configuration, running: Runni
   };
 }
 
-/** An entry that is new, or not what it was. */
+/** An entry that is new or changed. */
 interface Difference<T> {
   entry: T;
   isNew: boolean;
-  /** The fields that are not what they were; none of a new one. */
+  /** The changed fields; empty for a new entry. */
   fields: string[];
   places: string[];
 }
 
 interface Compared<T> {
   changed: Difference<T>[];
-  /** The places of those that are there no more. */
+  /** The places of removed entries. */
   gone: string[];
   goneKeys: string[];
-  /** Whether the entry with this key is new or not what it was. */
+  /** Whether the entry with this key is new or changed. */
   has(key: string): boolean;
 }
 
 interface Ways<T> {
   keyOf(entry: T): string;
-  /** What is compared field by field; absent: the entry itself. */
+  /** Returns the object that is compared field by field; absent: the entry itself. */
   fieldsOf?: (entry: T) => object;
-  /** The fields that mean something else because of what they refer to. */
+  /** Returns fields whose meaning changed because of the variables they refer to. */
   touched?: (entry: T) => readonly string[];
   placeOf?: (entry: T) => string;
 }

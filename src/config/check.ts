@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { didYouMean } from '../domain/json/nearest.ts';
 import type { Findings } from './problems.ts';
 
-/** Where in the configuration a value stands. */
+/** The place of a value in the configuration. */
 export interface Place {
   file: string;
   path: string;
 }
 
 /**
- * Parses a value; each fault becomes a problem at its place, and the result is undefined.
- * @param beside keys that may stand beside those of the schema, and were taken away before
+ * Parses a value. Each fault becomes a problem at its place; then the result is undefined.
+ * @param beside keys that are allowed beside those of the schema, and were removed before
  */
 export function check<T>(
   schema: z.ZodType<T>,
@@ -26,8 +26,8 @@ export function check<T>(
 }
 
 /**
- * Reports a key that the reference ignores, so that files exist that have some. A slip of a known one is a problem all
- * the same: what was meant by it is missing.
+ * Reports an unknown key. It is only a warning, because the reference ignores such keys and existing files contain
+ * them. A likely misspelling of a known key is a problem, because the intended setting is missing.
  */
 export function reportIgnored(key: string, known: readonly string[], at: Place, findings: Findings): void {
   const path = pathOf(at.path, [key]);
@@ -36,7 +36,7 @@ export function reportIgnored(key: string, known: readonly string[], at: Place, 
   else findings.problem(at.file, path, 'unknown key', advice);
 }
 
-/** `relayers[0].policies` and so on. */
+/** Returns a path such as `relayers[0].policies`. */
 export function pathOf(base: string, steps: readonly PropertyKey[]): string {
   return steps.reduce<string>((path, step) => {
     if (typeof step === 'number') return `${path}[${step}]`;
@@ -70,7 +70,7 @@ function messageOf(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-/** The keys that a schema knows at a path, as far as it is made of objects, arrays and records. */
+/** Returns the keys that a schema knows at a path. Follows objects, arrays and records only. */
 export function keysAt(schema: z.ZodType, steps: readonly PropertyKey[]): string[] {
   let current: z.core.$ZodType | undefined = schema;
   for (const step of [...steps, undefined]) {

@@ -6,17 +6,17 @@ import type { Environment } from './environment.ts';
 import type { NotificationEntry } from './schema.ts';
 import type { Variables } from './secrets.ts';
 
-/** Everything that the operator said, checked. */
+/** The operator's whole configuration, checked. */
 export interface Configuration {
   environment: Environment;
-  /** All variables, for secrets and for what plugins are granted; the process's own over `.env`. */
+  /** All variables, for secrets and for plugins' grants. The process's own override those in `.env`. */
   variables: Variables;
   relayers: RelayerEntry[];
   signers: SignerEntry[];
   notifications: NotificationEntry[];
   networks: ConfiguredNetwork[];
   plugins: PluginEntry[];
-  /** Lines for the log: what was ignored, and what may not be meant. */
+  /** Lines for the log about ignored and suspicious settings. */
   warnings: string[];
 }
 
@@ -30,7 +30,7 @@ export interface RelayerEntry
   declaration: Json;
 }
 
-/** A declared signer; `config` has been parsed by its kind, secrets are still references. */
+/** A declared signer. Its kind has parsed `config`; secrets are still references. */
 export interface SignerEntry {
   id: string;
   type: string;

@@ -4,7 +4,7 @@ import { foreignVariables } from './foreign-variables.ts';
 import type { Findings } from './problems.ts';
 import type { Variables } from './secrets.ts';
 
-/** Fewer characters make a key that can be guessed; the reference has the same bound. */
+/** The shortest API key. A shorter key could be guessed. The reference has the same limit. */
 export const LEAST_KEY_LENGTH = 32;
 
 const flag = z
@@ -30,7 +30,7 @@ const marketKey = z.string().regex(/^[\x21-\x7e]{1,1024}$/, 'must be visible ASC
 
 const contract = z.string().regex(/^C[A-Z2-7]{55}$/, 'must be the address of a contract of Stellar (C…)');
 
-/** Every variable with a meaning here, its range and its default. An empty variable counts as not set. */
+/** Every variable that the service reads, with its range and default. An empty variable counts as not set. */
 export const environmentSchema = z.object({
   API_KEY: z
     .string()
@@ -78,7 +78,7 @@ export const environmentSchema = z.object({
     .string()
     .toLowerCase()
     .pipe(z.enum(['human', 'json', 'compact', 'pretty'], 'must be human or json'))
-    // Two words of the reference.
+    // The reference also has `compact` and `pretty`.
     .transform((format) => (format === 'json' ? 'json' : 'human'))
     .optional(),
   CONSOLE_ENABLED: flag.default(true),
@@ -113,10 +113,10 @@ export const environmentSchema = z.object({
   WEBHOOK_BLOCK_PRIVATE_IPS: flag.default(true),
 });
 
-/** The environment as the service uses it; `HOST` is where it listens. */
+/** The environment with all defaults; `HOST` is the address to listen on. */
 export type Environment = z.infer<typeof environmentSchema> & { HOST: string };
 
-/** Variables that no plugin may be granted: they are the service's own credentials. */
+/** The service's own credentials. No plugin may be granted these variables. */
 export const SECRET_VARIABLES = [
   'API_KEY',
   'STORAGE_ENCRYPTION_KEY',
@@ -133,7 +133,7 @@ export function contractsIn(environment: Environment): Record<string, string> {
   return Object.fromEntries(named);
 }
 
-/** Reads the variables; each bad value is a problem with its range, and nothing falls back to a default silently. */
+/** Reads the variables. Each invalid value is a problem that states its range. No value is replaced by a default. */
 export function readEnvironment(variables: Variables, findings: Findings): Environment | undefined {
   const given = Object.fromEntries(
     Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
@@ -144,7 +144,7 @@ export function readEnvironment(variables: Variables, findings: Findings): Envir
   }
 
   const result = environmentSchema.safeParse(given);
-  // The value is not repeated: it may be a key.
+  // The message does not show the value, because it may be a key.
   for (const issue of result.error?.issues ?? []) findings.problem('environment', String(issue.path[0]), issue.message);
 
   const { HOST = given['API_KEY'] === undefined ? '127.0.0.1' : '0.0.0.0' } = given;

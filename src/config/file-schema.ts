@@ -10,7 +10,9 @@ const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 const refer = (name: string) => `#/$defs/${name}`;
 const list = (name: string, description: string) => ({ description, type: 'array', items: { $ref: refer(name) } });
 
-/** The JSON schema of the configuration file, for editors: from the schemas that a start parses it with. */
+/**
+ * The JSON schema of the configuration file, for editors. It is made from the schemas that parse the file at a start.
+ */
 export function configurationSchema(chains: KnownChains, signerKinds: KnownSignerKinds): JsonObject {
   const relayers = [...chains].map(([type, { policySchema }]) =>
     relayerEntrySchema.extend({
@@ -68,7 +70,10 @@ export function networkFileSchema(chains: KnownChains): JsonObject {
   };
 }
 
-/** Every field of every family: what is missing may be inherited, and `type` may be left to be found out. */
+/**
+ * Allows the fields of every family. Fields may be absent, because an entry may inherit them, and `type` may be
+ * inferred.
+ */
 function networkSchema(chains: KnownChains): JsonObject {
   const named = {
     entry: networkEntrySchema,
@@ -94,7 +99,7 @@ function networkSchema(chains: KnownChains): JsonObject {
   };
 }
 
-/** A field may mean more in one family than in another. */
+/** Joins the descriptions of a field, which may differ between families. */
 function meaningOf(forms: readonly JsonObject[]): string {
   const meanings = forms.flatMap(({ description }) => (typeof description === 'string' ? [description] : []));
   return [...new Set(meanings)].join('; elsewhere: ');

@@ -1,6 +1,6 @@
 import type { Variables } from './secrets.ts';
 
-/** Variables of the reference that set something which does not exist here: Redis, its queues, its pool, its runtime. */
+/** Variables of the reference for features that do not exist here: Redis, its queues, its pool, its runtime. */
 const WITHOUT_MEANING = [
   /^REDIS_/,
   /^REPOSITORY_STORAGE_TYPE$/,
@@ -11,7 +11,7 @@ const WITHOUT_MEANING = [
   /^(RUST_LOG|LOG_MODE|LOG_DATA_DIR|LOG_MAX_SIZE)$/,
 ];
 
-/** The names among the given variables that an operator of the reference may expect to have an effect. */
+/** Returns the given variables that work in the reference but have no effect here. */
 export function foreignVariables(variables: Variables): string[] {
   return Object.keys(variables)
     .filter((name) => WITHOUT_MEANING.some((pattern) => pattern.test(name)))

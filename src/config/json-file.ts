@@ -4,9 +4,9 @@ import { JsonTextError, parseJson } from '../domain/json/json-text.ts';
 import type { Findings } from './problems.ts';
 
 /**
- * Reads a JSON file, with integers beyond 2^53 as decimal strings. A file that cannot be read or is not JSON becomes
- * a problem, which names line and column and quotes nothing, since the file may hold secrets.
- * @param shown the file as the operator knows it
+ * Reads a JSON file, with integers beyond 2^53 as decimal strings. An unreadable or invalid file becomes a problem. The
+ * problem gives line and column, and quotes nothing, because the file may hold secrets.
+ * @param shown the file's name in messages
  */
 export async function readJsonFile(
   path: string,
@@ -33,13 +33,13 @@ export async function readJsonFile(
   }
 }
 
-/** A path as the operator knows it: relative to the working directory, unless it lies outside of it. */
+/** Returns a path for messages: relative to the working directory, or absolute outside of it. */
 export function shownPath(cwd: string, path: string): string {
   const inside = relative(cwd, path);
   return inside === '' ? '.' : inside.startsWith('..') ? path : inside;
 }
 
-/** What the file system says is wrong, as in `EACCES`. */
+/** Returns the code of a file system error, such as `EACCES`. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

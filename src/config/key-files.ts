@@ -5,7 +5,9 @@ import type { SignerEntry } from './configuration.ts';
 import { shownPath } from './json-file.ts';
 import type { Findings } from './problems.ts';
 
-/** Warns of each file with a key in it that others on the machine can read. One that is not there, its opening names. */
+/**
+ * Warns of each key file that other users of the machine can read. A missing file is skipped; opening it reports that.
+ */
 export async function checkKeyFiles(
   signers: readonly SignerEntry[],
   { signerKinds, cwd }: { signerKinds: KnownSignerKinds; cwd: string },

@@ -24,10 +24,10 @@ import {
 import { checkCurve } from './signer-curve.ts';
 import { readVariables } from './variables.ts';
 
-/** What the configuration is read from and checked against. */
+/** The sources of the configuration, and the chains and signer kinds it is checked against. */
 export interface ConfigurationSource {
   env: Variables;
-  /** Relative paths start here, and `.env` lies here. */
+  /** The base of relative paths, and the folder of `.env`. */
   cwd: string;
   chains: KnownChains;
   signerKinds: KnownSignerKinds;

@@ -1,15 +1,15 @@
-/** One thing that is wrong with the configuration: where it is, what it is, and what to do about it. */
+/** A fault of the configuration: its place, its description, and how to fix it. */
 export interface Problem {
-  /** The file as the operator knows it, or `environment`. */
+  /** The file's name in messages, or `environment`. */
   file: string;
-  /** Where in the file: `relayers[0].network`, the name of a variable, or empty for the whole file. */
+  /** The place in the file: `relayers[0].network`, the name of a variable, or empty for the whole file. */
   path: string;
   message: string;
-  /** What to do; absent where the message says it. */
+  /** How to fix it; absent where the message says it. */
   advice?: string;
 }
 
-/** The configuration cannot be used; names everything that is wrong with it, so that one round of editing suffices. */
+/** The configuration cannot be used. The error lists every problem, so that one round of editing is enough. */
 export class ConfigurationError extends Error {
   readonly problems: readonly Problem[];
 
@@ -27,7 +27,7 @@ export function textOf({ file, path, message, advice }: Problem): string {
   return advice === undefined ? `${place}: ${message}` : `${place}: ${message}. ${advice}`;
 }
 
-/** Gathers what is found, so that nothing stops at the first fault. */
+/** Collects problems and warnings, so that checking does not stop at the first problem. */
 export class Findings {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];

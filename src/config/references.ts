@@ -5,7 +5,10 @@ import type { Place } from './check.ts';
 import { SECRET_VARIABLES } from './environment.ts';
 import type { Findings } from './problems.ts';
 
-/** What entries may refer to. Names of entries that have other faults are among them, so that one fault is one line. */
+/**
+ * The names that entries may refer to. They include entries with other faults, so that one fault does not cause a
+ * second message.
+ */
 export interface KnownNames {
   networks: readonly { type: NetworkType | undefined; name: string }[];
   relayers: readonly string[];
@@ -52,7 +55,7 @@ const grants = z.object({
   }),
 });
 
-/** Checks what a plugin is granted: never a credential of the service, and relayers that exist. */
+/** Checks a plugin's grants. It must not be granted the service's credentials, and its relayers should exist. */
 export function checkGrants(value: unknown, { file, path }: Place, known: KnownNames, findings: Findings): void {
   const permissions = grants.safeParse(value).data?.permissions;
   if (permissions === undefined) return;

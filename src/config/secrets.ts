@@ -10,10 +10,13 @@ export const secretSchema = z.object({
 
 export type Secret = z.infer<typeof secretSchema>;
 
-/** Variables as a process sees them. */
+/** Environment variables. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Reads secrets out of the given variables. A variable that is missing or empty is an error that names it. */
+/**
+ * Returns a function that resolves secrets. It throws an error with the variable's name when the variable is missing or
+ * empty.
+ */
 export function createSecretResolver(variables: Variables): (secret: Secret) => string {
   return ({ type, value }) => {
     if (type === 'plain') return value;
@@ -24,15 +27,15 @@ export function createSecretResolver(variables: Variables): (secret: Secret) => 
   };
 }
 
-/** A name in an error; not where it may be the secret itself, put where its name belongs. */
+/** Returns a variable's name for an error. Hides it when it may be the secret itself, put in place of the name. */
 function shownName(name: string): string {
   const isName = /^[A-Za-z_]\w*$/.test(name) && (name.length < 32 || /^[A-Z\d]+_[A-Z\d_]+$/.test(name));
   return isName ? name : '(not shown: it does not look like a name)';
 }
 
 /**
- * Finds every `{ "type": "env", "value": "NAME" }` in a part of the configuration and reports each variable that is
- * missing, so that a wrong secret does not first show when it is needed. Returns the names.
+ * Finds every `{ "type": "env", "value": "NAME" }` in a part of the configuration, and reports each missing variable.
+ * So a missing secret is found at the start and not at its first use. Returns the names.
  */
 export function checkSecrets(
   part: unknown,

@@ -11,7 +11,7 @@ import type { Findings } from './problems.ts';
 import { type NotificationEntry, notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';
 import type { Variables } from './secrets.ts';
 
-/** One section of the configuration file: an array of entries, each with an id of its own. */
+/** A section of the configuration file: an array of entries, each with a unique id. */
 export interface Section {
   value: unknown;
   place: Place;
@@ -42,7 +42,7 @@ export function readRelayers(section: Section, chains: KnownChains, findings: Fi
   });
 }
 
-/** Policies by the network type, also of an entry that has other faults. */
+/** Reads policies by the network type, also for an entry with other faults. */
 function readPolicies(value: unknown, at: Place, chains: KnownChains, findings: Findings): JsonObject | undefined {
   const { network_type: type, policies } = policiesSchema.safeParse(value).data ?? {};
   if (type === undefined) return undefined;
@@ -62,8 +62,8 @@ function readPolicies(value: unknown, at: Place, chains: KnownChains, findings: 
 }
 
 /**
- * Policies without unknown keys in the objects of their lists and options: the reference ignores them there, so files
- * exist that have some.
+ * Removes unknown keys from nested objects of policies, with a report. The reference ignores such keys, so existing
+ * files contain them.
  */
 function withoutIgnored(schema: z.ZodType, policies: unknown, at: Place, findings: Findings): unknown {
   const kept: unknown = structuredClone(policies);
@@ -118,7 +118,7 @@ export function readPlugins(section: Section, findings: Findings): PluginEntry[]
   return entriesOf(section, findings).flatMap(([value, at]) => check(pluginEntrySchema, value, at, findings) ?? []);
 }
 
-/** The ids of a section, also of entries that have other faults. */
+/** Returns the ids of a section, also those of entries with other faults. */
 export function idsOf(section: unknown): string[] {
   if (!Array.isArray(section)) return [];
   return section.flatMap((entry: unknown) => {
@@ -127,7 +127,7 @@ export function idsOf(section: unknown): string[] {
   });
 }
 
-/** The entries of a section as they are, each with its place; none when it is not an array. */
+/** Returns the unparsed entries of a section with their places; empty when the section is not an array. */
 export function placesOf({ value, place }: Section): [unknown, Place][] {
   if (!Array.isArray(value)) return [];
   return value.map((entry: unknown, index) => [entry, { file: place.file, path: pathOf(place.path, [index]) }]);

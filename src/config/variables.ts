@@ -5,7 +5,7 @@ import { codeOf } from './json-file.ts';
 import type { Findings } from './problems.ts';
 import type { Variables } from './secrets.ts';
 
-/** The process's environment over what a `.env` file in the working directory holds. */
+/** Reads `.env` in the working directory. The process's own variables override it. */
 export async function readVariables(env: Variables, cwd: string, findings: Findings): Promise<Variables> {
   try {
     return { ...parseEnv(await readFile(join(cwd, '.env'), 'utf8')), ...env };

@@ -2,36 +2,39 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** Each file that is there, with a digest of its content: a file may hold secrets, which are not kept for this. */
+/** Each existing file, with a digest of its content. Digests are kept because the content may hold secrets. */
 export type FileDigests = ReadonlyMap<string, string>;
 
-/** What the configuration is made of. */
+/** The files of the configuration. */
 export interface ConfigurationFiles {
-  /** One need not exist. */
+  /** The paths of single files. They need not exist. */
   files: readonly string[];
-  /** A folder whose JSON files belong to it; need not exist. */
+  /** The folder of network files. It need not exist. */
   folder: string;
 }
 
 export interface WatchOptions extends ConfigurationFiles {
   /** The files as they were when the configuration was read. */
   since: FileDigests;
-  /** Told of each change once, with the files that it is made of. When it rejects, it is told again with the next look. */
+  /** Called once for each change, with the changed files. When it rejects, the next check calls it again. */
   onChange(files: string[]): Promise<void>;
   everyMs?: number;
-  /** How long files have to be as they are before they are read. */
+  /** How long files must stay unchanged before they are read. */
   quietMs?: number;
 }
 
 const EVERY_MS = 1000;
 const QUIET_MS = 100;
 
-/** So many quiet times a file may be missing or empty that was not: editors and deployments take files away and back. */
+/**
+ * How many quiet times a known file may stay missing or empty before that counts as a change. Editors and deployments
+ * remove files and put them back.
+ */
 const PATIENCE = 20;
 
 /**
- * Compares files with what they were now and then, which finds changes on every file system and by every editor.
- * @returns what ends it, and resolves when the change that is told of has been dealt with; safe to call twice
+ * Compares files with their last state at intervals. This finds changes on every file system and by every editor.
+ * @returns a function that stops watching, and resolves when a change in progress has been handled; safe to call twice
  */
 export function watchConfiguration(options: WatchOptions): () => Promise<void> {
   const { onChange, everyMs = EVERY_MS, quietMs = QUIET_MS } = options;
@@ -47,7 +50,7 @@ export function watchConfiguration(options: WatchOptions): () => Promise<void> {
     told = now;
   };
   const timer = setInterval(() => {
-    // What cannot be read or used now is looked at the next time.
+    // A failure is tried again with the next check.
     looking ??= look()
       .catch(() => undefined)
       .finally(() => {
@@ -73,7 +76,7 @@ export async function digestsOf({ files, folder }: ConfigurationFiles): Promise<
   return found;
 }
 
-/** The files once nobody is writing them any more: twice the same, with a quiet time between. */
+/** Waits until the files are no longer being written: two reads are equal, with a quiet time between. */
 async function settled(
   files: ConfigurationFiles,
   told: FileDigests,

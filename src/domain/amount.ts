@@ -45,7 +45,7 @@ export function jsonAmount(amount: bigint): JsonAmount {
   return amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : amount.toString();
 }
 
-/** A number beyond 2^53 has lost digits already, so it is not an amount. */
+/** Reads an amount. A number beyond 2^53 has lost digits already, so it is not an amount. */
 function readAmount(value: unknown): bigint | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
   if (typeof value === 'string' && /^-?\d{1,80}$/.test(value)) return BigInt(value);

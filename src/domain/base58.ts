@@ -7,13 +7,13 @@ const NOT_BASE58 = /[^1-9A-HJ-NP-Za-km-z]/;
 const VALUES = new Uint8Array(128);
 for (let value = 0; value < ALPHABET.length; value += 1) VALUES[ALPHABET.charCodeAt(value)] = value;
 
-/** As many digits as a number holds exactly: those are cheap, and big integers are not. */
+/** Digits that are handled at once: as many as a number holds exactly. Numbers are cheap, big integers are not. */
 const CHUNK = 9;
 const CHUNK_BASE = 58n ** 9n;
 
 const DIGITS_PER_BYTE = Math.log(256) / Math.log(58);
 
-/** Bytes as base58, in which each leading zero byte is a `1`. The work grows with the square of their number. */
+/** Bytes as base58, in which each leading zero byte is a `1`. The work grows with the square of the length. */
 export function toBase58(bytes: Uint8Array): string {
   const leadingZeros = bytes.findIndex((byte) => byte !== 0);
   let digits = '';
@@ -24,8 +24,8 @@ export function toBase58(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a base58 text; undefined when it is none, or not of so many bytes. Bytes have one text only, and a text
- * that is too long is refused unread.
+ * Decodes a base58 text; undefined when it is not base58, or does not have `length` bytes. Each sequence of bytes has
+ * one text only. A text that is too long is refused unread.
  */
 export function fromBase58(text: string, length: number): Uint8Array | undefined {
   if (text.length > Math.ceil(length * DIGITS_PER_BYTE) || NOT_BASE58.test(text)) return undefined;

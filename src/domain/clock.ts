@@ -1,4 +1,4 @@
-/** Time as a parameter, so that tests own it. */
+/** Time as a parameter, so that tests control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -43,7 +43,7 @@ const SHORTHANDS: ReadonlyMap<string, string> = new Map([
 
 /**
  * Whether a text is a cron schedule in the reference's form: second, minute, hour, day of month, month, weekday and
- * perhaps a year, or a shorthand such as `@hourly`. The five fields of crontab(5) are none.
+ * perhaps a year, or a shorthand such as `@hourly`. The five fields of crontab(5) are not accepted.
  */
 export function isCronSchedule(text: string): boolean {
   return timesOf(text) !== undefined;
@@ -55,8 +55,8 @@ const DAY = 86_400_000;
 const DAYS_AHEAD = 40 * 366;
 
 /**
- * The first moment of a schedule after another one, in UTC; both in milliseconds since the epoch. Days have to be both of
- * the month's and of the week's. Undefined where there is none any more, as of a day that no month has.
+ * The first moment of a schedule after `after`, in UTC; both in milliseconds since the epoch. A day must match both the
+ * day of the month and the weekday. Undefined when no moment is left, as for a day that no month has.
  */
 export function nextOf(schedule: string, after: number): number | undefined {
   const times = timesOf(schedule);
@@ -81,7 +81,7 @@ export function nextOf(schedule: string, after: number): number | undefined {
 
 type Times = [Set<number>, Set<number>, Set<number>, Set<number>, Set<number>, Set<number>, Set<number>];
 
-/** The values of each field, in order; undefined for what is no schedule. */
+/** The values of each field, in order; undefined when the text is not a schedule. */
 function timesOf(text: string): Times | undefined {
   const parts = (SHORTHANDS.get(text) ?? text).trim().split(/\s+/);
   if (parts.length !== FIELDS.length && parts.length !== FIELDS.length - 1) return undefined;

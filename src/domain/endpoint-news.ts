@@ -1,17 +1,17 @@
 /**
- * How an RPC endpoint stands: `ready`; `paused` after failures; `limited`, as it asked to be left alone; `unfit` for what
- * it says of itself, such as another chain.
+ * The state of an RPC endpoint. `ready`: it serves. `paused`: it failed. `limited`: it asked to be left alone. `unfit`:
+ * what it says of itself rules it out, such as another chain.
  */
 export const ENDPOINT_STATES = ['ready', 'paused', 'limited', 'unfit'] as const;
 
 export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
-/** A change of what is to be expected of an endpoint. Its name is scheme, host and port; the reason holds no key. */
+/** A change in the state of an endpoint. `endpoint` is scheme, host and port; `reason` holds no key. */
 export type EndpointNews =
   | { kind: 'paused' | 'limited' | 'unfit'; endpoint: string; reason: string; forMs: number }
-  /** It answers, and has been behind the others for longer than a moment. */
+  /** The endpoint answers, and has been behind the others for longer than a moment. */
   | { kind: 'behind'; endpoint: string; reason: string }
-  /** It serves again after one of the above. */
+  /** The endpoint serves again after one of the above. */
   | { kind: 'back'; endpoint: string };
 
 /** How one endpoint stands now. */
@@ -19,6 +19,6 @@ export interface EndpointStatus {
   /** Scheme, host and port. */
   endpoint: string;
   state: EndpointState;
-  /** Calls that it is given at once at most. */
+  /** The most calls that the endpoint is given at once. */
   concurrency: number;
 }

@@ -21,7 +21,7 @@ export const ERRORS = {
     retryable: true,
     text: 'Plugin {plugin} has {remaining} {unit} left of {rule} {limit} of relayer {relayer}, and {asked} was asked for; more is free from {free_from}',
   },
-  /** A deed that the key of a request may not do, to something that exists for it. */
+  /** The key may see the thing, but may not do this deed to it. */
   NOT_PERMITTED: {
     status: 403,
     retryable: false,
@@ -91,7 +91,7 @@ export const ERRORS = {
     message: 'Network is in use',
   },
   RELAYER_EXISTS: { status: 409, retryable: false, text: 'Relayer with ID {id} already exists' },
-  /** The id of a deleted relayer, under which transactions would be shown that were another account's. */
+  /** The id of a deleted relayer with another account, whose transactions would be shown under the new relayer. */
   RELAYER_ID_KEPT: {
     status: 409,
     retryable: true,
@@ -114,7 +114,7 @@ export const ERRORS = {
     retryable: false,
     text: 'This run of the plugin asked for {method} with a payload that its earlier run under the same idempotency key did not, and not for {unmet} of the effects that that one had; nothing was done again',
   },
-  /** What is begun before it can be known to be done, such as a call that a node acts on. */
+  /** An effect was begun, and it is not known whether it was done; for instance a call that a node acts on. */
   EFFECT_UNKNOWN: {
     status: 409,
     retryable: false,
@@ -174,7 +174,7 @@ export const ERRORS = {
     retryable: false,
     text: '{what} is not available yet for {networkType} relayers',
   },
-  /** A rerun needs the lock that its first run had, and must not take the other way. */
+  /** A rerun needs the lock that its first run had. It must not go on without that lock. */
   LOCK_HELD_ELSEWHERE: {
     status: 503,
     retryable: true,
@@ -212,9 +212,9 @@ interface AppErrorOptions {
 export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C;
   readonly details: ErrorDetails<C>;
-  /** When the same request may be worth another try, where somebody knows. */
+  /** How many seconds later the same request may be worth another try, where known. */
   readonly retryAfterSeconds: number | undefined;
-  /** Of a relayer that is disabled: what its checks have seen, and when they look again. */
+  /** For a disabled relayer: what its checks found, and when they look again. */
   readonly disabledReason: DisabledReason | undefined;
 
   constructor(code: C, details: ErrorDetails<C>, options?: AppErrorOptions) {

@@ -7,7 +7,7 @@ const MEBIBYTE = 1_048_576;
 
 /** A host as a grant names it. */
 export interface HostPattern {
-  /** As a URL's `hostname` has it: lower case, IDNA, no trailing dot; behind a wildcard what follows `*.`. */
+  /** As a URL's `hostname` has it: lower case, IDNA, no trailing dot. For a wildcard, the part after `*.`. */
   name: string;
   /** Any host below the name, not the name itself. */
   isWildcard: boolean;

@@ -1,23 +1,25 @@
 import { z } from 'zod';
 
-/** The value of an `Idempotency-Key` header: 1 to 255 visible ASCII characters (RFC 9110, 5.5), compared as they are. */
+/** The value of an `Idempotency-Key` header: 1 to 255 visible ASCII characters (RFC 9110, 5.5), compared exactly. */
 export const idempotencyKeySchema = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters');
 
-/** How long a key is remembered after its first use, in milliseconds; longer while a transaction of it is open. */
+/**
+ * How long a key is remembered after its first use, in milliseconds. It is kept longer while its transaction is open.
+ */
 export const IDEMPOTENCY_KEEP_MS = 24 * 3_600_000;
 
-/** A request that its client may repeat: a repeat is one with the same scope, key and fingerprint. */
+/** A request that its client may repeat. A repeat has the same scope, key and fingerprint. */
 export interface KeyedRequest {
-  /** Whose key it is: the id of the caller's API key. */
+  /** The id of the caller's API key. */
   readonly scope: string;
   readonly key: string;
-  /** A hash of what is asked for. */
+  /** A hash of the request. */
   readonly fingerprint: string;
 }
 
-/** The right to run a keyed request: `id` stays over all runs of it, `token` rises with each. */
+/** The right to run a keyed request. All runs of the request have the same `id`; `token` rises with each run. */
 export interface Claim {
   readonly id: string;
   readonly token: number;
@@ -29,7 +31,7 @@ export interface KeptAnswer {
   readonly body: string | null;
 }
 
-/** What tells one effect of a keyed request from its others. */
+/** Identifies one effect among the effects of a keyed request. */
 export interface EffectName {
   /** A hash of what the effect is. */
   readonly payloadHash: string;
@@ -38,15 +40,15 @@ export interface EffectName {
 }
 
 /**
- * One effect that a run of a keyed request asks for. Its name is unique under the claim and written in the commit of the
- * effect, so that however often the request runs, and in whatever order it asks, the effect happens once.
+ * One effect that a run of a keyed request asks for. Its name is unique under the claim, and is stored in the commit of
+ * the effect. So the effect happens once, however often the request runs and in whatever order it asks.
  */
 export interface Effect extends EffectName {
-  /** The run's: one that was taken over has no effect any more. */
+  /** The claim of the run. A run whose claim was taken over has no effect any more. */
   readonly claim: Claim;
   /**
-   * True in a plugin call: what comes of the effect decides what the call does next, so that a refusal is an outcome
-   * too. A request that is nothing but its one effect may be tried again after a refusal.
+   * True in a plugin call: the outcome of the effect, even a refusal, decides what the call does next. False for a
+   * request that is nothing but its one effect: it may be tried again after a refusal.
    */
   readonly isStep: boolean;
 }

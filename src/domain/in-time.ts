@@ -1,4 +1,7 @@
-/** What was asked for, unless it takes longer: then undefined, and what becomes of it later is for nobody. */
+/**
+ * Returns what `asked` resolves to; undefined when it takes longer than `milliseconds`. A later result or error is
+ * ignored.
+ */
 export async function inTime<T>(milliseconds: number, asked: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), milliseconds);

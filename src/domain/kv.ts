@@ -1,4 +1,4 @@
-/** What a plugin may keep in its key-value store. */
+/** The most that a plugin may keep in its key-value store. */
 export interface KvQuota {
   readonly keys: number;
   /** Of its keys and values together, in bytes of UTF-8. */
@@ -7,16 +7,16 @@ export interface KvQuota {
   readonly valueBytes: number;
 }
 
-/** What a plugin keeps, with what has expired and is not pruned yet. */
+/** What a plugin keeps, including what has expired and is not pruned yet. */
 export type KvUsage = Pick<KvQuota, 'keys' | 'bytes'>;
 
-/** A lock of a plugin that was taken: of two holders of one lock, the later one has the higher fence. */
+/** A lock that a plugin has taken. Of two holders of one lock, the later one has the higher fence. */
 export interface KvLock {
   readonly name: string;
   readonly fence: number;
 }
 
-/** Who changes a plugin's values: within which quota, and under which locks, all of which must still be held. */
+/** The plugin whose values are changed, its quota, and its locks, all of which must still be held. */
 export interface KvCaller {
   readonly pluginId: string;
   readonly quota: KvQuota;

@@ -1,12 +1,12 @@
 /** What stands for a hidden part. */
 const HIDDEN = '***';
 
-/** Pieces of a path or query that are shorter are words (`v3`, `hook`), not keys. */
+/** Shorter pieces of a path or query are words (`v3`, `hook`), not keys. */
 export const SHORTEST_KEY = 8;
 
 /**
- * An endpoint's address without what may be a key: its path, its query and, unlike in the reference, its user-info.
- * What is no address is hidden whole.
+ * An endpoint's address without the parts that may be a key: path, query and, unlike in the reference, user-info. A
+ * text that is not an address is hidden whole.
  */
 export function maskUrl(url: string): string {
   const parts = partsOf(url);
@@ -17,8 +17,8 @@ export function maskUrl(url: string): string {
 }
 
 /**
- * The address of a webhook or a network's endpoint without what may be a key, but with the words of its path, by which
- * its owner knows it. Wherever something was hidden stands `***`.
+ * The address of a webhook or of a network's endpoint, without the parts that may be a key. It keeps the words of the
+ * path, by which its owner knows the address. `***` stands for each hidden part.
  */
 export function maskKeys(url: string): string {
   const parts = partsOf(url);

@@ -12,11 +12,11 @@ export interface Network {
 
 /** A network of the configuration. */
 export interface ConfiguredNetwork extends Network {
-  /** No file of the operator's says anything about it. */
+  /** True when no file of the operator mentions the network. */
   isBuiltIn: boolean;
 }
 
-/** What clients made of networks over the API, as the store has it. */
+/** A network as clients created or changed it over the API, and as the store has it. */
 export interface StoredNetwork extends Pick<Network, 'type' | 'name' | 'rpcUrls'> {
   /** Null where only the endpoints of a configured network were changed. */
   settings: JsonObject | null;

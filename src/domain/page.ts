@@ -11,7 +11,7 @@ export interface PartRequest {
   limit: number;
 }
 
-/** A part of such a list. It may be shorter than was asked for, and the list is at its end only without a `next`. */
+/** A part of such a list. It may be shorter than was asked for. Only a part without a `next` is the end of the list. */
 export interface Part<T> {
   items: T[];
   /** The place before which the list goes on; null at its end. */

@@ -1,4 +1,7 @@
-/** A foreign text in one line of at most so many characters, without what a terminal or a log would act on. */
+/**
+ * A text from outside in one line of at most `most` characters, without characters that a terminal or a log would act
+ * on.
+ */
 export function printable(text: string, most: number): string {
   const line = text
     .slice(0, most * 2)

@@ -2,30 +2,30 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup } from '
 import type { LookupFunction } from 'node:net';
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
 
-/** Whom the service may call from one place (RPC, webhooks, a plugin's fetch). */
+/** Which hosts the service may call for one purpose (RPC, webhooks, a plugin's fetch). */
 export interface AddressPolicy {
   /** Exact host names, in any case; empty allows every host. */
   allowedHosts: readonly string[];
   /** Refuses loopback, private, carrier-grade and unique-local addresses, and the names that stand for them. */
   blockPrivate: boolean;
-  /** Addresses of metadata services that may be called by whom they are for: written as they are, never by a name. */
+  /** Addresses of metadata services that this purpose may call. Only the written address passes, never a name. */
   metadata?: readonly string[];
-  /** What would let a private address pass, for the message. */
+  /** Tells, for the message, what would let a private address pass. */
   privateAdvice?: string;
 }
 
 /**
- * Decides on the address that a connection is really made to: names are resolved here, every address is judged, and
- * only judged addresses are connected to. A name that changes its address between check and use gains nothing.
+ * Checks the address that a connection is really made to. Names are resolved here, every address is checked, and
+ * connections go to checked addresses only. So a name that changes its address between check and use gains nothing.
  */
 export interface AddressGuard {
   /**
-   * Judges what a URL says without resolving it.
+   * Checks a URL without resolving its host.
    * @throws BlockedAddressError
    */
   checkUrl(url: URL): void;
   /**
-   * Judges a host as it stands in a URL: a name, or an address with or without brackets.
+   * Checks a host as it stands in a URL: a name, or an address with or without brackets.
    * @throws BlockedAddressError
    */
   checkHost(host: string): void;
@@ -33,9 +33,9 @@ export interface AddressGuard {
   readonly lookup: LookupFunction;
 }
 
-/** The address guard refused a connection; nothing was sent. The message names host and reason only. */
+/** The address guard refused a connection, and nothing was sent. The message names host and reason only. */
 export class BlockedAddressError extends Error {
-  /** True when only a policy without `blockPrivate` would let it pass, false for what none does. */
+  /** True if a policy without `blockPrivate` would let the address pass; false if no policy would. */
   readonly isPrivate: boolean;
 
   constructor(host: string, reason: string, isPrivate = false) {
@@ -45,7 +45,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** The most that any policy allows. */
+/** The policy that allows the most. */
 const OPEN: AddressPolicy = { allowedHosts: [], blockPrivate: false };
 
 type Resolve = (
@@ -77,7 +77,8 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
       checkHost(url.hostname);
     },
     lookup(host, options, callback) {
-      // Node's resolver gives no list at all with an error, whatever its type says; what throws here ends the process.
+      // With an error, Node's resolver gives no list at all, whatever its type says. An exception here would end the
+      // process.
       const judged = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[] = []) => {
         const failure = error ?? judgeAll(host, addresses, policy);
         const [first] = addresses;
@@ -120,7 +121,7 @@ function noAddress(host: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
 }
 
-/** A host as it is compared: without brackets, the dot of the root, and capitals. */
+/** The form in which hosts are compared: lower case, without brackets and without the dot of the root. */
 export function canonicalHost(host: string): string {
   return host
     .toLowerCase()
@@ -134,7 +135,7 @@ function nameRefusal(name: string, policy: AddressPolicy): string | undefined {
   return undefined;
 }
 
-/** Metadata services that no range gives away: Google over IPv6, Alibaba, Azure, Oracle. */
+/** Metadata services that no address range reveals: Google over IPv6, Alibaba, Azure, Oracle. */
 const METADATA = new Set(['fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
 
 /** Amazon's services of an instance over IPv6: metadata (`::254`), names (`::253`), time (`::123`). */
@@ -148,7 +149,7 @@ function refusalOf(address: string, policy: AddressPolicy): string | undefined {
   const range = inner.range();
   if (METADATA.has(inner.toString()) || (isIPv6(inner) && inner.match(AMAZON))) return 'a cloud metadata service';
   if (NEVER.has(range)) return `a ${range === 'linkLocal' ? 'link-local' : range} address`;
-  // What is neither named above nor plain unicast is private, reserved or a tunnel whose other end nobody knows.
+  // Any range that is neither named above nor plain unicast is private, reserved or a tunnel with an unknown other end.
   if (policy.blockPrivate && range !== 'unicast') return `a ${range} address`;
   return undefined;
 }

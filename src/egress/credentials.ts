@@ -1,4 +1,7 @@
-/** A piece of a URL without its escapes; as it is where they are none, as in a password with a bare `%`. */
+/**
+ * Decodes the escapes in a piece of a URL. Returns the piece as it is if they are invalid, as in a password with a bare
+ * `%`.
+ */
 export function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -7,7 +10,7 @@ export function unescaped(text: string): string {
   }
 }
 
-/** What a URL's user-info is on the wire (RFC 7617); undefined where it has none. */
+/** A URL's user-info in the form that is sent (RFC 7617); undefined if it has none. */
 export function basicCredentials({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   return Buffer.from(`${unescaped(username)}:${unescaped(password)}`, 'utf8').toString('base64');

@@ -11,8 +11,8 @@ export interface HttpGet {
   /** Longest answer that is read. */
   maxBytes: number;
   /**
-   * `status`: the answer is there with its status, and has no body. What follows is read and dropped, so that the
-   * connection can serve again, within the limits above; beyond them it is closed.
+   * `status`: the answer comes as soon as its status is there, and has no body. The rest is read and dropped within the
+   * limits above, so that the connection can serve again. Beyond the limits, the connection is closed.
    */
   reads?: 'all' | 'status';
 }
@@ -27,7 +27,7 @@ export interface HttpAnswer {
   body: Buffer;
 }
 
-/** Asks over pooled connections to guarded addresses. Never follows a redirect, never retries. */
+/** Sends requests over pooled connections to guarded addresses. Never follows a redirect, never retries. */
 export interface HttpClient {
   /** @throws HttpFailure */
   post(url: URL, request: HttpPost): Promise<HttpAnswer>;
@@ -36,7 +36,10 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/** Answers beyond the first size give way when all that are being read come to the second: memory is not theirs. */
+/**
+ * Limits memory. An answer that is longer than the first size fails while all answers that are being read hold more
+ * than the second.
+ */
 const SMALL_BYTES = 1_048_576;
 const MOST_BYTES_AT_ONCE = 128 * 1_048_576;
 
@@ -47,7 +50,7 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
     connect: guardedConnector(guard, { timeout: connectTimeoutMs }),
     connections: 64,
     keepAliveTimeout: 30_000,
-    // The whole exchange has a limit of its own, which these would only duplicate.
+    // The whole exchange has its own limit, which these would only duplicate.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -81,7 +84,7 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
   };
 }
 
-/** What answers hold that are being read, together. */
+/** The bytes held by all answers that are being read. */
 interface Reading {
   bytes: number;
 }
@@ -116,14 +119,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // What is over before its turn came must not leave any more.
+    // A request that ended before its turn came must not be sent any more.
     if (this.#failure !== undefined) controller.abort(this.#failure);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
     this.#status = status;
     this.#headers = headers;
-    // What is below 200 announces the answer (RFC 9110, section 15.2).
+    // A status below 200 only announces the answer (RFC 9110, section 15.2).
     if (this.#request.reads === 'status' && status >= 200) this.#resolve({ status, headers, body: Buffer.alloc(0) });
   }
 
@@ -176,7 +179,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The user and password of a URL as the header that they stand for. */
+/** The header that a URL's user and password stand for. */
 function credentialsOf(url: URL): Record<string, string> {
   const credentials = basicCredentials(url);
   return credentials === undefined ? {} : { authorization: `Basic ${credentials}` };

@@ -4,7 +4,10 @@ import { createHttpClient, type HttpAnswer, type HttpClient } from './http-clien
 import { HttpFailure } from './http-failure.ts';
 import { isSuccess } from './rpc/json-rpc-answer.ts';
 
-/** A market of tokens that speaks JSON over HTTP: what they cost, and who trades them. Which one, the operator says. */
+/**
+ * A market of tokens that speaks JSON over HTTP. It tells what tokens cost, and who trades them. The operator chooses
+ * it.
+ */
 export interface MarketClient {
   /** @throws MarketFailure */
   get(path: string, query: Readonly<Record<string, string>>): Promise<Json>;
@@ -12,7 +15,7 @@ export interface MarketClient {
   post(path: string, body: JsonObject): Promise<Json>;
 }
 
-/** There is no answer, or a refusal. The message never holds the address or the key. */
+/** The market gave no answer, or a refusal. The message never holds the address or the key. */
 export class MarketFailure extends Error {
   /** What the market calls its refusal, where it says so. */
   readonly code: string | undefined;
@@ -25,28 +28,28 @@ export class MarketFailure extends Error {
 }
 
 export interface MarketParts {
-  /** Paths are appended to it. */
+  /** The base URL. Paths are appended to it. */
   url: string;
   apiKey: string | undefined;
-  /** The variable that the key is taken from, for who has to set it. */
+  /** The name of the variable that holds the key, for the error message. */
   keyName?: string;
-  /** How it takes the key; absent: in a header of its own. */
+  /** The header that takes the key; absent: `x-api-key`. */
   keyIn?: 'x-api-key' | 'authorization';
   http: Pick<HttpClient, 'get' | 'post'>;
   timeoutMs?: number;
 }
 
-/** A price that comes later is not worth waiting for. */
+/** How long to wait for an answer. A later price is not worth waiting for. */
 const TIMEOUT_MS = 5_000;
 const MOST_BYTES = 262_144;
 const LONGEST_REASON = 200;
 
-/** Connections to markets. The operator named each of them, so they may lie inside. */
+/** Opens connections to markets. The operator named each market, so its address may be private. */
 export function createMarketHttp(): HttpClient {
   return createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
 }
 
-/** Opens the way to a market. */
+/** Creates the client of a market. */
 export function createMarketClient({
   url,
   apiKey,
@@ -101,10 +104,10 @@ function parsed(body: Buffer): Json | undefined {
   }
 }
 
-/** What markets answer to who has no key. */
+/** The statuses with which markets refuse a call without a key. */
 const KEYLESS = new Set([401, 403]);
 
-/** What it says of itself stays short: a page of a gateway is no reason. */
+/** The error for a refusal. The market's own text is cut short: a page of a gateway is no reason. */
 function refusal(status: number, answer: Json | undefined, missingKey: string | undefined): MarketFailure {
   const { error, message, errorCode } = isObject(answer) ? answer : {};
   const said = [error, message].find((text) => typeof text === 'string' && text !== '');

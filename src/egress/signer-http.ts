@@ -1,15 +1,15 @@
 import { type AddressGuard, createAddressGuard } from './address-guard.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 
-/** Where a machine of Azure asks who it is: it does so for its operator. */
+/** The address at which a machine of Azure asks for its own identity. It does so for its operator. */
 const METADATA = ['169.254.169.254'];
 
-/** The way to services that hold keys, and the judge of their addresses. */
+/** The HTTP client for services that hold keys, with the check of their addresses. */
 export interface SignerHttp extends HttpClient, Pick<AddressGuard, 'checkUrl'> {}
 
 /**
- * Those that the operator's files name may lie inside. Whoever makes a signer over the API is trusted less: a service
- * that it names has to lie outside.
+ * Services that the operator's files name may have private addresses. A client that makes a signer over the API is
+ * trusted less: the service that it names must have a public address.
  */
 export function createSignerHttp(signers: 'declared' | 'made by a client' = 'declared'): SignerHttp {
   const guard = createAddressGuard({

@@ -6,24 +6,24 @@ import { HttpFailure } from './http-failure.ts';
 /** One delivery. */
 export interface WebhookPost {
   url: string;
-  /** Of the event, the same in every delivery of it. */
+  /** The id of the event, the same in every delivery of the event. */
   id: string;
   /** Signed and sent byte for byte. */
   body: string;
-  /** When it leaves, in milliseconds since the epoch. */
+  /** When the delivery is sent, in milliseconds since the epoch. */
   at: number;
-  /** The first is the one that the reference's receivers check by; none: not signed. */
+  /** The reference's receivers check the signature by the first key. Without keys, the delivery is not signed. */
   signingKeys: readonly KeyObject[];
-  /** The operator wrote this address into the configuration, so it may lie inside. */
+  /** Whether the operator wrote this address into the configuration. Such an address may be private. */
   isDeclared: boolean;
 }
 
-/** What came of a delivery. A reason names host at most, never a path or a credential. */
+/** The outcome of a delivery. A reason names the host at most, never a path or a credential. */
 export type WebhookAnswer =
   /** Any status from 200 to 299. */
   | { kind: 'delivered'; status: number }
   | { kind: 'rejected'; status: number }
-  /** `blocked`: the address is refused, nothing left. Otherwise the receiver may have it. */
+  /** `blocked`: the address is refused, and nothing was sent. Otherwise the receiver may have the delivery. */
   | { kind: 'blocked' | 'timeout' | 'transport'; reason: string };
 
 /** Posts to webhook receivers, once per call: no retries, no redirects. */
@@ -31,8 +31,8 @@ export interface WebhookClient {
   /** Never throws for what the receiver does. */
   post(delivery: WebhookPost): Promise<WebhookAnswer>;
   /**
-   * Judges an address as far as it can be told without asking for names.
-   * @throws BlockedAddressError when no delivery will ever leave for it
+   * Checks an address as far as that is possible without resolving names.
+   * @throws BlockedAddressError when no delivery can ever be sent there
    */
   check(target: Pick<WebhookPost, 'url' | 'isDeclared'>): void;
   close(): Promise<void>;
@@ -47,12 +47,12 @@ export interface WebhookLimits {
 
 const DEFAULT_WEBHOOK_LIMITS: WebhookLimits = { connectMs: 3_000, totalMs: 10_000 };
 
-/** Of an answer's body, which nobody looks at, so much is read to keep the connection. */
+/** How much of an answer's body is read to keep the connection. The body itself is not used. */
 const MOST_ANSWER_BYTES = 4_096;
 
 /**
- * Opens the connections to receivers. Those of addresses in the configuration and all others never share one, so that
- * what was opened under one guard is not used past the other.
+ * Opens the connections to receivers. Addresses in the configuration never share a connection with others. So a
+ * connection that was opened under one guard does not get past the other.
  */
 export function createWebhookClient(
   guards: { declared: AddressGuard; others: AddressGuard },
@@ -89,8 +89,9 @@ export function createWebhookClient(
 }
 
 /**
- * Two forms beside each other: `x-signature` over the body alone, as the reference's receivers check it, and that of
- * Standard Webhooks 1.0, over id, time and body and by each key, so that nobody can deliver an old one again later.
+ * Signs a delivery in two forms. `x-signature` covers the body alone, as the reference's receivers check it. The form
+ * of Standard Webhooks 1.0 covers id, time and body, once for each key. It keeps anybody from delivering an old event
+ * again later.
  */
 function signatures({ id, body, at, signingKeys }: Omit<WebhookPost, 'url' | 'isDeclared'>): Record<string, string> {
   const [first] = signingKeys;

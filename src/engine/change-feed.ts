@@ -5,13 +5,16 @@ export class ChangeFeed {
   readonly #onFault: (error: unknown) => void;
   readonly #passOn: (transactionId: string) => void;
 
-  /** `onFault` hears of a listener that threw; the others are still called. `passOn` tells other instances. */
+  /**
+   * `onFault` is called with the error of a listener that threw; the others are still called. `passOn` tells other
+   * instances.
+   */
   constructor(onFault: (error: unknown) => void, passOn: (transactionId: string) => void = () => {}) {
     this.#onFault = onFault;
     this.#passOn = passOn;
   }
 
-  /** Returns the way to stop listening; calling that again does nothing. */
+  /** Returns a function that stops listening; calling it again does nothing. */
   on(transactionId: string, listener: () => void): () => void {
     const entry = { call: listener };
     const listeners = this.#listeners.get(transactionId) ?? new Set();
@@ -25,14 +28,14 @@ export class ChangeFeed {
     };
   }
 
-  /** Listens to whatever changes; returns the way to stop that. */
+  /** Listens to every change. Returns a function that stops that. */
   onAny(listener: () => void): () => void {
     const entry = { call: listener };
     this.#ofAny.add(entry);
     return () => this.#ofAny.delete(entry);
   }
 
-  /** Calls those who listen to whatever changes: something did, perhaps. */
+  /** Calls the listeners of {@link onAny}: some transaction may have changed. */
   stir(): void {
     this.#call(this.#ofAny);
   }

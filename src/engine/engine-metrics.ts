@@ -10,7 +10,7 @@ export interface EngineMetrics {
   accepted(transaction: { networkType: NetworkType; relayerId: string }): void;
   /** A transaction's change of status was committed. */
   moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
-  /** Something was decided about a transaction beside its status: a dearer attempt, a noop, a filled gap. */
+  /** A decision about a transaction was made that its status does not show: a dearer attempt, a noop, a filled gap. */
   decided(decision: { networkType: NetworkType; relayerId: string; kind: DecisionKind }): void;
   /** One more attempt of a transaction was signed and stored. */
   signed(attempt: { networkType: NetworkType; relayerId: string; purpose: AttemptPurpose }): void;

@@ -3,12 +3,12 @@ import type { Ledger } from './lane/ledger.ts';
 
 const BATCH = 500;
 
-/** What a transaction says that a restore ended. */
+/** The status reason of a transaction that a restore ended. */
 const GIVEN_UP = 'Restored from a backup: it is not sent, because it may have been sent after the backup was taken';
 
 /**
- * Ends what was accepted and not signed, in the ordinary way: webhooks are told, budgets settled. For a database that
- * nobody else uses. Signed transactions stay: the same bytes go out again.
+ * Ends all transactions that were accepted and not signed as failed. Webhooks and budgets are updated as usual. Nothing
+ * else may use the database at the same time. Signed transactions stay: their same bytes go out again.
  */
 export async function failUnsigned(store: Pick<Store, 'read'>, ledger: Ledger): Promise<void> {
   for (;;) {

@@ -4,9 +4,15 @@ import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.t
 import type { Store, Writer } from '../store/store.ts';
 import { Pause } from './pause.ts';
 
-/** From one mark to the next. What was signed less than that before a crash may not be told from what was not. */
+/**
+ * The time between two marks. If a restored copy is older than a crash by less than this, the marks may not show it.
+ * Transactions that were signed in between then look unsigned.
+ */
 const EVERY_MS = 5_000;
-/** The same where one process has the database: there a copy is put back by `restore`, which asks by itself. */
+/**
+ * The same for a database that one process has to itself. Its copies are put back by `restore`, which asks the
+ * operator.
+ */
 const EVERY_MS_ALONE = 60_000;
 
 export interface HistoryKeeperDeps {
@@ -14,12 +20,14 @@ export interface HistoryKeeperDeps {
   memory: FolderMemory;
   newId(): string;
   log: Log;
-  /** The database was put back under the running service, which must end. */
+  /** Called when the database was put back under the running service. The service must then end. */
   onWentBack(reason: Error): void;
   everyMs?: number;
 }
 
-/** The database is at an earlier moment than it was, and holds what may have been sent since. */
+/**
+ * The database has gone back to an earlier state and holds unsigned transactions that may have been sent since then.
+ */
 class WentBack extends Error {
   readonly unsigned: number;
 
@@ -40,20 +48,20 @@ class WentBack extends Error {
 }
 
 /**
- * Whether the database is a copy, or at an earlier moment than the data folder knows it. `place` is where the database
- * is, null where it has no place but its data folder.
+ * Whether the database is a copy, or older than the state that the data folder remembers. `place` identifies where the
+ * database is; null when it has no place but its data folder.
  */
 export function isFromBefore(history: History, known: KnownHistory | undefined, place: string | null): boolean {
   const { epochs, marks } = history;
   if (epochs.length > 0 && place !== history.place) return true;
-  // There the folder would know it.
+  // A database without another place: its data folder would remember it.
   if (known === undefined) return epochs.length > 0 && place === null;
   if (!epochs.includes(known.epoch)) return true;
-  // In an earlier epoch of the database the question was answered, by another folder.
+  // If the folder remembers an earlier epoch, the question was answered since then, from another folder.
   return known.epoch === epochs.at(-1) && (marks.get(known.folder)?.count ?? -1) < known.count;
 }
 
-/** Begins a new epoch: from now on the database is what it is, whatever data folders knew of it. */
+/** Begins a new epoch. From now on the database counts as current, whatever data folders remember of it. */
 export async function beginEpoch(
   writer: Writer,
   { folder, epoch, place }: { folder: string; epoch: string; place: string | null },
@@ -66,8 +74,9 @@ export async function beginEpoch(
 }
 
 /**
- * Raises a mark in the database and, after that, in the data folder, as long as the service runs: a database whose mark
- * is lower than the folder's has gone back. Signed bytes are safe to have again; what was unsigned would be paid twice.
+ * Detects that an older copy of the database was put back. While the service runs, it raises a mark in the database
+ * and, after that, in the data folder. A database whose mark is lower than the folder's has gone back. Signed
+ * transactions are safe then, because the same bytes go out again. Unsigned ones could be paid twice.
  */
 export class HistoryKeeper {
   readonly #deps: HistoryKeeperDeps;
@@ -85,8 +94,8 @@ export class HistoryKeeper {
   }
 
   /**
-   * Compares the database with what the data folder knows, and begins to keep both.
-   * @throws WentBack when it has gone back and holds unsigned transactions
+   * Compares the database with what the data folder remembers, and begins to keep both marks.
+   * @throws WentBack when the database has gone back and holds unsigned transactions
    */
   static async open(deps: HistoryKeeperDeps): Promise<HistoryKeeper> {
     const { store, memory, newId, log } = deps;
@@ -108,7 +117,7 @@ export class HistoryKeeper {
     return keeper;
   }
 
-  /** Notes how far the database came in the end. Safe to call twice; never fails. */
+  /** Stores the last mark. Safe to call twice; never fails. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -138,7 +147,7 @@ export class HistoryKeeper {
       const { epochs, marks } = await writer.history();
       const { count } = marks.get(folder) ?? { count: 0 };
       if (epochs.at(-1) !== epoch || count < known) return undefined;
-      // One whose commit was not answered may be there already.
+      // The database may have a higher mark than is known here: its commit succeeded, but the answer was lost.
       await writer.putMark(folder, { count: count + 1, at });
       return count + 1;
     });

@@ -3,7 +3,7 @@ import type { Lease } from '../store/lease.ts';
 import type { Store, Writer } from '../store/store.ts';
 import { Pause } from './pause.ts';
 
-/** So many renewals fit into the life of a lease: one that is lost or late does not yet end it. */
+/** Renewals in the life of a lease. One lost or late renewal does not end the lease. */
 const RENEWALS_PER_LEASE = 4;
 
 export interface LeaseKeeperDeps {
@@ -17,29 +17,29 @@ export interface LeaseKeeperDeps {
 export interface HeldLease {
   readonly name: string;
   /**
-   * Whether nobody else can have it yet, by this machine's clock and without asking. It is for not beginning what will
-   * be refused; that nothing is written under a lost lease is the store's doing.
+   * Whether the lease is still ours by this machine's clock, without asking the store. It avoids work that would be
+   * refused. The store itself prevents writes under a lost lease.
    */
   isLive(): boolean;
-  /** Writes under the lease; LeaseLost when it is another's by now. */
+  /** Writes under the lease. Throws LeaseLost when another instance has it by now. */
   write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
-  /** Gives it back. Safe to call twice. */
+  /** Gives the lease back. Safe to call twice. */
   release(): Promise<void>;
 }
 
 interface Entry {
   lease: Lease;
   held: HeldLease;
-  /** Counted from before the store was asked, so it ends here no later than there. */
+  /** Counted from before the request to the store, so that the lease ends here no later than there. */
   liveUntil: number;
 }
 
-/** All leases of this instance, and what it knows of those of others. */
+/** All leases of this instance, and what it knows of other instances' leases. */
 export class LeaseKeeper {
   readonly #deps: LeaseKeeperDeps;
   readonly #entries = new Map<string, Entry>();
   readonly #asking = new Map<string, Promise<HeldLease | undefined>>();
-  /** Until when others have what they have, if they do not renew it. */
+  /** Until when other instances have their leases, if they do not renew them. */
   readonly #elsewhere = new Map<string, number>();
   readonly #pause = new Pause();
   #renewing: Promise<void> | null = null;
@@ -49,7 +49,10 @@ export class LeaseKeeper {
     this.#deps = deps;
   }
 
-  /** The lease, taken now unless another instance has it. Costs nothing while it is held, or known to be elsewhere. */
+  /**
+   * Returns the lease, and takes it unless another instance has it. Does not ask the store while the lease is held
+   * here, or known to be held elsewhere.
+   */
   async hold(name: string): Promise<HeldLease | undefined> {
     const entry = this.#entries.get(name);
     if (entry?.held.isLive()) return entry.held;
@@ -64,7 +67,7 @@ export class LeaseKeeper {
     return Math.max((this.#elsewhere.get(name) ?? 0) - this.#deps.elapsed(), 0);
   }
 
-  /** What is known about others may be over: the next {@link hold} asks. */
+  /** Forgets that another instance has the lease: the next {@link hold} asks the store. */
   askAgain(name: string): void {
     this.#elsewhere.delete(name);
   }
@@ -118,7 +121,7 @@ export class LeaseKeeper {
     };
   }
 
-  /** One that cannot be given back expires. */
+  /** Gives a lease back. If that fails, the lease expires. */
   async #giveBack(lease: Lease): Promise<void> {
     const { store, log } = this.#deps;
     await store.leases.release([lease]).catch((error: unknown) => {
@@ -148,7 +151,7 @@ export class LeaseKeeper {
 
   #drop(entry: Entry): void {
     const { name } = entry.lease;
-    // Given back while the renewal was under way, or taken anew.
+    // The lease was given back or taken again while the renewal was under way.
     if (this.#entries.get(name) !== entry) return;
     this.#entries.delete(name);
     this.#deps.log.warn({ lease: name }, 'lease lost');

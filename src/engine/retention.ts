@@ -9,22 +9,22 @@ import { Pause } from './pause.ts';
 export interface RetentionTiming {
   /** From one round to the next. */
   everyMs: number;
-  /** Records that one commit deletes: few, because others wait for the writer meanwhile. */
+  /** Records that one commit deletes: few, because other writers wait during the commit. */
   batch: number;
-  /** Between two batches, so that others come to write. */
+  /** The pause between two batches, in which others can write. */
   restMs: number;
 }
 
-/** What two clocks drift apart within a day while nobody sets either, and more. */
+/** More than two clocks drift apart within a day while nobody sets either. */
 const MOST_DRIFT_MS = 60_000;
-/** How long what became of transactions can be followed from. */
+/** How long the events of transactions are kept, for those who follow them. */
 const TOLD_MS = 3_600_000;
-/** How many of these one commit deletes for each other record: they are found and deleted as one range. */
+/** Events of transactions that one commit deletes for each other record. They are found and deleted as one range. */
 const TOLD_PER_RECORD = 10;
 const LONGEST_EVERY_MS = 600_000;
 const SHORTEST_EVERY_MS = 1_000;
 
-/** So long an operator may come to see what could not be delivered, and have it delivered. */
+/** How long an operator has time to see which events could not be delivered, and to have them delivered. */
 export const DEAD_EVENTS_KEEP_MS = 30 * 86_400_000;
 
 /** The pace for a given age: ten minutes, or a tenth of the age when that is shorter. */
@@ -37,7 +37,7 @@ export interface RetentionDeps {
   store: Store;
   /** The age at which final transactions and ended webhook events go, in milliseconds. */
   keepMs: number;
-  /** The same of what the audit has of transactions. */
+  /** The age at which the audit's records of transactions go, in milliseconds. */
   keepAuditMs: number;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
@@ -47,8 +47,8 @@ export interface RetentionDeps {
 
 /**
  * Deletes in small batches what nobody asks for any more: idempotency keys whose time is over, transactions that became
- * final long ago and are named by no key, what was told of them over an hour ago, webhook events that ended long ago,
- * expired values of plugins. One instance of those on a store does it.
+ * final long ago and that no key names, events of transactions older than an hour, webhook events that ended long ago,
+ * old audit records of transactions, and expired values of plugins. One instance of those on a store does it.
  */
 export class Retention {
   readonly #deps: RetentionDeps;
@@ -56,8 +56,8 @@ export class Retention {
   readonly #leases: LeaseKeeper;
   readonly #pause = new Pause();
   /**
-   * How far the store's clock was ahead of the one that nobody sets, within the last day. Only the least counts, so one
-   * that a later one undercuts is dropped: they rise.
+   * How far the store's clock was ahead of the one that nobody sets, within the last day. Only the smallest lead
+   * counts, so a lead is dropped when a later one is smaller. The list therefore rises.
    */
   #leads: { at: number; ms: number }[] = [];
   #running: Promise<void> | null = null;
@@ -70,7 +70,7 @@ export class Retention {
     this.#leases = new LeaseKeeper({ store, elapsed, log });
   }
 
-  /** The first round comes after the first pause: a start has better things to do. */
+  /** Starts the rounds. The first one comes after a pause, so that it does not slow the start. */
   start(): void {
     if (!this.#closed) this.#running ??= this.#run();
   }
@@ -100,8 +100,8 @@ export class Retention {
   }
 
   /**
-   * The store's time as far as a clock that nobody sets bears it out, for what is deleted is gone for good: a step ahead
-   * counts once it has lasted a day.
+   * The store's time, as far as the clock that nobody sets confirms it. A step ahead of the store's clock counts only
+   * after it has lasted a day, because a deletion cannot be undone.
    */
   async #provedNow(): Promise<{ now: Timestamp; isDoubted: boolean }> {
     const { store, elapsed } = this.#deps;
@@ -119,7 +119,7 @@ export class Retention {
     const { now, isDoubted } = await this.#provedNow();
     const before = now - keepMs;
     const ended = { others: before, dead: now - Math.max(keepMs, DEAD_EVENTS_KEEP_MS) };
-    // First, for a transaction stays as long as the key that names it.
+    // Keys go first: a transaction stays as long as the key that names it.
     const unkeyed = now - IDEMPOTENCY_KEEP_MS;
     const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
     const transactions = await this.#inBatches(lease, (writer, limit) => writer.pruneTransactions(before, limit));
@@ -127,7 +127,7 @@ export class Retention {
     const told = Math.max(before, now - TOLD_MS);
     await this.#inBatches(lease, (writer, limit) => writer.pruneTransactionEvents(told, limit * TOLD_PER_RECORD));
     const audited = await this.#inBatches(lease, (writer, limit) => writer.pruneAudit(now - keepAuditMs, limit));
-    // The store judges these by its clock alone.
+    // The store judges these values by its own clock alone, so none is deleted while that clock is in doubt.
     const values = isDoubted ? 0 : await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
     if (transactions + events + values + keys + audited > 0) {
       log.info({ transactions, events, values, keys, audited }, 'pruned what had ended');

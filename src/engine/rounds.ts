@@ -3,7 +3,7 @@ import { Pause } from './pause.ts';
 import { backOff, type EngineTiming } from './timing.ts';
 
 export interface RoundsParts {
-  /** In the log. */
+  /** The name in the log. */
   name: string;
   /** Makes one round. @returns how long the next one may wait, in milliseconds */
   round(): Promise<number>;

@@ -27,7 +27,7 @@ export interface EngineDeps {
   store: Store;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
-  /** How the endpoints answer; absent where nobody knows. */
+  /** How the endpoints answer; absent where they are not watched. */
   contacts?: Contacts | undefined;
   signerOf(relayer: Relayer): Promise<Signer>;
   keyFault?: RelayerHealthDeps['keyFault'];
@@ -47,7 +47,7 @@ export interface EngineDeps {
 
 /**
  * The engine: one lane for each account with work, and a sweeper that finds the work in the store. Instances on one
- * store share the lanes out by leases; each takes what it finds free, and gives back what it has no work for.
+ * store share the lanes by leases. Each takes the free lanes that have work, and gives back those without work.
  */
 export function createEngine(deps: EngineDeps): Engine {
   return new Scheduler(deps);
@@ -131,7 +131,7 @@ class Scheduler implements Engine {
     if (this.#closed || this.#sweeping === null) return;
     void this.#drive(key).then((outcome) => {
       if (outcome === 'elsewhere') this.#store.hints.send({ topic: 'lane', id: key });
-      // The search for due work finds it as soon as the lane has rested.
+      // The sweeper wakes the lane as soon as it has rested.
       if (outcome === 'rests') this.#pause.end();
     });
   }
@@ -173,7 +173,7 @@ class Scheduler implements Engine {
     void ended.then(() => patience.end());
     await patience.last(this.#timing.closeMs);
     await this.#keeper.close();
-    // Others know until when these were held; now they are free.
+    // Other instances wait for these leases to end. The leases are free now.
     for (const key of this.#lanes.keys()) this.#store.hints.send({ topic: 'lane', id: key });
     for (const id of watched) this.#store.hints.send({ topic: 'relayer', id });
   }
@@ -193,7 +193,7 @@ class Scheduler implements Engine {
     }
   }
 
-  /** When a lane has nothing more to do now, what it does next has a new time: the sweeper looks for it. */
+  /** Runs a lane. After that, the time of its next action has changed, so the sweeper looks for it. */
   async #drive(key: string): Promise<LaneWake> {
     if (this.#closed) return 'not now';
     if (this.#health.isAway(key)) return 'elsewhere';
@@ -219,7 +219,7 @@ class Scheduler implements Engine {
       const due = (await this.#store.read.dueLanes(now)).filter((lane) => !this.#health.isAway(lane));
       const elsewhere = due.map((lane) => this.#keeper.elsewhereMs(lane)).filter((left) => left > 0);
       for (const lane of due) void this.#drive(lane);
-      // A due lane that does not run by itself rests; it is tried again soon.
+      // A due lane that is not held elsewhere may rest; it is tried again soon.
       if (elsewhere.length < due.length) return sweepFloorMs;
       const next = await this.#nextActionIn(now);
       return Math.max(Math.min(next, sweepMs, ...elsewhere), sweepFloorMs);
@@ -229,14 +229,14 @@ class Scheduler implements Engine {
     }
   }
 
-  /** When something becomes due that may be ours to do, in milliseconds. */
+  /** The time until something becomes due that this instance may do, in milliseconds. */
   async #nextActionIn(now: number): Promise<number> {
     if (this.#keeper.size === 0 && this.#lanes.size > 0) return this.#timing.sweepMs;
     const next = await this.#store.read.nextActionAt(now);
     return next === null ? this.#timing.sweepMs : next - now;
   }
 
-  /** What it has under way ends with the lease; the others are told that it is free. */
+  /** Gives back the lane's lease, which ends what the lane has under way, and tells other instances that it is free. */
   #giveAway(key: string): void {
     const lane = this.#lanes.get(key);
     this.#lanes.delete(key);
@@ -244,7 +244,7 @@ class Scheduler implements Engine {
     void (lane?.release() ?? Promise.resolve()).then(() => this.#store.hints.send({ topic: 'lane', id: key }));
   }
 
-  /** Other instances may take them; a lane that is woken later is taken anew. */
+  /** Gives back idle lanes, so that other instances may take them. A lane that is woken later is taken again. */
   #letGoOfIdleLanes(): void {
     const idleBefore = this.#laneDeps.elapsed() - this.#timing.idleMs;
     for (const [key, lane] of this.#lanes) {

@@ -2,7 +2,7 @@
 export interface EngineTiming {
   /** The most pending transactions that one step of a lane takes up. */
   batch: number;
-  /** The most transactions of a lane that are signed and not in a block; nodes drop what exceeds their own bounds. */
+  /** The most transactions of a lane that are signed and in no block. Nodes drop what exceeds their own bounds. */
   inFlight: number;
   /** The first look at a transaction after a node took it, and the grid to which looks are rounded. */
   lookMs: number;
@@ -13,25 +13,28 @@ export interface EngineTiming {
   retryCapMs: number;
   /** How long a node's silence about a transaction lasts before it is offered the same bytes again. */
   reofferMs: number;
-  /** How often a node is asked at most which of the lane's transactions its pool has. */
+  /** The shortest pause between two questions to a node about which of the lane's transactions its pool has. */
   poolMs: number;
-  /** How long it must be unproved what used a transaction's sequence before nothing is done for it but looking. */
+  /**
+   * How long a transaction's sequence must be used, without proof by which transaction, before the lane only looks for
+   * it.
+   */
   unprovedMs: number;
-  /** The pause between two such looks. */
+  /** The pause between two looks at a transaction for which `unprovedMs` is over. */
   asideMs: number;
-  /** How long every node must refuse bytes for what they are before their sequence is taken by nothing. */
+  /** How long every node must refuse bytes because of their content before a noop takes their sequence. */
   refusalMs: number;
-  /** The pause before a further attempt is tried again that could not be made. */
+  /** The pause before a further attempt that could not be made is tried again. */
   furtherMs: number;
   /** How long an intent that cannot be carried out is tried before it is refused. */
   intentMs: number;
-  /** How long what the chain's clock told is kept, while an end by time hangs on it. */
+  /** How long the time that the chain told is kept, while an expiry depends on it. */
   momentMs: number;
   /** How long a chain must contradict what the store knows of the account's sequence before the chain is believed. */
   driftMs: number;
   /** The longest time between two searches of the store for due work. */
   sweepMs: number;
-  /** The shortest time between two such searches. */
+  /** The shortest time between two searches of the store for due work. */
   sweepFloorMs: number;
   /** How long a lane that has nothing to do keeps its lease. */
   idleMs: number;
@@ -39,21 +42,24 @@ export interface EngineTiming {
   firstCheckMs: number;
   /** The pauses before the repeated checks of a disabled relayer; the last one recurs. */
   recheckMs: readonly number[];
-  /** Within this time each relayer that is fit is checked once. */
+  /** The time within which each fit relayer is checked once. */
   healthMs: number;
-  /** The pause after which a check that found a fit relayer unfit is made again before it is believed. */
+  /** The pause before a check that found a fit relayer unfit is repeated, to be believed. */
   confirmMs: number;
-  /** How long a check waits while no endpoint answers anything: a node that hangs is seen before a call to it is given up. */
+  /**
+   * How long a check waits while no endpoint answers anything. It is shorter than the time limit of a call, so that a
+   * node that hangs is seen earlier.
+   */
   checkMs: number;
-  /** The longest pause between two looks at who is to swap by the clock, while somebody is. */
+  /** The longest pause between two looks at swap schedules, while a relayer swaps. */
   swapMs: number;
-  /** How often the balance of who swaps when there is little is looked at. */
+  /** The pause between two looks at the balance of a relayer that swaps when it is low. */
   swapBalanceMs: number;
-  /** How long the end waits for the steps under way; cutting one off costs nothing that is not found again. */
+  /** How long closing waits for the steps under way. Cutting a step off loses nothing: its work is found again. */
   closeMs: number;
 }
 
-/** The pace of the service. `recheckMs` is the reference's. */
+/** The pace of the service. The values of `recheckMs` are the reference's. */
 export const defaultTiming: EngineTiming = {
   batch: 128,
   inFlight: 512,
@@ -83,15 +89,18 @@ export const defaultTiming: EngineTiming = {
   closeMs: 4_000,
 };
 
-/** The pause after the given number of failures (from 1): doubling, capped, with up to a quarter taken off at random. */
+/**
+ * The pause after the given number of failures (from 1). It doubles up to a cap, with up to a quarter taken off at
+ * random.
+ */
 export function backOff(failures: number, timing: EngineTiming, random: () => number): number {
   const doubled = timing.retryMs * 2 ** Math.min(failures - 1, 20);
   return Math.ceil(Math.min(doubled, timing.retryCapMs) * (1 - random() / 4));
 }
 
 /**
- * When to look next at a transaction: the older it is, the rarer, so that fast chains are followed closely and slow
- * ones at about their own pace. Rounded up to the grid, so that one question serves all that are due around then.
+ * When to look at a transaction next. The older it is, the less often, so that fast chains are followed closely and
+ * slow ones at about their own pace. Rounded up to the grid, so that one question serves all that are due around then.
  */
 export function nextLook(now: number, since: number, timing: EngineTiming): number {
   const pause = Math.min(Math.max((now - since) / 4, timing.lookMs), timing.lookCapMs);

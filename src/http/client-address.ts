@@ -2,8 +2,9 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Who an address stands for, as a name for counting. Of IPv6 the first 64 bits, because that is what one customer is
- * given (RFC 6177): whoever has a /64 would otherwise have 2^64 buckets. An IPv4 address in IPv6 form is itself.
+ * Returns the name under which requests from an address are counted. An IPv6 address is cut to its first 64 bits,
+ * because one customer is given a whole /64 (RFC 6177). Without the cut a customer would have 2^64 buckets. An IPv4
+ * address in IPv6 form counts as the IPv4 address.
  */
 export function subjectOfAddress(address: string): string {
   if (!isIPv6(address)) return `address ${address}`;

@@ -4,8 +4,8 @@ import { ANSWER_HEADERS } from './answers/answer-headers.ts';
 import { failure } from './answers/envelope.ts';
 
 /**
- * Answers what never became a request: a head that cannot be parsed, or a request that arrives too slowly. Written
- * straight to the socket, which is closed after it.
+ * Answers input from which Node makes no request: a head that cannot be parsed, or a request that arrives too slowly.
+ * Writes the answer straight to the socket, then closes the socket.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, arrivalSeconds: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -10,7 +10,10 @@ export function disconnectSignal(response: ServerResponse): CallerSignal {
   return signal;
 }
 
-/** One for each plugin call, where an AbortController costs more than all else that is noted of the call. */
+/**
+ * Stands in for an AbortSignal. One is made for each plugin call, and an AbortController costs more than everything
+ * else that is recorded of the call.
+ */
 class DisconnectSignal implements CallerSignal {
   aborted = false;
   #listeners: (() => void)[] = [];

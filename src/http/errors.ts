@@ -2,18 +2,18 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { JsonTextError } from '../domain/json/json-text.ts';
 
-/** Seconds after which a refused caller may come back, where nobody knows better. */
+/** The `retry-after` in seconds for errors that do not set their own. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** What the translation of the framework's errors needs to know of the request. */
+/** The facts about the request that {@link toAppError} needs. */
 export interface ErrorContext {
   contentType: string | undefined;
   bodyLimit: number;
 }
 
 /**
- * Translates whatever was thrown while a request was handled into a row of the error table. What has no row is
- * `INTERNAL`, with the thing itself as its cause: it is for the log and never for the answer.
+ * Translates an error from the handling of a request into a row of the error table. An error without a row becomes
+ * `INTERNAL`. Its cause is the original error, which is logged and never sent.
  */
 export function toAppError(thrown: unknown, context: ErrorContext): AppError {
   if (thrown instanceof AppError) return thrown;
@@ -37,7 +37,7 @@ export function toAppError(thrown: unknown, context: ErrorContext): AppError {
   }
 }
 
-/** The `retry-after` of an answer: only overload and closing ask the caller to wait. */
+/** Returns the `retry-after` of an answer. By default only 429 and 503 have one. */
 export function retryAfterOf(error: AppError): number | undefined {
   if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds;
   return error.status === 429 || error.status === 503 ? RETRY_AFTER_SECONDS : undefined;
@@ -45,7 +45,10 @@ export function retryAfterOf(error: AppError): number | undefined {
 
 const CHALLENGE = 'Bearer realm="Isolayer"';
 
-/** The `www-authenticate` of a 401 (RFC 6750, section 3): with an advice to who sent something that is not accepted. */
+/**
+ * Returns the `www-authenticate` of a 401 (RFC 6750, section 3). If the request had an `authorization` header, the
+ * value says what is wrong with it.
+ */
 export function challengeOf(authorization: string | undefined): string {
   if (authorization === undefined) return CHALLENGE;
   const advice = /^Bearer [^\s]+$/.test(authorization)
@@ -54,7 +57,7 @@ export function challengeOf(authorization: string | undefined): string {
   return `${CHALLENGE}, error="invalid_token", error_description="${advice}"`;
 }
 
-/** zod's provider writes the place as a JSON pointer. */
+/** The path comes from zod's provider as a JSON pointer. */
 function nameOf(instancePath: string): string {
   return instancePath.replace(/^\//, '').replaceAll('/', '.') || 'request';
 }

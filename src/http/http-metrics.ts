@@ -1,8 +1,8 @@
-/** What the server reports; `endpoint` is a route's pattern, or `unmatched`. */
+/** The events that the server counts. `endpoint` is a route's pattern, or `unmatched`. */
 export interface HttpMetrics {
   began(endpoint: string): void;
   ended(request: { endpoint: string; method: string; status: number; seconds: number }): void;
-  /** A handler was too slow. */
+  /** A handler exceeded its deadline. */
   timedOut(endpoint: string, method: string): void;
   /** A plugin that exists was called. */
   pluginCalled(pluginId: string, method: string, status: number): void;

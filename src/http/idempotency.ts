@@ -7,30 +7,32 @@ import type { IdempotencyKeys, Keeping, KeyedRun } from '../services/idempotency
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route runs code that may have had effects when it fails, and takes keys whatever the method. */
+    /** The route runs a plugin. It may fail after an effect, and it takes idempotency keys with every method. */
     runsPlugin?: boolean;
-    /** Its answer is shown once and kept nowhere. */
+    /** The answer contains a secret: it is sent once and never stored. */
     answersSecret?: boolean;
   }
   interface FastifyRequest {
     /** Set while the request runs under an idempotency key. */
     keyedRun: KeyedRun | null;
-    /** The answer says itself that it is not the last word. */
+    /** The answer is not final: a retry may end differently. It is not stored. */
     isProvisional: boolean;
   }
 }
 
 const HEADER = 'idempotency-key';
 
-/** Refusals that ask for another try, or come from a repeat that left the way of the first run. */
+/**
+ * Refusals that are never stored. They ask for a retry, or a repeated plugin call did other things than its first run.
+ */
 const NEVER_KEPT: ReadonlySet<number> = new Set([408, 409, 429]);
 
 /**
- * Honours `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) on whatever may have an effect. A request
- * without the header costs a look at it.
+ * Honours `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) on every request that may have an effect. A
+ * request without the header costs one lookup of the header.
  *
- * Kept are answers of success, and of plugins that refused after an effect. All else leaves the key to the next try:
- * what happened before it is found under the name of its effect.
+ * Stores answers of success, and answers of plugins that refused after an effect. Any other answer frees the key for
+ * the next try. The next try finds earlier effects by their names.
  */
 export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKeys): void {
   app.decorateRequest('keyedRun', null);
@@ -54,7 +56,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKey
       return;
     }
     request.keyedRun = null;
-    // A stream or bytes are sent and gone; an answer without a body is kept as it is.
+    // Streams and bytes cannot be stored. An answer without a body is stored as an empty text.
     const sent = payload ?? '';
     const isSecret = request.routeOptions.config.answersSecret === true;
     const body = typeof sent === 'string' && !isSecret ? sent : null;
@@ -70,13 +72,15 @@ export function effectOf({ keyedRun }: FastifyRequest): Effect | undefined {
   return { claim, payloadHash: request.fingerprint, occurrence: 0, isStep: false };
 }
 
-/** True when the request was answered here: again, as it was before. */
+/**
+ * Resolves to true when the request needs no handler, because it has been answered. A repeat gets the stored answer.
+ */
 async function begin(keys: IdempotencyKeys, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const keyed = { scope: request.keyId, key: keyOf(request.raw.rawHeaders), fingerprint: fingerprintOf(request) };
   const isOver = () => reply.sent || reply.raw.destroyed;
   const begun = await keys.begin(keyed, isOver);
   if (begun.kind === 'run') {
-    // The time for an answer may have ended during the wait; then nothing may begin any more.
+    // The request may have passed its deadline during the wait. Then it must not begin.
     if (!reply.sent) request.keyedRun = begun.run;
     else await keys.end(begun.run, { status: 0, body: '' }, 'never');
     return reply.sent;
@@ -99,7 +103,7 @@ function keepingOf({ isProvisional, routeOptions: { config } }: FastifyRequest, 
   return config.runsPlugin === true && isRefusal ? 'after-effects' : 'never';
 }
 
-/** From the raw headers: Node joins several into one. */
+/** Reads the raw headers, because Node joins repeated headers into one. */
 function keyOf(rawHeaders: readonly string[]): string {
   const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === HEADER);
   const [value] = values;
@@ -109,7 +113,7 @@ function keyOf(rawHeaders: readonly string[]): string {
   return parsed.data;
 }
 
-/** Tells what is asked for from all else. */
+/** Returns a hash of the method, URL and body. Different requests have different fingerprints. */
 export function fingerprintOf({ method, url, body }: Pick<FastifyRequest, 'method' | 'url' | 'body'>): string {
   return hash('sha256', `${method} ${url}\n${body === undefined ? '' : canonicalJson(body)}`);
 }

@@ -4,26 +4,30 @@ import { AppError, invalidRequest } from '../domain/errors.ts';
 import { type IntegerReading, parseJson } from '../domain/json/json-text.ts';
 
 const BYTE_ORDER_MARK = '\u{feff}';
-/** A value costs the main loop as much as many bytes do. No request that a chain takes has as many. */
+/**
+ * The most JSON values in a body. Parsing a value takes the main loop as long as many bytes do. No request that a chain
+ * accepts has this many values.
+ */
 const MOST_VALUES = 20_000;
-/** Of a plugin call, whose body is only handed on. */
+/** The most JSON values in the body of a plugin call. The service does not process this body, it only passes it on. */
 const MOST_PLUGIN_VALUES = 100_000;
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
 
 /**
- * Reads bodies as JSON, and only such as say that they are: another content type is 415. An empty body is `undefined`,
- * since clients name the type also where they send nothing.
+ * Reads bodies whose content type is JSON. Any other content type is 415. An empty body is `undefined`, because some
+ * clients send the content type without a body.
  */
 export function acceptJson(app: FastifyInstance): void {
   accept(app, [JSON_TYPES], (body) => readJson(body, 'exact', MOST_VALUES));
 }
 
 /**
- * Reads every body as JSON, whatever it says it is, with numbers as guest code will see them. An empty body is
+ * Reads every body as JSON, whatever its content type. Numbers are read the way guest code sees them. An empty body is
  * `undefined`.
  */
 export function acceptAnythingAsJson(app: FastifyInstance): void {
-  // Fastify finds a type's own parser at once, and takes the type apart each time before it takes that of all others.
+  // `application/json` is listed for speed. Fastify finds a parser of the exact type at once. Before it falls back to
+  // `*`, it parses the content type of each request.
   accept(app, ['application/json', '*'], (body) => readJson(body, 'plain', MOST_PLUGIN_VALUES));
 }
 
@@ -32,7 +36,7 @@ function accept(app: FastifyInstance, types: readonly (RegExp | string)[], read:
   for (const type of types) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body: Buffer, done) => done(null, read(body)));
   }
-  // A compressed body would otherwise be refused as malformed JSON, which tells its sender nothing.
+  // Refuses compressed bodies by name. As JSON they would be refused as malformed, which does not help the sender.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
     if (encoding === 'identity') done(null);
@@ -40,7 +44,7 @@ function accept(app: FastifyInstance, types: readonly (RegExp | string)[], read:
   });
 }
 
-/** RFC 8259, section 8.1: JSON on the wire is UTF-8; a byte order mark is ignored. Nothing is `undefined`. */
+/** Reads JSON as UTF-8 and ignores a byte order mark (RFC 8259, section 8.1). An empty body is `undefined`. */
 function readJson(body: Buffer, integers: IntegerReading, mostValues: number): unknown {
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw invalidRequest('Invalid JSON: the body is not UTF-8');
@@ -48,13 +52,19 @@ function readJson(body: Buffer, integers: IntegerReading, mostValues: number): u
   return parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text, integers, mostValues);
 }
 
-/** The parsed body of a request that needs one. */
+/**
+ * Returns the parsed body of a request.
+ * @throws AppError `INVALID_REQUEST` when there is no body
+ */
 export function bodyOf(request: FastifyRequest): unknown {
   if (request.body === undefined) throw invalidRequest('The body is missing: send a JSON object');
   return request.body;
 }
 
-/** For what takes no body: whoever sends one means it to narrow down what happens, and it would not. */
+/**
+ * Refuses a body on a route that takes none. The caller would expect the body to limit what the route does, and it
+ * would not.
+ */
 export function assertNoBody({ body }: FastifyRequest): void {
   if (body == null || (typeof body === 'object' && Object.keys(body).length === 0)) return;
   throw invalidRequest('This takes no body, and what the one that came says would not be heeded: send none');

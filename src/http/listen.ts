@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Where a server listens, and which variable decides its port. */
+/** The address a server listens on, and the variable that sets its port. */
 export interface ListenAddress {
   host: string;
-  /** 0 for any free one. */
+  /** 0: any free port. */
   port: number;
-  /** Named when the port cannot be had. */
+  /** The name of this variable appears in the error when the port is not available. */
   variable: string;
 }
 

@@ -10,12 +10,12 @@ import { scrapeRoutes } from './routes/metrics.ts';
 import { noSchemaCompilers } from './schema-compilers.ts';
 import type { HttpServer } from './server.ts';
 
-/** A scrape is a head without a body. */
+/** The time for a request to arrive. A scrape has no body, so it arrives fast. */
 const ARRIVAL_MS = 5000;
-/** A connection on which nothing moves for so long is cut, also one whose answer nobody reads. */
+/** A connection without traffic for this long is closed, also while its answer is not read. */
 const QUIET_MS = 30_000;
 
-/** The server on the metrics port: no key, nothing but the metrics, and nothing in them that is secret. */
+/** The server on the metrics port. It needs no API key. It serves only the metrics, and they contain no secrets. */
 export function createMetricsServer(metrics: Exposition): HttpServer {
   const app = fastify({
     schemaController: noSchemaCompilers,

@@ -4,7 +4,7 @@ import type { RouteTable } from './route-table.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Only says that its path has other methods. */
+    /** The route only answers 405: its path has other methods. */
     isRefusal?: boolean;
   }
 }

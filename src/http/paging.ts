@@ -28,7 +28,7 @@ const CURSOR = {
   description: 'The `next_cursor` of the part before; absent: from the latest on',
 } as const;
 
-/** The query of a list that only grows: `cursor` as the part before it gave it; `per_page` as in every list. */
+/** The query of a list that only grows. `cursor` comes from the part before; `per_page` is as in every list. */
 export const partQuerySchema = z.object({
   cursor: cursorSchema
     .regex(/^\d{1,15}$/, NO_CURSOR)
@@ -38,7 +38,7 @@ export const partQuerySchema = z.object({
   per_page: wholeNumber.default(10),
 });
 
-/** The same of a list whose places are sealed. */
+/** The same query, for a list with sealed cursors. */
 export const sealedPartQuerySchema = partQuerySchema.extend({ cursor: cursorSchema.optional().meta(CURSOR) });
 
 export function partRequest(query: z.infer<typeof partQuerySchema>): PartRequest {

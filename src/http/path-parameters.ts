@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What follows in a plugin's path is the plugin's to understand. */
+/** The rest of a plugin's path. It is left unchanged for the plugin. */
 const TAIL = '*';
 
 /**
- * Puts U+FFFD for what no database takes as text, NUL and lone surrogates, in the parameters of every path. No id has
- * any of them, so such a path is answered as that of any unknown id.
+ * Replaces NUL and lone surrogates in path parameters with U+FFFD, because no database stores them as text. No id
+ * contains these characters, so such a path is answered like any unknown id.
  */
 export function makeParametersStorable(app: FastifyInstance): void {
   app.addHook<{ Params: Record<string, string> }>('preValidation', (request, _reply, done) => {

@@ -3,7 +3,7 @@ import type { Json } from '../domain/json/json.ts';
 import { JsonTextError, parseJson } from '../domain/json/json-text.ts';
 import type { PluginRequest } from '../plugin-host/plugin-host.ts';
 
-/** Derives what a plugin's handler sees from the request that calls it. `tail` is the path after `/call`. */
+/** Makes the request that a plugin's handler gets. `tail` is the path after `/call`. */
 export function pluginRequestOf(request: FastifyRequest, method: 'GET' | 'POST', tail: string): PluginRequest {
   const query = queryOf(request.url);
   return {
@@ -19,8 +19,8 @@ export function pluginRequestOf(request: FastifyRequest, method: 'GET' | 'POST',
 }
 
 /**
- * The query's `params` if there is one: JSON when it parses, else the text itself. Else the body's own key `params`,
- * which the reference's clients send. Else the whole body, and `{}` for none.
+ * Returns the params of a call, from the first source that exists: the query's `params`, as JSON or else as text; the
+ * body's key `params`, which the reference's clients send; the whole body; `{}`.
  */
 function paramsOf(query: Record<string, string[]>, body: unknown): Json {
   const given = query['params']?.[0];
@@ -41,7 +41,9 @@ function jsonOrText(text: string): Json {
   }
 }
 
-/** Not the plugin's business: the caller's credentials, and the key under which the service repeats its call. */
+/**
+ * Headers that a plugin does not get: the caller's credentials, and the key under which the service repeats the call.
+ */
 const WITHHELD: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'idempotency-key']);
 
 /** Lower-case names, one entry per line, in order. */
@@ -54,7 +56,9 @@ function headersOf(rawHeaders: readonly string[]): Record<string, string[]> {
   return groups;
 }
 
-/** As forms are encoded: `+` is a space, a bare name is an empty text, repeated names keep their order. */
+/**
+ * Parses a query as forms are encoded: `+` is a space, a bare name has an empty value, repeated names keep their order.
+ */
 function queryOf(url: string): Record<string, string[]> {
   const groups: Record<string, string[]> = {};
   const at = url.indexOf('?');
@@ -63,7 +67,10 @@ function queryOf(url: string): Record<string, string[]> {
   return groups;
 }
 
-/** A name is one like any other, `__proto__` also. An object without a prototype would cost three times as much. */
+/**
+ * Adds a value to a name. `__proto__` is an ordinary name here. An object without a prototype would cost three times as
+ * much.
+ */
 function add(groups: Record<string, string[]>, name: string, value: string): void {
   if (Object.hasOwn(groups, name)) groups[name]?.push(value);
   else if (name === '__proto__') Object.defineProperty(groups, name, { value: [value], enumerable: true });

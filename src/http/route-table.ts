@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 
-/** Which methods each path has, and what is known of each; collected while routes are added. */
+/** The methods and properties of each path, collected while routes are added. */
 export type RouteTable = Map<string, { methods: Map<string, FastifySchema>; isPublic: boolean; isPage: boolean }>;
 
-/** Notes every route that is added from now on. */
+/** Collects every route that is added after this call. */
 export function collectRoutes(app: FastifyInstance): RouteTable {
   const table: RouteTable = new Map();
   app.addHook('onRoute', ({ url, method, config, schema }) => {

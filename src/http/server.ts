@@ -54,13 +54,12 @@ import { transactionRoutes } from './routes/transactions.ts';
 import { noSchemaCompilers } from './schema-compilers.ts';
 import { cutStalledReaders } from './stalled-readers.ts';
 
-/** What the server is made of. */
 export interface HttpServerDependencies {
   services: ApiServices;
   events: TransactionEvents;
-  /** How clients see places among the events. */
+  /** Turns positions in the event stream into ids for clients. */
   cursorIds: CursorIds;
-  /** How they see places among the deliveries of webhooks. */
+  /** Turns positions in the list of webhook deliveries into cursors for clients. */
   deliveryCursors: PlaceCursors;
   pluginHost: PluginHost;
   keys: AcceptedKeys;
@@ -68,35 +67,35 @@ export interface HttpServerDependencies {
   idempotencyKeys: IdempotencyKeys;
   log: Log;
   metrics: HttpMetrics;
-  /** What the metrics routes show. */
+  /** The metrics that the metrics routes serve. */
   exposition: Exposition;
   health: Health;
   limits: HttpLimits;
-  /** What the console for browsers takes; null: there is none. */
+  /** The parts of the browser console; null: there is no console. */
   console: ConsoleParts | null;
   clock: Clock;
   /** Makes request ids. */
   newId: () => string;
 }
 
-/** How long a connection may last on which no request is under way, once the server closes. */
+/** How long an idle connection stays open after the server begins to close. */
 const LINGER_MS = 500;
 
-/** The API server. Answers are always JSON, in the envelope but for the probes, raw plugin answers and `rpc`. */
+/** The API server. All answers are JSON. All are in the envelope, except probes, raw plugin answers and `rpc`. */
 export interface HttpServer {
   /**
-   * Resolves with the URL that it answers at.
+   * Starts listening; resolves with the URL.
    * @throws Error that names the variable to change when the address cannot be had
    */
   listen(where: ListenAddress): Promise<string>;
   /**
-   * Answers further requests with 503 and lets those under way finish for `graceMs`; then stops listening and cuts off
-   * what is left. The probes answer until then. Safe to call twice.
+   * Answers new requests with 503 and lets running requests finish for `graceMs`. Then stops listening and closes the
+   * remaining connections. The probes answer until then. Safe to call twice.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** The server with what its description is made of. */
+/** The server and its routes, from which the API description is made. */
 export interface ApiServer extends HttpServer {
   readonly routes: RouteTable;
 }
@@ -109,7 +108,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     bodyLimit: limits.bodyBytes,
     requestTimeout: arrivalMs,
     connectionTimeout: limits.unreadSeconds * 1000,
-    // A host header is asked for below, where its absence is answered in the envelope.
+    // `admitRequests` checks the host header, so that a refusal is in the envelope.
     http: {
       headersTimeout: arrivalMs,
       requestTimeout: arrivalMs,
@@ -171,7 +170,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     if (dependencies.console !== null) consoleRoutes(pages, dependencies.console);
   });
   refuseOtherMethods(app, routes);
-  // Node would answer an unknown expectation with an empty 417; it may as well be ignored (RFC 9110, 10.1.1).
+  // Ignores an unknown expectation, as RFC 9110, 10.1.1 allows. Node would answer it with an empty 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   return {
@@ -179,7 +178,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     listen: (where) => listenOn(app, where),
     close: async (graceMs) => {
       await drain.start(graceMs);
-      // What is left are callers that hold a connection without a whole request on it, or were given up.
+      // The remaining connections have no complete request, or their request ran out of time.
       const cutOff = setTimeout(() => app.server.closeAllConnections(), Math.min(graceMs, LINGER_MS));
       await app.close();
       clearTimeout(cutOff);
@@ -187,7 +186,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   };
 }
 
-/** Refusals of whoever asks, not of what is asked: whoever runs the service wants to hear of them. */
+/** Refusals because of the caller's key. They are logged at `info`, so that an operator sees them. */
 const OF_KEYS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'UNAUTHORIZED',
   'NOT_PERMITTED',
@@ -213,13 +212,14 @@ function answerFailure(
     const level = OF_KEYS.has(error.code) ? 'info' : 'debug';
     log[level]({ requestId, keyId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
   }
-  // Also for what failed before the first hook, such as a path that cannot be decoded.
+  // Sets the headers here too, for requests that failed before the first hook, such as a path that cannot be decoded.
   reply.headers({ ...ANSWER_HEADERS, 'x-request-id': requestId });
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeOf(request.headers.authorization));
-  // Fastify closes after a body that it refused, and the caller who is still sending would see a reset instead of
-  // the answer. Node discards the rest, for as long as a request may take to arrive.
+  // Keeps the connection open after a refused body. Fastify would close it, and a caller that is still sending would
+  // see a reset instead of the answer. Node discards the rest of the body within the time limit for a request to
+  // arrive.
   reply.removeHeader('connection');
   return reply.code(error.status).send(failure(error));
 }

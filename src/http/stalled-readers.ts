@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Cuts off who does not read its answers: they would lie in memory for as long as it holds the connection, and with
- * pipelined requests there are many. Node starts the time of a connection anew with each byte that goes either way, also
- * within a long answer; once it is over for one that has an answer under way, only one with something to read is cut.
- * A handler may take its time.
+ * Closes connections whose client does not read its answers. Unread answers would stay in memory as long as the
+ * connection, and pipelined requests make many of them. Node restarts a connection's timeout with each byte in either
+ * direction, also within a long answer. When the timeout ends, the connection is closed only if unsent bytes wait on
+ * it. A slow handler has sent nothing yet, so its connection stays.
  */
 export function cutStalledReaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {

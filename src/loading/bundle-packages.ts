@@ -5,22 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin, stop } from 'esbuild';
 import { PACKAGES } from './package-list.ts';
 
-/** Packages as a few files of the same code. */
+/** Packages, bundled into a few files with the same code. */
 export interface BundledPackages {
-  /** Name of a file to its text. */
+  /** The texts of the files, by name. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Address of a module that a package's name leads to, to the file that has it. */
+  /** The file names, by the URL of the module to which a package's name resolves. */
   readonly entries: Readonly<Record<string, string>>;
 }
 
-/** What fastify and pino load only for uses that we do not make of them, or find by the place of their own files. */
+/**
+ * Packages that fastify and pino load only for features that we do not use, or find by the place of their own files.
+ */
 const OUTSIDE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request', 'thread-stream'];
 
-/** Some of what is bundled requires Node's modules, or packages that stay outside: those that are found from here. */
+/** Some bundled code requires Node's modules, or packages that are not bundled. This `require` finds them from here. */
 const BANNER = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(${JSON.stringify(import.meta.url)});`;
 
-/** Bundles the packages together: what several of them have in common stays one module. */
+/** Bundles the packages together. A module that several of them use stays one module. */
 export async function bundlePackages(): Promise<BundledPackages> {
   const packages = PACKAGES.map((name) => ({
     name,
@@ -51,10 +53,10 @@ export async function bundlePackages(): Promise<BundledPackages> {
   }
 }
 
-/** Before the name of a package, as esbuild is given it. */
+/** The prefix of package names in the entry points of esbuild. */
 const ENTRY = 'package:';
 
-/** Node finds the names that a CommonJS module exports, which esbuild leaves to the run: it is told of them. */
+/** Tells esbuild the names that a CommonJS module exports. Node finds these names; esbuild leaves them to run time. */
 const entryPoints: Plugin = {
   name: 'entry-points',
   setup({ onResolve, onLoad }) {
@@ -72,8 +74,8 @@ const entryPoints: Plugin = {
 };
 
 /**
- * Who imports `node:http` as a module has all of it read, also the copy of undici in it, which is a twentieth of a start.
- * Who requires it does not.
+ * Replaces imports of `node:http` by `require`. An import makes Node read all of it, including its copy of undici,
+ * which takes a twentieth of a start. `require` does not.
  */
 const requiredHttp: Plugin = {
   name: 'required-http',

@@ -1,4 +1,4 @@
-/** The program that keeps the packages as a few files, for the starts that follow. */
+/** The program that bundles the packages into a few files, for later starts. */
 import { bundlePackages } from './bundle-packages.ts';
 import { readKept, writeKept } from './kept-packages.ts';
 

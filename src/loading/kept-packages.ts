@@ -6,24 +6,27 @@ import type { BundledPackages } from './bundle-packages.ts';
 /** Where npm has installed the packages. */
 export const NODE_MODULES = resolve(import.meta.dirname, '..', '..', 'node_modules');
 
-/** In which npm says what it has installed there. */
+/** The file in which npm records what it has installed there. */
 export const INSTALLED = '.package-lock.json';
 
 const MANIFEST = 'manifest.json';
 
-/** What is kept, as it lies beside the files. */
+/** The record of the stored bundles. It lies beside their files. */
 interface Manifest {
-  /** Name of a file to the digest of its text. */
+  /** The digests of the files' texts, by name. */
   readonly digests: Readonly<Record<string, string>>;
   readonly entries: BundledPackages['entries'];
 }
 
-/** The packages that are kept. */
+/** The stored bundles of the packages. */
 export interface KeptPackages extends Pick<BundledPackages, 'entries'> {
   readonly folder: string;
 }
 
-/** The packages that an earlier start has kept, if they are those that are installed now, and each file is whole. */
+/**
+ * Reads the bundles that an earlier start has stored. Undefined when other packages are installed now, or a file is not
+ * whole.
+ */
 export function readKept(nodeModules = NODE_MODULES): KeptPackages | undefined {
   try {
     const folder = keptFolder(nodeModules);
@@ -36,8 +39,8 @@ export function readKept(nodeModules = NODE_MODULES): KeptPackages | undefined {
 }
 
 /**
- * Keeps them for the starts that follow: wholly or, where it ends meanwhile, not at all.
- * @throws where that folder cannot be written
+ * Stores the bundles for later starts. If the process ends meanwhile, it stores nothing.
+ * @throws Error when the folder cannot be written
  */
 export function writeKept({ files, entries }: BundledPackages, nodeModules = NODE_MODULES): void {
   const folder = keptFolder(nodeModules);
@@ -47,7 +50,7 @@ export function writeKept({ files, entries }: BundledPackages, nodeModules = NOD
     mkdirSync(half, { recursive: true });
     for (const [name, text] of files) writeFileSync(join(half, name), text);
     writeFileSync(join(half, MANIFEST), JSON.stringify({ digests, entries } satisfies Manifest));
-    // There may be one that is broken.
+    // A broken folder may be there.
     rmSync(folder, { recursive: true, force: true });
     renameSync(half, folder);
   } finally {
@@ -55,7 +58,7 @@ export function writeKept({ files, entries }: BundledPackages, nodeModules = NOD
   }
 }
 
-/** Other packages, another way to bundle them and another place lead to another folder. */
+/** The folder of the bundles. It depends on the installed packages, on the code of this folder, and on its place. */
 function keptFolder(nodeModules: string): string {
   const hash = createHash('sha256').update(import.meta.dirname);
   hash.update(readFileSync(join(nodeModules, INSTALLED)));

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 const ROOT = resolve(import.meta.dirname, '..', '..');
 
 /**
- * From here on this thread finds our own modules by their names alone. An import among them names its file whole, so to
- * ask the disk for it, for links and for the kind of each package above it is a tenth of a start, for nothing. A package
- * is looked for once, as it is the same for each of them.
+ * Makes this thread find our own modules by their names alone. Our imports name the whole file. To ask the disk for the
+ * file, for links and for the kind of each package above it takes a tenth of a start, for nothing. A package is looked
+ * for once, because it is the same for each of our modules.
  */
 export function resolveOwnModules(): void {
   const folders = ['src', 'sandbox'].map((name) => String(pathToFileURL(`${resolve(ROOT, name)}/`)));
@@ -16,7 +16,7 @@ export function resolveOwnModules(): void {
     resolve(specifier, context, next) {
       const { parentURL = '' } = context;
       const isOurs = folders.some((folder) => parentURL.startsWith(folder));
-      // What requires it may have to be given another file.
+      // A `require` may need another file than an import.
       if (!isOurs || !context.conditions.includes('import')) return next(specifier, context);
       if (/^\.\.?\/.*\.ts$/.test(specifier)) {
         return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true };

@@ -1,6 +1,6 @@
 /**
- * Packages that come as hundreds of modules, or that load such packages. Whatever a process loads of one is named here:
- * two ways to the same class would otherwise be two classes.
+ * Packages that consist of hundreds of modules, or that load such packages. Each entry point that a process loads must
+ * be named here. Otherwise the process would load the same class twice, as two classes.
  */
 export const PACKAGES: readonly string[] = [
   '@stellar/stellar-sdk',

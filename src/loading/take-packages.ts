@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { readKept } from './kept-packages.ts';
 
 /**
- * From here on this thread loads packages from the few files that are kept of them, if they are: their code is the same,
- * and to find and read a thousand modules takes a quarter of a start.
- * @returns whether they are
+ * Makes this thread load packages from their bundles, where those exist. A bundle has the same code. Finding and
+ * reading a thousand module files takes a quarter of a start.
+ * @returns whether there are bundles
  */
 export function takePackages(): boolean {
   const kept = readKept();
@@ -18,7 +18,7 @@ export function takePackages(): boolean {
   registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
-      // What requires it expects it in another shape.
+      // A `require` expects the package in another form.
       const url = context.conditions.includes('import') ? urls.get(found.url) : undefined;
       return url === undefined ? found : { url, format: 'module', shortCircuit: true };
     },

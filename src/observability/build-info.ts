@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** What runs. */
+/** The running versions. */
 export interface BuildInfo {
   version: string;
   node: string;
@@ -10,7 +10,7 @@ export interface BuildInfo {
 
 const packageSchema = z.object({ version: z.string() });
 
-/** The version that the service's own `package.json` has, and that of Node. */
+/** Returns the version in the service's own `package.json`, and that of Node. */
 export function readBuildInfo(): BuildInfo {
   const file = join(import.meta.dirname, '..', '..', 'package.json');
   const { version } = packageSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

@@ -8,7 +8,10 @@ const TEXTS = {
   behind: 'endpoint is behind',
 } as const;
 
-/** One line for each change of an endpoint: which, why and until when. `now` is in milliseconds since the epoch. */
+/**
+ * Logs one line for each change of an endpoint: the endpoint, the reason and the end time. `now` is in milliseconds
+ * since the epoch.
+ */
 export function logEndpoint(log: Log, network: string, news: EndpointNews, now: number): void {
   const { endpoint } = news;
   if (news.kind === 'back') {

@@ -1,6 +1,6 @@
 import type { Instruments } from './instruments.ts';
 
-/** The way of a transaction that meets no trouble. */
+/** The status changes of a transaction without trouble. */
 const USUAL_MOVES = [
   ['pending', 'sent'],
   ['sent', 'submitted'],
@@ -8,7 +8,7 @@ const USUAL_MOVES = [
   ['mined', 'confirmed'],
 ] as const;
 
-/** What became of transactions and relayers. */
+/** Counts transactions and relayers. */
 export class EngineCounts {
   readonly #created;
   readonly #submitted;
@@ -74,7 +74,7 @@ export class EngineCounts {
     this.#offers.inc({ relayer_id: relayerId, network_type: networkType, outcome });
   }
 
-  /** Replaces what was known of the transactions that have not ended; `now` is the store's clock, in milliseconds. */
+  /** Sets the gauges of open transactions. `now` is the store's clock, in milliseconds. */
   open(counts: readonly OpenCount[], now: number): void {
     this.#byStatus.reset();
     this.#oldest.reset();
@@ -88,7 +88,7 @@ export class EngineCounts {
     for (const { labels, at } of oldest.values()) this.#oldest.set(labels, Math.max(0, now - at) / 1000);
   }
 
-  /** Replaces what was known of the transactions that wait for another moment. */
+  /** Sets the gauges of parked transactions. */
   parked(waiting: readonly { relayerId: string; networkType: string; cause: string }[]): void {
     this.#parked.reset();
     for (const { relayerId, networkType, cause } of waiting) {
@@ -108,7 +108,10 @@ export class EngineCounts {
     this.#checks.inc({ relayer_id: relayerId, result: healthy ? 'passed' : 'failed' });
   }
 
-  /** Replaces what was known of the relayers: another instance may have checked one since, or it may be gone. */
+  /**
+   * Sets the gauges of all relayers. Another instance may have checked a relayer since, and relayers may have been
+   * deleted.
+   */
   relayers(all: readonly { id: string; networkType: string; disabledReason: unknown }[]): void {
     this.#healthy.reset();
     for (const { id, networkType, disabledReason } of all) {
@@ -117,7 +120,7 @@ export class EngineCounts {
     }
   }
 
-  /** Replaces what the accounts of relayers were known to have. */
+  /** Sets the gauges of all relayers' balances. */
   balances(all: readonly { relayerId: string; networkType: string; unit: string; balance: bigint }[]): void {
     this.#balance.reset();
     for (const { relayerId, networkType, unit, balance } of all) {
@@ -125,7 +128,7 @@ export class EngineCounts {
     }
   }
 
-  /** Of a series that begins with all that is ever counted in it Prometheus sees no increase. */
+  /** Starts a relayer's series at 0. Prometheus sees no increase in a series that starts with its first count. */
   #begin(labels: RelayerLabels): void {
     this.#known.add(labels.relayer_id);
     this.#faults.inc({ network_type: labels.network_type }, 0);

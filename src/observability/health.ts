@@ -4,14 +4,14 @@ import type { Wire } from '../domain/json/json.ts';
 
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy';
 
-/** How one part of the service stands; what else it says is shown as it is. `error` says why it is not healthy. */
+/** The health of one part of the service. `error` says why it is not healthy. Other details are shown unchanged. */
 export interface ComponentHealth {
   status: HealthStatus;
   error?: string;
   [detail: string]: Wire;
 }
 
-/** Looks at one part; what it throws makes the part unhealthy. */
+/** Checks one part. An exception makes the part unhealthy. */
 export type HealthCheck = () => ComponentHealth | Promise<ComponentHealth>;
 
 /** The body of `/ready`. */
@@ -23,7 +23,7 @@ export interface HealthReport {
   /** The errors of unhealthy parts, joined with `; `. */
   reason?: string;
   components: Record<string, ComponentHealth>;
-  /** RFC 3339, when the parts were looked at. */
+  /** The time of the check, RFC 3339. */
   timestamp: string;
 }
 
@@ -31,12 +31,12 @@ export interface Health {
   check(): Promise<HealthReport>;
 }
 
-/** How long a part may take to say how it is. */
+/** The time limit for checking one part. */
 const CHECK_LIMIT_MS = 2000;
-/** The probe needs no key, so what it costs is bounded: a report serves everyone for this long. */
+/** How long a report is reused. The probe needs no key, so this bounds its cost. */
 const REPORT_LIFE_MS = 1000;
 
-/** Asks all parts side by side, each within its time, and shares the report among those who ask meanwhile. */
+/** Checks all parts in parallel, each within its time limit. Callers within {@link REPORT_LIFE_MS} share one report. */
 export function createHealth(checks: Record<string, HealthCheck>, clock: Clock, limitMs = CHECK_LIMIT_MS): Health {
   let latest: { since: number; report: Promise<HealthReport> } | undefined;
   return {

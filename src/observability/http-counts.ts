@@ -29,7 +29,7 @@ export class HttpCounts {
     this.#keyed = instruments.counter('isolayer_idempotency_requests_total');
   }
 
-  /** Of a plugin that exists; other ids are not labels. */
+  /** Counts a call of an existing plugin. Other ids must not become labels. */
   pluginCalled(pluginId: string, method: string, status: number): void {
     this.#pluginCalls.add(1, pluginId, method, status);
   }

@@ -10,7 +10,7 @@ interface Entry {
   err?: { message?: string; stack?: string };
 }
 
-/** An entry of the log, JSON of one line, as somebody reads it: time, level, text, then the fields. */
+/** Formats a log entry, one line of JSON, for people: time, level, text, then the fields. */
 export function humanLine(json: string, isColoured: boolean): string {
   const { level, time, msg = '', err, ...fields } = JSON.parse(json) as Entry;
   const name = level.toUpperCase().padEnd(5);
@@ -18,7 +18,7 @@ export function humanLine(json: string, isColoured: boolean): string {
   if (err !== undefined) told.push(`error=${shown(err.message)}`);
   const first = [time, isColoured ? `\u001b[${COLOURS[level] ?? 0}m${name}\u001b[0m` : name, msg].join(' ');
   const line = [first, ...told].join('  ');
-  // What an operator has to look at is worth its stack.
+  // Only errors show their stack, because an operator has to look into them.
   const stack = level === 'error' || level === 'fatal' ? stackOf(err) : [];
   return `${[line, ...stack].join('\n')}\n`;
 }
@@ -28,13 +28,13 @@ function stackOf(err: Entry['err']): string[] {
   return lines.filter((line) => /^\s+at |^caused by/.test(line)).map((line) => `    ${printable(line.trim())}`);
 }
 
-/** Plain text as it is; anything else as JSON. */
+/** Shows plain text unchanged, and anything else as JSON. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\w.:/@+-]+$/.test(value)) return value;
   return printable(JSON.stringify(value) ?? inspect(value));
 }
 
-/** A value must neither begin a line of its own nor steer the terminal. */
+/** Escapes control characters, so that a value can neither start a new line nor control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { METRICS, type MetricLabel, type MetricName } from './metric-table.ts';
 
-/** Makes the instruments of {@link METRICS} in a registry, each once. */
+/** Creates the instruments of {@link METRICS} in a registry, each once. */
 export class Instruments {
   readonly #registers: Registry[];
 

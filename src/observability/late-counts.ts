@@ -1,4 +1,4 @@
-/** What counts are told apart by; as many as there are labels. */
+/** The labels of a count. */
 export type CountedBy = readonly [
   first: string,
   second: string | number | undefined,
@@ -7,17 +7,17 @@ export type CountedBy = readonly [
 
 type Level<T> = Map<string | number | undefined, T>;
 
-/** What was counted since it was taken over last. */
+/** The amount added since the last handover. */
 interface Row {
   by: CountedBy;
   amount: number;
-  /** Nothing was handed out yet, so that a count of 0 is news too. */
+  /** Whether the row has never been handed over. Then it is handed over even with an amount of 0. */
   isNew: boolean;
 }
 
 /**
- * Counts that reach their instrument only when that is read. prom-client makes a text of all labels each time that it
- * counts; what is counted with every request is read once in many seconds.
+ * Collects counts, and adds them to their instrument only when that is read. prom-client builds a text of all labels at
+ * each count. Requests are counted often, and instruments are read once in many seconds.
  */
 export class LateCounts {
   readonly #rows: Level<Level<Level<Row>>> = new Map();
@@ -29,7 +29,7 @@ export class LateCounts {
     else row.amount += amount;
   }
 
-  /** Hands out what was added since the last time. */
+  /** Hands over the amounts added since the last time. */
   takeOver(into: (by: CountedBy, amount: number) => void): void {
     for (const seconds of this.#rows.values()) {
       for (const thirds of seconds.values()) {

@@ -10,7 +10,7 @@ export type LogLevelName = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fata
 /** `json` for programs, one object a line; `human` for a terminal. */
 export type LogFormat = 'human' | 'json';
 
-/** Where a log goes, and how. */
+/** The output of a log, and its format. */
 export interface LogTarget {
   /** Absent: standard output. */
   write?(line: string): void;
@@ -20,7 +20,7 @@ export interface LogTarget {
   isColoured?: boolean;
 }
 
-/** Field names whose values never reach a log line, at the first levels of an entry. */
+/** Field names whose values are not logged, at the first {@link SECRET_LEVELS} levels of an entry. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'passphrase',
@@ -35,7 +35,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 
 const SECRET_LEVELS = 3;
 
-/** The service's log: a line for each entry, with the names of levels and ISO times, secrets replaced. */
+/** Creates the service's log. Each entry is a line with the level's name and an ISO time. Secrets are replaced. */
 export function createLog(level: LogLevelName, target: LogTarget = {}): Logger {
   const { format = 'json', isColoured = false } = target;
   const write = target.write?.bind(target);
@@ -44,7 +44,7 @@ export function createLog(level: LogLevelName, target: LogTarget = {}): Logger {
     timestamp: stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),
-      // pino's own way to do this reads its paths anew for each line.
+      // pino's own redaction evaluates its paths again for each line.
       log: (entry: Record<string, unknown>) => withoutSecrets(entry, SECRET_LEVELS),
     },
     serializers: { err: (error: unknown) => withoutSecrets(errorFields(error), SECRET_LEVELS - 1) },
@@ -54,7 +54,10 @@ export function createLog(level: LogLevelName, target: LogTarget = {}): Logger {
   return pino(options, { write: (line) => print(humanLine(line, isColoured)) });
 }
 
-/** That something is away is no fault of the code, and is met by all at once: its reason says it all. */
+/**
+ * Returns the loggable fields of an error. `UNAVAILABLE` has no stack: it is no fault of the code, it can occur for
+ * many requests at once, and its message is enough.
+ */
 function errorFields(error: unknown) {
   if (!(error instanceof Error)) return error;
   const fields = stdSerializers.err(error);
@@ -62,7 +65,7 @@ function errorFields(error: unknown) {
   return { type: fields.type, message: fields.message, code: error.code };
 }
 
-/** The same value where nothing in it is secret. */
+/** Replaces secrets in a value. Returns the same value if it has none. */
 function withoutSecrets<T>(value: T, levels: number): T {
   if (levels === 0 || value === null || typeof value !== 'object' || value instanceof Error) return value;
   if (Array.isArray(value)) return value.map((held) => withoutSecrets(held, levels - 1)) as T;

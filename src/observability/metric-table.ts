@@ -1,8 +1,8 @@
 /**
- * Every metric that the service makes itself, named as https://prometheus.io/docs/practices/naming/ asks: the
- * application first, the unit last, base units, `_total` for what is counted. Labels are bounded: route patterns, ids of
- * declared resources, codes; never a path, a text or a caller's choice. What Node tells of the process comes beside
- * these, with the names of prom-client.
+ * All metrics of the service itself. Names follow https://prometheus.io/docs/practices/naming/: the application first,
+ * the unit last, base units, `_total` for counters. Labels are bounded: route patterns, ids of declared resources,
+ * codes; never a path, a text or a caller's choice. Metrics of the Node process are added, with the names of
+ * prom-client.
  */
 export const METRICS = {
   isolayer_build_info: {
@@ -257,7 +257,7 @@ interface MetricRow {
   kind: 'counter' | 'gauge' | 'histogram';
   help: string;
   labels: readonly string[];
-  /** Upper bounds, in the unit of the name; of a histogram only. */
+  /** Upper bounds, in the unit of the name. Histograms only. */
   buckets?: readonly number[];
 }
 

@@ -10,13 +10,15 @@ import { SignerCounts } from './signer-counts.ts';
 import { StoreCounts } from './store-counts.ts';
 import { WebhookCounts } from './webhook-counts.ts';
 
-/** Gauges of prom-client that are named like counters, and say what others of its gauges say by type. */
+/** Gauges of prom-client with names like counters. Other gauges show the same numbers by type. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** How long one look at the service may hold up a scrape. */
+/** How long one sample may delay a scrape. */
 const SAMPLE_MS = 1000;
 
-/** All counters, and what Node tells about the process: memory, processor time, event loop delay, collections. */
+/**
+ * Creates all metrics, with those of the Node process: memory, processor time, event loop delay, garbage collections.
+ */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -24,17 +26,17 @@ export function createMetrics(): Metrics {
   return new Metrics(registry);
 }
 
-/** What a scrape reads. */
+/** The metrics for a scrape. */
 export interface Exposition {
   /** The text format of Prometheus, version 0.0.4. */
   text(): Promise<string>;
   /** The names of all families. */
   names(): string[];
-  /** The exposition of one family; undefined when there is none of that name. */
+  /** The text of one family; undefined when there is no family with the name. */
   family(name: string): Promise<string | undefined>;
 }
 
-/** What the service counts, part by part, and the text that Prometheus scrapes. */
+/** The counters of each part of the service, and the text that Prometheus scrapes. */
 export class Metrics implements Exposition {
   readonly http: HttpCounts;
   readonly plugins: PluginCounts;
@@ -61,7 +63,7 @@ export class Metrics implements Exposition {
     this.#registry = registry;
   }
 
-  /** Adds what is looked at only when somebody asks; one that fails or is slow leaves the gauges as they were. */
+  /** Adds a sample that is taken only at a scrape. A sample that fails or is slow leaves its gauges unchanged. */
   atScrape(sample: () => unknown): void {
     this.#samples.push(sample);
   }
@@ -81,7 +83,7 @@ export class Metrics implements Exposition {
     return this.#registry.getSingleMetricAsString(name);
   }
 
-  /** Shared by those who ask meanwhile. */
+  /** Takes all samples. Concurrent scrapes share one run. */
   #sample(): Promise<void> {
     this.#sampling ??= Promise.allSettled(
       this.#samples.map((sample) => inTime(SAMPLE_MS, (async () => sample())())),

@@ -51,7 +51,7 @@ export class PluginCounts {
     this.#kills.inc({ plugin_id: pluginId, cause });
   }
 
-  /** Of a series that begins with all that is ever counted in it Prometheus sees no increase. */
+  /** Starts series at 0. Prometheus sees no increase in a series that starts with its first count. */
   #beginKills(pluginId: string, causes: readonly string[]): void {
     for (const cause of causes) this.#kills.inc({ plugin_id: pluginId, cause }, 0);
   }
@@ -62,7 +62,7 @@ export class PluginCounts {
     this.#queued.set(queued);
   }
 
-  /** Replaces what was known of the usage: sums that somebody else keeps, so that a call costs nothing here. */
+  /** Sets the counters of usage to sums from the plugin host, so that a call costs nothing here. */
   usage({ totals, heapPeaks }: Usage): void {
     for (const counter of [this.#cpu, this.#bytesIn, this.#bytesOut]) counter.reset();
     for (const { pluginId, outcome, cpuMs, bytesIn, bytesOut } of totals) {
@@ -75,7 +75,7 @@ export class PluginCounts {
     for (const [pluginId, bytes] of heapPeaks) this.#heapPeaks.set({ plugin_id: pluginId }, bytes);
   }
 
-  /** Replaces what was known of the plugins: those that are gone are no labels any more. */
+  /** Sets the gauges of all plugins. Removed plugins lose their labels. */
   standings(plugins: readonly { id: string; refused: boolean }[]): void {
     this.#refused.reset();
     for (const { id, refused } of plugins) {
@@ -85,7 +85,7 @@ export class PluginCounts {
     }
   }
 
-  /** Replaces what was known of the processes; those of one plugin are added up. */
+  /** Sets the gauges of all processes, added up for each plugin. */
   uses(processes: readonly ProcessUse[]): void {
     this.#isolates.reset();
     this.#memory.reset();
@@ -96,7 +96,7 @@ export class PluginCounts {
   }
 }
 
-/** What the calls of plugins came to since the start, by the way they ended, and their largest heaps lately. */
+/** The usage of plugin calls since the start, by outcome, and their largest heaps of the last hour. */
 interface Usage {
   totals: Iterable<{ pluginId: string; outcome: string; cpuMs: number; bytesIn: number; bytesOut: number }>;
   heapPeaks: ReadonlyMap<string, number>;

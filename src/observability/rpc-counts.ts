@@ -1,7 +1,7 @@
 import { ENDPOINT_STATES, type EndpointNews, type EndpointStatus } from '../domain/endpoint-news.ts';
 import type { Instruments } from './instruments.ts';
 
-/** Names of methods that are labels of their own. */
+/** The most method names that get a label of their own. */
 const MOST_OPERATIONS = 64;
 
 /** Calls to the networks' endpoints. */
@@ -28,12 +28,12 @@ export class RpcCounts {
     if (outcome !== 'ok') this.#failures.inc({ ...labels, error_type: outcome });
   }
 
-  /** An endpoint is left alone for a while, or serves again. */
+  /** Counts an endpoint's pause. An endpoint that serves again is not counted. */
   endpointChanged(network: string, { kind, endpoint }: Pick<EndpointNews, 'kind' | 'endpoint'>): void {
     if (kind !== 'back') this.#pauses.inc({ network, endpoint, reason: kind });
   }
 
-  /** Replaces what was known of the endpoints; those of one name (two keys at one provider) are added up. */
+  /** Sets the gauges of all endpoints. Endpoints with the same name (two keys at one provider) are added up. */
   endpoints(all: readonly (EndpointStatus & { network: string })[]): void {
     this.#endpoints.reset();
     this.#places.reset();
@@ -44,7 +44,10 @@ export class RpcCounts {
     }
   }
 
-  /** Callers of the pass-through choose the method: beyond a number of names, all further ones are `other`. */
+  /**
+   * Returns the label of a method. Clients choose methods of the RPC pass-through, so methods beyond the limit share
+   * the label `other`.
+   */
   #operation(method: string): string {
     if (this.#operations.has(method)) return method;
     if (this.#operations.size >= MOST_OPERATIONS || !/^\w{1,64}$/.test(method)) return 'other';

@@ -1,6 +1,6 @@
 import type { Instruments } from './instruments.ts';
 
-/** Questions to signers. */
+/** Counts requests to signers. */
 export class SignerCounts {
   readonly #seconds;
 

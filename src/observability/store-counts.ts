@@ -1,28 +1,28 @@
 import type { Instruments } from './instruments.ts';
 
-/** How the store is, and what becomes of writes. */
+/** The health of the store, and the outcomes of writes. */
 export class StoreCounts {
   readonly #healthy;
   readonly #seconds;
-  /** Why the latest write could not be written; undefined once one was. */
+  /** The reason why the latest write failed; undefined after a successful write. */
   writeFailure: string | undefined;
 
   constructor(instruments: Instruments) {
     this.#healthy = instruments.gauge('isolayer_store_healthy');
     this.#seconds = instruments.histogram('isolayer_store_write_duration_seconds');
-    // Of a series that begins with its first failure Prometheus sees no increase.
+    // Starts the series at 0. Prometheus sees no increase in a series that starts with its first failure.
     this.#seconds.zero({ outcome: 'failed' });
   }
 
-  /** Whether the store answers and takes writes, as far as it says so itself. */
+  /** Sets whether the store itself reports that it answers and accepts writes. */
   stands(healthy: boolean): void {
     this.#healthy.set(healthy ? 1 : 0);
   }
 
-  /** `failure` says why one could not be written. */
+  /** Counts a write. `failure` says why it failed. */
   wrote(outcome: string, seconds: number, failure?: string): void {
     this.#seconds.observe({ outcome }, seconds);
-    // What was undone says nothing of the disk.
+    // A rolled back write says nothing about the disk.
     if (outcome !== 'undone') this.writeFailure = failure;
   }
 }

@@ -10,7 +10,7 @@ export class WebhookCounts {
     this.#seconds = instruments.histogram('isolayer_webhook_delivery_duration_seconds');
     this.#ends = instruments.counter('isolayer_webhook_events_ended_total');
     this.#waiting = instruments.gauge('isolayer_webhook_events_waiting');
-    // Of a series that begins with its first dead event Prometheus sees no increase.
+    // Starts the series at 0. Prometheus sees no increase in a series that starts with its first dead event.
     this.#ends.inc({ end: 'dead' }, 0);
   }
 

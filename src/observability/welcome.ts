@@ -1,12 +1,12 @@
-/** Where a service that has started is. */
+/** The addresses of a started service. */
 export interface Whereabouts {
   address: string;
   apiKeyFile: string | null;
-  /** Signs in to the console, once; null where there is none. */
+  /** A link that signs in to the console once; null: there is no console. */
   signInLink: string | null;
 }
 
-/** What the operator is told in the terminal once the service is ready: where it is, and a first call to paste. */
+/** Returns the text for the terminal once the service is ready: its address, and a first call to paste. */
 export function welcome({ address, apiKeyFile, signInLink }: Whereabouts): string {
   const key = apiKeyFile === null ? '$API_KEY' : `$(cat ${shellQuoted(apiKeyFile)})`;
   return [

@@ -7,11 +7,14 @@ import type { SandboxProcesses } from './processes/sandbox-processes.ts';
 /** A call that asks for a place. */
 export interface Applicant {
   readonly pluginId: string;
-  /** The version to run; asked again when the place is there, since the plugin may have been edited meanwhile. */
+  /**
+   * The version to run. It is asked for again when a place is free, because the plugin may have been edited during the
+   * wait.
+   */
   version(): PluginVersion;
   /** Latest moment to begin, on the clock's `elapsed`. */
   readonly waitUntil: number;
-  /** Aborted when nobody waits for the call any more. */
+  /** Aborted when the caller no longer waits for the call. */
   readonly signal: CallerSignal;
 }
 
@@ -29,15 +32,15 @@ interface Waiting {
   settle(result: Seat | NoSeat): void;
 }
 
-/** Calls of one plugin that may wait. */
+/** The most waiting calls of one plugin. */
 const QUEUE_LENGTH = 1000;
 
-/** From how many running calls on a child counts as busy, and its plugin gets another one if it may. */
+/** A child with this many running calls is busy: its plugin gets another child if it may. */
 const BUSY = 4;
 
 /**
- * Decides which call runs where and when. Each plugin has a queue of its own, so that one that is full or slow never
- * stands before another.
+ * Decides which call runs where and when. Each plugin has its own queue, so a full or slow queue never delays the calls
+ * of another plugin.
  */
 export class Admission {
   private readonly children: SandboxProcesses;
@@ -62,14 +65,14 @@ export class Admission {
     return { running: this.running.get(pluginId) ?? 0, queued: this.queues.get(pluginId)?.length ?? 0 };
   }
 
-  /** A place at once when there is one, else after a wait. */
+  /** Returns a place at once when one is free. Otherwise the promise resolves with a place or the reason for none. */
   enter(applicant: Applicant): Seat | Promise<Seat | NoSeat> {
     const queue = this.queues.get(applicant.pluginId);
     const seat = queue === undefined && !this.closed ? this.seat(applicant) : undefined;
     return seat ?? this.wait(applicant, queue ?? []);
   }
 
-  /** Gives a place back, once for each seat; `lost` when the child died or refused the call. */
+  /** Gives a place back, once for each seat. `lost`: the child died or refused the call. */
   leave({ child }: Seat, lost = false): void {
     const { pluginId } = child;
     const left = (this.running.get(pluginId) ?? 1) - 1;
@@ -79,7 +82,7 @@ export class Admission {
     if (this.queues.size > 0) this.pump();
   }
 
-  /** Gives out what is free, plugin by plugin, and asks for what is missing. */
+  /** Gives free places to waiting calls, plugin by plugin, and asks for the children that are missing. */
   pump(): void {
     let short = 0;
     for (const [pluginId, queue] of this.queues) {
@@ -96,7 +99,7 @@ export class Admission {
     this.children.fill(short);
   }
 
-  /** Sends away who has waited too long. */
+  /** Refuses the calls that have waited too long. */
   tick(): void {
     const now = this.clock.elapsed();
     for (const queue of [...this.queues.values()]) {
@@ -106,12 +109,12 @@ export class Admission {
     }
   }
 
-  /** Sends away who waits for a plugin that is backed off. */
+  /** Refuses the waiting calls of a plugin that is backed off. */
   sendAway(pluginId: string): void {
     for (const waiting of [...(this.queues.get(pluginId) ?? [])]) waiting.settle('backed-off');
   }
 
-  /** Sends everyone away who waits, now and from now on. */
+  /** Refuses all waiting calls, and all calls from now on. */
   close(): void {
     this.closed = true;
     for (const queue of [...this.queues.values()]) for (const waiting of [...queue]) waiting.settle('closed');

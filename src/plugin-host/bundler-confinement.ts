@@ -1,6 +1,9 @@
 import type { Confinement } from '../../sandbox/protocol.ts';
 
-/** How far the bundler's process and esbuild's are confined, with the words of {@link Confinement}; shown in `/ready`. */
+/**
+ * How far the bundler's process and esbuild's are confined. The keys mean the same as in {@link Confinement}. Shown in
+ * `/ready`.
+ */
 export interface BundlerConfinement
   extends Pick<
     Confinement,
@@ -13,11 +16,11 @@ export interface BundlerConfinement
     | 'files_hidden'
     | 'syscalls_filtered'
   > {
-  /** The kernel gives it no memory far beyond its limit. */
+  /** The kernel gives the process no memory far beyond its limit. */
   memory_limited: boolean;
 }
 
-/** What holds everywhere. */
+/** The confinement that every system has. */
 export const UNCONFINED: BundlerConfinement = {
   permission: true,
   pdeathsig: false,

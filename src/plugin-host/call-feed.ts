@@ -1,27 +1,27 @@
 import { withKeptLines } from './call-lines.ts';
 import type { EndedCall } from './call-log.ts';
 
-/** So many are kept for who reads them later than they end. */
+/** How many ended calls are kept for readers that ask later. */
 const MOST_CALLS = 1_000;
-/** Of what one of them wrote: all of it together may lie in memory. */
+/** How much of one call's log is kept. All kept logs lie in memory together. */
 const ROOM = { lines: Number.POSITIVE_INFINITY, characters: 8_192 };
 
-/** The latest calls that follow a place, the oldest of them first. */
+/** The latest calls that ended after a place, the oldest of them first. */
 export interface FollowingCalls {
   calls: readonly EndedCall[];
-  /** There were more, or there may have been: some are not kept any more. */
+  /** True when there were more calls, or may have been: older calls are no longer kept. */
   isCut: boolean;
-  /** Of the last call that ended. */
+  /** The place of the last call that ended. */
   place: number;
 }
 
-/** The last calls of all plugins that have ended, each with its place. In memory, of this instance. */
+/** The last ended calls of all plugins, each with its place. Kept in memory, only for this instance. */
 export class CallFeed {
   readonly #calls: (EndedCall | undefined)[] = [];
   readonly #listeners = new Set<{ call: () => void }>();
   #latest = 0;
 
-  /** The place of the last one; 0 before the first. */
+  /** The place of the last call; 0 before the first. */
   get latest(): number {
     return this.#latest;
   }
@@ -32,7 +32,7 @@ export class CallFeed {
     for (const listener of this.#listeners) listener.call();
   }
 
-  /** The latest of those that follow and are wanted, at most `most`. A place that was never given is taken for the latest. */
+  /** The latest wanted calls after `place`, at most `most`. A place that was never given counts as the latest. */
   after(place: number, most: number, isWanted: (call: EndedCall) => boolean): FollowingCalls {
     const from = Math.min(place, this.#latest);
     const first = Math.max(from + 1, this.#latest - MOST_CALLS + 1);
@@ -50,7 +50,7 @@ export class CallFeed {
     return { calls: calls.reverse(), isCut, place: this.#latest };
   }
 
-  /** Calls back after each call; returns the way to stop that. */
+  /** Calls `listener` after each call that ends. Returns the function that stops this. */
   onCall(listener: () => void): () => void {
     const entry = { call: listener };
     this.#listeners.add(entry);

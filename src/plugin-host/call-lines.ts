@@ -1,24 +1,24 @@
 import type { LogEntry } from '../../sandbox/protocol.ts';
 
-/** What there is room for. */
+/** How much of a call's log may be kept. */
 export interface LinesRoom {
   lines: number;
   characters: number;
 }
 
-/** A call with those of its lines that are kept: as it is where there is room for all. */
+/** A call with only the lines that fit into the room. Returns the same object when all lines fit. */
 export function withKeptLines<Call extends { lines: readonly LogEntry[] }>(call: Call, room: LinesRoom): Call {
   const lines = keptLines(call.lines, room);
   return lines === call.lines ? call : { ...call, lines };
 }
 
 /**
- * The lines that are kept, in their order; the last that finds room may be cut. What nobody caught comes first: it is
- * written at the end, and tells the most.
+ * The lines that fit into the room, in their order. The last line that fits may be cut. An uncaught error gets room
+ * first: it is written at the end, and tells the most.
  */
 export function keptLines(lines: readonly LogEntry[], room: LinesRoom): readonly LogEntry[] {
   const characters = lines.reduce((sum, { message }) => sum + message.length + 1, 0);
-  // As nearly always.
+  // The usual case.
   if (lines.length <= room.lines && characters <= room.characters) return lines;
   const chosen = [...lines.entries()].sort(([, a], [, b]) => weightOf(b) - weightOf(a));
   const kept: [at: number, line: LogEntry][] = [];
@@ -38,7 +38,7 @@ function weightOf({ level }: LogEntry): number {
   return level === 'uncaught' ? 1 : 0;
 }
 
-/** A part of a text would keep the whole of it in memory. */
+/** Copies a text, because a slice would keep the whole original text in memory. */
 function copied(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }

@@ -21,17 +21,17 @@ export interface EndedCall extends LoggedCall {
   pluginId: string;
 }
 
-/** Of one plugin. */
+/** The most calls that are kept of one plugin. */
 const MOST_CALLS = 100;
-/** Of one call: a hundred of them, of each plugin, lie in memory. */
+/** How much of one call's log is kept. A hundred calls of each plugin lie in memory. */
 const ROOM = { lines: 200, characters: 32_768 };
 const LONGEST_LINE = 2_000;
-/** Of what nobody caught: a stack with its causes. */
+/** The longest report of an uncaught error, which is a stack with its causes. */
 const LONGEST_REPORT = 8_192;
 
 /**
- * What the last calls of each plugin wrote, and how they ended, whether or not their answers carried it. Calls that
- * wrote nothing and ended well are not among them. It is in memory, of this instance.
+ * What the last calls of each plugin wrote and how they ended, whether or not their answers showed it. Calls that wrote
+ * nothing and ended well are left out. Kept in memory, only for this instance.
  */
 export class CallLog {
   readonly #calls = new Map<string, LoggedCall[]>();
@@ -43,19 +43,19 @@ export class CallLog {
     if (calls.length > MOST_CALLS) calls.shift();
   }
 
-  /** The latest first. */
+  /** The kept calls of a plugin, the latest first. */
   list(pluginId: string, { page, perPage }: PageRequest): Page<WireObject> {
     const calls = (this.#calls.get(pluginId) ?? []).toReversed();
     return { items: calls.slice((page - 1) * perPage, page * perPage).map(callView), total: calls.length };
   }
 
-  /** Of a plugin that is gone. */
+  /** Forgets the calls of a plugin that is gone. */
   forget(pluginId: string): void {
     this.#calls.delete(pluginId);
   }
 }
 
-/** What of a call is shown. */
+/** A call as the API shows it. */
 export function callView({ requestId, keyId, at, outcome, durationMs, lines }: LoggedCall): WireObject {
   return {
     request_id: requestId,
@@ -71,7 +71,7 @@ export function callView({ requestId, keyId, at, outcome, durationMs, lines }: L
   };
 }
 
-/** Line breaks stay, as a stack is read by its lines. */
+/** Makes each line printable and keeps the line breaks, because a stack is read by its lines. */
 function readable(message: string): string {
   return message.split('\n').map(printable).join('\n');
 }

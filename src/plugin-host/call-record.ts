@@ -6,7 +6,7 @@ import { HeldLocks } from './capabilities/held-locks.ts';
 import type { EffectRun } from './effect-run.ts';
 import { Traces } from './trace.ts';
 
-/** What of a plugin the gateway decides by. */
+/** The facts of a plugin by which the gateway decides. */
 export interface CallingPlugin {
   readonly id: string;
   readonly grants: Grants;
@@ -25,7 +25,7 @@ export class CallRecord {
   /** The HTTP request that made the call. */
   readonly requestId: string;
   readonly callerKeyId: string;
-  /** Tells what was asked for from other requests. */
+  /** A hash of what the request asks for. Different requests have different hashes. */
   readonly fingerprint: () => string;
   /** The effects of this run when the request has an idempotency key. */
   readonly effects: EffectRun | undefined;
@@ -35,10 +35,10 @@ export class CallRecord {
   requests = 0;
   /** True from just before the first capability call that may change something. */
   hadEffect = false;
-  /** True once a grant was missing. */
+  /** True once a capability call was refused. */
   wasRefused = false;
   ended = false;
-  /** Why the call cannot go on, whatever its plugin makes of it. */
+  /** The error that ends the call, whatever its plugin does. */
   failure: AppError | undefined;
   /** Ends the guest's side of the call. */
   onFailure: (() => void) | undefined;
@@ -58,12 +58,12 @@ export class CallRecord {
     this.effects = given.effects;
   }
 
-  /** As whom the call changes its plugin's values now. */
+  /** The identity under which the call changes its plugin's values now. */
   get kvCaller(): KvCaller {
     return { pluginId: this.plugin.id, quota: this.plugin.kvQuota, locks: this.locks.all };
   }
 
-  /** Ends the call with an error of the service in place of the plugin's answer. The first one stands. */
+  /** Ends the call with an error of the service in place of the plugin's answer. The first error counts. */
   fail(error: AppError): void {
     this.failure ??= error;
     this.onFailure?.();
@@ -108,7 +108,7 @@ export class RunningCalls {
     return record?.child === child ? record : undefined;
   }
 
-  /** From here on every capability call of this call is refused. Safe to call twice. */
+  /** Ends a call: each further capability call of it is refused. Safe to call twice. */
   end(record: CallRecord): void {
     record.end();
     this.records.delete(record.call);

@@ -39,18 +39,20 @@ export interface CallRunnerDeps {
   feed: CallFeed;
 }
 
-/** A call may wait for a place for half of its plugin's timeout, and for so long at least, in ms. */
+/**
+ * How long a call may at least wait for a place, in ms. The limit is half of its plugin's timeout where that is longer.
+ */
 const SHORTEST_WAIT_MS = 3000;
 
-/** An answer of a lower status is one that the plugin meant to give. */
+/** Errors with a lower status are answers that the plugin meant to give. */
 const LEAST_UNMEANT_STATUS = 500;
 
-/** Below this many ms before its deadline a lost call is not begun again. */
+/** A lost call runs again only when at least this much time is left before its deadline, in ms. */
 const LEAST_RERUN_MS = 100;
 
 const NO_USAGE: CallUsage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
 
-/** Takes one plugin call from admission to its answer; every end is an answer. */
+/** Takes one plugin call from admission to its answer. A failed call has an answer, too. */
 export class CallRunner {
   private readonly deps: CallRunnerDeps;
 
@@ -74,7 +76,7 @@ export class CallRunner {
     }
 
     const context = contextText(entry, request);
-    // The timeout is the plugin's own time: it counts from the first time that the call has its place.
+    // The timeout counts from the moment at which the call first has a place. Waiting for a place does not count.
     let deadline: number | undefined;
     let usage = NO_USAGE;
     for (let mayRerun = true; ; mayRerun = false) {
@@ -107,10 +109,11 @@ export class CallRunner {
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       usage = sumOf(usage, report.usage);
       const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
-      // The effects of a keyed call have names: a further run finds those that happened.
+      // A call with an idempotency key may run again: its effects have names, and the further run finds those that
+      // happened.
       const isHarmless = !record.hadEffect || record.effects !== undefined;
       if (report.lost && mayRerun && timeLeft && isHarmless && !signal.aborted && !record.failure) {
-        // What the lost run asked for may still happen. A further run has to find it, whatever it does itself.
+        // The lost run's effects may still happen. Waits for them, so that the further run finds them recorded.
         if ((await record.effects?.settled(deadline - clock.elapsed())) ?? true) continue;
       }
 
@@ -123,7 +126,7 @@ export class CallRunner {
     }
   }
 
-  /** One run in one child, in which the gateway may note a failure of the call. Never rejects. */
+  /** Runs the call once in one child. During the run the gateway may note a failure of the call. Never rejects. */
   private async drive(
     seat: Seat,
     record: CallRecord,
@@ -139,7 +142,7 @@ export class CallRunner {
     };
     record.onFailure = drop;
     const cancel = () => {
-      // A call that changed something runs on: its author's clean-up belongs to it.
+      // A call that changed something runs on, so that its author's clean-up code runs.
       if (!record.hadEffect) drop();
     };
     if (signal.aborted) cancel();
@@ -196,7 +199,7 @@ export class CallRunner {
     });
   }
 
-  /** Lines that nobody wants now may be asked for later; most calls write none. */
+  /** Keeps the call for later requests, whether or not its answer shows its lines. Most calls write no lines. */
   private remember(
     outcome: Outcome,
     lines: readonly LogEntry[],
@@ -223,7 +226,10 @@ export class CallRunner {
   }
 }
 
-/** The context's text, made once and handed through to the guest; the caller's credential is not in it. */
+/**
+ * The JSON text of the call's context. It is made once and passed on to the guest. The caller's credential is not in
+ * it.
+ */
 function contextText(entry: PluginEntry, request: PluginRequest): string {
   const context: InvocationContext = {
     params: request.params,
@@ -243,14 +249,17 @@ function withoutCredential(headers: PluginRequest['headers']): PluginRequest['he
   return others;
 }
 
-/** An error that nobody caught and that tells no details has its place among the author's files as such. */
+/** Adds the place in the author's files to an uncaught error that has no details of its own. */
 function placed(outcome: Outcome, logs: readonly LogEntry[]): Outcome {
   if (outcome.kind !== 'threw' || outcome.status < LEAST_UNMEANT_STATUS || outcome.details !== '{}') return outcome;
   const place = placeIn(logs.findLast(({ level }) => level === 'uncaught')?.message ?? '');
   return place === undefined ? outcome : { ...outcome, details: JSON.stringify(place) };
 }
 
-/** Only the host knows the limit as the operator wrote it: a call that ran twice had less the second time. */
+/**
+ * States the timeout as the operator configured it. The sandbox does not know it: a second run gets only the time that
+ * is left.
+ */
 function restated(outcome: Outcome, entry: PluginEntry): Outcome {
   if (outcome.kind !== 'ended' || outcome.code !== 'TIMEOUT') return outcome;
   return { ...outcome, message: `Plugin execution timed out after ${entry.timeout} seconds` };
@@ -293,7 +302,7 @@ function lostReport(): CallReport {
   };
 }
 
-/** Of all runs of a call; the heap is the largest of them. */
+/** The sum of the usage of several runs. `heap_bytes` is the largest of them. */
 function sumOf(a: CallUsage, b: CallUsage): CallUsage {
   return {
     cpu_ms: a.cpu_ms + b.cpu_ms,

@@ -2,12 +2,12 @@ import { AppError } from '../domain/errors.ts';
 import type { Claim, Effect, EffectName } from '../domain/idempotency.ts';
 import { inTime } from '../domain/in-time.ts';
 
-/** How long a run may be silent before an effect that waits for others is taken for another one. */
+/** How long a run may be silent, in ms. After that, an effect that still waits counts as a mismatch. */
 export const SILENCE_MS = 2000;
 
 export interface EffectRunOptions {
   claim: Claim;
-  /** No run came before it, so nothing is recorded. */
+  /** No earlier run exists, so no effect is recorded. */
   isFirst: boolean;
   silenceMs?: number;
 }
@@ -18,20 +18,23 @@ interface Waiting {
 }
 
 /**
- * The effects of one run of a keyed plugin call. An effect that an earlier run has recorded gets the recorded outcome, in
- * whatever order parallel effects come. An effect that is not recorded is new, but it may stand in place of a recorded one
- * that this run has not asked for. So it waits until the run has asked for all that is recorded. When nothing more comes
- * before that, the run ends.
+ * The effects of one run of a plugin call with an idempotency key. An effect that an earlier run has recorded gets the
+ * recorded outcome; parallel effects may come in any order. An effect that is not recorded is new. But the plugin may
+ * ask for it in place of a recorded effect that this run has not asked for. So a new effect waits until the run has
+ * asked for all recorded effects. When the run asks for nothing more before that, it ends.
  */
 export class EffectRun {
   readonly #claim: Claim;
   readonly #isFirst: boolean;
   readonly #silenceMs: number;
   readonly #counts = new Map<string, number>();
-  /** Recorded and not asked for yet, once it is read. */
+  /** The recorded effects that this run has not asked for yet. Undefined until they are read. */
   #unmet: Promise<Set<string>> | undefined;
   readonly #waiting = new Set<Waiting>();
-  /** Capability calls that are neither answered nor waiting here: what they bring may ask for more. */
+  /**
+   * Capability calls that are neither answered nor waiting here. After their answers the plugin may ask for more
+   * effects.
+   */
   #busy = 0;
   #silence: NodeJS.Timeout | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -51,8 +54,8 @@ export class EffectRun {
   }
 
   /**
-   * Resolves when an effect may be asked for, with whether it is recorded.
-   * @param recorded reads the names of what earlier runs asked for
+   * Resolves when an effect may happen, with whether it is recorded.
+   * @param recorded reads the names of the effects that earlier runs asked for
    * @throws AppError `EFFECT_MISMATCH`
    */
   async meet(
@@ -71,7 +74,7 @@ export class EffectRun {
     return isRecorded;
   }
 
-  /** Counts a capability call of the run until it is answered; `settled` waits for those that have an effect. */
+  /** Counts a capability call of the run until it is answered. `settled` waits only for calls that have an effect. */
   async track<T>(call: Promise<T>, hasEffect: boolean): Promise<T> {
     if (hasEffect) this.#underWay.add(call);
     this.#enter();
@@ -83,12 +86,12 @@ export class EffectRun {
     }
   }
 
-  /** Whether all effects that the run asked for have come to their end, within so many milliseconds. */
+  /** Whether all effects that the run asked for have ended within `withinMs` milliseconds. */
   async settled(withinMs: number): Promise<boolean> {
     return (await inTime(withinMs, Promise.allSettled(this.#underWay))) !== undefined;
   }
 
-  /** Nobody asks for anything any more. Safe to call twice. */
+  /** Ends the run and rejects effects that wait. Safe to call twice. */
   end(): void {
     this.#hasEnded = true;
     this.#endSilence();

@@ -1,13 +1,13 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** How much of one turn of the loop the tasks may take, in ms; the last one begun may take longer. */
+/** How long tasks may run in one turn of the event loop, in ms. The last task may run longer. */
 const TURN_MS = 5;
-/** Tasks that one turn may begin where many wait. */
+/** The most waiting tasks that one turn begins. */
 const MOST_PER_TURN = 64;
 
 /**
- * Begins tasks at once while there are few, and spreads a flood over many turns of the loop, in which everything else
- * has its share. Owners take turns, so that none waits behind another's flood.
+ * Begins tasks at once while there are few. Spreads a flood of tasks over many turns of the event loop, so that other
+ * work runs in between. Owners take turns, so that no owner waits behind another's flood.
  */
 export class FairStart {
   private readonly clock: Pick<Clock, 'elapsed'>;
@@ -19,7 +19,7 @@ export class FairStart {
     this.clock = clock;
   }
 
-  /** Begins the task in this turn or a later one, each owner's in the order in which they came. */
+  /** Begins the task in this turn or a later one. Tasks of one owner begin in the order in which they were pushed. */
   push(owner: number, task: () => void): void {
     if (this.waiting.size === 0 && this.hasTime()) return task();
     const queue = this.waiting.get(owner) ?? { tasks: [], at: 0 };
@@ -28,7 +28,10 @@ export class FairStart {
     this.schedule();
   }
 
-  /** Each in its own immediate: what a task's promises do at once is done, and counted, before the next begins. */
+  /**
+   * Runs each task in its own immediate. So a task's first promise callbacks run, and count as its time, before the
+   * next task begins.
+   */
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;

@@ -1,7 +1,7 @@
 import type { LogEntry, LogLevel } from '../../sandbox/protocol.ts';
 import type { Log } from '../observability/log.ts';
 
-/** Whose lines they are. */
+/** The call that wrote the lines. */
 export interface ForwardedCall {
   pluginId: string;
   requestId: string;
@@ -18,8 +18,8 @@ const LEVELS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error'> = {
 };
 
 /**
- * Copies a call's lines to the service's log: what nobody caught always, what it wrote with `console` where that is
- * wanted. No control character may act on a terminal.
+ * Copies a call's lines to the service's log: uncaught errors always, `console` lines only where that is wanted.
+ * Escapes control characters, so that none acts on a terminal.
  */
 export function forwardLogs(log: Log, entries: readonly LogEntry[], call: ForwardedCall, isConsoleWanted: boolean) {
   for (const { level, message } of entries) {
@@ -29,7 +29,7 @@ export function forwardLogs(log: Log, entries: readonly LogEntry[], call: Forwar
   }
 }
 
-/** What nobody caught, as the log takes errors: a stack and its causes, line by line. */
+/** An uncaught error in the form that the log takes: a stack and its causes, line by line. */
 export function uncaughtError(report: string): Error {
   const lines = report.split('\n').map(printable);
   const error = new Error(lines[0]);

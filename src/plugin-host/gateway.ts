@@ -32,8 +32,8 @@ export interface GatewayDeps {
 }
 
 /**
- * The one door from plugins to the services: finds the running call, counts, parses, checks the grant, traces, calls
- * the service, and says only as much about a failure as a plugin may know.
+ * The only way from plugins to the services. Finds the running call, counts, parses, checks the grant, traces and calls
+ * the service. Tells the plugin only as much about a failure as it may know.
  */
 export class Gateway {
   private readonly deps: GatewayDeps;
@@ -42,7 +42,7 @@ export class Gateway {
     this.deps = deps;
   }
 
-  /** Answers one capability call; `child` and `call` are the driver's stamps. Never rejects. */
+  /** Answers one capability call. The driver sets `child` and `call`, not the guest. Never rejects. */
   async answer(child: number, call: number, message: RequestMessage): Promise<CapabilityReply> {
     const record = this.deps.calls.find(child, call);
     if (record === undefined) return refuse(OVER);
@@ -77,7 +77,7 @@ export class Gateway {
     return effects.track(answer, prepared.effect);
   }
 
-  /** Runs what the plugin was granted. */
+  /** Runs the call if the plugin has the grant for it, and refuses it otherwise. */
   private async granted(
     record: CallRecord,
     capability: BoundCapability,
@@ -92,8 +92,8 @@ export class Gateway {
   }
 
   /**
-   * Answers an effect of a call with an idempotency key. Whatever the plugin hears of it is stored before: a further run
-   * hears the same. Where that cannot be, the call ends.
+   * Answers an effect of a call with an idempotency key. Stores the outcome before the plugin hears of it, so that a
+   * further run hears the same. Ends the call when the outcome cannot be stored.
    */
   private async keyed(
     record: CallRecord,
@@ -111,7 +111,7 @@ export class Gateway {
         this.traceAtOnce(record, prepared, 'error');
         return { method, result: 'failed', reply: { ok: false, error: failure } };
       }
-      // What has happened is not refused afterwards.
+      // A recorded effect has happened, so its grant is not checked again.
       const answer = isRecorded
         ? await this.run(record, capability, prepared, effect)
         : await this.granted(record, capability, prepared, effect);
@@ -130,7 +130,7 @@ export class Gateway {
     }
   }
 
-  /** A relayer call whose payload was not understood is one all the same. */
+  /** Traces a relayer call whose payload was not understood. */
   private traceUnread(record: CallRecord, { traceMethod: method }: BoundCapability, params: unknown): void {
     if (method === undefined) return;
     this.traceAtOnce(record, { trace: { method, relayerId: relayerNamedIn(params), payload: null } }, 'error');
@@ -142,11 +142,14 @@ export class Gateway {
     record.traces.begin({ ...trace, requestId: this.deps.uuid() }, now)(outcome, now);
   }
 
-  /** The first of each call is for the operator; a plugin that asks a thousand times does not fill the log. */
+  /**
+   * Logs the first refusal of a call as a warning, and further ones at level debug. So a plugin that asks a thousand
+   * times does not fill the log.
+   */
   private noteRefusal(record: CallRecord, method: string, refusal: string): void {
     const level = record.wasRefused ? 'debug' : 'warn';
     record.wasRefused = true;
-    // It may name what the guest asked for, in the guest's own characters.
+    // The refusal may contain a name that the guest chose, in any characters.
     const shown = printable(refusal.slice(0, LONGEST_REFUSAL));
     this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, shown);
   }
@@ -196,7 +199,7 @@ export class Gateway {
       relayerRequestId: requestId,
     };
     if (error instanceof AppError) {
-      // A run that has left the way of the first one must not go on to further effects.
+      // A run that differs from the first run must not cause further effects.
       if (LEFT_THE_WAY.has(error.code)) record.fail(error);
       if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'a capability call failed');
       return refuse(capability.failure(error));
@@ -209,16 +212,16 @@ export class Gateway {
 
 const OVER = 'The plugin call is over';
 
-/** What is kept of a failure for further runs, and so what is told of it. */
+/** The most characters of a failure that are stored for further runs. The first run hears no more than that, either. */
 const LONGEST_FAILURE = 4096;
 
-/** What the log shows of a refusal. */
+/** The most characters of a refusal that the log shows. */
 const LONGEST_REFUSAL = 500;
 
-/** What a trace shows of a relayer's id that is none. */
+/** The most characters of a relayer's id that a trace shows when the payload was not understood. */
 const LONGEST_RELAYER = 256;
 
-/** Errors after which a run of a keyed request cannot do what its first run did. */
+/** Errors after which a run of a request with an idempotency key cannot repeat its first run. */
 const LEFT_THE_WAY: ReadonlySet<string> = new Set([
   'EFFECT_MISMATCH',
   'EFFECT_UNKNOWN',
@@ -232,11 +235,11 @@ interface Answer {
   method: string;
   result: 'ok' | 'refused' | 'failed';
   reply: CapabilityReply;
-  /** It is done, only its answer is too large to cross. */
+  /** The capability has run, but its answer is too large for the guest. */
   isDone?: boolean;
 }
 
-/** The record's identity; its signal is only made for a capability that asks for it. */
+/** The identity of a call record. Its signal is made only for a capability that asks for it. */
 class CallPrincipal {
   readonly effect: Effect | undefined;
   private readonly record: CallRecord;
@@ -285,7 +288,7 @@ function notStored(cause: unknown): AppError<'UNAVAILABLE'> {
   return new AppError('UNAVAILABLE', { reason }, { cause, retryAfterSeconds: 1 });
 }
 
-/** Tells one effect from another, however its payload is spelt. */
+/** A hash that tells effects apart. Two spellings of the same payload have the same hash. */
 function payloadHash(method: string, payload: unknown): string {
   return hash('sha256', `${method}\n${canonicalJson(payload)}`);
 }
@@ -298,13 +301,13 @@ function refused(method: string, message: string): Answer {
   return { method, result: 'refused', reply: refuse(message) };
 }
 
-/** What a payload that was not understood says of its relayer: shown to whoever reads the trace, and to nobody else. */
+/** The relayer's id in a payload that was not understood. Only readers of the trace see it. */
 function relayerNamedIn(params: unknown): string {
   const named: unknown = typeof params === 'object' && params !== null && 'relayerId' in params ? params.relayerId : '';
   return typeof named === 'string' ? named.slice(0, LONGEST_RELAYER) : '';
 }
 
-/** The first thing that is wrong with a payload, with the place where it is. */
+/** The first error in a payload, with its place. */
 function reasonOf(error: unknown): string {
   if (error instanceof TooLarge) return error.message;
   if (!(error instanceof ZodError)) throw error;
@@ -313,7 +316,7 @@ function reasonOf(error: unknown): string {
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
 }
 
-/** A guest's text inside one of ours: short, on one line. */
+/** Quotes a guest's text in a message of the service: shortened, on one line. */
 function quoted(text: string): string {
   return JSON.stringify(String(text).slice(0, 64));
 }

@@ -35,9 +35,9 @@ export interface PluginHostDeps {
   pluginsDir: string;
   /** Absolute path of `sandbox/`. */
   sandboxDir: string;
-  /** Where children are noted that the system would not end with the server; absent: nowhere. */
+  /** Where to record children that the system would not end with the server. Absent: nowhere. */
   dataDir?: string;
-  /** The server's environment, of which plugins see what they were granted. */
+  /** The server's environment. A plugin sees only the entries that it was granted. */
   environment: (name: string) => string | undefined;
   log: Log;
   metrics: PluginMetrics;
@@ -45,7 +45,7 @@ export interface PluginHostDeps {
   /** A fresh UUID. */
   uuid: () => string;
   maxProcesses: number;
-  /** How many driver threads there may be; one begins, the others follow as children do. */
+  /** The most driver threads. The first one starts at once, the others as children need them. */
   mostThreads: number;
   /** For tests: another driver, a shorter life of idle children, a faster watch. */
   driverFile?: string;
@@ -54,7 +54,7 @@ export interface PluginHostDeps {
   watch?: WatchTiming;
 }
 
-/** What a host begins with, before it knows what plugins run among; absent where it is to end. */
+/** What a host prepares before it knows the services. Absent when the host is closing. */
 interface Prepared {
   /** The plugins folder, without symbolic links. */
   root: string;
@@ -63,7 +63,7 @@ interface Prepared {
   thread: Promise<DriverPool>;
 }
 
-/** As the culprit of an end: no call was. */
+/** The culprit of a process death that no call caused. */
 const NO_CALL = 0;
 /** How long a child without a call is kept. */
 const IDLE_MS = 60_000;
@@ -96,9 +96,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   let runner: CallRunner | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
-  /** Set while a start waits, too. */
+  /** Read through a function, because `closing` may be set while `start` waits. */
   const ending = () => closing;
-  /** Calls that have come in, those that wait for a place among them. */
+  /** Calls that have not ended, including those that wait for a place. */
   let underWay = 0;
 
   const children = new SandboxProcesses(
@@ -142,7 +142,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const { pluginMs: backOffMs, keyMs } = quarantine.killed(pluginId, `${cause}: ${detail}`, by);
     if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'a plugin is backed off');
     if (keyMs > 0) log.warn({ pluginId, cause, keyId, backOffMs: keyMs }, 'an API key is backed off for a plugin');
-    // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
+    // Such a module kills each process before it is loaded. It would kill one after another for the waiting calls.
     if (backOffMs > 0 && version === undefined) admission.sendAway(pluginId);
   }
 
@@ -150,7 +150,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     if (!watched) for (const pid of child.pids) killProcess(pid);
     orphans?.forget(child.pids);
     const { pluginId } = child;
-    // Not of a call of the version before, which the new one may have been written against, and not of us.
+    // False when a call of the previous version was the culprit: the new version may have been written against it. Also
+    // false when the host closed the child.
     const ofItself = watched && cause !== 'closed' && culprit === NO_CALL;
     if (child.loading !== undefined) catalog?.lost(pluginId, child.loading, ofItself);
     if (cause === 'closed') return;
@@ -192,13 +193,13 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     if (ending() !== undefined) return undefined;
     compiler = createCompiler({ root, sandboxDir: deps.sandboxDir });
     const thread = startThread(compiler);
-    // Who starts the host hears of it.
+    // `start` reports the failure.
     thread.catch(() => undefined);
     return { root, compiler, thread };
   }
 
   async function startThread(compiler: Compiler): Promise<DriverPool> {
-    // Not among builds of plugins, of which one that hangs would hold it up.
+    // Starts before the builds of plugins: a plugin build that hangs would delay these texts.
     const texts = await sandboxTexts(compiler, deps.sandboxDir);
     pool = await createDriverPool(
       {
@@ -230,7 +231,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       log,
       clock,
       tryOut: (version) => children.tryOut(version),
-      // What its author has mended is not held against it.
+      // A new version clears the kills of the one before: its author may have fixed the cause.
       serves: (pluginId) => quarantine.forget(pluginId),
       gone: (pluginId) => callLog.forget(pluginId),
       ...(settings !== undefined && { settings }),
@@ -270,11 +271,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await until(() => underWay === 0, graceMs);
     admission.close();
     clearInterval(ticking);
-    // Nobody waits for a build any more, and one that hangs would hold up the end.
+    // No call needs a build any more. A build that hangs would delay the stop.
     await Promise.all([catalog?.close(), compiler?.close()]);
     await Promise.race([children.closeAll(), until(() => children.size === 0, LAST_CHILD_MS)]);
     for (const child of children.list()) for (const pid of child.pids) killProcess(pid);
-    // One that is still being started is not there yet.
+    // The first thread may still be starting: `pool` is not set then.
     const threads = await prepared?.then((ground) => ground?.thread).catch(() => undefined);
     await threads?.close();
   }
@@ -295,7 +296,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     ended: feed,
     prepare() {
       prepared ??= prepare();
-      // Who starts the host hears of it.
+      // `start` reports the failure.
       prepared.catch(() => undefined);
     },
     start,

@@ -3,7 +3,7 @@ import type { PluginEntry } from '../domain/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';
 import type { TraceEntry } from './trace.ts';
 
-/** When to come back after a call's process was lost: the next one is there by then. */
+/** When the caller may try again after its process was lost: the next process is there by then. */
 const LOST_RETRY_SECONDS = 1;
 
 /** What a finished call leaves besides its outcome. */
@@ -13,9 +13,9 @@ export interface CallTrail {
   usage: ShownUsage;
 }
 
-/** What a call came to, as `metadata.usage` shows it. */
+/** The usage of a call as `metadata.usage` shows it. */
 export interface ShownUsage extends CallUsage {
-  /** From the arrival of the call to its end, waits for a place among it. */
+  /** From the arrival of the call to its end, including waits for a place. */
   duration_ms: number;
 }
 
@@ -30,15 +30,15 @@ export interface HostFailure {
   details?: { [key: string]: string | number | null };
   /** Seconds. */
   retryAfter?: number;
-  /** What to do about it; for operators, as is what follows. */
+  /** What to do about the failure. For operators only, like `report`. */
   hint?: string;
-  /** The stack of what was thrown, with its causes. */
+  /** The stack of the thrown error, with its causes. */
   report?: string;
 }
 
 /**
- * The HTTP answer of a call. The result is JSON text made and measured inside the guest: it is spliced in, never
- * parsed, so that its size costs the service no time.
+ * The HTTP answer of a call. The guest makes and measures the JSON text of the result. This function inserts the text
+ * and never parses it, so the size of a result costs the service no time.
  */
 export function answerOf(outcome: Outcome, shape: AnswerShape, trail: CallTrail): PluginAnswer {
   switch (outcome.kind) {
@@ -106,7 +106,7 @@ function shownLine({ level, message }: LogEntry): LogEntry {
   return { level: level === 'uncaught' ? 'error' : level, message };
 }
 
-/** Statuses that a body cannot be sent with. */
+/** Statuses of answers that cannot have a body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /** The status a plugin asked for, or 500 where HTTP could not carry the failure's body with it. */

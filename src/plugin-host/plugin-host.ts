@@ -11,65 +11,68 @@ import type { BundlerConfinement } from './bundler-confinement.ts';
 import type { CallFeed } from './call-feed.ts';
 import type { Totals } from './processes/usage.ts';
 
-/** Runs plugins. Everything about processes, threads and isolates lies behind it. */
+/** Runs plugins. Hides processes, threads and isolates from its callers. */
 export interface PluginHost {
-  /** What became of the calls here. */
+  /** The calls that have ended on this instance. */
   readonly ended: Pick<CallFeed, 'latest' | 'after' | 'onCall'>;
-  /** Begins what needs no plugin yet and takes the longest: the first thread and the spare process. */
+  /** Starts the first thread and the spare process: they take the longest, and need no plugin. */
   prepare(): void;
-  /** Compiles what lies in the plugins folder. A build that takes long is not waited for: its plugin serves later. */
+  /** Compiles the plugins in the plugins folder. Does not wait for a slow build: its plugin serves later. */
   start(surroundings: PluginSurroundings): Promise<void>;
   /**
-   * Runs one call to its end; every end is an answer.
+   * Runs one call to its end. A failed call has an answer, too.
    * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_DISABLED`, `PLUGIN_GET_DISABLED`, and under an idempotency key
    *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`, `LOCK_HELD_ELSEWHERE`, `IDEMPOTENCY_RUNNING`, `UNAVAILABLE`
    */
   call(pluginId: string, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer>;
-  /** All plugins, by id; `among`: those with these ids. */
+  /** All plugins, sorted by id. With `among`: only the plugins with these ids. */
   list(page: PageRequest, among?: readonly string[]): Promise<Page<WireObject>>;
   /** @throws AppError `PLUGIN_NOT_FOUND` */
   get(pluginId: string): Promise<WireObject>;
-  /** As it was declared, whatever clients made of it. @throws AppError `PLUGIN_NOT_FOUND` */
+  /** The plugin's entry as declared, without the settings of clients. @throws AppError `PLUGIN_NOT_FOUND` */
   declared(pluginId: string): PluginEntry;
   /**
-   * Builds a plugin anew and holds nothing against it that was before. Resolves when the build is done, or takes long.
+   * Builds a plugin again and ends its back-off. Resolves when the build is done, or when it takes long.
    * @throws AppError `PLUGIN_NOT_FOUND`
    */
   reload(pluginId: string): Promise<void>;
-  /** What its last calls here wrote, the latest first. @throws AppError `PLUGIN_NOT_FOUND` */
+  /**
+   * The log lines of the plugin's last calls on this instance, the latest call first. @throws AppError
+   * `PLUGIN_NOT_FOUND`
+   */
   logs(pluginId: string, page: PageRequest): Page<WireObject>;
-  /** Goes by what clients have made of plugins by now. */
+  /** Applies the current plugin settings of clients. */
   applySettings(): void;
   /**
-   * Goes by other entries from now on. What they allow holds for the next call, also when it is less; the rest as soon as
-   * it is built. Resolves when the builds are done, or take long.
-   * @param changed the ids of those that are new, not what they were, or there no more
+   * Replaces the plugin entries. Changed permissions apply from the next call on, also where they allow less. All other
+   * changes apply once they are built. Resolves when the builds are done, or take long.
+   * @param changed the ids of entries that are new, changed or removed
    */
   declare(entries: readonly PluginEntry[], changed: ReadonlySet<string>): Promise<void>;
   status(): PluginHostStatus;
-  /** What the calls of all plugins came to since the start. */
+  /** The usage of all plugins' calls since the start. */
   usage(): PluginUsage;
-  /** Lets the calls that are there come to their end for `graceMs`, then kills every child. Safe to call twice. */
+  /** Waits up to `graceMs` for the open calls to end, then kills every child process. Safe to call twice. */
   close(graceMs: number): Promise<void>;
 }
 
-/** What the store knows of a plugin. */
+/** Reads a plugin's usage from the store. */
 export interface PluginBooks {
   kvUsage(pluginId: string): Promise<KvUsage>;
-  /** What its transactions through a relayer took within an hour, and may still take. */
+  /** What the plugin's transactions through a relayer spent within an hour, and what open ones may still spend. */
   spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
 }
 
-/** What plugins run among. */
+/** The parts of the service that plugins need. */
 export interface PluginSurroundings {
   services: Services;
-  /** What the store knows of plugins. */
+  /** Reads plugins' usage from the store. */
   books: PluginBooks;
-  /** What clients made of a plugin; absent: nothing. */
+  /** The settings that clients have stored for a plugin. Absent: no plugin has settings. */
   settings?: (pluginId: string) => StoredPlugin | undefined;
 }
 
-/** Whether the caller still waits for the answer: what a call needs of an AbortSignal, which is one. */
+/** Tells whether the caller still waits for the answer. It has the members of an AbortSignal that a call needs. */
 export interface CallerSignal {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void, options: { once: true }): void;
@@ -111,11 +114,11 @@ export interface PluginHostStatus {
   queued: number;
   /** What each process holds, as last metered. */
   uses: ProcessUse[];
-  /** What the operating system grants the children; undefined until the first has started. */
+  /** How the operating system confines the children; undefined until the first has started. */
   confinement: Confinement | undefined;
-  /** The same for the bundler; undefined until it has built something. */
+  /** How the bundler is confined; undefined until it has built something. */
   bundler: BundlerConfinement | undefined;
-  /** Why no process starts, while that is so: the latest attempts have failed, and none that is ready is left. */
+  /** Why no process starts: the latest attempts have failed, and no ready process is left. Null otherwise. */
   startFailure: string | null;
   plugins: PluginStatus[];
 }
@@ -130,9 +133,9 @@ export interface ProcessUse {
 export interface PluginStatus {
   id: string;
   state: 'serving' | 'broken' | 'compiling' | 'backing-off';
-  /** Why it does not serve, or not its newest version. */
+  /** Why the plugin does not serve, or why its newest version does not. */
   reason: string | null;
   version: string | null;
-  /** Whether calls are backed off now: all of them, which is its state then, or those of an API key. */
+  /** Whether calls are refused now by a back-off: all calls (`state` is `backing-off` then), or those of an API key. */
   refused: boolean;
 }

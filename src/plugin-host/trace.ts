@@ -4,21 +4,21 @@ import type { Json } from '../domain/json/json.ts';
 export interface TraceEntry {
   /** The public SDK's method name. */
   method: string;
-  /** As the plugin gave it; empty where it gave none. */
+  /** The relayer's id as the plugin gave it; empty when it gave none. */
   relayerId: string;
   /** UUID of this relayer call; it is in the log line of a failure too. */
   requestId: string;
-  /** What was sent; `null` where it was not understood, or the call's traces had grown too long to keep it. */
+  /** The payload of the call. `null` when it was not understood, or when the call's traces had no room for it. */
   payload: Json;
-  /** Until its answer, or until the end of the plugin call when there was none by then. */
+  /** The time until the relayer call's answer, or until the end of the plugin call when there was no answer by then. */
   durationMs: number;
-  /** `refused` by the plugin's grants and limits; `running` when the plugin call ended before it. */
+  /** `refused`: by the plugin's grants and limits. `running`: the plugin call ended first. */
   outcome: TraceOutcome | 'running';
 }
 
 export type TraceOutcome = 'ok' | 'error' | 'refused';
 
-/** Bytes of payloads that one call's traces keep. */
+/** The most bytes of payloads that one call's traces keep. */
 const PAYLOAD_BYTES = 262_144;
 
 /** The relayer calls of one plugin call, in the order in which they were made. Moments are on the clock's `elapsed`. */
@@ -40,7 +40,7 @@ export class Traces {
     };
   }
 
-  /** As they stand now. */
+  /** The relayer calls so far. */
   entries(now: number): TraceEntry[] {
     return this.list.map(({ entry, beganAt }) =>
       entry.outcome === 'running' ? { ...entry, durationMs: milliseconds(now - beganAt) } : entry,

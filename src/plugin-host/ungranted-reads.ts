@@ -3,12 +3,12 @@ import type { Log } from '../observability/log.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
 import { MOST_SHOWN } from './compiler/network-use.ts';
 
-/** What a sandbox may say that the name of an environment entry is: it goes into the log. */
+/** The form of an environment entry's name that is accepted from a sandbox. The name goes into the log. */
 const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
 
 /**
- * Takes from a call's lines those that name environment entries which its plugin read in vain. What the text of the
- * plugin does not show is told by the log, once for a version, and by the plugin's view from then on.
+ * Removes the lines that name environment entries which the plugin read without a grant. Logs each name once for a
+ * version, unless the plugin's code already showed it. The plugin's view shows the name from then on.
  * @returns the other lines
  */
 export function takeUngranted(

@@ -1,7 +1,7 @@
-/** What a timer can hold; a longer wait looks once more after this. */
+/** The longest timer. A longer wait ends early, and its caller checks again. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** A wait that a change, a pause or an abort ends. A change that comes between two waits ends the next one at once. */
+/** Waits for a change, a time or an abort. A change between two waits ends the next wait at once. */
 export class ChangeWait {
   readonly #signal: AbortSignal;
   readonly #stopListening: () => void;
@@ -12,7 +12,7 @@ export class ChangeWait {
     this.#wakeUp?.();
   };
 
-  /** `listen` takes a listener and returns the way to stop that. */
+  /** @param listen registers a listener and returns a function that removes it */
   constructor(listen: (listener: () => void) => () => void, signal: AbortSignal) {
     this.#signal = signal;
     this.#stopListening = listen(this.#end);

@@ -46,24 +46,24 @@ export interface ServicesDeps {
   connections: ChainConnections;
   networks: NetworkDirectory;
   signers: SignerDirectory;
-  /** Those of the configuration. */
+  /** The signer kinds of the configuration. */
   signerKinds: SignerKinds;
-  /** Judges the services that clients' signers name. */
+  /** Checks the addresses of the services in clients' signers. */
   signerGuard: Pick<AddressGuard, 'checkUrl'>;
   signerOf(relayer: Relayer): Promise<Signer>;
   engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
-  /** Takes what webhooks tell. */
+  /** Takes the events for webhooks. */
   outbox: Pick<Outbox, 'answered' | 'committed'>;
   relayerLimit?: RelayerLimit | undefined;
-  /** Told of each change of what is held in memory. */
+  /** Called after each change of settings that are held in memory. */
   feed: Pick<SettingsFeed, 'changed'>;
-  /** Judges the endpoints that a relayer is given. */
+  /** Checks a relayer's endpoints. */
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
-  /** Judges the addresses of notifications. */
+  /** Checks the addresses of notifications. */
   webhooks: Pick<WebhookClient, 'check'>;
-  /** A delivery may be due. */
+  /** Wakes the delivery of webhooks: a delivery may be due. */
   wakeDelivery(): void;
-  /** Plugins' way out. */
+  /** The HTTP client for plugins. */
   pluginHttp: PluginHttp;
   log: Log;
   metrics: Pick<EngineMetrics, 'accepted'>;
@@ -75,7 +75,7 @@ export interface ServicesDeps {
   newId(): string;
 }
 
-/** Creates the services and hands them what they share. */
+/** Creates the services and gives them the parts that they share. */
 export function createServices(deps: ServicesDeps): ApiServices {
   const { chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
   const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, randomBytes, startedAt, newId } = deps;

@@ -5,13 +5,14 @@ import type { Json, WireObject } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { Reader, Store, StoredEffect, Writer } from '../store/store.ts';
 
-/** What an effect of an earlier run came to, as far as it is known. */
+/** The outcome of an effect of an earlier run, as far as it is known. */
 export type EarlierEffect = Omit<StoredEffect, 'failure'>;
 
 /**
- * What an earlier run of the same keyed request came to with this; undefined for nothing, and for a request without a
- * key. A service asks this before it checks anything: what has happened is not refused afterwards.
- * @throws AppError `EFFECT_UNKNOWN` for what was refused, which whoever asks in the name of a run has to tell by itself
+ * Finds this effect in earlier runs of the same keyed request. Undefined: there was none, or the request has no key. A
+ * service calls this before any other check, so that an effect that happened is not refused afterwards.
+ * @throws AppError `EFFECT_UNKNOWN` for an effect that was refused; callers that act for a run handle refusals
+ * themselves
  */
 export async function earlierEffect(read: Reader, effect: Effect | undefined): Promise<EarlierEffect | undefined> {
   const stored = effect === undefined ? undefined : await read.effect(effect);
@@ -19,16 +20,19 @@ export async function earlierEffect(read: Reader, effect: Effect | undefined): P
   return stored;
 }
 
-/** What a write made, as a repeat will find it. */
+/** The result of a write, as a repeat finds it. */
 export interface Made {
   outcome: Json;
   transactionId?: string;
 }
 
-/** A write that was made now, or by an earlier run of the same keyed request. */
+/** The result of a write, made now or by an earlier run of the same keyed request. */
 export type Written<T extends Made> = { isRepeat: false; made: T } | { isRepeat: true; made: Made };
 
-/** Runs a write body and notes its effect in the same commit, unless an earlier run did: then nothing is written. */
+/**
+ * Runs a write body and records its effect in the same commit. If an earlier run recorded the effect, it writes
+ * nothing.
+ */
 export async function writeOnce<T extends Made>(
   store: Store,
   effect: Effect | undefined,
@@ -37,7 +41,7 @@ export async function writeOnce<T extends Made>(
   return await store.write((writer) => inWriteOnce(writer, effect, body));
 }
 
-/** The same within a write body. */
+/** Does the same as {@link writeOnce} within a write body. */
 export async function inWriteOnce<T extends Made>(
   writer: Writer,
   effect: Effect | undefined,
@@ -58,8 +62,9 @@ function madeOf({ outcome = null, transactionId }: EarlierEffect): Made {
 }
 
 /**
- * Does what is harmless to do twice, such as signing, and notes its answer before anybody sees it: runs of the same
- * keyed request all get the first one. `note` is written with it. The answer has no integers beyond 2^53.
+ * Performs an action that may safely run twice, such as signing. Stores its answer before returning it, so that all
+ * runs of the same keyed request get the first answer. `note` is written in the same commit. The answer has no integers
+ * beyond 2^53.
  */
 export async function answerOnce(
   store: Store,
@@ -83,8 +88,8 @@ export async function answerOnce(
 }
 
 /**
- * Notes that an effect may happen from now on, where it takes no part in a commit.
- * @throws AppError `EFFECT_UNKNOWN` when somebody did so before
+ * Records that an effect may happen from now on. It is for effects outside of a commit.
+ * @throws AppError `EFFECT_UNKNOWN` when it was recorded before
  */
 export async function beginEffect(store: Pick<Store, 'write'>, effect: Effect): Promise<void> {
   await store.write(async (writer) => {
@@ -94,8 +99,9 @@ export async function beginEffect(store: Pick<Store, 'write'>, effect: Effect): 
 }
 
 /**
- * Notes what came of an effect that was begun.
- * @throws AppError `EFFECT_UNKNOWN` when a plugin must not hear of it, because a further run would not
+ * Records the outcome of an effect that was begun.
+ * @throws AppError `EFFECT_UNKNOWN` when recording fails and a plugin must not see an outcome that a further run would
+ * not see
  */
 export async function settleEffect(store: Pick<Store, 'write'>, effect: Effect, outcome: Json): Promise<void> {
   try {
@@ -112,18 +118,18 @@ const failureSchema = z.strictObject({
   details: z.json().exactOptional(),
 });
 
-/** With what a plugin was refused, as it read it. */
+/** The error with which an effect was refused, as the plugin saw it. */
 export type EffectFailure = z.output<typeof failureSchema>;
 
-/** What runs of keyed plugin calls were told. */
+/** The recorded effects and refusals of keyed plugin calls. */
 export interface EffectsService {
-  /** The names of all that earlier runs asked for. */
+  /** The names of all effects that earlier runs asked for. */
   recorded(claimId: string): Promise<EffectName[]>;
-  /** With what an earlier run was refused; undefined when it was not. */
+  /** The error with which an earlier run was refused; undefined when it was not. */
   failure(effect: Effect): Promise<EffectFailure | undefined>;
   /**
-   * Notes with what a run is refused, before it is. Once that is noted the effect cannot happen any more.
-   * @returns false when it has happened, so that the run must not hear of a failure
+   * Records a refusal before the run sees it. After that the effect cannot happen any more.
+   * @returns false when the effect has happened, so that the run must not see a failure
    */
   refuse(effect: Effect, failure: EffectFailure): Promise<boolean>;
 }

@@ -13,31 +13,37 @@ import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from './
 export interface Fetcher {
   readonly pluginId: string;
   readonly grants: FetchGrants;
-  /** Aborted when the call ends; one signal for all of its fetches. */
+  /** Aborts when the call ends. All fetches of the call share it. */
   readonly signal: AbortSignal;
 }
 
-/** What plugins fetch from the hosts that they were granted. */
+/** Fetches for plugins, from the hosts that they were granted. */
 export interface FetchService {
   /**
-   * Fetches, and resolves with the answer and as much of its body as one reply may carry; `more` says that `read` has
-   * the rest. `key` names the fetch within its plugin call. `FETCH_FAILED`; `EFFECT_UNKNOWN` when an earlier run of a
-   * keyed request sent this and nobody knows what came of it.
+   * Fetches. Resolves with the answer and as much of its body as one reply can carry. `more` says that `read` has the
+   * rest. `key` names the fetch within its plugin call. Rejects with `FETCH_FAILED`, or with `EFFECT_UNKNOWN` when an
+   * earlier run of a keyed request sent this and its outcome is unknown.
    */
   fetch(by: Fetcher, key: number, request: FetchRequest, effect?: Effect): Promise<WireObject>;
-  /** The next bytes of a body. `FETCH_FAILED` when nothing is left. */
+  /** The next bytes of a body. Rejects with `FETCH_FAILED` when nothing is left. */
   read(by: Fetcher, key: number): Promise<WireObject>;
-  /** The plugin does not want the answer any more. False when there is nothing to give up. */
+  /** Ends a fetch whose answer the plugin does not want any more. Returns false when there is no such fetch. */
   abort(by: Fetcher, key: number): boolean;
 }
 
-/** Exchanges of one plugin call, and of one plugin, at once; the others wait. */
+/** The most exchanges at once of one plugin call, and of one plugin. Further ones wait. */
 const AT_ONCE = { perCall: 16, perPlugin: 64 };
-/** Bytes of answers that one plugin may have on their way or unread. */
+/** The most bytes of answers that one plugin may have in transfer or unread. */
 const MOST_HELD_BYTES = 64 * 1_048_576;
-/** Bytes of a body in one reply: with base64, or with every character escaped, they stay below a reply's limit. */
+/**
+ * The most bytes of a body in one reply. Even in base64, or with every character escaped, they stay below a reply's
+ * limit.
+ */
 const REPLY_BYTES = 393_216;
-/** The longest body that is kept with the effect of a keyed request; a repeat of a longer one is refused. */
+/**
+ * The longest body that is stored with the effect of a keyed request. A repeat of a request with a longer one is
+ * refused.
+ */
 export const KEPT_BYTES = 262_144;
 
 export interface FetchDeps {
@@ -45,7 +51,9 @@ export interface FetchDeps {
   http: PluginHttp;
 }
 
-/** Fetches over guarded connections; what is not a read is noted before it is sent when the call has a key. */
+/**
+ * Fetches over guarded connections. In a call with a key, a request other than a read is recorded before it is sent.
+ */
 export function createFetchService({ store, http }: FetchDeps): FetchService {
   const queue = new FetchQueue(AT_ONCE);
   const held = new Map<string, number>();
@@ -83,12 +91,12 @@ export function createFetchService({ store, http }: FetchDeps): FetchService {
     if (known !== undefined) return known;
     try {
       const answer = await send(by, running, request, effect);
-      // What is longer stays without an outcome, so that a further run does not send it again.
+      // A longer answer has no recorded outcome. So a further run does not send the request again.
       if (answer.body.length <= KEPT_BYTES) await settleEffect(store, effect, keptAnswer(answer));
       return answer;
     } catch (error) {
       const neverHeard = by.signal.aborted && error instanceof FetchFailure && error.unsent;
-      // Its call ended before it was sent: a further run finds it as if it had not been begun.
+      // The request was never sent, because its call ended first. A further run may send it.
       if (neverHeard) await store.write((writer) => writer.forgetEffect(effect));
       throw error;
     }
@@ -102,7 +110,8 @@ export function createFetchService({ store, http }: FetchDeps): FetchService {
           ? send(by, running, request, undefined)
           : sendOnce(by, running, request, effect));
         const { body, ...head } = answer;
-        // What came of it is stored by now: its plugin has given it up and hears nothing, and must not hear otherwise.
+        // The outcome is stored by now, so this must not fail. The plugin aborted the fetch and does not see the
+        // answer.
         if (effect !== undefined && running.signal.aborted) return { ...head, body: { text: '' }, more: false };
         return { ...head, ...running.hand(body) };
       } catch (error) {
@@ -169,7 +178,7 @@ class RunningFetch {
     return this.#rest.length === 0 ? undefined : this.#next();
   }
 
-  /** Gives everything up: the exchange, its bytes, its name. Safe to call twice. */
+  /** Ends the exchange and frees its bytes and its key. Safe to call twice. */
   end(): void {
     this.#abort.abort();
     this.#call.removeEventListener('abort', this.#onCallEnd);
@@ -189,7 +198,7 @@ class RunningFetch {
     return { body: { base64: chunk.toString('base64') }, more };
   }
 
-  /** Text where it is text: nobody has to decode it twice. */
+  /** Returns the rest of the body, as text if possible, so that the plugin need not decode base64. */
   #all(): WireObject {
     const body = this.#rest;
     this.end();
@@ -214,7 +223,10 @@ function keptAnswer({ body, ...head }: FetchAnswer): Json {
   return { ...head, base64: body.toString('base64') };
 }
 
-/** What a repeat is answered without sending. @throws AppError `EFFECT_UNKNOWN` when sending again could act twice */
+/**
+ * Returns the stored answer for a repeat, which sends nothing.
+ * @throws AppError `EFFECT_UNKNOWN` when sending again could act twice
+ */
 function answerOf(earlier: EarlierEffect | undefined): FetchAnswer | undefined {
   if (earlier === undefined) return undefined;
   if (earlier.outcome === undefined) throw new AppError('EFFECT_UNKNOWN', {});

@@ -5,24 +5,27 @@ import { inTime } from '../domain/in-time.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 
-/** The pace of keyed requests. Times are in milliseconds. */
+/** The timing of keyed requests, in milliseconds. */
 export interface IdempotencyTiming {
-  /** How long a claim lasts without renewal: how long a killed instance's request cannot be run again by another. */
+  /**
+   * How long a claim lasts without renewal. After an instance is killed, other instances can run its request again only
+   * after this time.
+   */
   claimMs: number;
-  /** From one renewal to the next. */
+  /** The time between renewals. */
   renewMs: number;
   /** How long a repeat waits for the answer of the run that is under way. */
   waitMs: number;
-  /** How often it asks, for a run on another instance. */
+  /** The time between two checks for a run on another instance. */
   askMs: number;
 }
 
 const TIMING: IdempotencyTiming = { claimMs: 10_000, renewMs: 3_000, waitMs: 5_000, askMs: 200 };
 
-/** When a repeat may come back that found its request still running. */
+/** The `retry-after` of a repeat whose first request still runs. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers beyond this are too large to be kept for a day. */
+/** The largest answer that is stored, in bytes. A stored answer stays for a day. */
 export const LARGEST_KEPT_BODY = 262_144;
 
 export interface IdempotencyKeysDeps {
@@ -32,14 +35,16 @@ export interface IdempotencyKeysDeps {
   /** A new UUID v4. */
   newId(): string;
   timing?: IdempotencyTiming;
-  /** Told once for each request with a key. */
+  /** Called once for each request with a key. */
   onBegun?(result: KeyedResult): void;
 }
 
-/** What a request with a key met: nothing; a run without an answer; its answer; another request; a run under way. */
+/**
+ * What a request with a key found: nothing; a run without an answer; an answer; a different request; a run under way.
+ */
 export type KeyedResult = 'first' | 'again' | 'replayed' | 'mismatch' | 'in-progress';
 
-/** What came of a keyed request: it is to run now, or was answered before. */
+/** The start of a keyed request: it runs now, or it was answered before. */
 export type Begun = { kind: 'run'; run: KeyedRun } | { kind: 'answered'; answer: KeptAnswer & { body: string } };
 
 /** One run of a keyed request. */
@@ -48,20 +53,23 @@ export interface KeyedRun {
   readonly request: KeyedRequest;
 }
 
-/** How a run ends: `always` keeps the answer for repeats, `after-effects` only if there was one, `never` lets them run. */
+/**
+ * How a run ends. `always` stores the answer for repeats. `after-effects` stores it only if there was an effect.
+ * `never` lets repeats run.
+ */
 export type Keeping = 'always' | 'after-effects' | 'never';
 
 /**
- * The first use of a key runs the request, and its repeats get the answer of that run. A run that did not come to an
- * answer, or only to one that asks for another try, is followed by a further one under the same claim: effects are named
- * after the claim, so what happened in an earlier run does not happen again.
+ * Runs the first request with a key, and answers repeats with the stored answer. If a run ends without an answer that
+ * can be stored, the next repeat runs again under the same claim. Effects are named after the claim, so an effect of an
+ * earlier run does not happen again.
  */
 export class IdempotencyKeys {
   readonly #deps: IdempotencyKeysDeps;
   readonly #timing: IdempotencyTiming;
   readonly #owner: string;
   readonly #isAlone: boolean;
-  /** Those under way here, by the id of their claim. */
+  /** The runs under way on this instance, by the id of their claim. */
   readonly #runs = new Map<string, { run: KeyedRun; over: PromiseWithResolvers<void> }>();
   #renewing: NodeJS.Timeout | undefined;
 
@@ -73,7 +81,7 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Waits a while for a run that is under way.
+   * Begins a request. Waits up to `waitMs` if another run of it is under way.
    * @param isGone whether the client has left, which ends the wait
    * @throws AppError `IDEMPOTENCY_MISMATCH`, `IDEMPOTENCY_RUNNING`, `ANSWER_NOT_KEPT`, `UNAVAILABLE`
    */
@@ -108,8 +116,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Ends a run. That the store cannot be reached is no reason to keep the answer from its client: the claim expires, and
-   * a repeat runs again.
+   * Ends a run. If the store cannot be reached, the client still gets its answer. The claim then expires, and a repeat
+   * runs again.
    */
   async end(run: KeyedRun, answer: KeptAnswer, keeping: Keeping): Promise<void> {
     const { status, body } = answer;
@@ -128,7 +136,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Renews nothing any more. Safe to call twice. */
+  /** Stops renewing claims. Safe to call twice. */
   close(): void {
     this.#rest();
     for (const { over } of this.#runs.values()) over.resolve();
@@ -143,7 +151,7 @@ export class IdempotencyKeys {
 
   #over({ claim }: KeyedRun): void {
     const entry = this.#runs.get(claim.id);
-    // Another run may have taken the claim over, even here.
+    // Another run may have taken over the claim, also on this instance.
     if (entry?.run.claim.token !== claim.token) return;
     entry.over.resolve();
     this.#runs.delete(claim.id);
@@ -164,7 +172,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Until the request's run here is over, or it is time to ask. */
+  /** Waits until the request's run on this instance ends, or until the next check is due. */
   async #pause({ scope, key }: KeyedRequest): Promise<void> {
     const here = [...this.#runs.values()].find(({ run }) => run.request.scope === scope && run.request.key === key);
     await inTime(this.#timing.askMs, here?.over.promise ?? new Promise<never>(() => {}));

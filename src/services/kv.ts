@@ -11,15 +11,15 @@ import type { KvService } from './services.ts';
 
 const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
 const PREFIX = /^[A-Za-z0-9:_-]{0,512}$/;
-/** A century: what is to stay longer may as well stay for ever, and no clock runs over. */
+/** The longest lifetime: a century. The limit keeps expiry times in range. */
 const LONGEST_MS = 100 * 365 * 86_400_000;
-/** Expired values that make room in one commit. */
+/** The most expired values that one commit removes to make room. */
 const RECLAIMED = 100;
-/** How long a rerun waits for a lock that its earlier run had. */
+/** How often, and how long apart, a rerun tries to take a lock that its earlier run had. */
 const LOCK_TRIES = 50;
 const LOCK_RETRY_MS = 100;
 
-/** What an effect notes of a lock that was asked for. */
+/** The recorded outcomes of asking for a lock. */
 const HELD = 'held';
 const BUSY = 'busy';
 
@@ -35,7 +35,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
   const owner = newId();
   const isAlone = store.leases.lastsMs === Number.POSITIVE_INFINITY;
 
-  /** Writes in the plugin's turn while all its locks are held; under a name once. */
+  /** Writes when it is the plugin's turn, if all its locks are still held. A named effect is written once. */
   async function write<T extends Json>(
     { pluginId, locks }: KvCaller,
     bytes: number,
@@ -46,7 +46,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
     if (effect === undefined) return await writes.run(pluginId, bytes, fenced);
     return await writes.runAlone(pluginId, async () => {
       const { made } = await writeOnce(store, effect, async (writer) => ({ outcome: await fenced(writer) }));
-      // What an earlier run noted is what the same body made.
+      // The outcome of an earlier run has the same type, because the same body made it.
       return made.outcome as T;
     });
   }
@@ -112,7 +112,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
         after = step.upTo;
       }
       if (effect === undefined) return cleared;
-      // What a run that ended half-way has cleared, its rerun does not find: it counts what it cleared itself.
+      // An earlier run may have ended half-way. The count then has only the keys that this rerun cleared.
       return Number((await writeOnce(store, effect, async () => ({ outcome: cleared }))).made.outcome);
     },
 
@@ -126,7 +126,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
           if (earlier?.outcome === BUSY) return null;
           const lock = await take(writer);
           if (earlier !== undefined) return lock ?? 'later';
-          // It ends with the run at the latest.
+          // The lock ends with the run at the latest, so this effect leaves nothing behind.
           await writer.insertEffect(effect, { outcome: lock === null ? BUSY : HELD, leavesNothing: true });
           return lock;
         });
@@ -135,7 +135,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
         const lock = await writes.runAlone(pluginId, takeAgain);
         if (lock !== 'later') return lock;
       }
-      // The first run went on with the lock, so this one can neither go on without it nor be told that it was busy.
+      // The first run held the lock and went on. So this run can neither go on without the lock nor report it as busy.
       throw new AppError('LOCK_HELD_ELSEWHERE', { name }, { retryAfterSeconds: 1 });
     },
 
@@ -143,7 +143,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
   };
 }
 
-/** A value that the quota has no room for. */
+/** The quota has no room for a value. */
 class NoRoom extends AppError<'INVALID_REQUEST'> {
   constructor(used: KvUsage, quota: KvQuota) {
     super('INVALID_REQUEST', {
@@ -154,7 +154,7 @@ class NoRoom extends AppError<'INVALID_REQUEST'> {
   }
 }
 
-/** A body that is refused once one of the locks is held no longer. */
+/** Wraps a write body: it is refused if one of the locks is no longer held. */
 function underLocks<T>(
   { pluginId, locks }: Pick<KvCaller, 'pluginId' | 'locks'>,
   body: (writer: Writer) => Promise<T>,
@@ -170,7 +170,10 @@ function checkKey(key: string): void {
   if (!KEY.test(key)) throw invalidRequest('invalid key');
 }
 
-/** Undefined for ever: what is not a positive number of seconds is no lifetime. */
+/**
+ * Returns the lifetime in milliseconds; undefined: the value does not expire. A number that is not positive is no
+ * lifetime.
+ */
 function lifetimeMs(ttlSec: number | undefined): number | undefined {
   if (ttlSec === undefined || !(ttlSec > 0)) return undefined;
   return Math.min(ttlSec * 1000, LONGEST_MS);

@@ -19,9 +19,12 @@ import { findTransaction } from './transaction-lookup.ts';
 
 /** How long a request waits for the lane to carry out its intent. */
 const SETTLING_MS = 2_500;
-/** The pause between two looks when nobody tells of a change: another instance's word may be lost. */
+/**
+ * The time between two checks of an intent's outcome. Polling is needed because another instance's notice of a change
+ * may be lost.
+ */
 const LOOK_MS = 250;
-/** The most intents in one commit, so that a long list does not hold up what others write. */
+/** The most intents in one commit, so that a long list does not block other writers. */
 const INTENTS_PER_COMMIT = 100;
 
 export interface LifecycleDeps {
@@ -35,13 +38,13 @@ export interface LifecycleDeps {
 }
 
 /**
- * Changing the course of accepted transactions, and telling the course they took. Nothing here changes a transaction:
- * intents are stored, and the transaction's lane carries them out between its own steps.
+ * Replaces and cancels accepted transactions, and shows their history. This service does not change a transaction
+ * itself: it stores intents, and the transaction's lane carries them out between its own steps.
  */
 export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   const { store, relayers, engine, log, clock, settlingMs = SETTLING_MS } = deps;
 
-  /** Stores an intent, once for each keyed request; resolves with the intent's position. */
+  /** Stores an intent, once for each keyed request. Resolves with the intent's position. */
   async function keep(
     transaction: Transaction,
     action: IntentAction,
@@ -57,7 +60,10 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     return Number(written.made.outcome);
   }
 
-  /** @throws AppError `INVALID_REQUEST` when the lane refused it in time */
+  /**
+   * Waits until the lane has carried out the intent, or for `settlingMs`.
+   * @throws AppError `INVALID_REQUEST` when the lane has refused the intent by then
+   */
   async function untilSettled(transactionId: string, position: number): Promise<void> {
     const deadline = clock.elapsed() + settlingMs;
     const changes = new ChangeWait(
@@ -80,7 +86,10 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     }
   }
 
-  /** The answer to a keyed request whose intent an earlier run has stored, whatever stands in its way by now. */
+  /**
+   * Answers a repeat of a keyed request whose intent an earlier run stored. Checks that would refuse the request now do
+   * not apply.
+   */
   async function again(relayerId: string, transactionId: string, earlier: StoredEffect): Promise<WireObject> {
     const { chain } = await relayers.find(relayerId);
     await untilSettled(transactionId, Number(earlier.outcome));
@@ -161,7 +170,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const { relayer, chain } = await relayers.find(relayerId);
       const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
       const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, relayer.address);
-      // Nobody minds how hexadecimal digits are written.
+      // Hexadecimal digits match in either case.
       const written = /^(0x)?[0-9a-f]+$/i.test(hash) ? hash.toLowerCase() : hash;
       const found = lane === null ? undefined : await store.read.transactionByHash(lane, written);
       if (found?.relayerId !== relayerId) throw new AppError('TRANSACTION_NOT_FOUND', { id: hash });
@@ -183,7 +192,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
 }
 
 /**
- * What is in a block or has ended takes no intents any more.
+ * A transaction that is in a block or has ended takes no more intents.
  * @throws AppError `INVALID_REQUEST` with the reference's text
  */
 function assertRunning(kind: IntentAction['kind'], transaction: Transaction): void {

@@ -1,22 +1,22 @@
 import { AppError } from '../domain/errors.ts';
 import type { Store, Writer } from '../store/store.ts';
 
-/** What one commit may hold of one plugin: other writers wait for it meanwhile. */
+/** The most writes and bytes of one plugin in one commit. Other writers wait for the commit. */
 const MOST_JOINED = 32;
 const MOST_BYTES = 262_144;
 
 interface Job {
   readonly bytes: number;
-  /** Joins a commit with others. Absent: it makes its own. */
+  /** Joins a commit with other jobs. Absent: the job makes its own commit. */
   readonly join?: (writer: Writer) => Promise<() => void>;
   readonly alone?: () => Promise<void>;
   readonly fail: (cause: unknown) => void;
 }
 
 /**
- * The writes of plugins to what is their own. Each plugin has a line: its writes happen in the order in which they
- * were asked for, many in one commit, and only one commit of a plugin is under way. So a flood of one plugin waits
- * behind itself and not in front of other writers, and writes of one plugin never collide within this process.
+ * Orders the writes of plugins to their own data. Each plugin has a queue. Its writes happen in the order in which they
+ * were asked for, many in one commit, and one commit at a time. So a flood of writes from one plugin delays that plugin
+ * and not other writers, and writes of one plugin never collide within this process.
  */
 export class PluginWrites {
   readonly #store: Store;
@@ -27,8 +27,8 @@ export class PluginWrites {
   }
 
   /**
-   * Runs a write body in its turn, with others in one transaction. What it refuses, it refuses with an AppError below
-   * 500 and before it writes anything; whatever else it throws undoes and rejects the others as well.
+   * Runs a write body when it is its turn, in one transaction with others. A body refuses with an AppError below 500,
+   * before it writes anything. Any other error rolls back and rejects the other bodies too.
    */
   run<T>(pluginId: string, bytes: number, body: (writer: Writer) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -48,7 +48,7 @@ export class PluginWrites {
     });
   }
 
-  /** Has something that writes done in its turn, with its own transaction. */
+  /** Runs an action that writes in its own transaction, when it is its turn. */
   runAlone<T>(pluginId: string, act: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#push(pluginId, { bytes: 0, fail: reject, alone: async () => resolve(await act()) });
@@ -82,7 +82,7 @@ export class PluginWrites {
   }
 
   async #commit(group: readonly Job[]): Promise<void> {
-    // The store may run a body again from the start, so the reports are those of its last run.
+    // The store may run the body again, so the reports of its last run count.
     const reports = await this.#store.write(async (writer) => {
       const ended: (() => void)[] = [];
       for (const { join } of group) if (join !== undefined) ended.push(await join(writer));
@@ -92,7 +92,7 @@ export class PluginWrites {
   }
 }
 
-/** Takes what may share a commit from the head of a line: at least one. */
+/** Removes the jobs from the head of a queue that may share a commit: at least one. */
 function takeGroup(line: Job[]): Job[] {
   let bytes = 0;
   let count = 0;

@@ -11,12 +11,12 @@ import { relayerView } from '../domain/relayer/relayer-view.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import type { Reader } from '../store/store.ts';
 
-/** A relayer with what its chain needs to act for it. */
+/** A relayer, and the parts of its chain that act for it. */
 export interface RelayerAccess {
   relayer: Relayer;
   chain: Chain;
   account: Account;
-  /** The live side of its network, connected when first asked for. */
+  /** The client of its network. The first call connects it. */
   client(): ChainClient;
 }
 
@@ -24,15 +24,15 @@ export interface RelayerAccessDeps {
   read: Reader;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
-  /** Absent: whoever may ask, may ask as often as it likes. */
+  /** Absent: requests to relayers are not limited. */
   limit?: RelayerLimit | undefined;
 }
 
-/** Counts what relayers are asked to do, whoever asks. */
+/** Limits the requests to each relayer, whoever makes them. */
 export interface RelayerLimit {
   /**
-   * All of what is asked for, or none; 1 where no `count` is given.
-   * @throws AppError `RELAYER_LIMITED` when that is more than the relayer takes now; `INVALID_REQUEST`: than it ever takes
+   * Takes all `count` requests or none. `count` is 1 by default.
+   * @throws AppError `RELAYER_LIMITED` when the relayer takes fewer now; `INVALID_REQUEST` when it never takes so many
    */
   take(relayerId: string, count?: number): Promise<void>;
 }
@@ -54,7 +54,10 @@ export class RelayerDirectory {
     if (!(await this.#deps.read.hasRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
   }
 
-  /** For reading, which is never gated. @throws AppError `RELAYER_NOT_FOUND` */
+  /**
+   * Finds a relayer for reading. A paused or disabled relayer can be read.
+   * @throws AppError `RELAYER_NOT_FOUND`
+   */
   async find(relayerId: string): Promise<RelayerAccess> {
     const relayer = await this.#deps.read.relayer(relayerId);
     if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
@@ -67,7 +70,7 @@ export class RelayerDirectory {
   }
 
   /**
-   * For whatever signs, sends or calls out. Paused is tested before disabled, as in the reference.
+   * Finds a relayer to sign, send or call out with. Checks paused before disabled, as the reference does.
    * @throws AppError `RELAYER_NOT_FOUND`, `RELAYER_PAUSED`, `RELAYER_DISABLED`
    */
   async findActive(relayerId: string): Promise<RelayerAccess> {
@@ -79,8 +82,8 @@ export class RelayerDirectory {
   }
 
   /**
-   * The same for a request that asks for more work: it counts against the relayer's limit. Cancellations do not, so that
-   * nobody is kept from stopping what was asked for.
+   * Does the same for a request for more work, and counts it against the relayer's limit. Cancellations use {@link
+   * findActive}, because a limit must not keep anybody from stopping a transaction.
    * @throws AppError also `RELAYER_LIMITED`
    */
   async enter(relayerId: string, count = 1): Promise<RelayerAccess> {
@@ -89,7 +92,7 @@ export class RelayerDirectory {
     return access;
   }
 
-  /** The account as it is where something is signed: with its chain, and what it has under way. */
+  /** Returns the account for signing: with its chain's identity and the cost of its open transactions. */
   async signingAccount({ relayer, chain, account }: RelayerAccess): Promise<Account> {
     const { read } = this.#deps;
     const { networkType, network, address } = relayer;
@@ -110,7 +113,10 @@ export class RelayerDirectory {
     return relayerView(relayer, this.chainOf(relayer).policyView(relayer.policies));
   }
 
-  /** The family of a stored relayer or transaction; that it is missing is a fault of the set-up. */
+  /**
+   * Returns the chain family of a stored relayer or transaction.
+   * @throws Error when the set-up lacks the family
+   */
   chainOf({ networkType }: Pick<Relayer, 'networkType'>): Chain {
     const chain = this.#deps.chains.get(networkType);
     if (chain === undefined) throw new Error(`No chain family ${networkType}`);

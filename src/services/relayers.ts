@@ -14,23 +14,23 @@ export interface RelayersDeps {
   relayers: RelayerDirectory;
   /** Makes a relayer and resolves with it. */
   create(body: unknown, by: Caller): Promise<Relayer>;
-  /** Ends one of which nothing is under way. */
+  /** Deletes a relayer that has no transaction under way. */
   remove(relayerId: string, by: Caller): Promise<void>;
-  /** Changes a relayer and resolves with it as it is then. */
+  /** Changes a relayer and resolves with the changed relayer. */
   update(relayerId: string, body: unknown, by: Caller): Promise<Relayer>;
 }
 
-/** What relayers there are, and how each one stands. Never gated by `paused` or `disabled`. */
+/** Shows, creates, changes and deletes relayers. `paused` and `disabled` block none of this. */
 export function createRelayersService({ read, relayers, create, remove, update }: RelayersDeps): RelayersService {
   const identityOf = ({ networkType, network }: Relayer) => read.chainIdentity(networkType, network);
   const viewOf = (relayer: Relayer) => relayers.viewOf(relayer);
 
-  /** What the lane counts next: by the chain and the store, or by the store alone where no endpoint tells. */
+  /** Returns the lane's next sequence, from the chain and the store. Uses the store alone when no endpoint answers. */
   async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, Told>> {
     const { relayer, chain, account } = access;
     if (chain.counter === undefined) return {};
     const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, account.address);
-    // In this order: one that is in a block meanwhile is counted there.
+    // The store is read first. A transaction that gets into a block in between is then counted by the chain.
     const known = lane === null ? null : await read.knownSequence(lane);
     const counted = await askedOf(access, (client) => nextOf(client, relayer, identity));
     const next = known !== null && (counted.value === null || known > counted.value) ? known : counted.value;
@@ -103,13 +103,15 @@ function nextOf(
   throw new AppError('NOT_AVAILABLE_YET', { what: 'The sequence', networkType });
 }
 
-/** How long the chain may take: who asks how a relayer stands had better hear what is known than wait. */
+/**
+ * The longest wait for the chain. A caller that asks for a relayer's state should get the known part rather than wait.
+ */
 const ASK_MS = 5_000;
 
-/** What the chain says; null with the reason where it is not to be had. */
+/** A value from the chain; null, with the reason, when the chain gives none. */
 type Told = { value: bigint; reason?: never } | { value: null; reason: string };
 
-/** @throws what is no trouble of the endpoints, such as that the family cannot tell */
+/** @throws errors that are not the endpoints' fault, such as that the family has no such value */
 async function askedOf(access: RelayerAccess, ask: (client: ChainClient) => Promise<bigint>): Promise<Told> {
   const asked = async () => ({ value: await ask(access.client()) });
   try {
@@ -125,7 +127,7 @@ function shown({ value }: Told): string | null {
   return value?.toString() ?? null;
 }
 
-/** Why what is null is so, by its key; nothing where all is known. */
+/** Returns the reason for each value that is null, by its key; empty when all values are known. */
 function unavailable(told: Readonly<Record<string, Told>>): { unavailable?: Record<string, string> } {
   const reasons = Object.entries(told).flatMap(([key, { reason }]) => (reason === undefined ? [] : [[key, reason]]));
   return reasons.length === 0 ? {} : { unavailable: Object.fromEntries(reasons) };

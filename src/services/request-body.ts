@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
 import { unknownFields } from '../domain/json/unknown-field.ts';
 
-/** A client's own key may stand in the reason, and may be a megabyte long. */
+/** The longest reason. A reason may quote a key from the client's body, which can be a megabyte long. */
 const LONGEST_REASON = 1_000;
-/** A body can have a million faults; nobody reads more than a few. */
+/** The most faults in a reason. A body can have a million of them. */
 const MOST_FAULTS = 20;
 
 /**
- * Takes a request's body apart.
- * @param base stands before the places that the reason names
+ * Parses a request's body.
+ * @param base the path that the reason puts before each place
  * @throws AppError `INVALID_REQUEST`, which names each place and what is wrong there
  */
 export function parseBody<S extends z.ZodType>(

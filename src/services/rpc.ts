@@ -20,13 +20,19 @@ import type { RpcService } from './services.ts';
 const MOST_CALLS = 1_000;
 const CALLS_AT_ONCE = 32;
 
-/** Whether a JSON-RPC call may do more than read: what is not known to only read may, and what cannot be read here. */
+/**
+ * Whether a JSON-RPC call may do more than read. A method that is not known to only read may, and so may a call without
+ * a readable method.
+ */
 export function rpcMayAct(body: unknown): boolean {
   const method = methodOf(body);
   return method === undefined || !onlyReads(method);
 }
 
-/** What a plugin or a key has to be allowed for a call: methods of a family's own that sign or send are what they are. */
+/**
+ * Returns the right that a call needs. The family's own methods that sign or send need `sign` or `send`; all others
+ * need `rpc`.
+ */
 export function rpcRight(body: unknown): RelayerGrant {
   const kind = ownKind(methodOf(body) ?? '') ?? 'answer';
   return kind === 'answer' ? 'rpc' : kind;
@@ -38,7 +44,7 @@ export interface RpcDeps {
   runOwn: RunOwnCall;
 }
 
-/** JSON-RPC calls: those of a relayer's family, and those that are passed through to a node, which reads them itself. */
+/** Runs JSON-RPC calls. The relayer's family answers some methods itself. All others are passed on to a node. */
 export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcService {
   async function pass(
     relayerId: string,
@@ -46,17 +52,17 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     effect: Effect | undefined,
     ask: (access: RelayerAccess, body: unknown, index: number) => Promise<RpcOutcome>,
   ): Promise<RpcOutcome[]> {
-    // Without a method a call is refused, and nothing is there to be noted.
+    // A call without a method is refused, so there is nothing to record.
     const mayAct = (body: unknown) => methodOf(body) !== undefined && rpcMayAct(body);
     const keyed = bodies.some(mayAct) ? effect : undefined;
     const earlier = await earlierEffect(store.read, keyed);
     if (earlier?.outcome !== undefined) return earlier.outcome as unknown as RpcOutcome[];
     const known = await relayers.find(relayerId);
-    // Asking again could act twice.
+    // Another call could act twice.
     if (earlier !== undefined && !bodies.filter(mayAct).every((body) => mayBeAskedTwice(known, body)))
       throw new AppError('EFFECT_UNKNOWN', {});
     const access = await relayers.enter(relayerId, bodies.length);
-    // A node takes no part in a commit: that it will be asked is noted before, what it answered after.
+    // A node's action cannot be part of a commit. So the start is recorded before the call, and the outcome after it.
     if (keyed !== undefined && earlier === undefined) await beginEffect(store, keyed);
     const outcomes: RpcOutcome[] = [];
     for (let start = 0; start < bodies.length; start += CALLS_AT_ONCE) {
@@ -64,13 +70,14 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
       outcomes.push(...(await Promise.all(some.map((body, index) => ask(access, body, start + index)))));
     }
     if (keyed === undefined) return outcomes;
-    // A request that is nothing but these calls may be tried again; a plugin goes on by what the node said.
+    // After an error, a plain request may be tried again, so no outcome is recorded. A plugin has already acted on the
+    // node's answer, so its outcome is recorded.
     const isDone = outcomes.every(({ error }, index) => error === undefined || !mayAct(bodies[index]));
     if (isDone || keyed.isStep) await settleEffect(store, keyed, storable(outcomes));
     return outcomes;
   }
 
-  /** One that sends is accepted in the commit of its own effect, like any other transaction. */
+  /** A call that sends is accepted in one commit with its effect, like any other transaction. */
   async function sendOwn(
     relayerId: string,
     body: unknown,
@@ -83,7 +90,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     if (earlier !== undefined && earlier.transactionId === null) return earlier.outcome as unknown as RpcOutcome;
     const outcome = await runOwn(relayerId, body, method, { effect, spender, actor });
     if (outcome.error === undefined || effect?.isStep !== true) return outcome;
-    // What a plugin goes on by, where nothing was accepted.
+    // Nothing was accepted, but a plugin acts on this outcome. So it is recorded.
     await writeOnce(store, effect, async () => ({ outcome: storable(outcome) }));
     return outcome;
   }
@@ -119,14 +126,14 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
   };
 }
 
-/** What fails is an entry of its own in the answer to a batch: it says nothing of the others (JSON-RPC 2.0, section 6). */
+/** Turns an error into an entry of a batch's answer: it does not affect the other calls (JSON-RPC 2.0, section 6). */
 function noCall(error: unknown): RpcOutcome {
   if (!(error instanceof AppError)) throw error;
   const [code, message] = error.code === 'INVALID_REQUEST' ? [-32_600, 'Invalid Request'] : [-32_603, error.code];
   return { jsonrpc: '2.0', error: { code, message, description: error.message } };
 }
 
-/** The id of a call, where it has one that an answer can have. */
+/** Returns the id of a call, if an answer can have that id. */
 function echoOf(body: unknown): Pick<RpcOutcome, 'id'> {
   try {
     const { id } = readCall(body);
@@ -136,7 +143,10 @@ function echoOf(body: unknown): Pick<RpcOutcome, 'id'> {
   }
 }
 
-/** What a family signs itself is harmless to sign twice, and what it sends has an effect of its own. */
+/**
+ * Whether a call may safely be repeated. The family's own signatures may, and its own sends have effects of their own.
+ * The chain executes signed bytes once, however often they arrive.
+ */
 function mayBeAskedTwice({ chain, client }: RelayerAccess, body: unknown): boolean {
   const method = methodOf(body) ?? '';
   return client().methods?.has(method) === true || chain.takesSignedBytes?.(method) === true;
@@ -148,7 +158,7 @@ function partOf(effect: Effect, index: number): Effect {
   return { ...effect, payloadHash };
 }
 
-/** As the store keeps it: integers beyond 2^53 lose digits. */
+/** Converts outcomes for the store. Integers beyond 2^53 lose digits. */
 function storable(outcome: RpcOutcome | RpcOutcome[]): Json {
   return JSON.parse(writeJson(outcome)) as Json;
 }

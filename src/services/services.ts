@@ -17,12 +17,12 @@ import type { SignersService } from './settings/signers.ts';
 import type { DeliveriesService } from './webhooks/deliveries.ts';
 
 /**
- * The services. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
- * Bodies arrive unparsed and views leave in the wire's form. Every method throws `AppError`.
+ * The services. HTTP routes and plugin capabilities call the same services, so that neither can bypass a policy. Bodies
+ * arrive unparsed, and views are returned in the wire format. Every method throws `AppError`.
  *
- * A method that changes settings, sends, replaces or cancels is told who asks, and leaves an audit record. A method with
- * an effect takes the effect's name when the request has an idempotency key: under one name it happens once, and answers
- * with what came of it.
+ * A method that changes settings, sends, replaces or cancels gets the caller and writes an audit record. A method with
+ * an effect gets the effect's name if the request has an idempotency key. Under one name the effect happens once, and
+ * repeats get its outcome.
  */
 export interface Services {
   readonly transactions: TransactionsService;
@@ -36,7 +36,7 @@ export interface Services {
   readonly effects: EffectsService;
 }
 
-/** Those that plugins have no use for, besides. */
+/** All services, including those that plugins do not use. */
 export interface ApiServices extends Services {
   readonly deliveries: DeliveriesService;
   readonly signers: SignersService;
@@ -48,15 +48,16 @@ export interface ApiServices extends Services {
 
 export interface TransactionsService {
   /**
-   * Accepts a request: what this resolves with is on disk. 404, 403 paused or disabled, 400; for a plugin under limits
-   * also `GRANT_EXCEEDED` and `BUDGET_SPENT`.
+   * Accepts a request. It resolves after the transaction is on disk. 404; 403 paused or disabled; 400. For a plugin
+   * under limits also `GRANT_EXCEEDED` and `BUDGET_SPENT`.
    */
   send(relayerId: string, body: unknown, effect?: Effect, spender?: Spender, by?: Actor): Promise<WireObject>;
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /**
-   * Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. One that is in a block
-   * and failed there has the status `failed`, though that is not final yet; likewise one whose noop is there.
+   * Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. The status looks ahead
+   * of a block that is not final yet: it is `failed` for a transaction that failed in the block. For a transaction
+   * whose noop is in the block it is the status that the noop leads to.
    */
   wait(
     relayerId: string,
@@ -66,21 +67,24 @@ export interface TransactionsService {
   ): Promise<WireObject | undefined>;
 }
 
-/** The course of accepted transactions: changing it, and telling it. Intents are 403 for paused and disabled relayers. */
+/**
+ * Replaces and cancels accepted transactions, and shows their history. Changes are 403 for paused and disabled
+ * relayers.
+ */
 export interface LifecycleService {
   /**
-   * Asks for something else in the place of a transaction that is in no block. Resolves once that is signed; after a
-   * few seconds without that, with the transaction as it is: the intent is stored and tried on.
-   * 404; 400, also for a transaction in another state, or when the lane refuses.
+   * Replaces a transaction that is in no block. Resolves once the replacement is signed. If that takes more than a few
+   * seconds, resolves with the transaction as it is; the intent is stored and carried out later. 404; 400, also for a
+   * transaction in another state, or when the lane refuses.
    */
   replace(relayerId: string, transactionId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
-  /** Asks that nothing more comes of a transaction. Resolves as `replace` does. 404, 400 in another state. */
+  /** Cancels a transaction. Resolves like `replace`. 404; 400 in another state. */
   cancel(relayerId: string, transactionId: string, effect?: Effect, by?: Actor): Promise<WireObject>;
-  /** Asks the same of all that are in no block. Resolves once these intents are stored, with the ids. */
+  /** Cancels all transactions that are in no block. Resolves with their ids once the intents are stored. */
   cancelPending(relayerId: string, by?: Actor): Promise<WireObject>;
-  /** The latest that was given the sequence. 404; 501 for a family that looks up none. */
+  /** The latest transaction with the sequence. 404; 501 for a family without this lookup. */
   bySequence(relayerId: string, sequence: bigint): Promise<WireObject>;
-  /** The one of which a signed version has the hash, however it ended. 404. */
+  /** The transaction with a signed version that has this hash, however it ended. 404. */
   byHash(relayerId: string, hash: string): Promise<WireObject>;
   /** What happened to a transaction, oldest first. */
   timeline(relayerId: string, transactionId: string): Promise<WireObject>;
@@ -97,7 +101,7 @@ export interface RelayersService {
   update(relayerId: string, body: unknown, by: Caller): Promise<WireObject>;
   /** `GET /relayers/{id}/status`. */
   status(relayerId: string): Promise<WireObject>;
-  /** `GET /relayers/{id}/balance`: null while no endpoint tells it, and `unavailable` says why. */
+  /** `GET /relayers/{id}/balance`. The balance is null while no endpoint answers, and `unavailable` says why. */
   balance(relayerId: string): Promise<{ balance: bigint | null; unit: string; unavailable?: Record<string, string> }>;
 }
 
@@ -113,14 +117,14 @@ export interface NotificationsService {
   remove(id: string, by: Caller): Promise<void>;
 }
 
-/** Signatures over what is not sent. 404, 403 paused or disabled, 400. */
+/** Signs without sending. 404; 403 paused or disabled; 400. */
 export interface SigningService {
   /** `POST /relayers/{id}/sign`. */
   signMessage(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
   /** `POST /relayers/{id}/sign-typed-data`. */
   signTypedData(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
   signTransaction(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
-  /** What a transaction costs its user, whom the relayer spares the fee: `POST …/transactions/sponsored/quote`. */
+  /** The user's price of a transaction whose fee the relayer pays: `POST …/transactions/sponsored/quote`. */
   quoteSponsored(relayerId: string, body: unknown): Promise<WireObject>;
   /** The same transaction with the payment in it, signed by the relayer: `POST …/transactions/sponsored/build`. */
   buildSponsored(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
@@ -128,19 +132,21 @@ export interface SigningService {
 
 export interface RpcService {
   /**
-   * A node's refusal is part of the outcome; only what is wrong with the call itself throws. `EFFECT_UNKNOWN` when an
-   * earlier run asked a node to act, nobody knows what came of it, and asking again could act twice. A plugin's limits
-   * hold for methods of a family's own that send.
+   * Runs a call. A node's refusal is part of the outcome; only an invalid call throws. Throws `EFFECT_UNKNOWN` when an
+   * earlier run asked a node to act, the outcome is unknown, and another call could act twice. A plugin's limits apply
+   * to the family's own methods that send.
    */
   call(relayerId: string, body: unknown, effect?: Effect, spender?: Spender, by?: Actor): Promise<RpcOutcome>;
-  /** The same for several calls: one outcome for each, in their order. What is no call is an error among them. */
+  /**
+   * Runs several calls. Returns one outcome for each, in their order. An invalid call is an error among the outcomes.
+   */
   batch(relayerId: string, bodies: readonly unknown[], effect?: Effect, by?: Actor): Promise<RpcOutcome[]>;
 }
 
 /**
  * A plugin's own key-value store. Keys and names of locks: 1 to 512 of `A-Z a-z 0-9 : _ -`. Values are JSON texts that
- * nobody here reads. What changes values happens in the order in which it was asked for, and is refused once a lock of
- * its caller is held no longer.
+ * the service does not parse. Changes happen in the order in which they were asked for. A change is refused if its
+ * caller no longer holds one of its locks.
  */
 export interface KvService {
   /** The JSON text, or null. */
@@ -152,11 +158,14 @@ export interface KvService {
   exists(pluginId: string, key: string): Promise<boolean>;
   /** A page (`kv_page`) of the keys that begin with `prefix` and come after `after`, in order. */
   listKeys(pluginId: string, prefix: string, after?: string): Promise<string[]>;
-  /** Deletes all values, step by step until the signal comes; resolves with their number. Locks stay. */
+  /**
+   * Deletes all values in steps, and stops when the signal aborts. Resolves with the number of deleted values. Locks
+   * stay.
+   */
   clear(caller: KvCaller, effect: Effect | undefined, signal: AbortSignal): Promise<number>;
   /**
-   * Takes a lock for so many milliseconds; null when it is held. The rerun of a call that had it gets it anew, and waits
-   * a few seconds for it: 503 after that.
+   * Takes a lock for `forMs` milliseconds; null when it is held. If an earlier run of the call had the lock, the rerun
+   * takes it again and waits a few seconds for it. After that it is 503.
    */
   lock(
     caller: Pick<KvCaller, 'pluginId'>,
@@ -165,6 +174,6 @@ export interface KvService {
     effect: Effect | undefined,
     signal: AbortSignal,
   ): Promise<KvLock | null>;
-  /** False when it was held no longer. */
+  /** Returns false when the lock was no longer held. */
   unlock(pluginId: string, lock: KvLock): Promise<boolean>;
 }

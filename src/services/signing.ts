@@ -17,9 +17,12 @@ export interface SigningDeps {
   signerOf(relayer: Relayer): Promise<Signer>;
 }
 
-/** Signing without sending. Gated like sending, also for plugins, where the reference forgets to. */
+/**
+ * Signs without sending. Paused and disabled relayers refuse it like sending, also for plugins, where the reference
+ * does not check.
+ */
 export function createSigningService({ store, relayers, signerOf }: SigningDeps): SigningService {
-  /** Signs, and notes who asked for that before the signature leaves. */
+  /** Signs, and records the caller before the signature is returned. */
   function once(
     signed: SignedFor,
     effect: Effect | undefined,
@@ -29,7 +32,10 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
     return answerOnce(store, effect, act, (writer) => noteSigned(writer, by, signed));
   }
 
-  /** @throws AppError also where the relayer's family has no sponsorship */
+  /**
+   * Finds the relayer and its sponsorship.
+   * @throws AppError also when the relayer's family has no sponsorship
+   */
   async function sponsoring(relayerId: string) {
     const access = await relayers.enter(relayerId);
     const { relayer, chain, client } = access;
@@ -83,7 +89,7 @@ const WHAT = {
   sponsorship: 'Sponsoring transactions',
 };
 
-/** In the words that the family has for it. */
+/** Makes the error for an unsupported operation, in the family's words if it has any. */
 function notSupported(part: keyof typeof WHAT, { type, description: { refusals = {} } }: Chain): AppError {
   const said = part === 'transaction' ? undefined : refusals[part];
   return said === undefined

@@ -11,7 +11,7 @@ import {
 } from '../domain/transaction/spending.ts';
 import type { Store, Writer } from '../store/store.ts';
 
-/** Settled rows that one commit takes in while a budget seems to be spent. */
+/** The most settled rows that one commit folds while a budget seems to be spent. */
 const FOLDED_AT_ONCE = 500;
 
 /** A transaction that is about to be accepted for a plugin under limits. */
@@ -22,26 +22,26 @@ export interface Asked {
   request: JsonObject;
 }
 
-/** Holds what plugins send to the limits of their grants. */
+/** Enforces the limits of plugins' grants on what they send. */
 export interface SpendingGuard {
   /**
-   * Runs a write that accepts a transaction; its body reserves first. Of one budget one runs at a time, so that
-   * instances collide with each other only.
+   * Runs a write that accepts a transaction. The write calls `reserve` first. Writes for one budget run one at a time,
+   * so that only different instances can collide.
    * @throws AppError `GRANT_EXCEEDED`, `BUDGET_SPENT`; then nothing is written
    */
   within<T>(spender: Spender | undefined, asked: Asked, write: (reserve: Reserve) => Promise<T>): Promise<T>;
 }
 
-/** Reserves in the commit of the given writer; nothing where there is no budget. */
+/** Reserves spending in the writer's commit. Does nothing without a budget. */
 export type Reserve = (writer: Writer) => Promise<void>;
 
 const NOTHING: Reserve = async () => {};
 
-/** @param store where budgets are kept */
+/** @param store the store that holds the budgets */
 export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>): SpendingGuard {
   const lines = new Map<string, Promise<unknown>>();
 
-  /** One after the other under each key; a failure does not stop those behind. */
+  /** Runs jobs with the same key one after the other. A failed job does not stop those behind it. */
   function inLine<T>(key: string, run: () => Promise<T>): Promise<T> {
     const before = lines.get(key) ?? Promise.resolve();
     const mine = before.then(run, run);
@@ -67,7 +67,8 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
         });
       } catch (error) {
         if (!(error instanceof BudgetShort)) throw error;
-        // What has ended meanwhile is given back before anything is refused, a part in each commit.
+        // First gives back the spending of transactions that have ended, a part in each commit. Refuses only when none
+        // is left.
         if ((await store.write((writer) => writer.foldSpending(pluginId, relayerId, FOLDED_AT_ONCE))) > 0) continue;
         throw await refusalOf(error.shortage, reservation, chain.unit);
       }
@@ -100,8 +101,8 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
 }
 
 /**
- * Checks what can be told of a request by itself.
- * @returns what its budget has to bear; undefined where there is none
+ * Checks a request against the limits that do not depend on other requests.
+ * @returns the request's reservation in its budget; undefined without a budget
  * @throws AppError `GRANT_EXCEEDED`
  */
 function reservationOf({ pluginId, caveats }: Spender, asked: Asked): Reservation | undefined {
@@ -124,7 +125,7 @@ function freeFrom(isMoreThanAll: boolean, at: number | null): string {
   return at === null ? 'an hour after what is under way has ended' : new Date(at).toISOString();
 }
 
-/** Undoes the commit that would have overdrawn a budget. */
+/** Rolls back the commit that would have overdrawn a budget. */
 class BudgetShort extends Error {
   readonly shortage: Shortage;
 

@@ -7,10 +7,10 @@ import type { Timestamp, Transaction } from '../domain/transaction/transaction.t
 import { isFinal } from '../domain/transaction/transaction-state.ts';
 import { wireTime } from '../domain/wire-time.ts';
 
-/** The most events that a timeline shows: the first, and of more than so the latest. */
+/** The most events in a timeline. If there are more, it shows the first and the latest. */
 export const TIMELINE_EVENTS = 500;
 
-/** What the store holds of a transaction's course. */
+/** The stored records of a transaction's history. */
 export interface Course {
   transaction: Transaction;
   attempts: readonly Attempt[];
@@ -57,7 +57,7 @@ function ofAttempt(attempt: Attempt, chain: Pick<Chain, 'attemptView'>): Timelin
   const content = chain.attemptView?.(attempt);
   const signed = { at: createdAt, event: 'signed', version, purpose, hash, ...(content && { content }) };
   if (acceptedAt === null) return [signed];
-  // What a block showed first was taken by somebody whom nobody saw.
+  // An attempt that was first seen in a block has no known endpoint.
   const by = acceptedBy == null ? {} : { endpoint: acceptedBy };
   return [signed, { at: acceptedAt, event: 'submitted', version, hash, ...by }];
 }

@@ -2,7 +2,10 @@ import { AppError } from '../domain/errors.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Reader } from '../store/store.ts';
 
-/** A transaction under its own relayer. @throws AppError `RELAYER_NOT_FOUND`, `TRANSACTION_NOT_FOUND` */
+/**
+ * Finds a transaction of a relayer.
+ * @throws AppError `RELAYER_NOT_FOUND`, `TRANSACTION_NOT_FOUND`
+ */
 export async function findTransaction(
   read: Pick<Reader, 'transaction' | 'hasRelayer'>,
   relayerId: string,

@@ -24,8 +24,8 @@ import { createSpendingGuard } from './spending.ts';
 import { findTransaction } from './transaction-lookup.ts';
 
 /**
- * The shortest pause between two looks at a transaction that is waited for. The engine tells of every change, so these
- * looks only find what it could not tell, and many who wait must not take up the store with them.
+ * The shortest time between two reads of a transaction that somebody waits for. The engine announces every change, so
+ * these reads only find changes whose notice was lost. The limit keeps many waiting callers from loading the store.
  */
 const SHORTEST_INTERVAL_MS = 1_000;
 
@@ -41,8 +41,9 @@ export interface TransactionsDeps {
 }
 
 /**
- * The transaction that bytes of a client are already, unless that ended in vain: posted twice, they have one effect.
- * @throws AppError `TRANSACTION_EXISTS` when it is another relayer's
+ * Finds the transaction that a client's signed bytes already are, unless it ended without effect. Posted twice, the
+ * bytes have one effect.
+ * @throws AppError `TRANSACTION_EXISTS` when it belongs to another relayer
  */
 async function twinOf(
   read: Pick<Reader, 'transactionByContent' | 'transactionByHash'>,
@@ -55,25 +56,28 @@ async function twinOf(
   return twin?.id;
 }
 
-/** A request, and what it would be as a transaction. */
+/** A parsed request, and the transaction it would become. */
 interface Parsed {
   parsed: ParsedRequest;
   transaction: Transaction;
 }
 
-/** For who answers with a signature. */
+/** Waits for signatures, for callers that answer with one. */
 export interface SignatureWait {
-  /** Resolves with the transaction once it was signed or has ended, or with `undefined` after so many milliseconds. */
+  /** Resolves with the transaction once it is signed or has ended, or with `undefined` after `timeoutMs`. */
   untilSigned(relayerId: string, transactionId: string, timeoutMs: number): Promise<WireObject | undefined>;
-  /** Whether bytes that a client made are a transaction already. What is no request is none. */
+  /** Whether a client's signed bytes are a transaction already. False for an invalid request. */
   isKnown(relayerId: string, body: unknown): Promise<boolean>;
 }
 
-/** Accepting transactions and telling where they stand. */
+/** Accepts transactions and shows their state. */
 export function createTransactionsService(deps: TransactionsDeps): TransactionsService & SignatureWait {
   const { store, relayers, engine, metrics, clock, log, newId } = deps;
   const spending = createSpendingGuard(store);
-  /** Clients ask for a transaction until it ends: while it is the same record of the store, its view is the same as well. */
+  /**
+   * Caches the view of a transaction record, because clients poll a transaction until it ends. The view is the same as
+   * long as the store returns the same record.
+   */
   const viewOf = oncePerObject((transaction: Transaction) =>
     Object.freeze(relayers.chainOf(transaction).transactionView(transaction)),
   );
@@ -81,20 +85,20 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   async function accept(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { parsed, transaction } = await parse(access, body);
     const { account, client } = access;
-    // What is known already was looked at when it was new.
+    // A known transaction was screened when it was new.
     if ((await twinOf(store.read, transaction, parsed.signedAs)) === undefined)
       await client().screen?.(parsed, { ...account, identity: chainOfLane(transaction.lane) });
     return { parsed, transaction };
   }
 
-  /** What a request would be as a transaction. */
+  /** Parses a request and makes its transaction. */
   async function parse(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { relayer, chain, account } = access;
     const now = await store.now();
     const { id: relayerId, networkType, network, address } = relayer;
     const identity = await store.read.chainIdentity(networkType, network);
     const parsed = chain.parseRequest(body, { ...account, identity }, now);
-    // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
+    // This happens only before the relayer's first check has ended. Until then, the chain of the network is unknown.
     if (identity === undefined) throw networkNotReached(network);
     const lane = laneKey(networkType, identity, address);
     const transaction = newTransaction({ ...parsed, id: newId(), relayerId, networkType, lane, createdAt: now });
@@ -106,8 +110,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   }
 
   /**
-   * What becomes of a transaction by the block that it is in, unless a reorganisation takes that back: whoever waits for
-   * it to be mined must not take a revert, or the noop of what was canceled, for its effect.
+   * Returns the status that a mined transaction has unless its block is reorganised away. A caller that waits for
+   * mining must not mistake a revert, or the noop of a canceled transaction, for success.
    */
   async function statusInBlock(chain: Chain, transaction: Transaction): Promise<TransactionStatus> {
     const { id, status, hash, noopEnd } = transaction;
@@ -119,13 +123,13 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
   const looks = new Map<string, Promise<Transaction>>();
 
-  /** One look for all who ask in the same turn, as those do whom the same change has woken. */
+  /** Reads a transaction once for all callers in the same turn, such as those that one change has woken. */
   function look(relayerId: string, transactionId: string): Promise<Transaction> {
     const key = JSON.stringify([relayerId, transactionId]);
     const begun = looks.get(key);
     if (begun !== undefined) return begun;
     const looking = turn().then(() => {
-      // Who asks from here on may know of a change that this look misses.
+      // A later caller may know of a change that this read misses.
       looks.delete(key);
       return findTransaction(store.read, relayerId, transactionId);
     });
@@ -133,7 +137,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     return looking;
   }
 
-  /** Looks at each change, and now and then without one. Undefined after the time-out. */
+  /** Waits until `holds` is true. Checks after each change, and at intervals. Undefined after the time-out. */
   async function until(
     relayerId: string,
     transactionId: string,

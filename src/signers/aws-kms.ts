@@ -15,7 +15,7 @@ const configSchema = z.strictObject({
   endpoint: serviceUrlSchema.optional().describe('Of a private endpoint; absent: the public one of the region'),
 });
 
-/** What `Sign` is asked for, by curve. */
+/** The parameters of `Sign`, by curve. */
 const ALGORITHMS: Record<Curve, { MessageType: 'DIGEST' | 'RAW'; SigningAlgorithm: SigningAlgorithmSpec }> = {
   secp256k1: { MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' },
   ed25519: { MessageType: 'RAW', SigningAlgorithm: 'ED25519_SHA_512' },
@@ -25,7 +25,9 @@ const EXCHANGE_MS = 4_000;
 
 const VARIABLES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
 
-/** `aws_kms`: a key of AWS Key Management Service, asked for by AWS's own client, which is loaded for the first of them. */
+/**
+ * `aws_kms`: a key of AWS Key Management Service. Uses AWS's own client, which is loaded with the first such signer.
+ */
 export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'aws_kms',
   curves: ['secp256k1', 'ed25519'],
@@ -71,9 +73,9 @@ function settings(
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...credentials(secrets),
-    // The client asks again by itself, and only where the service says that it did nothing or was not reached.
+    // The client retries by itself, and only where the service says that it did nothing or was not reached.
     maxAttempts: 3,
-    // The first two do not count what comes after the head of an answer; the third does.
+    // The first two limits end with the head of an answer. The third one covers what comes after it, too.
     requestHandler: {
       connectionTimeout: 2_000,
       requestTimeout: EXCHANGE_MS,
@@ -84,8 +86,8 @@ function settings(
 }
 
 /**
- * The client finds credentials as every AWS client does, and reads the process's environment for it. Those in `.env` are
- * not there; it also gets them, and what was read is known as a secret.
+ * The client finds credentials as every AWS client does, from the environment of the process. Variables in `.env` are
+ * not there, so it also gets those. The values that are read here are known as secrets.
  */
 function credentials(secrets: SignerTools['secrets']): Pick<KMSClientConfig, 'credentials'> {
   const [accessKeyId, secretAccessKey, sessionToken] = VARIABLES.map((name) => variableIn(secrets, name));
@@ -93,14 +95,14 @@ function credentials(secrets: SignerTools['secrets']): Pick<KMSClientConfig, 'cr
   return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
 }
 
-/** The errors of the client carry requests and answers; what is passed on is what the service said. */
+/** Passes on only what the service said. The errors of the client carry requests and answers. */
 async function asked<Answer>(region: string, ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
   } catch (error) {
     const { name, $metadata, code } = error as Failure;
     const status = $metadata?.httpStatusCode;
-    // Advice for who reads the client's own errors comes after the first line.
+    // Only the first line is the service's. The client's advice for its users comes after it.
     const said = messageOf(error).split('\n', 1)[0] || code || 'it gave no reason';
     const place = `AWS KMS in ${region}`;
     throw new Error(status === undefined ? `${place}: ${said}` : `${place} answered ${status}: ${name}: ${said}`);

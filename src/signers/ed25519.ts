@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
-/** The key pair of an Ed25519 seed (RFC 8032), in OpenSSL's keeping. */
+/** The key pair of an Ed25519 seed (RFC 8032), held by OpenSSL. */
 export interface Ed25519Pair {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;

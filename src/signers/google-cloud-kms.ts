@@ -11,7 +11,7 @@ import { secretSchema } from './secret.ts';
 import type { SignerKind, SignerTools } from './signer.ts';
 
 const HOST = 'cloudkms.googleapis.com';
-/** The longest that Google takes an assertion for. */
+/** The longest life of an assertion that Google accepts. */
 const ASSERTION_SECONDS = 3_600;
 
 const name = z.string().min(1);
@@ -49,7 +49,7 @@ const configSchema = z.strictObject({
 
 type Config = z.output<typeof configSchema>;
 
-/** The checksum is a 64-bit integer, which JSON of Google has as a text. */
+/** The checksum is a 64-bit integer, which Google's JSON writes as a text. */
 const publicKeySchema = z.object({ pem: z.string(), pemCrc32c: z.string().optional() });
 const signedSchema = z.object({ signature: z.base64() });
 
@@ -70,7 +70,8 @@ export const googleCloudKmsSignerKind: SignerKind<Config> = {
       const { pem, pemCrc32c } = await tokens.use((token) =>
         client.ask({ url: new URL(`${base}/publicKey`), headers: bearer(token), answer: publicKeySchema }),
       );
-      // An address is made of it before anything proves it; of signatures the key itself is the proof.
+      // Checks the public key, because an address is derived from it before any signature proves it. Signatures need no
+      // checksum: the key itself proves them.
       if (pemCrc32c !== undefined && pemCrc32c !== String(crc32c(Buffer.from(pem)))) {
         throw new Error('its public key does not have the checksum that came with it');
       }
@@ -78,7 +79,7 @@ export const googleCloudKmsSignerKind: SignerKind<Config> = {
         publicKey: publicKeyOfSpki(curve, pem),
         async sign(payload) {
           const text = Buffer.from(payload).toString('base64');
-          // It signs the digest that it is given; that it takes it for one of SHA-256 changes nothing.
+          // The service signs the digest as given. It takes any digest for one of SHA-256, which changes nothing.
           const body = JSON.stringify(curve === 'secp256k1' ? { digest: { sha256: text } } : { data: text });
           const { signature } = await tokens.use((token) => {
             const headers = { ...bearer(token), 'content-type': 'application/json' };
@@ -106,8 +107,8 @@ function versionPath({ service_account: { project_id }, key }: Config): string {
 }
 
 /**
- * The service takes what the account itself has signed for it, without a token of Google's authorization server in between.
- * https://google.aip.dev/auth/4111
+ * Makes tokens that the account itself has signed for the service. The service accepts them without a token of Google's
+ * authorization server. https://google.aip.dev/auth/4111
  */
 function assertions(account: Config['service_account'], { secrets, clock }: SignerTools): AccessTokens {
   const key = readPrivateKey(secrets(account.private_key));
@@ -123,7 +124,7 @@ function assertions(account: Config['service_account'], { secrets, clock }: Sign
 function readPrivateKey(pem: string): KeyObject {
   let key: KeyObject;
   try {
-    // Variables often hold the line breaks of the downloaded file as it has them: as \n.
+    // Variables often hold line breaks as \n, like the downloaded file.
     key = createPrivateKey(pem.replaceAll('\\n', '\n'));
   } catch {
     throw new Error('service_account.private_key is not a private key in PEM');

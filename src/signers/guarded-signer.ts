@@ -3,19 +3,22 @@ import { inTime } from '../domain/in-time.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
 import { Turns } from './turns.ts';
 
-/** What a signer is opened with, and the secrets that it read. */
+/** What the guard of a signer needs, and the secrets that the signer read. */
 export interface Guard extends Pick<SignerTools, 'clock' | 'metrics'> {
   kind: Pick<SignerKind, 'type' | 'curves' | 'limitMs'>;
-  /** In clear: none of them may show in an error. */
+  /** In clear. No error may show one of them. */
   secrets: ReadonlySet<string>;
 }
 
-/** So many questions a signer asks its service at once: beyond that a service slows down, and others get no connection. */
+/**
+ * The most requests that a signer sends to its service at once. With more, a service slows down, and others get no
+ * connection.
+ */
 const MOST_AT_ONCE = 32;
 
 /**
- * What every kind of signer needs around it: it refuses curves that the kind does not have, asks for each public key
- * once, asks a service a few things at once and waits no longer than the kind allows, counts, and lets no credential
+ * Adds what every kind of signer needs. Refuses curves that the kind does not have. Asks for each public key once.
+ * Limits how many requests a service gets at once, and waits no longer than the kind allows. Counts. Lets no credential
  * into an error.
  */
 export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: Guard): Signer {
@@ -41,8 +44,8 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
   }
 
   /**
-   * The limit counts from the question: to wait for a turn is to wait. What is still under way at twice the limit will not
-   * end at all, and gives its turn back: else 32 of those would leave a signer without any, for good.
+   * The limit includes the wait for a turn. A request that is still under way at twice the limit will not end at all,
+   * so it gives its turn back. Otherwise 32 such requests would block the signer forever.
    */
   async function inTurn<T>(limitMs: number, ask: () => Promise<T>): Promise<T> {
     let isOver = false;
@@ -80,19 +83,19 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
   };
 }
 
-/** Shorter ones protect nothing, and stand in the words of any text. */
+/** The shortest secret that is masked, in characters. Shorter ones protect nothing, and occur in any text. */
 const SHORTEST_SECRET = 4;
 
-/** Error messages of libraries may repeat what they were given. */
+/** Masks secrets in a text. Error messages of libraries may repeat their input. */
 function masked(text: string, secrets: ReadonlySet<string>): string {
-  // The longest first: one may begin with another.
+  // The longest secret first: one secret may begin with another.
   return [...secrets]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .toSorted((one, other) => other.length - one.length)
     .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
 }
 
-/** Only the name, the message and the stack: other properties may hold a request with its headers. */
+/** A copy of an error with only its name, message and stack. Other properties may hold a request with its headers. */
 export function withoutSecrets(error: unknown, secrets: ReadonlySet<string>): Error {
   const bare = new Error(masked(messageOf(error), secrets));
   if (error instanceof Error) {
@@ -102,7 +105,7 @@ export function withoutSecrets(error: unknown, secrets: ReadonlySet<string>): Er
   return bare;
 }
 
-/** Whether an error of ours can be passed on as it is. */
+/** Whether an error of the service shows no secret, so that it can be passed on as it is. */
 function isClean(error: AppError, secrets: ReadonlySet<string>): boolean {
   const texts = [error.message, error.stack ?? '', ...(error.cause === undefined ? [] : [messageOf(error.cause)])];
   return texts.every((text) => masked(text, secrets) === text);

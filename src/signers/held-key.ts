@@ -2,7 +2,7 @@ import { type Ed25519Pair, ed25519Pair } from './ed25519.ts';
 import { isSecp256k1Scalar, secp256k1PublicKey, signDigest } from './secp256k1/ecdsa.ts';
 import type { Curve } from './signer.ts';
 
-/** A key cannot be opened or used. The message says why and shows nothing of it. */
+/** Thrown when a key cannot be opened or used. The message says why and shows nothing of the key. */
 export class KeyFault extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -10,17 +10,17 @@ export class KeyFault extends Error {
   }
 }
 
-/** 32 bytes at hand: a secp256k1 scalar on one curve, an Ed25519 seed on the other. */
+/** A key of 32 bytes: a secp256k1 scalar on one curve, an Ed25519 seed on the other. */
 export interface HeldKey {
-  /** As {@link import('./signer.ts').Signer.publicKey}; a copy. @throws KeyFault */
+  /** Like {@link import('./signer.ts').Signer.publicKey}; returns a copy. @throws KeyFault */
   publicKey(curve: Curve): Uint8Array;
-  /** As {@link import('./signer.ts').Signer.sign}. @throws KeyFault */
+  /** Like {@link import('./signer.ts').Signer.sign}. @throws KeyFault */
   sign(curve: Curve, payload: Uint8Array): Uint8Array;
   /** Zeroes the key, and ends signing. Safe to call twice. */
   wipe(): void;
 }
 
-/** Takes the buffer over. Nothing of it can be printed: the key lives in a closure only. */
+/** Takes the buffer over. The key lives only in a closure, so that no part of it can be printed. */
 export function holdKey(key: Uint8Array): HeldKey {
   let isWiped = false;
   let secpPublicKey: Uint8Array | undefined;

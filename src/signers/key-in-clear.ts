@@ -1,4 +1,4 @@
-/** The forms that keys are kept in without a passphrase, each by the name that its keepers know it by. */
+/** The forms of keys that are kept without a passphrase, each with its usual name. */
 const FORMS: readonly [form: RegExp, name: string][] = [
   [/^(?:0x)?[0-9a-fA-F]{64}$/, 'a private key in clear'],
   [/^S[A-Z2-7]{55}$/, 'a Stellar secret seed in clear'],
@@ -8,7 +8,7 @@ const FORMS: readonly [form: RegExp, name: string][] = [
   [/^[a-z]+(?:\s+[a-z]+){11,23}$/, 'a phrase of words in clear'],
 ];
 
-/** What a text is that is a key itself; undefined where it may be something else. Shows nothing of it. */
+/** The kind of key that a text is; undefined when it may be something else. Shows nothing of the text. */
 export function keyInClear(text: string): string | undefined {
   const bare = text.trim().replace(/^(["'])(.*)\1$/s, '$2');
   return FORMS.find(([form]) => form.test(bare))?.[1];

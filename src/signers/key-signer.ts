@@ -2,7 +2,9 @@ import { AppError, messageOf } from '../domain/errors.ts';
 import { holdKey } from './held-key.ts';
 import type { Signer } from './signer.ts';
 
-/** A signer over 32 bytes that signs where it is called. It takes the buffer over and wipes it when closed. */
+/**
+ * A signer with a key of 32 bytes that signs in the calling thread. It takes the buffer over and wipes it when closed.
+ */
 export function createKeySigner(id: string, key: Uint8Array): Signer {
   const held = holdKey(key);
 

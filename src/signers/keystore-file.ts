@@ -4,18 +4,18 @@ import { KeyFault } from './held-key.ts';
 import { keyInClear } from './key-in-clear.ts';
 import { KeystoreError, openKeystore } from './keystore.ts';
 
-/** Keystores have a few hundred bytes. */
+/** The longest file that is read, in bytes. Keystores have a few hundred. */
 const LONGEST_FILE = 65_536;
 
 /**
- * Opens a keystore file: the 32 bytes that it holds.
+ * Opens a keystore file and returns its 32 bytes.
  * @throws KeyFault that names the file and the cause, and shows nothing of its content
  */
 export async function openKeystoreFile(path: string, passphrase: Uint8Array): Promise<Buffer> {
   return await readKeystoreFile(path, (text) => openKeystore(text, passphrase));
 }
 
-/** The same without a passphrase: what is done with its text. */
+/** Reads a keystore file, and returns what `use` makes of its text. Needs no passphrase. */
 export async function readKeystoreFile<T>(path: string, use: (text: string) => T | Promise<T>): Promise<T> {
   try {
     return await use(await readKeystore(path));

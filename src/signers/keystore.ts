@@ -11,7 +11,7 @@ import { keyInClear } from './key-in-clear.ts';
 
 /** A keystore could not be opened. The message says why and shows nothing of its content. */
 export class KeystoreError extends Error {
-  /** `passphrase`: the file is sound and the passphrase is not its own. `clear`: it is a key, under no passphrase. */
+  /** `passphrase`: the file is sound, but the passphrase is wrong. `clear`: the file is a key without a passphrase. */
   readonly kind: 'format' | 'passphrase' | 'clear';
 
   constructor(kind: KeystoreError['kind'], message: string) {
@@ -26,7 +26,10 @@ const MOST_SCRYPT_BYTES = 1_073_741_824;
 /** N·r·p of geth's standard parameters is 2^21; sixteen times that is the most work that a file may ask for. */
 const MOST_SCRYPT_WORK = 2 ** 25;
 const MOST_PBKDF2_ROUNDS = 10_000_000;
-/** What new files ask for: 128 MiB and some tenths of a second, OWASP's least for scrypt (Password Storage Cheat Sheet). */
+/**
+ * The scrypt parameters of new files. They take 128 MiB and some tenths of a second: OWASP's minimum for scrypt
+ * (Password Storage Cheat Sheet).
+ */
 const NEW_SCRYPT = { n: 131_072, r: 8, p: 1, dklen: 32 };
 
 const hex = (bytes: number) =>
@@ -61,7 +64,7 @@ const kdfSchema = z.discriminatedUnion('kdf', [
     kdf: z.literal('pbkdf2'),
     kdfparams: z
       .object({ c: positive.max(MOST_PBKDF2_ROUNDS, 'too many rounds'), prf: z.literal('hmac-sha256'), dklen, salt })
-      // All rounds are made for each 32 bytes that are derived.
+      // Each 32 bytes of the derived key cost all rounds.
       .refine(({ c, dklen: length }) => c * Math.ceil(length / 32) <= MOST_PBKDF2_ROUNDS, 'too many rounds'),
   }),
 ]);
@@ -94,7 +97,7 @@ const scryptAsync = promisify<Uint8Array, Buffer, number, { N: number; r: number
 const pbkdf2Async = promisify(pbkdf2);
 
 /**
- * Opens a keystore: the 32 bytes that it holds. Derives off the event loop; wipes what it derived.
+ * Opens a keystore and returns its 32 bytes. Derives off the event loop, and wipes the derived key.
  * @throws KeystoreError
  */
 export async function openKeystore(text: string, passphrase: Uint8Array): Promise<Buffer> {
@@ -111,9 +114,9 @@ export async function openKeystore(text: string, passphrase: Uint8Array): Promis
 }
 
 /**
- * Makes a keystore of 32 bytes, as text. Derives off the event loop; wipes what it derived.
+ * Makes the text of a keystore from 32 bytes. Derives off the event loop, and wipes the derived key.
  * @param address shown in the file, 20 bytes in hexadecimal
- * @param n cost of scrypt; absent: that of files that people keep
+ * @param n cost of scrypt; absent: the cost for files that people keep
  */
 export async function sealKeystore(
   key: Buffer,
@@ -139,17 +142,17 @@ export async function sealKeystore(
   }
 }
 
-/** What anybody can read in a keystore. */
+/** The parts of a keystore that are readable without its passphrase. */
 export interface KeystoreDescription {
-  /** As the file has them, without a promise that they are right. */
+  /** As the file states them. They are not verified. */
   id: string | undefined;
   address: string | undefined;
-  /** How the passphrase becomes a key, and whether that costs who guesses less than it should. */
+  /** How the passphrase becomes a key. `isWeak`: guessing the passphrase costs less than it should. */
   derivation: string;
   isWeak: boolean;
 }
 
-/** OWASP's least for PBKDF2 with SHA-256 (Password Storage Cheat Sheet). */
+/** OWASP's minimum for PBKDF2 with SHA-256 (Password Storage Cheat Sheet). */
 const FEW_PBKDF2_ROUNDS = 600_000;
 
 /**

@@ -18,7 +18,7 @@ export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
     keys.open(id, async () => ({
       kind: 'keystore',
       path,
-      // In a buffer of its own, which the other thread takes over.
+      // The passphrase has a buffer of its own, which the keeper's thread takes over.
       passphrase: new TextEncoder().encode(secrets(passphrase)),
     })),
 };

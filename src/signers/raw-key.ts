@@ -10,15 +10,16 @@ const configSchema = z
   });
 
 /**
- * `plain`: a key that a client hands over. Only the API knows it, where it is sealed before it is stored; a file would
- * have it in clear.
+ * `plain`: a key that a client hands over. Only the API accepts this kind, and seals the key before it is stored. A
+ * file would hold the key in clear.
  */
 export const rawKeySignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'plain',
   curves: ['secp256k1', 'ed25519'],
   configSchema,
   limitMs: null,
-  // Not from the configuration that is given: what refers to that would have the key for as long as the signer lives.
+  // Reads the configuration again. A reference to the given one would keep the key in memory for as long as the signer
+  // lives.
   create: (id, _, { reread, keys, secrets }) =>
     keys.open(id, async () => {
       const { key } = configSchema.parse(await reread());
@@ -26,7 +27,7 @@ export const rawKeySignerKind: SignerKind<z.output<typeof configSchema>> = {
     }),
 };
 
-/** What is wrong with a key, in the reference's words; null when nothing is. Shows nothing of it. */
+/** What is wrong with a key, in the reference's words; null when the key is valid. Shows nothing of the key. */
 function rawKeyFault(key: string): string | null {
   if (!/^(?:[0-9a-f]{2})*$/i.test(key)) {
     return 'Invalid hex key format: not hexadecimal. Key must be a 64-character hex string (32 bytes).';

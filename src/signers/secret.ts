@@ -9,7 +9,7 @@ export const secretSchema = z.object({
   value: z.string().min(1, 'a secret must not be empty').describe('The name, or the secret'),
 });
 
-/** A variable that a kind looks into by itself; undefined where it is not set. */
+/** The value of a variable that a signer kind reads by itself; undefined when it is not set. */
 export function variableIn(secrets: SecretResolver, name: string): string | undefined {
   try {
     return secrets({ type: 'env', value: name });

@@ -15,77 +15,86 @@ export interface Signer {
   /** secp256k1: 65 bytes, uncompressed (`04 ‖ X ‖ Y`). ed25519: 32 bytes. */
   publicKey(curve: Curve): Promise<Uint8Array>;
   /**
-   * secp256k1: `payload` is a 32-byte digest; 65 bytes `r ‖ s ‖ recovery` with low s (EIP-2) and recovery 0 or 1.
-   * ed25519: `payload` is the message; 64 bytes (RFC 8032).
+   * secp256k1: `payload` is a 32-byte digest; returns 65 bytes `r ‖ s ‖ recovery`, low s (EIP-2), recovery 0 or 1.
+   * ed25519: `payload` is the message; returns 64 bytes (RFC 8032).
    * @throws AppError `SIGNER_FAILED`
    */
   sign(curve: Curve, payload: Uint8Array): Promise<Uint8Array>;
-  /** Wipes what can be wiped and closes connections. */
+  /** Wipes keys where that is possible, and closes connections. */
   close(): Promise<void>;
 }
 
 /** One kind of signer, as the configuration file names it in `type`. */
 export interface SignerKind<Config = unknown> {
   readonly type: string;
-  /** The curves that it can have keys on. A relayer whose network signs on another is a problem of the configuration. */
+  /**
+   * The curves that a signer of this kind can have keys on. A relayer whose network signs on another curve is a
+   * configuration error.
+   */
   readonly curves: readonly Curve[];
-  /** Those that one signer has its key on, where its configuration says it: by what answers show of that. */
+  /** The curves of one signer's key, when its configuration tells. `shown`: the configuration as answers show it. */
   curvesOf?(shown: Config): readonly Curve[];
-  /** Families on these curves that it cannot sign for all the same, each with the reason. */
+  /** Network types on these curves for which the signer still cannot sign, each with the reason. */
   readonly notFor?: Partial<Record<NetworkType, string>>;
   readonly configSchema: z.ZodType<Config>;
-  /** Where its key is, if in a file of this machine. */
+  /** The path of its key, if that is a file of this machine. */
   fileOf?(config: Config): string;
   /**
-   * Fields that only the operator's files have: where a credential of the machine itself would be sent to, and which of
-   * its files is read.
+   * Fields that only the operator's files may set. They decide where a credential of the machine itself is sent, and
+   * which of its files is read.
    */
   readonly ofFilesOnly?: readonly string[];
-  /** Secret in a file, and shown by the reference, whose clients know their keys by them. */
+  /**
+   * Fields that are secret in a file but shown in answers. The reference shows them: its clients know their keys by
+   * them.
+   */
   readonly shownAllTheSame?: readonly string[];
-  /** Variables that it looks into by itself, without being named in its configuration. No plugin is granted them. */
+  /** Variables that it reads without being told to by its configuration. No plugin is granted them. */
   readonly variables?: readonly string[];
-  /** The longest that one question may take, in milliseconds; null where nobody outside this process is asked. */
+  /** The longest that one request may take, in milliseconds. Null when it asks nothing outside this process. */
   readonly limitMs: number | null;
   /**
-   * Opens the signer. A wrong secret or a missing file is an error that says so; which signer it is, is added.
-   * What is opened verifies its signatures, and leaves limits, counting and clean errors to `guarded-signer.ts`.
+   * Opens the signer. The error for a wrong secret or a missing file says so; the caller adds the signer's id. The
+   * opened signer verifies its signatures. `guarded-signer.ts` adds limits, counting and errors without secrets.
    */
   create(id: string, config: Config, tools: KindTools): Promise<Signer>;
 }
 
-/** What kinds work with. */
+/** The tools of all signer kinds. */
 export interface SignerTools {
   secrets: SecretResolver;
   http: Pick<HttpClient, 'get' | 'post'>;
   clock: Clock;
-  /** From 0 to below 1; spreads out what is tried again. */
+  /** Returns a number from 0 to below 1, which spreads out retries. */
   random: () => number;
   metrics: SignerMetrics;
   keys: KeyKeeper;
 }
 
-/** What one signer is made with. */
+/** The tools for one signer. */
 export interface KindTools extends SignerTools {
-  /** Its configuration once more: what has a key in it is read again when that is needed, and not kept. */
+  /**
+   * Reads its configuration again. A configuration with a key in it is not kept, but read again when the key is needed.
+   */
   reread(): Promise<unknown>;
 }
 
-/** Has the keys that are in this process, and signs with them. Nobody else has any. */
+/** Holds all keys that are in this process, and signs with them. No other part of the process has a key. */
 export interface KeyKeeper {
   /**
-   * @param material asked for now, and again whenever what had the key is gone; the keeper wipes it
+   * Opens a key.
+   * @param material called now, and again whenever the holder of the key is gone; the keeper wipes the result
    * @throws Error that says why there is no key, and shows nothing of it
    */
   open(id: string, material: () => Promise<KeyMaterial>): Promise<Signer>;
 }
 
-/** What a key is opened from. The bytes stand in a buffer of their own. */
+/** The source from which a key is opened. Its bytes have a buffer of their own. */
 export type KeyMaterial =
   | { kind: 'key'; bytes: Uint8Array }
   | { kind: 'keystore'; path: string; passphrase: Uint8Array };
 
-/** Where the questions to signers are counted. */
+/** Counts the requests to signers. */
 export interface SignerMetrics {
   asked(question: { signer: string; type: string; outcome: 'ok' | 'failed'; seconds: number }): void;
 }

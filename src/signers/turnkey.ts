@@ -8,7 +8,7 @@ import { secretSchema } from './secret.ts';
 import type { Curve, SignerKind } from './signer.ts';
 
 const API = 'https://api.turnkey.com';
-/** An activity that is not done at once is looked at again: after so long, then twice as long, and so on. */
+/** How long to wait before an unfinished activity is looked at again, in ms. The wait doubles each time. */
 const FIRST_LOOK_MS = 50;
 const LOOKS = 7;
 
@@ -27,7 +27,7 @@ const configSchema = z.strictObject({
   endpoint: serviceUrlSchema.optional().describe(`Absent: ${API}`),
 });
 
-/** What a payload is, by curve: a digest that is signed as it is, or a message that the curve hashes itself. */
+/** How a payload is hashed, by curve. A digest is signed as it is; a message is hashed by the curve itself. */
 const HASH_FUNCTIONS: Record<Curve, string> = {
   secp256k1: 'HASH_FUNCTION_NO_OP',
   ed25519: 'HASH_FUNCTION_NOT_APPLICABLE',
@@ -44,7 +44,7 @@ const activitySchema = z.object({
 });
 type Activity = z.output<typeof activitySchema>['activity'];
 
-/** `turnkey`: a key in Turnkey's enclaves, asked for with requests that an API key stamps. */
+/** `turnkey`: a key in Turnkey's enclaves. An API key stamps the requests. */
 export const turnkeySignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'turnkey',
   curves: ['secp256k1', 'ed25519'],
@@ -83,7 +83,7 @@ export const turnkeySignerKind: SignerKind<z.output<typeof configSchema>> = {
           encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
           hashFunction: HASH_FUNCTIONS[curve],
         };
-        // With the same time the same question is the same activity: tried again, it is not signed again.
+        // Turnkey takes a request with the same time for the same activity. So a retry does not sign again.
         const timestampMs = String(tools.clock.now());
         const type = 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2';
         const { result } = await done(await ask('submit/sign_raw_payload', { type, timestampMs, parameters }));
@@ -134,7 +134,7 @@ function readApiKey(publicKey: string, privateKey: string): KeyObject {
   }
   const point = pair.getPublicKey();
   const [x, y] = [point.toString('base64url', 1, 33), point.toString('base64url', 33)];
-  // As it was given: OpenSSL leaves out the zeros before a number, which a JWK has.
+  // Uses the digits as given. OpenSSL leaves out leading zeros, but a JWK needs them.
   const d = Buffer.from(digits, 'hex').toString('base64url');
   const key = { kty: 'EC', crv: 'P-256', d, x, y };
   return createPrivateKey({ key, format: 'jwk' });

@@ -1,4 +1,4 @@
-/** Lets so many run at once; the others wait, first come, first served. */
+/** Lets at most `most` tasks run at once. The others wait; first come, first served. */
 export class Turns {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class Turns {
       return await task();
     } finally {
       const next = this.#waiting.shift();
-      // A place that is handed on is never free, so that nobody comes in between.
+      // A place goes directly to the next waiting task, so that no other task takes it in between.
       if (next === undefined) this.#free += 1;
       else next();
     }

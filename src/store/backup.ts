@@ -2,14 +2,14 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 
 /**
- * Copies a SQLite store as of one moment, also while the service writes to it; the copy is a database of its own.
- * @param target a file that is not there yet; nothing is left of it when the copy fails
+ * Copies a SQLite store as of one moment, even while the service writes to it. The copy is a database of its own.
+ * @param target a file that does not exist yet; a failed copy is removed
  * @throws when the source is no readable database, or the target exists
  */
 export async function backupSqlite(path: string, target: string): Promise<void> {
   const source = new DatabaseSync(path, { readOnly: true });
   try {
-    // Made beforehand: a backup holds what the database holds, so it is its owner's alone too.
+    // Creates the file first, with the owner as its only reader: a backup holds the same secrets as the database.
     closeSync(openSync(target, 'wx', 0o600));
     const sides = [`${target}-wal`, `${target}-shm`];
     try {
@@ -20,14 +20,17 @@ export async function backupSqlite(path: string, target: string): Promise<void> 
       for (const file of [target, ...sides]) rmSync(file, { force: true });
       throw cause;
     }
-    // The look at the copy has left them, empty.
+    // The check of the copy has left these files behind, empty.
     for (const file of sides) rmSync(file, { force: true });
   } finally {
     source.close();
   }
 }
 
-/** Without it SQLite begins again after each commit of another process, and beside a busy service never ends. */
+/**
+ * Begins a read transaction, so that the copy shows one moment. Without it SQLite restarts the copy after each commit
+ * of another process, and beside a busy service never ends.
+ */
 function holdMoment(source: DatabaseSync): void {
   source.exec('begin');
   // The transaction begins with the first read.

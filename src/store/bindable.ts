@@ -1,9 +1,9 @@
-/** What both databases keep as it is: text, null, and integers that a number holds exactly. */
+/** Values that both databases store unchanged: text, null, and integers that a number holds exactly. */
 export type Bindable = string | number | null;
 
 /**
- * Refuses a parameter that a driver would turn into something else without a word: a Date or NaN becomes NULL in one,
- * 2^53 + 1 becomes 2^53.
+ * Refuses a parameter that a driver would silently change: one driver turns a Date or NaN into NULL, one turns 2^53 + 1
+ * into 2^53.
  * @throws TypeError
  */
 export function bindable(value: unknown): Bindable {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KyselyPlugin } from 'kysely';
 import { AppError } from '../domain/errors.ts';
 
-/** Where a query may be made: within a write body, by its writer, or anywhere else. */
+/** Where a query may run: `inside` a write body, by its writer, or `outside`. */
 export type QueryPlace = 'inside' | 'outside';
 
 interface Scope {
@@ -10,14 +10,14 @@ interface Scope {
 }
 
 /**
- * Knows whether code runs inside a write body, and refuses what would dead-lock there or write outside a transaction.
- * One per store.
+ * Tracks whether code runs inside a write body. Refuses queries that would deadlock there, or that would write outside
+ * a transaction. One per store.
  */
 export class BodyGuard {
   readonly #scope = new AsyncLocalStorage<Scope>();
   #closed = false;
 
-  /** Runs a body; when it ends, or is ended by `abandon`, its writer is of no more use. */
+  /** Runs a body. Its writer stops working when the body ends, or when `abandon` ends it. */
   enter<T>(body: () => Promise<T>): { ended: Promise<T>; abandon: () => void } {
     const scope: Scope = { open: true };
     const close = () => {
@@ -26,12 +26,15 @@ export class BodyGuard {
     return { ended: this.#scope.run(scope, body).finally(close), abandon: close };
   }
 
-  /** From now on the store is not asked for anything; bodies that have begun may finish. */
+  /** Refuses new queries from now on. Bodies that have begun may finish. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Fails after {@link close}, and inside a body: `store.read` would not see the body's writes, `store.write` would wait for itself. */
+  /**
+   * Throws after {@link close}, and inside a body. There `store.read` would not see the body's writes, and
+   * `store.write` would wait for itself.
+   */
   assertOutside(): void {
     if (this.#closed) throw new AppError('UNAVAILABLE', { reason: 'The store is closed' });
     if (this.#scope.getStore()?.open) {
@@ -39,17 +42,17 @@ export class BodyGuard {
     }
   }
 
-  /** Fails where a query of this place must not be made. */
+  /** Throws when a query for this place must not run now. */
   assert(place: QueryPlace): void {
     if (place === 'outside') this.assertOutside();
     else if (!this.#scope.getStore()?.open)
       throw new Error('This write body has ended; its writer cannot be used any more');
   }
 
-  /** For the reader of a store: each of its queries is made outside bodies. */
+  /** Plugin for a store's reader: allows its queries only outside bodies. */
   readonly outside: KyselyPlugin = passThrough(() => this.assert('outside'));
 
-  /** For the writer of a store: each of its queries is made inside the body that it was given to. */
+  /** Plugin for a store's writer: allows its queries only inside the body that it was given to. */
   readonly inside: KyselyPlugin = passThrough(() => this.assert('inside'));
 }
 

@@ -1,18 +1,26 @@
-/** How a bucket fills and how much is in it, in microseconds: what one token takes to come back, and a whole bucket. */
+/**
+ * The size of a bucket, in microseconds: how long one token takes to come back, and how long a whole bucket takes to
+ * fill.
+ */
 export interface BucketSize {
   tokenUs: number;
   fullUs: number;
 }
 
-/** What came of asking for tokens. */
+/** The answer to a request for tokens. */
 export interface BucketAnswer {
   allowed: boolean;
-  /** What the bucket takes to be full again, in microseconds; of one that refused, before it was asked. */
+  /**
+   * How long the bucket takes to be full again, in microseconds. For a refused request, this was measured before the
+   * request.
+   */
   missingUs: number;
 }
 
-/** Token buckets that instances on one database share. Time is the database's. */
+/** Token buckets that instances on one database share. They use the database's time. */
 export interface Buckets {
-  /** Takes tokens of the subject's bucket, all or none; one where no `count` is given. One that was never asked is full. */
+  /**
+   * Takes `count` tokens from the subject's bucket, or one token by default. Takes all or none. A new bucket is full.
+   */
   take(subject: string, size: BucketSize, count?: number): Promise<BucketAnswer>;
 }

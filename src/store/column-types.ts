@@ -1,18 +1,23 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** How a database declares what the tables of `schema.ts` need; the only words of SQL that differ. */
+/**
+ * How a database declares the columns of the tables in `schema.ts`: the only SQL that differs between the databases.
+ */
 export interface ColumnTypes {
   /** Compared and ordered by bytes, whatever the database's locale. */
   text: RawBuilder<unknown>;
   /** 64 bits. */
   integer: RawBuilder<unknown>;
-  /** A 64-bit integer that the database assigns, higher than those before it. */
+  /** A 64-bit integer that the database assigns. Each is higher than the ones before. */
   rising: RawBuilder<unknown>;
-  /** A 64-bit integer that the database assigns: rows of one write have the same, later begun writes a higher one. */
+  /**
+   * A 64-bit integer that the database assigns. Rows of one write have the same number; a write that begins later has a
+   * higher one.
+   */
   ofWrite: RawBuilder<unknown>;
   /** Ends a table's declaration. */
   table: RawBuilder<unknown>;
-  /** Begins the declaration of a table that may be empty after a crash, which makes writing to it cheaper. */
+  /** Begins the declaration of a table that may be empty after a crash. This makes writes to it cheaper. */
   forgettable: RawBuilder<unknown>;
 }
 
@@ -21,7 +26,7 @@ export const sqliteColumns: ColumnTypes = {
   text: sql`text`,
   integer: sql`integer`,
   rising: sql`integer`,
-  // One write at a time: what a row is called already says where its write stands.
+  // Always 0: SQLite runs one write at a time, so the row's own number already gives the order of writes.
   ofWrite: sql`integer not null default 0`,
   table: sql`strict`,
   forgettable: sql``,

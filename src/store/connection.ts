@@ -2,16 +2,22 @@ import type { CompiledQuery, Kysely, QueryResult, RawBuilder } from 'kysely';
 import type { Tables } from './schema.ts';
 import type { Sealer } from './sealing.ts';
 
-/** What the queries need of a database. */
+/** The parts of a database that queries need. */
 export interface Connection {
   db: Kysely<Tables>;
-  /** Runs a query that is compiled already; what holds for queries of `db` holds for it. */
+  /** Runs a compiled query, under the same rules as queries of `db`. */
   run: <Row>(query: CompiledQuery<Row>) => Promise<QueryResult<Row>>;
-  /** The time as an expression of the database's, in milliseconds; within a write body it stands still. Never a value. */
+  /**
+   * An SQL expression for the database's time, in milliseconds. Within a write body the time does not change. Never a
+   * value.
+   */
   now: () => RawBuilder<number>;
-  /** Of what `ofWrite` counts: every write below it has ended, and what was kept of it is seen. Never a value. */
+  /**
+   * An SQL expression for a bound on the counter `ofWrite`: every write below the bound has ended, and its committed
+   * rows are visible. Never a value.
+   */
   settledWrites: () => RawBuilder<number>;
-  /** Whether others may write meanwhile, so that what a body read has to be held until its commit. */
+  /** Whether other writers may write at the same time. If so, a body must lock what it read until its commit. */
   hasOtherWriters?: boolean;
   /** Absent in a store that keeps no secrets. */
   sealer?: Sealer | undefined;

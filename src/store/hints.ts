@@ -1,19 +1,22 @@
-/** What a hint is about: a lane with work, a transaction that changed, a relayer that is to be checked anew, settings. */
+/** The subject of a hint: a lane with work, a transaction that changed, a relayer to check anew, or settings. */
 export type HintTopic = 'lane' | 'transaction' | 'relayer' | 'settings';
 
 export interface Hint {
   topic: HintTopic;
-  /** The lane's key, the transaction's or the relayer's id, or what kind of settings changed. */
+  /** The lane's key, the transaction's or the relayer's id, or the kind of settings that changed. */
   id: string;
 }
 
-/** Words between the instances on one database. Each may be lost: who needs to be sure looks into the store. */
+/** Hints between the instances on one database. A hint may be lost: an instance that must be sure reads the store. */
 export interface Hints {
   /** Tells the other instances, soon. */
   send(hint: Hint): void;
-  /** Hears the other instances, and when hints may have been missed; returns the way to stop that. */
+  /**
+   * Calls `listener` with other instances' hints, and with `missed` when hints may have been lost. Returns a function
+   * that stops this.
+   */
   listen(listener: (heard: Hint | 'missed') => void): () => void;
 }
 
-/** For a store that one process has for itself. */
+/** For a store that only one process uses. */
 export const noHints: Hints = { send: () => {}, listen: () => () => {} };

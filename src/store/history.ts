@@ -10,7 +10,7 @@ const MARK = 'mark:';
 const historySchema = jsonText(z.strictObject({ epochs: z.array(z.string()), place: z.string().nullable() }));
 const markSchema: z.ZodType<Mark> = jsonText(z.strictObject({ count: z.int(), at: timestampSchema }));
 
-/** Reads of what the table `meta` says of the database's past. */
+/** Reads of the database's past in the table `meta`. */
 export function historyReads({ db }: Connection): Pick<Reader, 'history'> {
   return {
     async history() {
@@ -30,7 +30,7 @@ export function historyReads({ db }: Connection): Pick<Reader, 'history'> {
   };
 }
 
-/** Writes of the same. */
+/** Writes of the database's past. */
 export function historyWrites({ db }: Connection): Pick<Writer, 'putHistory' | 'putMark'> {
   const put = async (key: string, value: string) => {
     await db

@@ -1,12 +1,12 @@
-/** What the instances on one database say of themselves. Time is the database's, so that no clock need agree. */
+/** The list of instances on one database. It uses the database's time, so instances' clocks need not agree. */
 export interface Instances {
-  /** How long a word counts, in milliseconds: who has said nothing for longer is gone. */
+  /** How long a report counts, in milliseconds. An instance that has not reported for longer is gone. */
   readonly lastsMs: number;
   /**
-   * Says that this instance is there, and the chains of which relayers it does not reach. Resolves with what each other
-   * instance that is there has last said of the same.
+   * Reports that this instance runs, and the relayers whose chains it does not reach. Resolves with the last such
+   * report of each other running instance.
    */
   say(unreached: readonly string[]): Promise<ReadonlySet<string>[]>;
-  /** Says that this instance goes. Safe to call twice. */
+  /** Reports that this instance stops. Safe to call twice. */
   leave(): Promise<void>;
 }

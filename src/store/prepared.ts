@@ -2,18 +2,18 @@ import type { Compilable, CompiledQuery } from 'kysely';
 import { bindable } from './bindable.ts';
 import type { Connection } from './connection.ts';
 
-/** What takes the place of a mark; both databases keep it as it is. */
+/** The type of a value that replaces a mark. Both databases store such values unchanged. */
 type Parameter = string | number;
 
-/** A compiled query, and for each of its parameters the argument that it is; none for a constant. */
+/** A compiled query and, for each of its parameters, the index of the argument; undefined for a constant. */
 interface Plan<Row> {
   query: CompiledQuery<Row>;
   argumentOf: readonly (number | undefined)[];
 }
 
 /**
- * A query that is built and compiled when it is first made, and only bound after that: building one takes longer than
- * SQLite takes to answer it. `build` gets marks, which it may only hand on as values of its query.
+ * Makes a query that is built and compiled at its first use, and afterwards only bound. Building a query takes longer
+ * than SQLite takes to answer it. `build` gets marks, which it may only pass on as values of its query.
  */
 export function prepared<Parameters extends readonly Parameter[], Row>(
   connection: Pick<Connection, 'run'>,
@@ -27,8 +27,8 @@ export function prepared<Parameters extends readonly Parameter[], Row>(
 }
 
 /**
- * The same for a write of columns: it is compiled once for each set of columns that it is made with. `build` gets marks
- * for the values of the columns as well.
+ * The same for a write of columns. The query is compiled once for each set of columns. `build` also gets marks for the
+ * values of the columns.
  * @returns how many rows were written
  */
 export function preparedWrite<Columns extends object, Parameters extends readonly Parameter[]>(
@@ -59,9 +59,9 @@ function bound<Row>({ query, argumentOf }: Plan<Row>, values: readonly unknown[]
   return { ...query, parameters };
 }
 
-/** @throws Error when a parameter is no value of the query, and every call would be answered as the first */
+/** @throws Error when an argument is not a parameter of the query: every call would then get the first call's answer */
 function planOf<Row>(count: number, build: (marks: readonly string[]) => Compilable<Row>): Plan<Row> {
-  // No text that is ever stored has a NUL, so no constant of a query is taken for a mark.
+  // Marks begin with NUL. Stored texts never contain NUL, so no constant of a query is mistaken for a mark.
   const marks = Array.from({ length: count }, (_, argument) => `\0${argument}`);
   const query = build(marks).compile();
   const argumentOf = query.parameters.map((parameter) => {

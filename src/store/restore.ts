@@ -6,26 +6,26 @@ import { migrations } from './migrations/migrations.ts';
 import { isBusy } from './sqlite/lock.ts';
 
 export interface RestoreOptions<T> {
-  /** A backup; it is only read. */
+  /** The backup, which is only read. */
   source: string;
   /** The database of a data folder whose lock (`lock.ts`) is held. */
   target: string;
-  /** Where the present database is kept; absent: there must be none. */
+  /** Where to keep the present database. If absent, there must be no present database. */
   keepAs?: string;
-  /** Makes the copy ready to be used, in a file of its own; the backup stays where it is when it throws. */
+  /** Makes the copy ready for use, in a file of its own. If it throws, the backup is not put in place. */
   settle(draft: string): Promise<T>;
 }
 
 /**
- * Puts a backup in the place of a database, as a whole or not at all: there is a database at every moment.
- * @returns what `settle` answered
- * @throws what `settle` throws, or an error when the source is no whole backup of a version that this one knows, or
- *   the target exists and is not to be kept, or another process has it open
+ * Puts a backup in the place of a database, whole or not at all. A database is there at every moment.
+ * @returns the result of `settle`
+ * @throws what `settle` throws; or an error when the source is not a whole backup of a version that this one knows,
+ * when the target exists and is not to be kept, or when another process has it open
  */
 export async function restoreSqlite<T>({ source, target, keepAs, settle }: RestoreOptions<T>): Promise<T> {
   if (keepAs === undefined && existsSync(target)) throw new Error(`${target} exists`);
   if (!existsSync(target) && existsSync(`${target}-wal`)) {
-    // SQLite would take it for the log of what is restored.
+    // SQLite would mistake it for the log of the restored database.
     throw new Error(`${target}-wal is the log of a database that is not there; move it elsewhere first`);
   }
   const draft = `${target}.restoring`;
@@ -74,7 +74,10 @@ function stepsOf(database: DatabaseSync, source: string): { version: number; nam
   return rows.map(({ version, name }) => ({ version: Number(version), name: String(name) }));
 }
 
-/** A backup keeps the mode of its source: without this the copy would leave side files behind. */
+/**
+ * Sets the copy's journal mode to `delete`. A backup has its source's mode, so the copy would otherwise leave side
+ * files behind.
+ */
 function leaveNoLog(draft: string): void {
   const database = new DatabaseSync(draft);
   try {
@@ -85,17 +88,18 @@ function leaveNoLog(draft: string): void {
 }
 
 /**
- * Its log is written back first: a log beside another database would be taken for that one's.
- * @throws when another process has it open: that one would go on with the log, and mix both databases
+ * Moves the present database to `keepAs`. Writes its log back first: beside another database, the log would be mistaken
+ * for that database's.
+ * @throws when another process has it open: that process would go on with the log and mix both databases
  */
 function setAside(target: string, keepAs: string): void {
   const old = new DatabaseSync(target);
   try {
-    // In one file; only who has it alone can.
+    // Puts everything into one file. SQLite allows this only to the sole user of the database.
     old.exec('pragma journal_mode = delete');
   } catch (cause) {
     if (isBusy(cause)) throw new Error(`Another process has ${target} open; it must be closed first`, { cause });
-    // It is damaged, which may be why a backup is restored. What can be kept is kept, before the closing sweeps it away.
+    // The database is damaged, which may be why a backup is restored. Saves the side files before closing deletes them.
     for (const side of ['-wal', '-shm']) if (existsSync(target + side)) renameSync(target + side, keepAs + side);
   } finally {
     old.close();
@@ -109,7 +113,7 @@ function setAside(target: string, keepAs: string): void {
   }
 }
 
-/** A file, or the names in a folder. */
+/** Flushes a file, or the names in a folder, to disk. */
 function flush(path: string): void {
   const file = openSync(path, 'r');
   try {

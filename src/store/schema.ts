@@ -9,8 +9,8 @@ import type { NoopEnd, TransactionStatus } from '../domain/transaction/transacti
 import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
 
 /**
- * The tables as the queries see them, the same on both databases. Times are integer milliseconds, truth values are 0
- * and 1, JSON is text, and a sequence is text of fixed width (`sequence-text.ts`).
+ * The tables as queries see them, the same on both databases. Times are integer milliseconds. Booleans are 0 and 1.
+ * JSON is text. A sequence is text of fixed width (`sequence-text.ts`).
  */
 export interface Tables {
   relayers: RelayerTable;
@@ -61,11 +61,11 @@ export interface RelayerTable {
 }
 
 export interface TransactionTable {
-  /** Rises with each acceptance: the one exact order of requests, whatever the clock did. */
+  /** Rises with each acceptance. Gives the exact order of requests, whatever the clock shows. */
   accepted: Generated<number>;
   id: string;
   relayer_id: string;
-  /** Another after each change of what a `Transaction` tells. */
+  /** Changes with each change of a field of `Transaction`. */
   revision: number;
   network_type: NetworkType;
   lane: string;
@@ -85,9 +85,9 @@ export interface TransactionTable {
   hash: string | null;
   noop_end: NoopEnd | null;
   next_action_at: number | null;
-  /** When it became final. */
+  /** When the transaction became final. */
   ended_at: number | null;
-  /** Effects of idempotency keys that name it: while there are any it is not pruned. */
+  /** Number of effects of idempotency keys that name the transaction. It is pruned only at 0. */
   pins: Generated<number>;
 }
 
@@ -116,9 +116,9 @@ interface IntentTable {
   /** JSON. */
   action: string;
   created_at: number;
-  /** Null while it waits. */
+  /** Null while the intent waits. */
   settled_at: number | null;
-  /** Why it was not carried out. */
+  /** Why the intent was not carried out. */
   refusal: string | null;
 }
 
@@ -132,7 +132,7 @@ interface DecisionTable {
 
 interface TransactionEventTable {
   position: Generated<number>;
-  /** Together with the position: the order in which events may be told. */
+  /** With the position, gives the order in which events may be reported. */
   written: Generated<number>;
   at: number;
   transaction_id: string;
@@ -151,20 +151,20 @@ interface ChainIdentityTable {
 interface KvTable {
   plugin_id: string;
   key: string;
-  /** JSON, which only its plugin reads. */
+  /** JSON that only the plugin reads. */
   value: string;
   expires_at: number | null;
 }
 
 interface KvUsageTable {
   plugin_id: string;
-  /** Rows of `plugin_kv`, expired ones too. */
+  /** Number of the plugin's rows in `plugin_kv`, including expired ones. */
   keys: number;
-  /** Of their keys and values, in UTF-8. */
+  /** Bytes of their keys and values, in UTF-8. */
   bytes: number;
-  /** The highest that a lock of the plugin ever had. */
+  /** The highest fence that a lock of the plugin ever had. */
   last_fence: number;
-  /** When the row was counted from the values. */
+  /** When the sums were last counted from the values. */
   counted_at: number;
 }
 
@@ -172,13 +172,13 @@ interface LockTable {
   plugin_id: string;
   name: string;
   fence: number;
-  /** The instance whose call took it. */
+  /** The instance whose call took the lock. */
   owner: string;
   expires_at: number;
 }
 
 interface IdempotencyKeyTable {
-  /** Of the claim; the key's own when it is used again after it was forgotten. */
+  /** Id of the claim. A forgotten key that is used again gets a new one. */
   id: string;
   scope: string;
   key: string;
@@ -188,15 +188,15 @@ interface IdempotencyKeyTable {
   owner: string;
   /** Rises with each run. */
   token: number;
-  /** When another run may begin; 0 when the last one was left. */
+  /** When another run may begin; 0 when the last run ended without an answer. */
   expires_at: number;
   has_effects: number;
   created_at: number;
-  /** Of the answer; null until there is one. */
+  /** Status of the answer; null until there is an answer. */
   status: number | null;
-  /** Null also for an answer that was too large to be kept. */
+  /** Body of the answer. Also null for an answer that was too large to be kept. */
   body: string | null;
-  /** What it counts in `kept_bytes`. */
+  /** Bytes that this row adds to `kept_bytes`. */
   kept: Generated<number>;
 }
 
@@ -204,15 +204,15 @@ interface EffectTable {
   claim_id: string;
   payload_hash: string;
   occurrence: number;
-  /** The transaction that it made, or is about. */
+  /** The transaction that the effect made, or is about. */
   transaction_id: string | null;
-  /** JSON; null while nobody knows what came of it, and when it failed. */
+  /** JSON. Null while the result is unknown, and when the effect failed. */
   outcome: string | null;
-  /** JSON: with what the run was refused that asked for it. */
+  /** JSON: the refusal that the run got when it asked for the effect. */
   failure: string | null;
 }
 
-/** How much is kept for each scope, of large answers and outcomes. */
+/** Bytes of large answers and outcomes that are kept for each scope. */
 interface KeptBytesTable {
   scope: string;
   bytes: number;
@@ -221,10 +221,10 @@ interface KeptBytesTable {
 interface BudgetTable {
   plugin_id: string;
   relayer_id: string;
-  /** Decimal, as all amounts here: the sums of what the rows of `spending` count. */
+  /** Decimal text, like all amounts here. The sums of the amounts that the rows of `spending` count. */
   value: string;
   fee: string;
-  /** The limit under which the plugin asked last; null for none. */
+  /** The fee limit of the plugin's last request; null for no limit. */
   fee_limit: string | null;
 }
 
@@ -232,13 +232,13 @@ interface SpendingTable {
   transaction_id: string;
   plugin_id: string;
   relayer_id: string;
-  /** What it counts in its budget's sums. */
+  /** The amounts that the budget's sums contain for this transaction. */
   value: string;
   fee: string;
-  /** What it took, as long as the sums do not know yet. */
+  /** The amounts that the transaction took, until they are in the budget's sums. */
   spent_value: string | null;
   spent_fee: string | null;
-  /** When its transaction became final; from then on it counts for an hour. */
+  /** When the transaction became final. It counts for an hour after that. */
   settled_at: number | null;
 }
 
@@ -253,7 +253,7 @@ export interface NotificationTable {
   id: string;
   created_at: number;
   type: 'webhook';
-  /** Sealed, as the three below. */
+  /** Sealed, like the next three columns. */
   url: string;
   signing_key: string | null;
   second_signing_key: string | null;
@@ -261,7 +261,7 @@ export interface NotificationTable {
 }
 
 export interface OutboxTable {
-  /** Rises with each event: the order in which those of one subject arrive. */
+  /** Rises with each event. Events of one subject arrive in this order. */
   position: Generated<number>;
   id: string;
   notification_id: string;
@@ -271,15 +271,15 @@ export interface OutboxTable {
   created_at: number;
   tries: number;
   next_try_at: number;
-  /** Null while it waits; then `ended_at` is null too. */
+  /** Null while the event waits; `ended_at` is null too then. */
   ending: WebhookEnd | null;
   ended_at: number | null;
-  /** Of the latest delivery. */
+  /** Outcome of the latest delivery. */
   outcome: string | null;
-  /** Null in rows of versions without it, as `due_since`, which is `created_at` then. */
+  /** Null in rows of versions without this column, like `due_since`, which counts as `created_at` then. */
   relayer_id: string | null;
   due_since: number | null;
-  /** Those that do not count any more. */
+  /** Tries that no longer count. */
   tries_before: Generated<number>;
 }
 
@@ -320,7 +320,7 @@ interface ApiKeyTable {
   name: string;
   /** SHA-256 of the key, in hexadecimal. */
   hash: string;
-  /** JSON, as are the two below. */
+  /** JSON, like the next two columns. */
   permissions: string;
   allowed_origins: string;
   rate: string | null;
@@ -335,7 +335,7 @@ export interface AuditTable {
   action: AuditedChange['action'];
   resource: AuditedChange['resource'];
   resource_id: string;
-  /** JSON, as are the two below; null where there was nothing. */
+  /** JSON, like the next two columns; null where there was nothing. */
   before: string | null;
   after: string | null;
   secrets: string;
@@ -345,7 +345,7 @@ interface LeaseTable {
   name: string;
   owner: string;
   token: number;
-  /** By the database's clock; 0 when it was given back. */
+  /** By the database's clock; 0 when the lease was released. */
   expires_at: number;
 }
 
@@ -365,7 +365,7 @@ interface RateBucketTable {
 
 interface LaneTable {
   lane: string;
-  /** The highest sequence that is used for good. */
+  /** The highest sequence that is permanently used. */
   settled: string;
 }
 

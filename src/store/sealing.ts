@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, type Key
 import type { Kysely } from 'kysely';
 import type { Tables } from './schema.ts';
 
-/** Where a sealed secret lies; it opens nowhere else, so records cannot be swapped. */
+/** The place of a sealed secret. The secret opens in this place only, so records cannot be swapped. */
 export interface SealedPlace {
   table: string;
   row: string;
@@ -11,20 +11,20 @@ export interface SealedPlace {
 
 /** Seals secrets for the database: AES-256-GCM, in the form `1.<key id>.<base64url of IV, ciphertext and tag>`. */
 export interface Sealer {
-  /** Under the first key. */
+  /** Seals a secret under the first key. */
   seal(secret: string, place: SealedPlace): string;
   /**
-   * Under whichever of the keys it was sealed with.
+   * Opens a secret with the key that it was sealed under.
    * @throws UnsealableSecret
    */
   open(sealed: string, place: SealedPlace): string;
-  /** True when it was not sealed under the first key. */
+  /** True when the text was not sealed under the first key. */
   isOutdated(text: string): boolean;
-  /** False for what an earlier version kept in clear. */
+  /** False for a text that an earlier version stored unsealed. */
   isSealed(text: string): boolean;
 }
 
-/** A secret that none of the keys opens, or that was changed or moved. Never carries the secret or a key. */
+/** A secret that no key opens, or that was changed or moved. The error never contains the secret or a key. */
 class UnsealableSecret extends Error {
   readonly reason: 'unknown-key' | 'damaged';
 
@@ -43,7 +43,7 @@ const TAG_BYTES = 16;
 const FORM = /^1\.([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;
 
 /**
- * A sealer over keys of 32 bytes: the first seals, all open. To rotate, put the new key before the old.
+ * Makes a sealer from keys of 32 bytes. The first key seals, all keys open. To rotate, put the new key before the old.
  * @throws RangeError on a key of another length
  */
 export function createSealer(keys: readonly Uint8Array[], randomBytes: (size: number) => Uint8Array): Sealer {
@@ -83,7 +83,7 @@ export function createSealer(keys: readonly Uint8Array[], randomBytes: (size: nu
   };
 }
 
-/** A key object shows nothing of its bytes when it is printed. */
+/** Makes a key object, which does not show its bytes when it is printed. */
 function toRingKey(bytes: Uint8Array): { id: string; key: KeyObject } {
   if (bytes.length !== KEY_BYTES) throw new RangeError(`A sealing key has ${KEY_BYTES} bytes, not ${bytes.length}`);
   const id = createHash('sha256').update('isolayer sealing key id\0').update(bytes).digest('hex').slice(0, 16);
@@ -98,8 +98,8 @@ const CHECK_PLACE: SealedPlace = { table: 'meta', row: 'seal-check', field: 'val
 const CHECK_TEXT = 'isolayer';
 
 /**
- * Compares the keys with the one that the database was sealed with, by a value that is sealed at its first start.
- * @throws when none of them opens it: the service would otherwise mix secrets under two keys
+ * Checks that one of the keys sealed this database, by a value that is sealed at its first start.
+ * @throws when no key opens the value: the service would otherwise mix secrets under two keys
  */
 export async function checkSeal(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   const stored = await db.selectFrom('meta').select('value').where('key', '=', CHECK_PLACE.row).executeTakeFirst();

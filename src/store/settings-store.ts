@@ -11,15 +11,15 @@ import type { Notification, NotificationFields, SigningKeyField } from '../domai
 import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
 import type { StoredSigner } from '../domain/settings/signer.ts';
 
-/** Reads of what clients can change. */
+/** Reads of the settings that clients can change. */
 export interface SettingsReader {
   relayer(id: string): Promise<Relayer | undefined>;
-  /** Whether there is one of this id: cheaper than to read it. */
+  /** Whether a relayer with this id exists. Cheaper than reading it. */
   hasRelayer(id: string): Promise<boolean>;
   /** Newest first, ties by id. */
   relayers(page: PageRequest, filter?: RelayerFilter): Promise<Page<Relayer>>;
   allRelayers(): Promise<Relayer[]>;
-  /** Undefined until one was seen. */
+  /** Undefined until a balance was seen. */
   relayerBalance(relayerId: string): Promise<RelayerBalance | undefined>;
   relayerBalances(): Promise<RelayerBalance[]>;
 
@@ -27,7 +27,7 @@ export interface SettingsReader {
   /** Newest first, ties by id. */
   notifications(page: PageRequest): Promise<Page<Notification>>;
   allNotifications(): Promise<Notification[]>;
-  /** The bytes that a notification's deliveries are signed with: none, one, or while they change a second one. */
+  /** The keys that sign a notification's deliveries: none, one, or two while the key is being changed. */
   signingKeys(notificationId: string): Promise<KeyObject[]>;
 
   storedNetwork(type: NetworkType, name: string): Promise<StoredNetwork | undefined>;
@@ -38,7 +38,7 @@ export interface SettingsReader {
   /** Newest first, ties by id. */
   storedSigners(page: PageRequest): Promise<Page<StoredSigner>>;
   allSigners(): Promise<StoredSigner[]>;
-  /** With its secrets, of this making of it only. */
+  /** The signer's configuration with its secrets. Undefined when the signer was made anew and has another stamp. */
   signerConfig(id: string, stamp: string): Promise<JsonObject | undefined>;
 
   storedPlugin(id: string): Promise<StoredPlugin | undefined>;
@@ -48,49 +48,49 @@ export interface SettingsReader {
   apiKey(id: string): Promise<ApiKey | undefined>;
   /** Newest first, ties by id. */
   apiKeys(page: PageRequest): Promise<Page<ApiKey>>;
-  /** All, by their hashes. */
+  /** All API keys, by their hashes. */
   apiKeyHashes(): Promise<Map<string, ApiKey>>;
 
   /** Rises with each change of settings; 0 before the first. */
   latestChange(): Promise<number>;
-  /** The latest first. No look is longer for what is behind it. */
+  /** Audit records, newest first. Many older records do not slow the query. */
   auditRecords(part: PartRequest, filter: AuditFilter): Promise<Part<AuditRecord>>;
 }
 
 /** Writes of the same. */
 export interface SettingsWriter extends SettingsReader {
   /**
-   * Has all other changes of settings, and what refers to a relayer, wait for this commit. To be asked for before
-   * anything else of a body, so that what it reads is what they have left.
+   * Makes all other changes of settings, and writes that refer to a relayer, wait for this commit. Call it first in a
+   * body, so that the body reads what those writes have left.
    */
   lockSettings(): Promise<void>;
-  /** Whether there is such a relayer; it is not deleted before the commit. */
+  /** Whether the relayer exists. If so, it cannot be deleted before the commit. */
   holdRelayer(id: string): Promise<boolean>;
   putNetwork(network: StoredNetwork): Promise<void>;
-  /** True when there was one. */
+  /** Resolves with true when it existed. */
   deleteNetwork(type: NetworkType, name: string): Promise<boolean>;
   /** @throws DuplicateRecord */
   insertSigner(signer: StoredSigner, config: JsonObject): Promise<void>;
-  /** True when there was one. */
+  /** Resolves with true when it existed. */
   deleteSigner(id: string): Promise<boolean>;
   putPlugin(plugin: StoredPlugin): Promise<void>;
   deletePlugin(id: string): Promise<void>;
   insertApiKey(key: Omit<ApiKey, 'createdAt'>, hash: string): Promise<void>;
-  /** Changes all of a key but its hash. */
+  /** Changes everything of a key except its hash. */
   updateApiKey(key: Omit<ApiKey, 'createdAt'>): Promise<void>;
-  /** True when there was one. */
+  /** Resolves with true when it existed. */
   deleteApiKey(id: string): Promise<boolean>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
   putRelayer(relayer: Relayer): Promise<void>;
   putRelayerBalance(seen: RelayerBalance): Promise<void>;
-  /** True when there was one. */
+  /** Resolves with true when it existed. */
   deleteRelayer(id: string): Promise<boolean>;
 
-  /** Makes or changes a notification; its signing keys stay. */
+  /** Makes or changes a notification. Its signing keys stay. */
   putNotification(notification: NotificationFields): Promise<void>;
-  /** Null removes it. */
+  /** Sets a signing key; null removes it. */
   putSigningKey(notificationId: string, key: string | null, field?: SigningKeyField): Promise<void>;
-  /** Its waiting events end as dropped. True when there was one. */
+  /** Deletes a notification and ends its waiting events as dropped. True when it existed. */
   deleteNotification(id: string): Promise<boolean>;
 }

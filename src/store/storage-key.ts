@@ -4,7 +4,7 @@ import type { Log } from '../observability/log.ts';
 
 const KEY_BYTES = 32;
 const FILE = 'storage-key';
-/** Read, write or search by group or others. */
+/** The permission bits of group and others. */
 const NOT_THE_OWNER = 0o077;
 
 export interface StorageKeyOptions {
@@ -17,9 +17,9 @@ export interface StorageKeyOptions {
 }
 
 /**
- * The keys that secrets are sealed with, the sealing one first: those configured, else the one in the file
- * `storage-key` of the data folder, which is made at the first start and readable by its owner only.
- * @throws when a key is not base64 of 32 bytes; the message never shows it
+ * Returns the keys that secrets are sealed with; the first one seals. These are the configured keys, else the one in
+ * the file `storage-key` of the data folder. That file is made at the first start and readable by its owner only.
+ * @throws when a key is not base64 of 32 bytes; the message never shows the key
  */
 export function loadSealingKey({ dataDir, configured, randomBytes, log }: StorageKeyOptions): Uint8Array[] {
   if (configured !== undefined && configured.trim() !== '') {
@@ -57,7 +57,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** On disk as a whole or not at all: half a key would lock the operator out of every secret. */
+/** Writes the file whole or not at all: half a key would lock the operator out of every secret. */
 function writeKey(path: string, text: string): void {
   const draft = `${path}.new`;
   const file = openSync(draft, 'w', 0o600);

@@ -26,75 +26,83 @@ import type { Lease, Leases } from './lease.ts';
 import type { SettingsReader, SettingsWriter } from './settings-store.ts';
 
 /**
- * What the service remembers, in its own words; neither SQL nor a driver shows. SQLite (`sqlite.ts`) and PostgreSQL
- * (`postgres.ts`) run the same queries, and one contract suite tests both.
+ * The service's storage, in the service's own terms: its interface shows neither SQL nor a driver. SQLite (`sqlite.ts`)
+ * and PostgreSQL (`postgres.ts`) run the same queries, and one contract suite tests both.
  */
 export interface Store {
-  /** Reads what is committed. */
+  /** Reads committed data. */
   readonly read: Reader;
   /**
-   * Runs the body in one transaction, alone or with others, as if no other wrote meanwhile. Resolves once it is on
-   * disk. A throw undoes what the body wrote, and only that.
+   * Runs the body in one transaction, alone or with other bodies, as if nobody else wrote during it. Resolves once its
+   * writes are on disk. If the body throws, its own writes are undone, and no others.
    *
-   * Inside, only the given writer may be awaited: anything else would hold up every other write, so SQLite undoes such
-   * a body and PostgreSQL cuts it off. PostgreSQL may run a body again from the start when instances collide, so it has
-   * no effects but those on the writer and its own result.
-   * @throws AppError `UNAVAILABLE` when the database cannot be written; a connection to PostgreSQL that was lost, or a
-   * disk that failed under SQLite, leaves open whether the commit was kept
+   * The body may await only the given writer. Anything else would hold up every other write, so SQLite undoes such a
+   * body and PostgreSQL cuts it off. PostgreSQL may run a body again from the start when instances collide, so a body
+   * must have no effects except on the writer and in its result.
+   * @throws AppError `UNAVAILABLE` when the database cannot be written. After a lost connection to PostgreSQL, or a
+   * failed disk under SQLite, the commit may or may not have been kept
    */
   write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
   /**
-   * As `write`, while the lease is held: nobody else takes it before the commit.
-   * @throws LeaseLost when it is held no longer
+   * Like `write`, while the lease is held: no other instance can take the lease before the commit.
+   * @throws LeaseLost when the lease is no longer held
    */
   writeUnder<T>(lease: Lease, body: (writer: Writer) => Promise<T>): Promise<T>;
   readonly leases: Leases;
-  /** Counts requests over all instances; null where one process has the store to itself. */
+  /** Rate limits over all instances; null where one process has the store to itself. */
   readonly buckets: Buckets | null;
-  /** What instances say of themselves; null where one process has the store to itself. */
+  /** The instances that share this store; null where one process has the store to itself. */
   readonly instances: Instances | null;
-  /** Words between the instances that share this store. */
+  /** Hints between the instances that share this store. */
   readonly hints: Hints;
   /** The store's clock, in milliseconds since the epoch. */
   now(): Promise<Timestamp>;
   /**
-   * Tells a database from a copy of it that a tool made elsewhere, or in the place of this one; null where it has no place
-   * but its data folder.
+   * Identifies the database, so that a copy that a tool made elsewhere, or put in its place, can be told from it. Null
+   * where the data folder is the database's only place.
    */
   place(): Promise<string | null>;
   close(): Promise<void>;
 }
 
 export interface Reader extends SettingsReader {
-  /** Under its own relayer only, and while that is there. */
+  /** Finds a transaction by its id under its own relayer only, while that relayer exists. */
   transaction(relayerId: string, id: string): Promise<Transaction | undefined>;
-  /** Newest first, ties by id. With a status that is not final, those being canceled are left out. */
+  /** Newest first, ties by id. For a status that is not final, transactions that are being canceled are left out. */
   transactions(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<Transaction>>;
-  /** The latest of a relayer's that was given the sequence. */
+  /** The relayer's latest transaction with this sequence. */
   transactionBySequence(relayerId: string, sequence: bigint): Promise<Transaction | undefined>;
-  /** A lane's transaction that is made of these bytes of a client and has not ended in vain. */
+  /**
+   * The lane's transaction that was made from these bytes of a client. A transaction that ended without effect does not
+   * count.
+   */
   transactionByContent(lane: string, contentKey: string): Promise<Pick<Transaction, 'id' | 'relayerId'> | undefined>;
-  /** A lane's transaction of which an attempt has this hash, however it ended. */
+  /** The lane's transaction that has an attempt with this hash, however it ended. */
   transactionByHash(lane: string, hash: string): Promise<Pick<Transaction, 'id' | 'relayerId'> | undefined>;
-  /** What a transaction needed first, the latest first. */
+  /** The transactions that a transaction needed to have done first, newest first. */
   children(parentId: string): Promise<Transaction[]>;
   /** When a transaction became final; null while it is not. */
   endedAt(transactionId: string): Promise<Timestamp | null>;
-  /** Of the given transactions; those of each by ordinal. */
+  /** The attempts of the given transactions. Those of each transaction are ordered by ordinal. */
   attempts(...transactionIds: string[]): Promise<Attempt[]>;
-  /** The latest, at most `limit`, the oldest first. */
+  /** The latest `limit` decisions at most, oldest first. */
   decisions(transactionId: string, limit: number): Promise<Decision[]>;
-  /** Where the events of transactions end now; none of those that follow comes before it. */
+  /** The place after which all later events of transactions come. */
   latestTransactionEvent(): Promise<EventPlace>;
-  /** Whether all that followed an event is still here. */
+  /** Whether all events after this place are still stored. */
   isKeptTransactionEvent(place: EventPlace): Promise<boolean>;
-  /** Those that follow, at most `limit`, in their order. Each commit's are seen a moment after it at the earliest. */
+  /**
+   * Events after this place, at most `limit`, in order. The events of a commit appear a moment after it at the
+   * earliest.
+   */
   transactionEvents(after: EventPlace, limit: number): Promise<TransactionEvent[]>;
-  /** A relayer's transactions that are pending, sent or submitted and not being canceled, in the order of acceptance. */
+  /**
+   * A relayer's transactions that are pending, sent or submitted and not being canceled, in the order of acceptance.
+   */
   cancelable(relayerId: string): Promise<Pick<Transaction, 'id' | 'lane'>[]>;
-  /** What waits to be carried out in a lane, in order. */
+  /** The intents of a lane that wait to be carried out, in order. */
   intents(lane: string, limit: number): Promise<Intent[]>;
-  /** What came of an intent: `refusal` null when it was carried out. */
+  /** The outcome of an intent. `refusal` is null when it was carried out. */
   intentOutcome(position: number): Promise<{ refusal: string | null } | 'waiting' | undefined>;
   /** How many intents wait to be carried out, in all lanes. */
   waitingIntents(): Promise<number>;
@@ -102,112 +110,118 @@ export interface Reader extends SettingsReader {
   intentRecords(transactionId: string, limit: number): Promise<IntentRecord[]>;
   /** Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. */
   dueLanes(now: Timestamp): Promise<string[]>;
-  /** A transaction of a lane, whoever's it is. */
+  /** A transaction of a lane, under any relayer. */
   transactionOfLane(lane: string, id: string): Promise<Transaction | undefined>;
-  /** A lane's pending transactions with that kind of anchor that are due, those for longest first. */
+  /** A lane's due pending transactions with this kind of anchor, longest due first. */
   duePending(lane: string, kind: AnchorKind, now: Timestamp, limit: number): Promise<Transaction[]>;
-  /** A lane's transactions that are signed and not final, with their attempts, in the order of acceptance. */
+  /** A lane's transactions that are signed but not final, with their attempts, in the order of acceptance. */
   openTransactions(lane: string): Promise<{ transaction: Transaction; attempts: Attempt[] }[]>;
-  /** Pending transactions of all lanes, at most `limit`: accepted, and never signed. */
+  /** Pending transactions of all lanes that were never signed, at most `limit`. */
   unsigned(limit: number): Promise<Transaction[]>;
   unsignedCount(): Promise<number>;
-  /** The lowest `nextActionAt` of all, or of those after the given moment, for the next wake-up. */
+  /** The lowest `nextActionAt` of all transactions, or of those after the given moment. It sets the next wake-up. */
   nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
-  /** The sequence after the highest of the lane's account that is used for good; null where none is. */
+  /** The sequence after the highest that the lane's account has permanently used; null when it has used none. */
   settledSequence(lane: string): Promise<bigint | null>;
-  /** The sequence after the highest that the lane's open or ended transactions use; null where none does. */
+  /** The sequence after the highest that the lane's open or ended transactions use; null when they use none. */
   knownSequence(lane: string): Promise<bigint | null>;
-  /** Not final, of one relayer: pending, sent and submitted. */
+  /** Number of one relayer's transactions that are not final: pending, sent and submitted. */
   pendingCount(relayerId: string): Promise<number>;
-  /** How many transactions have each of the statuses that are not final, of every relayer; none where there are none. */
+  /** Numbers of transactions by relayer and status, for statuses that are not final. Numbers of 0 are left out. */
   openCounts(): Promise<OpenCount[]>;
   lastConfirmedAt(relayerId: string): Promise<Timestamp | null>;
 
-  /** The chain identity that was pinned at the first contact with a network. */
+  /** The chain identity of a network, pinned at the first contact. */
   chainIdentity(type: NetworkType, network: string): Promise<string | undefined>;
 
-  /** Notifications for which an event is due, deleted ones as well. */
+  /** Notifications that have a due event, including deleted notifications. */
   dueNotifications(now: Timestamp): Promise<string[]>;
-  /** When the next event becomes due that is not due yet. */
+  /** When the next event that is not due yet becomes due. */
   nextEventAt(now: Timestamp): Promise<Timestamp | null>;
-  /** How many events have not ended. */
+  /** Number of events that have not ended. */
   waitingEvents(): Promise<number>;
-  /** The latest first. No look is longer for what the notification has behind it. */
+  /** Deliveries, newest first. A notification's long history does not slow the query. */
   deliveries(notificationId: string, part: PartRequest, filter: DeliveryFilter): Promise<Part<Delivery>>;
-  /** With the exact text that is signed and sent. */
+  /** One delivery, with the exact text that is signed and sent. */
   delivery(notificationId: string, id: string): Promise<(Delivery & Pick<WebhookEvent, 'body'>) | undefined>;
 
-  /** The JSON text of a plugin's value; expired ones are absent. */
+  /** The JSON text of a plugin's value; undefined for an expired value. */
   kvGet(pluginId: string, key: string): Promise<string | undefined>;
   kvHas(pluginId: string, key: string): Promise<boolean>;
-  /** A plugin's keys in the order of their bytes, without expired ones. */
+  /** A plugin's keys in byte order, without expired keys. */
   kvKeys(pluginId: string, page: KvPage): Promise<string[]>;
   kvUsage(pluginId: string): Promise<KvUsage>;
 
-  /** What is known of an effect. */
+  /** The stored record of an effect. */
   effect(effect: Effect): Promise<StoredEffect | undefined>;
-  /** The names of all effects of a keyed request that happened, may have, or were refused. */
+  /** The names of a keyed request's effects that happened, may have happened, or were refused. */
   effectNames(claimId: string): Promise<EffectName[]>;
 
-  /** Those of the given transactions that count against a plugin's budget. */
+  /** The given transactions that count against a plugin's budget. */
   budgeted(transactionIds: readonly string[]): Promise<Set<string>>;
-  /** What counts against a plugin's budget of a relayer now: what is under way, and what ended within the hour. */
+  /**
+   * The amount that counts against a plugin's budget for a relayer now: transactions under way, and those that ended
+   * within the last hour.
+   */
   spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
-  /** When what has ended gives an amount back; null when that takes more than what has ended, or very long. */
+  /** When ended transactions free this amount. Null when they are too small for it, or when it takes very long. */
   freeFrom(
     budget: Pick<Reservation, 'pluginId' | 'relayerId'>,
     part: keyof Spent,
     needed: bigint,
   ): Promise<Timestamp | null>;
 
-  /** What the database says of its own past. */
+  /** The database's record of its own past. */
   history(): Promise<History>;
 }
 
-/** What an effect of a keyed request came to; nobody knows where it has neither an outcome nor a failure. */
+/** The stored result of a keyed request's effect. Without an outcome or a failure, the result is unknown. */
 export interface StoredEffect {
-  /** The transaction that it made, or is about. */
+  /** The transaction that the effect made, or is about. */
   transactionId: string | null;
   outcome?: Json;
-  /** With what the run was refused that asked for it. */
+  /** The refusal that the run got when it asked for the effect. */
   failure?: Json;
 }
 
-/** What is noted of an effect: nothing before it is known what comes of it. */
+/** The fields to store for an effect. Empty while the result is not known. */
 export interface EffectNote {
   transactionId?: string;
   outcome?: Json;
   failure?: Json;
-  /** True for what leaves nothing behind when its run ends: with nothing else the key is free for another try. */
+  /**
+   * True for an effect that leaves nothing behind when its run ends. If the run has only such effects, the key may be
+   * used again.
+   */
   leavesNothing?: boolean;
-  /** What its scope may have kept; an outcome beyond it is not. */
+  /** Most bytes that the effect's scope may keep. An outcome that exceeds them is not kept. */
   quotaBytes?: number;
 }
 
-/** Who asks to run a keyed request. */
+/** The instance that asks to run a keyed request. */
 export interface Claimant {
-  /** Of the claim, when the key is new. */
+  /** Id for the claim, if the key is new. */
   id: string;
-  /** Tells the instances on a store apart, and each start of one. */
+  /** Identifies the instance, with a new value at each start. */
   owner: string;
   /** How long the claim lasts without renewal. */
   forMs: number;
-  /** Nobody else has the store: what another owner ran is over. */
+  /** True when no other process uses the store. Runs of other owners are then over. */
   isAlone: boolean;
 }
 
-/** What came of asking to run a keyed request. */
+/** The answer to a request to run a keyed request. */
 export type KeyState =
   | { kind: 'claimed'; claim: Claim }
   | { kind: 'running' }
   | { kind: 'answered'; answer: KeptAnswer }
   | { kind: 'other-request' };
 
-/** Who takes a lock, and for how long. */
+/** The instance that takes a lock, and for how long. */
 export interface LockTaker {
-  /** Tells the instances on a store apart, and each start of one. */
+  /** Identifies the instance, with a new value at each start. */
   owner: string;
-  /** Nobody else has the store: what another owner held is free. */
+  /** True when no other process uses the store. Locks of other owners are then free. */
   isAlone: boolean;
   forMs: number;
 }
@@ -218,7 +232,7 @@ export interface OpenCount {
   networkType: NetworkType;
   status: TransactionStatus;
   count: number;
-  /** When the oldest of them was accepted. */
+  /** When the oldest of these transactions was accepted. */
   oldestAt: Timestamp;
 }
 
@@ -226,7 +240,7 @@ export interface Writer extends Reader, SettingsWriter {
   insertTransaction(transaction: Transaction): Promise<void>;
   /**
    * Changes a transaction, if it still has the status that the caller saw.
-   * @returns false when it has another one by now: nothing was changed
+   * @returns false when its status has changed; the transaction is then left unchanged
    * @throws when the state table does not allow the step
    */
   updateTransaction(id: string, seen: TransactionStatus, change: TransactionChange): Promise<boolean>;
@@ -235,57 +249,59 @@ export interface Writer extends Reader, SettingsWriter {
    * @throws NoConflict when a living attempt of the transaction consumes something else, so that both could execute
    */
   insertAttempt(attempt: Attempt): Promise<void>;
-  /** What counts is the first time. */
+  /** Notes when the attempt was accepted. Later calls change nothing. */
   attemptAccepted(transactionId: string, ordinal: number, taken: { at: Timestamp; by?: string | null }): Promise<void>;
-  /** It can never execute. What counts is the first time. */
+  /** Notes that the attempt can never execute. Later calls change nothing. */
   attemptDied(transactionId: string, ordinal: number, at: Timestamp): Promise<void>;
-  /** The sequence is used for good. */
+  /** Notes that the sequence is permanently used. */
   settleSequence(lane: string, sequence: bigint): Promise<void>;
   insertDecision(transactionId: string, decision: Omit<Decision, 'at'>): Promise<void>;
-  /** Resolves with its position. */
+  /** Stores an intent. Resolves with its position. */
   insertIntent(intent: Pick<Intent, 'transactionId' | 'lane' | 'action'>): Promise<number>;
-  /** Notes what came of an intent that waits; `refusal` null when it was carried out. */
+  /** Notes the outcome of a waiting intent. `refusal` is null when it was carried out. */
   settleIntent(position: number, refusal: string | null): Promise<void>;
   /**
-   * Deletes transactions that became final before the given moment, with their attempts, the oldest first and at most
-   * `limit`; resolves with their number. Those stay that an idempotency key names.
+   * Deletes transactions that became final before the given moment, with their attempts, oldest first and at most
+   * `limit`. Resolves with their number. Keeps transactions that an idempotency key names.
    */
   pruneTransactions(before: Timestamp, limit: number): Promise<number>;
   /**
-   * Deletes events of transactions from before the given moment, the oldest first and at most `limit`; resolves with
-   * their number. The latest one stays.
+   * Deletes events of transactions from before the given moment, oldest first and at most `limit`. Resolves with their
+   * number. Keeps the latest event.
    */
   pruneTransactionEvents(before: Timestamp, limit: number): Promise<number>;
-  /** Pins a network's chain; a second, different value is an error. */
+  /** Pins a network's chain. A second, different value is an error. */
   pinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
-  /** The network is pinned to that chain no more. */
+  /** Removes the network's pin to this chain. */
   unpinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
 
-  /** Due at once. */
+  /** Stores an event that is due at once. */
   insertEvent(event: NewWebhookEvent): Promise<void>;
   /**
-   * Begins the delivery of due events, at most `limit`, the longest due first; of each subject only the earliest one
-   * that has not ended. They are due again after `forMs`, unless {@link Writer.settleEvent} comes before.
+   * Begins the delivery of due events, longest due first and at most `limit`. Of each subject it takes only the
+   * earliest event that has not ended. The events become due again after `forMs`, unless {@link Writer.settleEvent}
+   * comes before.
    */
   claimEvents(notificationId: string, limit: number, forMs: number): Promise<WebhookEvent[]>;
   /**
-   * Notes what came of a delivery; the events that wait behind it are due when it is, or now when it has ended.
-   * @returns false when it was begun anew meanwhile, or has ended: nothing was changed
+   * Notes the outcome of a delivery. Later events of the subject become due when this event is next due, or now if it
+   * has ended.
+   * @returns false when the delivery was begun anew, or the event has ended: nothing was changed
    */
   settleEvent(event: WebhookEvent, report: WebhookReport): Promise<boolean>;
-  /** Makes due now what will be due within the given time: for a start after which no delivery can be under way. */
+  /** Makes events due now that become due within the given time. For a start, when no delivery can be under way. */
   resumeEvents(withinMs: number): Promise<void>;
-  /** Makes an event due now, whether or not it has ended, with all its tries before it. */
+  /** Makes an event due now, even if it has ended. Its earlier tries no longer count. */
   redeliver(notificationId: string, id: string): Promise<void>;
   /**
-   * Deletes events that ended before the given moment, that of the dead ones for these, the oldest first and at most
-   * `limit`; resolves with their number.
+   * Deletes events that ended before the given moments (dead events have their own), oldest first and at most `limit`.
+   * Resolves with their number.
    */
   pruneOutbox(before: { others: Timestamp; dead: Timestamp }, limit: number): Promise<number>;
 
   /**
-   * Keeps a JSON text, for ever without `forMs`.
-   * @returns what the plugin uses when the quota has no room for it: then nothing is written
+   * Stores a JSON text for `forMs`, or without an end.
+   * @returns the plugin's usage when the quota has no room for the value: nothing is written then
    */
   kvSet(
     pluginId: string,
@@ -293,87 +309,98 @@ export interface Writer extends Reader, SettingsWriter {
     json: string,
     options?: { forMs?: number | undefined; quota?: KvQuota },
   ): Promise<KvUsage | undefined>;
-  /** True when there was one. */
+  /** Resolves with true when the value existed. */
   kvDelete(pluginId: string, key: string): Promise<boolean>;
   /**
-   * Deletes some values of a plugin, those first whose keys come right after the given one (all come after `''`).
-   * @returns how many of them had not expired, and after which key to go on; `upTo` undefined when none is left
+   * Deletes some values of a plugin, in key order, beginning right after the given key (all keys come after `''`).
+   * @returns how many of the values had not expired, and the key after which to go on; `upTo` undefined when no value
+   * is left
    */
   kvClear(pluginId: string, after: string): Promise<{ live: number; upTo: string | undefined }>;
-  /** Looks for room: deletes at most `limit` expired values of a plugin, or counts anew. True when that changed its usage. */
+  /**
+   * Makes room: deletes at most `limit` expired values of a plugin, or counts its values anew. True when its usage
+   * changed.
+   */
   kvReclaim(pluginId: string, limit: number): Promise<boolean>;
-  /** Deletes expired values and locks of all plugins, the oldest first and at most `limit`; resolves with their number. */
+  /** Deletes expired values and locks of all plugins, oldest first and at most `limit`. Resolves with their number. */
   kvPrune(limit: number): Promise<number>;
 
-  /** Takes a lock of a plugin, unless it is held: then null. Once its time is over it is free. */
+  /** Takes a lock of a plugin. Null when the lock is held. A lock becomes free when its time is over. */
   kvLock(pluginId: string, name: string, taker: LockTaker): Promise<KvLock | null>;
-  /** Gives a lock back; false when it is not held under that fence any more. */
+  /** Releases a lock. False when it is no longer held under this fence. */
   kvUnlock(pluginId: string, lock: KvLock): Promise<boolean>;
-  /** One of these locks that is not held any more. The others stay held until the commit, whatever their time is. */
+  /**
+   * Returns one of these locks that is no longer held. The others stay held until the commit, even if their time ends.
+   */
   kvLostLock(pluginId: string, locks: readonly KvLock[]): Promise<KvLock | undefined>;
 
-  /** Begins a run of a keyed request, unless one is under way or it was answered. */
+  /** Begins a run of a keyed request, unless a run is under way or the request was answered. */
   claimKey(request: KeyedRequest, claimant: Claimant): Promise<KeyState>;
-  /** Starts the time of these anew; passes over those that another run has taken. */
+  /** Restarts the time of these claims. Skips claims that another run has taken. */
   renewClaims(claims: readonly Claim[], forMs: number): Promise<void>;
   /**
-   * Ends a run with the answer that every repeat gets from now on; with `onlyAfterEffects` only if it had one. Of large
-   * answers a scope has so many bytes kept, and the oldest give way: their repeats are told the status.
-   * @returns false when nothing was kept, also because another run has taken the claim
+   * Ends a run with the answer that every repeat gets from now on. With `onlyAfterEffects`, only if the run had an
+   * effect. A scope keeps large answers up to `quotaBytes`; the oldest are deleted first, and their repeats get only
+   * the status.
+   * @returns false when no answer was kept, also because another run has taken the claim
    */
   keepAnswer(
     claim: Claim,
     answer: KeptAnswer,
     when: { onlyAfterEffects: boolean; quotaBytes?: number },
   ): Promise<boolean>;
-  /** Ends a run without an answer: the next repeat runs. The key is forgotten if no run of it had an effect that stays. */
+  /**
+   * Ends a run without an answer, so that the next repeat runs. Deletes the key if none of its runs had a lasting
+   * effect.
+   */
   leaveKey(claim: Claim): Promise<void>;
   /**
-   * Notes an effect in the commit in which it happens, or without an outcome before it happens, or as refused. The
+   * Notes an effect: in the commit in which it happens, or without an outcome before it happens, or as refused. The
    * transaction that it names is kept as long as the key.
-   * @throws DuplicateRecord; AppError `IDEMPOTENCY_RUNNING` when another run has taken the claim, or it was left and
-   *   forgotten
+   * @throws DuplicateRecord; AppError `IDEMPOTENCY_RUNNING` when another run has taken the claim, or the claim was left
+   * and forgotten
    */
   insertEffect(effect: Effect, note: EffectNote): Promise<void>;
-  /** Forgets an effect that was begun and did not happen. */
+  /** Deletes an effect that was begun and did not happen. */
   forgetEffect(effect: Effect): Promise<void>;
-  /** Notes what came of an effect that was begun. */
+  /** Notes the result of an effect that was begun. */
   settleEffect(effect: Effect, note: Pick<EffectNote, 'outcome' | 'failure' | 'quotaBytes'>): Promise<void>;
   /**
-   * Deletes keys that were first used before the given moment, with their effects, the oldest first and at most
-   * `limit`; resolves with their number. Those stay that are running or name a transaction that is not final.
+   * Deletes keys that were first used before the given moment, with their effects, oldest first and at most `limit`.
+   * Resolves with their number. Keeps keys that are running or name a transaction that is not final.
    */
   pruneKeys(before: Timestamp, limit: number): Promise<number>;
 
   /**
-   * Reserves what a transaction can move and cost, in the commit that accepts it: it counts from now until an hour
-   * after it has ended.
-   * @returns what the budget lacks: then nothing is reserved
+   * Reserves the amounts that a transaction can move and cost, in the commit that accepts it. They count from now until
+   * an hour after it has ended.
+   * @returns what the budget lacks; nothing is reserved then
    */
   reserveSpending(reservation: Reservation): Promise<Shortage | undefined>;
   /**
-   * Raises what is reserved for a transaction to what its next version can take, before that is signed; what none
-   * counts is passed over. Only the fee is held to its limit, and not even that with `mayExceed`.
-   * @returns what the budget lacks: then nothing is raised
+   * Raises a transaction's reservation to the amounts that its next version can take, before that version is signed.
+   * Skips a transaction that no budget counts. Only the fee must stay within its limit, and not even the fee with
+   * `mayExceed`.
+   * @returns what the budget lacks; nothing is raised then
    */
   raiseSpending(ask: SpendingRaise): Promise<(Shortage & { pluginId: string }) | undefined>;
-  /** Notes in the commit in which transactions end what they took; passes over those that nobody counts. */
+  /** Notes what ended transactions took, in the commit in which they end. Skips transactions that no budget counts. */
   settleSpending(ended: readonly (Spent & { transactionId: string })[]): Promise<void>;
-  /** Brings the sums of a budget up to date with at most so many that ended; resolves with their number. */
+  /** Adds at most `limit` ended transactions to the sums of a budget. Resolves with their number. */
   foldSpending(pluginId: string, relayerId: string, limit: number): Promise<number>;
 
   /**
-   * Deletes what the audit has of transactions and signatures of before the given moment, the oldest first and at most `limit`; resolves
-   * with their number. Changes of settings stay.
+   * Deletes audit records of transactions and signatures from before the given moment, oldest first and at most
+   * `limit`. Resolves with their number. Keeps records of changes of settings.
    */
   pruneAudit(before: Timestamp, limit: number): Promise<number>;
 
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;
-  /** Of the instance with this data folder. */
+  /** Stores the mark of the instance with this data folder. */
   putMark(folder: string, mark: Mark): Promise<void>;
 }
 
-/** What the next version of a transaction can take. */
+/** The amounts that the next version of a transaction can take. */
 export interface SpendingRaise extends Spent {
   transactionId: string;
   mayExceed: boolean;

@@ -13,12 +13,12 @@ import type {
 } from '../../protocol.ts';
 import { isJson } from './json-check.ts';
 
-/** The longest chain of containers a capability's parameters may have; deeper ones could overflow a reader's stack. */
+/** How deeply a capability's parameters may be nested. Deeper ones could overflow a reader's stack. */
 export const MOST_DEPTH = 64;
 
-/** What the values of a capability's parameters may weigh. */
+/** Greatest total weight of the values in a capability's parameters; a scalar weighs 1. */
 export const MOST_WEIGHT = 65_536;
-/** An object or array costs whoever carries it about as much as four other values. */
+/** Weight of an object or array: it costs each process that handles it about as much as four other values. */
 const CONTAINER_WEIGHT = 4;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -31,11 +31,11 @@ const LONGEST_METHOD = 100;
 const LONGEST_VERSION = 200;
 const LONGEST_CODE = 1000;
 
-/** Beyond what any child of ours holds, and far below what would be absurd in a sum or a figure. */
+/** More than any child of ours has, yet small enough to be safe in a sum or a report. */
 const MOST_ISOLATES = 65_536;
 const MOST_HEAP_BYTES = 2 ** 40;
 
-/** The ends that a child may claim: the others are the driver's and the host's to state. */
+/** The ends that a child may report. Only the driver and the host may report the others. */
 const ENDS_OF_CALLS: readonly EndCode[] = [
   'CPU_LIMIT',
   'MEMORY_LIMIT',
@@ -73,14 +73,16 @@ export function parseLog(text: string): LogEntry {
   return { level, message: textOf(fields, 'message') };
 }
 
-/** A capability call's message, and the JSON text of its parameter `value` where one comes behind it. */
+/**
+ * Splits a capability call into its message and, if present, the JSON text of its parameter `value` after the newline.
+ */
 export function cutRequest(text: string): { head: string; value: string | undefined } {
   const cut = text.indexOf('\n');
   return cut === -1 ? { head: text, value: undefined } : { head: text.slice(0, cut), value: text.slice(cut + 1) };
 }
 
 /**
- * Puts a request together from its parts: `value` is looked through, and stays text.
+ * Puts a request together from its parts. Checks that `value` is JSON and keeps it as text.
  * @throws ProtocolViolation
  */
 export function parseRequest(head: string, value?: string): RequestMessage {
@@ -125,8 +127,9 @@ export function isTooDeep(value: Json): boolean {
 }
 
 /**
- * Whether JSON text holds more values than a capability call may have. Looks at the text: parsing and copying a
- * megabyte of `[[],[],…` holds up the main loop, and whoever shares this thread, for tenths of a second.
+ * Whether JSON text holds more values than a capability call may have. It scans the text without parsing it: parsing
+ * and copying a megabyte of `[[],[],…` holds up the main loop, and the other children of this thread, for tenths of a
+ * second.
  */
 export function isCrowded(text: string): boolean {
   if (text.length * CONTAINER_WEIGHT <= MOST_WEIGHT) return false;
@@ -143,7 +146,8 @@ export function isCrowded(text: string): boolean {
 }
 
 /**
- * The id of a request that is too crowded to be parsed, from the beginning of its text as our own runtime writes it.
+ * Reads the id of a request that has too many values to be parsed. Our own runtime writes the id at the beginning of
+ * the text.
  * @throws ProtocolViolation
  */
 export function requestId(text: string): number {
@@ -152,7 +156,7 @@ export function requestId(text: string): number {
   return Number(id);
 }
 
-/** Why a module cannot be served: never a result. */
+/** Reads why a module cannot be served. A `returned` outcome is refused. */
 function failureOf(value: unknown): LoadFailure {
   const fields = exactly(value, ['outcome', 'report']);
   const outcome = outcomeOf(fields['outcome'], ENDS_OF_LOADS);
@@ -230,7 +234,7 @@ function textOf(fields: Fields, name: string): string {
   return value;
 }
 
-/** A text that goes into the answer as it is: what it does to the answer's shape is settled here. */
+/** Reads JSON text that goes into the answer unchanged. The check keeps it from breaking the answer's shape. */
 function jsonOf(fields: Fields, name: string): string {
   const value = textOf(fields, name);
   if (!isJson(value)) throw new ProtocolViolation(`${name} is not JSON`);

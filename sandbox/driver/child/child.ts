@@ -15,14 +15,14 @@ export interface Gone {
   stderr: string;
 }
 
-/** A child's process as it is held by who started it: what Node's own ChildProcess has, and one of the starter's. */
+/** A child's process: the part that Node's `ChildProcess` and the starter's `StartedChild` have in common. */
 export interface HeldProcess {
   /** Undefined until it has started. */
   readonly pid?: number | undefined;
-  /** Its descriptors, the channel among them from `spawn` on. */
+  /** Its descriptors. The channel is among them from `spawn` on. */
   readonly stdio: readonly unknown[];
   readonly stderr: Readable | null;
-  /** Holds for one that has not started yet as well. */
+  /** Also works for a process that has not started yet. */
   kill(signal: 'SIGKILL'): unknown;
   on(event: 'spawn', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -31,32 +31,34 @@ export interface HeldProcess {
 }
 
 export interface ChildEvents {
-  /** @throws whatever makes the child unbearable; it is then handed to `onError` */
+  /** @throws an error that means the child has to go; the error is then passed to `onError` */
   onBytes(chunk: Buffer): void;
   onError(error: Error): void;
   /** Comes once, after the last bytes. */
   onGone(gone: Gone): void;
 }
 
-/** Bytes of one child that are handled before the others of the thread get their turn. */
+/** How many bytes of one child are handled before the thread's other children get their turn. */
 const TURN_BYTES = 262_144;
-/** How long a dead child's streams may take to end; something else might hold their other ends. */
+/** How long a dead child's streams may take to end, in milliseconds. Another process might hold their other ends. */
 const DRAIN_MS = 500;
-/** How long the rest of the chain may take to follow node. */
+/** How long the other process of the chain may take to end after node, in milliseconds. */
 const FOLLOW_MS = 500;
-/** How long a child may live on without its channel: one that dies closes it first. */
+/**
+ * How long a child may live on after it closed its channel, in milliseconds. A dying child closes its channel first.
+ */
 const MUTE_MS = 1000;
 const CHANNEL_FD = 3;
-/** What is added to a signal's number to make an exit code of it. */
+/** The number that is added to a signal's number to make an exit code. */
 const SIGNALED = 128;
 
-/** One child process as the driver holds it: its channel, its standard error, its process ids, its end. */
+/** One child process as the driver sees it: its channel, standard error, process ids and end. */
 export class Child {
   readonly #process: HeldProcess;
   readonly #launcher: Launcher;
   readonly #events: ChildEvents;
   readonly #journal: Journal | undefined;
-  /** Undefined until it has started; what is sent waits. */
+  /** Undefined until the child has started. Until then, frames wait in the outbox. */
   #channel: Socket | undefined;
   #nodePid: number | undefined;
   #stderr = Buffer.alloc(0);
@@ -68,7 +70,7 @@ export class Child {
   #bad = false;
   #gone = false;
 
-  /** @param journal what the child notes, where it was given a journal; closed with the child */
+  /** @param journal the child's journal, if it has one; closed with the child */
   constructor(process: HeldProcess, launcher: Launcher, events: ChildEvents, journal?: Journal) {
     this.#process = process;
     this.#journal = journal;
@@ -82,14 +84,14 @@ export class Child {
     });
     process.on('exit', (code, signal) => {
       this.#exited = true;
-      // Not before: a child that finds its channel closed ends itself, and not as quietly as a kill does.
+      // Only after the exit: a child that finds its channel closed ends itself, less quietly than a kill does.
       if (this.#killed) this.#channel?.destroy();
       setTimeout(() => this.#finish(code, signal), DRAIN_MS).unref();
     });
     process.on('close', (code, signal) => this.#finish(code, signal));
   }
 
-  /** Every process of the chain, the one that runs node last; complete once the child has spoken. */
+  /** Ids of all processes of the chain, the one that runs node last. Complete after the child's first message. */
   get pids(): number[] {
     const started = this.#process.pid;
     if (started === undefined) return [];
@@ -102,12 +104,12 @@ export class Child {
     return this.#process.pid;
   }
 
-  /** The process whose memory is the child's. */
+  /** The process that runs node, whose memory counts as the child's. */
   get memoryPid(): number | undefined {
     return this.#node();
   }
 
-  /** Bytes that the child has not taken yet. */
+  /** Bytes that the child has not read yet. */
   get backlogBytes(): number {
     return (this.#channel?.writableLength ?? 0) + this.#outboxBytes;
   }
@@ -125,7 +127,7 @@ export class Child {
     return this.#journal !== undefined;
   }
 
-  /** Takes in what the child has noted down and not sent; nothing where it keeps no journal. */
+  /** Reads what the child noted in its journal and did not send. Does nothing without a journal. */
   look(): void {
     if (this.#journal === undefined || this.#gone || this.#bad) return;
     try {
@@ -135,7 +137,7 @@ export class Child {
     }
   }
 
-  /** Ends the whole chain at once. Safe to call twice, and late. */
+  /** Kills the whole chain at once. Safe to call twice, and after the child's end. */
   kill(): void {
     this.#killed = true;
     if (this.#exited) return;
@@ -144,8 +146,8 @@ export class Child {
       this.#process.kill('SIGKILL');
       return;
     }
-    // The chain's other process collects node's end and follows it; killed together, node would stay as a zombie
-    // wherever the system's first process does not collect the orphans.
+    // Kills node first: the chain's other process collects node's exit and then ends. If both were killed together,
+    // node would stay as a zombie wherever the system's first process does not collect orphans.
     killPid(node);
     setTimeout(() => this.#process.kill('SIGKILL'), FOLLOW_MS).unref();
   }
@@ -226,7 +228,7 @@ export class Child {
 }
 
 /**
- * When a signal ends node, the tool that started it ends in its own way. `bwrap` exits with 128 and the signal's
+ * Restores the signal that ended node. The tool that started node hides it: `bwrap` exits with 128 plus the signal's
  * number. `unshare` ends by the same signal, except SIGKILL, for which it cannot set a handler: then it complains and
  * exits with 1 (util-linux 2.38, sys-utils/unshare.c).
  */
@@ -238,11 +240,11 @@ function endOfNode(gone: Gone, launcher: Launcher): Gone {
   return signal === undefined ? gone : { ...gone, code: null, signal: signal as NodeJS.Signals };
 }
 
-/** A process that is gone already is as good as killed. */
+/** Kills a process. Does nothing when the process is gone already. */
 export function killPid(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It is gone, or its id is somebody else's.
+    // The process is gone, or its id belongs to another user's process.
   }
 }

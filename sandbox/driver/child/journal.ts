@@ -4,10 +4,12 @@ import { crc32 } from 'node:zlib';
 import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../../protocol.ts';
 import type { Launcher } from './launch.ts';
 
-/** Memory that can be opened as files, where Linux has it; a disk would keep what plugins say. */
+/** A folder of files in memory, where Linux has one. A disk would retain what plugins say. */
 const MEMORY_FOLDER = '/dev/shm';
 
-/** A journal for a child that can be held to its size, where this system has a place for one. */
+/**
+ * Opens a journal for a child whose file size can be limited. Returns undefined where this system has no place for it.
+ */
 export function openJournal({ confinement }: Launcher): Journal | undefined {
   if (!confinement.core_dumps_off) return undefined;
   try {
@@ -18,18 +20,19 @@ export function openJournal({ confinement }: Launcher): Journal | undefined {
 }
 
 /**
- * The file on which one child notes what it has not sent yet, see {@link JOURNAL_FD}, and how far its channel was read:
- * what was taken from the one is not taken from the other again. Nothing of it is believed any more than the channel.
+ * The file in which one child notes what it has not sent yet, see {@link JOURNAL_FD}. Tracks how far the channel was
+ * read, so that bytes read from the channel or the journal are not read again from the other. The journal is trusted no
+ * more than the channel.
  */
 export class Journal {
   readonly #buffer = Buffer.allocUnsafeSlow(JOURNAL_BYTES);
   #fd: number | undefined;
-  /** Bytes that came over the channel, and those of them or after them that were handed on. */
+  /** Bytes received over the channel, and bytes passed on from the channel or the journal. */
   #received = 0;
   #taken = 0;
 
   /**
-   * Opens a file in `place` that has no name any more when this returns.
+   * Creates a file in `place` and removes its name.
    * @throws Error when there is no room for all that the child may write
    */
   constructor(place: string) {
@@ -42,19 +45,19 @@ export class Journal {
       this.close();
       throw error;
     } finally {
-      // One by one: to look into the folder takes a descriptor, and there may be none left.
+      // Removes the file and then the folder: a recursive removal takes a descriptor, and there may be none left.
       rmSync(file, { force: true });
       rmdirSync(folder);
     }
   }
 
-  /** To be given to the child as its {@link JOURNAL_FD}. */
+  /** The descriptor that the child gets as its {@link JOURNAL_FD}. */
   get fd(): number {
     if (this.#fd === undefined) throw new Error('the journal is closed');
     return this.#fd;
   }
 
-  /** What of the channel's next bytes is new. */
+  /** Returns the part of the channel's next bytes that was not read from the journal before. */
   unread(chunk: Buffer): Buffer {
     const known = Math.min(this.#taken - this.#received, chunk.length);
     this.#received += chunk.length;
@@ -62,7 +65,7 @@ export class Journal {
     return known === 0 ? chunk : chunk.subarray(known);
   }
 
-  /** Hands on, in order, what the child has noted beyond what it has sent. */
+  /** Passes on, in order, what the child has noted beyond what it has sent. */
   read(onBytes: (bytes: Buffer) => void): void {
     if (this.#fd === undefined) return;
     const length = readSync(this.#fd, this.#buffer, 0, JOURNAL_BYTES, 0);
@@ -84,7 +87,10 @@ export class Journal {
     }
   }
 
-  /** Takes its memory now: others may have filled it when the child writes. What it holds then is no record. */
+  /**
+   * Reserves the file's memory now: later, when the child writes, other users may have filled it. The bytes written
+   * here are not a valid record.
+   */
   #takePlace(fd: number): void {
     const written = writeSync(fd, this.#buffer.fill(255), 0, JOURNAL_BYTES, 0);
     if (written !== JOURNAL_BYTES) throw new Error('there is no room for a journal');

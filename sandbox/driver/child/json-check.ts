@@ -1,6 +1,6 @@
-/** Nesting beyond this is not looked into; no text of our own guest runtime has as much. */
+/** Text that is nested more deeply is refused. Our own guest runtime never writes such a text. */
 const DEEPEST = 4096;
-/** Nesting that most texts stay below: beyond it the record of open containers grows. */
+/** Most texts are nested less deeply than this. Beyond it, the record of open containers grows. */
 const SHALLOW = 32;
 
 const QUOTE = 0x22;
@@ -19,8 +19,8 @@ const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const FOUR_HEX = /[0-9a-fA-F]{4}/y;
 
 /**
- * Whether a text is one JSON value (RFC 8259) without any blanks around or in it, as `JSON.stringify` writes it, and
- * well-formed Unicode. Builds nothing, so that a megabyte of `[[],[],…` costs no more than one of prose.
+ * Whether a text is well-formed Unicode and one JSON value (RFC 8259) as `JSON.stringify` writes it, without any blanks
+ * around or in it. Builds no objects, so a megabyte of `[[],[],…` costs no more than one of prose.
  */
 export function isJson(text: string): boolean {
   return text.isWellFormed() && new Scan(text).isWhole();
@@ -40,7 +40,7 @@ class Scan {
   isWhole(): boolean {
     for (;;) {
       if (!this.#begin()) return false;
-      // A value has ended: so may the containers around it.
+      // A value has ended. The containers around it may end too.
       for (;;) {
         if (this.#depth === 0) return this.#at === this.#text.length;
         const isObject = this.#open[this.#depth - 1] === 1;
@@ -55,7 +55,7 @@ class Scan {
     }
   }
 
-  /** Reads up to the end of the next value that holds no other: a scalar or an empty container. */
+  /** Reads to the end of the next scalar or empty container, entering containers on the way. */
   #begin(): boolean {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);

@@ -10,10 +10,10 @@ import { type Confinement, JOURNAL_BYTES, type Restriction } from '../../protoco
 import { start } from './start.ts';
 
 /**
- * What `--permission --allow-addons` leaves open without them: `node:sqlite` and `node:ffi` open any file, and SIGUSR1
- * opens the inspector. isolated-vm needs `--no-node-snapshot`. `--allow-worker` is never given: a worker with
- * `execArgv: []` is free of the permission model (nodejs/node #62222). No file may be read: the program comes by
- * standard input, and the system opens native modules. The stack, in KB, is larger than a guest's, see
+ * Flags for node. `--permission --allow-addons` alone leaves gaps that the others close: `node:sqlite` and `node:ffi`
+ * open any file, and SIGUSR1 opens the inspector. isolated-vm needs `--no-node-snapshot`. `--allow-worker` is never
+ * given: a worker with `execArgv: []` is free of the permission model (nodejs/node #62222). Node may read no file: the
+ * program comes by standard input, and the system opens native modules. The stack, in KB, is larger than a guest's, see
  * `process/main.ts`.
  */
 const NODE_FLAGS = [
@@ -25,31 +25,34 @@ const NODE_FLAGS = [
   '--no-node-snapshot',
   '--disable-sigusr1',
   '--stack-size=1240',
-  // Node need not find out what language it is given.
+  // Tells node the language, so that it does not have to detect it.
   '--input-type=commonjs',
   '--no-strip-types',
 ];
 
-/** What node begins with, and hands its `require` to. A program that is cut short is none, so none of it runs. */
+/**
+ * The script that node begins with. It evaluates the program on standard input and passes `require` to it. A program
+ * that is cut short has a syntax error, so none of it runs.
+ */
 export const READ_PROGRAM = "(0, eval)(require('node:fs').readFileSync(0, 'utf8'))(require);";
-/** By this word children are found in a list of processes. */
+/** The word that identifies children in a list of processes. */
 const NAME = 'isolayer-sandbox';
 
-/** Where a child finds its system-call filter, while it is started. */
+/** The descriptor of the system-call filter while a child is started. */
 const FILTER_FD = 5;
 const PROBE_MS = 5000;
 const LONGEST_REASON = 200;
 
-/** One program that restricts itself and becomes, or starts, the next. */
+/** One program in the chain. It restricts itself, then becomes or starts the next program. */
 interface Link {
   readonly tool: string;
-  /** What an older version of the tool does not have. */
+  /** An option that older versions of the tool do not have. */
   readonly option?: string;
   readonly args: readonly string[];
   readonly grants: Partial<Record<Restriction, true>>;
 }
 
-/** Why a system does not grant what it does not grant. */
+/** For each restriction that the system does not grant, the reason. */
 type Missing = Confinement['missing'];
 
 const systemCallLink: Link = {
@@ -60,9 +63,9 @@ const systemCallLink: Link = {
 };
 
 /**
- * From the outside in. A link is left out where the system does not have or allow it, and where the links before it
- * grant all that it would.
- * @param readable what node opens by the system, as absolute paths
+ * The links of the chain, outermost first. A link is left out where the system does not have or allow it, or where
+ * earlier links grant all that it would.
+ * @param readable files and folders that node opens through the system, as absolute paths
  */
 function chain(readable: readonly string[], hasFilter: boolean): readonly Link[] {
   return [
@@ -94,12 +97,12 @@ function chain(readable: readonly string[], hasFilter: boolean): readonly Link[]
       grants: { namespaces: true },
     },
     ...(hasFilter ? [systemCallLink] : []),
-    // The last: behind it only node can be opened.
+    // The last link: after it only node can be opened.
     { tool: 'setpriv', option: '--landlock-access', args: fileRules(readable), grants: { files_hidden: true } },
   ];
 }
 
-/** What holds where no link does. */
+/** The confinement where no link works. */
 export const NODE_ALONE: Confinement = {
   permission: true,
   pdeathsig: false,
@@ -113,7 +116,7 @@ export const NODE_ALONE: Confinement = {
   missing: {},
 };
 
-/** A link as this system has it. */
+/** A link that this system has, with its command line. */
 interface FoundLink {
   readonly command: readonly string[];
   readonly grants: Link['grants'];
@@ -122,16 +125,19 @@ interface FoundLink {
 /** How children are started on this system. */
 export interface Launcher {
   readonly confinement: Confinement;
-  /** The chain's command line; empty where none of it works. */
+  /** The chain's command line; empty where no link works. */
   readonly prefix: readonly string[];
-  /** The part of it that ends a process with whoever started it, and does nothing else that others would notice. */
+  /**
+   * The part of the command line that ends a process together with its parent. It has no other effect that a process
+   * would notice.
+   */
   readonly tie: readonly string[];
-  /** The descriptor of the system-call filter, which each child is given anew. */
+  /** The descriptor of the system-call filter. Each child gets a new descriptor of the same file. */
   readonly filterFd?: number;
 }
 
 /**
- * Tries out what this system allows: the whole chain, or else link by link. Once per thread.
+ * Tries which links this system allows: first the whole chain, then link by link. Once per thread.
  * @param addon the native module that a child loads
  */
 export async function probeLauncher(platform: NodeJS.Platform, addon: string): Promise<Launcher> {
@@ -182,8 +188,8 @@ function withoutRepeats(links: readonly FoundLink[]): FoundLink[] {
 }
 
 /**
- * Starts a child in every restriction there is: no environment, no file to read, descriptor 3 to speak on, standard
- * error to die on.
+ * Starts a child under all restrictions that the system grants. It has no environment and no file to read, descriptor 3
+ * as its channel, and standard error for its last words.
  * @param program a script that evaluates to a function of Node's `require`
  */
 export function launch(launcher: Launcher, program: string, journalFd?: number): ChildProcess {
@@ -191,8 +197,8 @@ export function launch(launcher: Launcher, program: string, journalFd?: number):
 }
 
 /**
- * The process that runs node: the one that was started or, behind `unshare`, its child.
- * @returns undefined when it does not run any more, or not yet
+ * Finds the process that runs node: the process that was started or, behind `unshare`, its child.
+ * @returns undefined when it no longer runs, or does not run yet
  */
 export function nodePid(launcher: Launcher, startedPid: number): number | undefined {
   if (!launcher.confinement.namespaces) return startedPid;
@@ -205,7 +211,7 @@ export function nodePid(launcher: Launcher, startedPid: number): number | undefi
   }
 }
 
-/** What is started for a child. */
+/** The command line that starts a child. */
 export function commandLine({ prefix }: Launcher): string[] {
   return [...prefix, process.execPath, ...nodeArguments()];
 }
@@ -215,7 +221,7 @@ export function nodeArguments(): string[] {
   return [...NODE_FLAGS, '--eval', READ_PROGRAM, NAME];
 }
 
-/** Whether the kernel lists a thread's children: behind `unshare`, node's process id is found no other way. */
+/** Whether the kernel lists a thread's children. Behind `unshare`, there is no other way to find node's process id. */
 function listsChildren(): boolean {
   try {
     readFileSync(`/proc/${process.pid}/task/${process.pid}/children`);
@@ -225,7 +231,7 @@ function listsChildren(): boolean {
   }
 }
 
-/** The link's command line as this system has it, or why it has none. */
+/** Returns the link's command line on this system, or why it has none. */
 function commandOf({ tool, option, args, grants }: Link): { command: readonly string[] } | { why: string } {
   const file = toolPath(tool);
   if (file === undefined) return { why: `${tool} is not installed` };
@@ -246,7 +252,7 @@ function launcherOf(links: readonly FoundLink[], missing: Missing, filterFd: num
   };
 }
 
-/** Why this chain does not start a node that loads the addon; null when it does. */
+/** Tries the chain with a node that loads the addon. Returns why that fails; null when it works. */
 async function refusalOf(
   links: readonly FoundLink[],
   addon: string,
@@ -262,7 +268,7 @@ async function refusalOf(
   });
   try {
     const [code] = (await once(child, 'close')) as [number | null];
-    // The first line only: the others have the paths of this machine.
+    // Only the first line: the others contain paths of this machine.
     return code === 0
       ? null
       : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, LONGEST_REASON) || 'it does not start';

@@ -6,14 +6,14 @@ export function payloadCaps(limits: Pick<Limits, 'result_bytes'>): MostBytes {
   const slack = FIXED_LIMITS.up_frame_slack_bytes;
   const caps = new Map<number, number>([
     [UP.READY, slack],
-    // What was thrown and its stack, of which every character may be escaped.
+    // The thrown error and its stack; every character may be escaped.
     [UP.LOADED, 2 * slack],
     [UP.ENTER, 0],
     [UP.LEAVE, 0],
     [UP.SHELF, 10],
     [UP.REQUEST, FIXED_LIMITS.request_bytes],
     [UP.LOG, FIXED_LIMITS.log_bytes],
-    // The result is JSON text inside JSON: escaping at most doubles it.
+    // The result is JSON text inside JSON. Escaping at most doubles it.
     [UP.DONE, 2 * limits.result_bytes + slack],
   ]);
   return (kind) => caps.get(kind);

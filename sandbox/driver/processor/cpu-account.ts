@@ -2,13 +2,19 @@ import { evaluationMs } from '../../evaluation-time.ts';
 import { ProtocolViolation } from '../../frames.ts';
 import type { Limits } from '../../protocol.ts';
 
-/** By how much a process may take more than the guest's stretches: its helper threads collect garbage and compile. */
+/**
+ * The factor, and the milliseconds on top, by which a process may exceed the time of its guest's stretches: its helper
+ * threads collect garbage and compile.
+ */
 const DOUBT = 3;
 const SLACK_MS = 1000;
-/** What a process may take on no call's behalf at once, and how much of each second comes back to it. */
+/**
+ * Processor time that a process may take outside calls: at once, in milliseconds, and the share of each second by which
+ * this allowance refills.
+ */
 const SPARE_MS = 2000;
 const SPARE_SHARE = 0.1;
-/** What a child may say of its isolates for each version that it is given and for each call. */
+/** How many messages about isolates a child may send for each version that it loads, and for each call. */
 const ISOLATES_PER_LOAD = 64;
 const ISOLATES_PER_CALL = 4;
 
@@ -18,14 +24,14 @@ export interface Share {
 }
 
 /**
- * What a child may take of the processor, by what the operating system says of its process: whatever it claims of its
- * stretches, or leaves out, it has to go when it took several times what its calls together may.
+ * Limits the processor time of a child by the operating system's count for its process. The child's own claims about
+ * its stretches do not matter. The child must end when it took several times what its calls together may take.
  */
 export class CpuAccount {
   #mayMake = ISOLATES_PER_LOAD;
   #spareMs = SPARE_MS;
   #loading: Share | undefined;
-  /** What calls that ended since the last look had left. */
+  /** What the calls that ended since the last look had not used, in milliseconds. */
   #endedMs = 0;
   #takenMs = 0;
   #at: number;
@@ -35,31 +41,31 @@ export class CpuAccount {
     this.#at = now;
   }
 
-  /** A version is to be evaluated. */
+  /** A version is about to be evaluated. */
   load(limits: Limits): void {
     this.#mayMake += ISOLATES_PER_LOAD;
     this.#loading = { leftMs: DOUBT * evaluationMs(limits) };
   }
 
-  /** Nothing is to be evaluated any more but for calls. */
+  /** All versions are evaluated. From now on modules are evaluated only to make isolates for calls. */
   loaded(): void {
     this.#loading = undefined;
   }
 
-  /** A call begins, and may need an isolate of its own. */
+  /** A call begins. It may need an isolate of its own. */
   begin(limits: Limits): Share {
     this.#mayMake += ISOLATES_PER_CALL;
     return { leftMs: DOUBT * limits.cpu_ms + evaluationMs(limits) + SLACK_MS };
   }
 
-  /** A call is over: what it took since the last look is still its own. */
+  /** A call is over. Its unused share still pays for what the process took since the last look. */
   ended({ leftMs }: Share): void {
     this.#endedMs += leftMs;
   }
 
   /**
-   * The child says that it made an isolate, or how many it has.
-   * @throws ProtocolViolation when our own child would not have said so as often
+   * The child reports that it made an isolate, or how many it has.
+   * @throws ProtocolViolation when our own child would not report this so often
    */
   made(): void {
     this.#mayMake -= 1;
@@ -67,7 +73,7 @@ export class CpuAccount {
   }
 
   /**
-   * Divides what the process took since the last time among the calls that ended meanwhile and those that are there.
+   * Divides the processor time since the last look among the running calls and the calls that ended since then.
    * @param takenMs processor time of the process so far, all its threads together
    * @returns why the child has to go, or null
    */
@@ -78,7 +84,7 @@ export class CpuAccount {
     this.#at = now;
     this.#takenMs = Math.max(takenMs, this.#takenMs);
     const shares = this.#loading === undefined ? [...ofCalls] : [...ofCalls, this.#loading];
-    // Those with the least first: what one cannot pay falls to those that can.
+    // Starts with the smallest share: the other shares pay what it cannot.
     shares.sort((one, other) => one.leftMs - other.leftMs);
     for (const [index, share] of shares.entries()) {
       const paid = Math.min(left / (shares.length - index), share.leftMs);

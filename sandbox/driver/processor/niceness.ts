@@ -1,33 +1,33 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
-/** The processes of a child, each asked for until it is known. */
+/** The process ids of a child. Each getter is called until the id is known. */
 export interface ChildPids {
-  /** The one that was started: every other is in its session. */
+  /** The process that was started. Every other process of the child is in its session. */
   readonly startedPid: number | undefined;
-  /** The one that runs node. */
+  /** The process that runs node. */
   readonly memoryPid: number | undefined;
 }
 
-/** The nice values of the service's own process and, where there are such, of its scheduling group. */
+/** The nice values of the service: of its own process and, if it has one, of its scheduling group. */
 export interface ServiceNice {
   readonly process: number;
   readonly group: number;
-  /** Whether the system lets it raise a process again that it has lowered. */
+  /** Whether the system lets the service raise the priority of a process that it has lowered. */
   readonly comesBack: boolean;
 }
 
 const HIGHEST_NICE = 19;
-/** What `RLIMIT_NICE` is counted from: getrlimit(2). */
+/** `RLIMIT_NICE` is 20 minus the lowest nice value allowed: getrlimit(2). */
 const RLIMIT_ORIGIN = 20;
 
 /**
- * Tells the system the nice value of a child, counted from the service's own.
+ * Sets the nice value of a child, relative to the service's own.
  *
  * Each child is a session of its own. Where Linux schedules sessions as groups (sched(7), "The autogroup feature"),
- * only the group's nice value counts against other sessions; elsewhere, as in a container, only the process's own does.
- * So both are set. Everybody may give a group its priority back, a process only the privileged, and those whose
- * `RLIMIT_NICE` allows it.
+ * only the group's nice value counts against other sessions. Elsewhere, as in a container, only the process's own
+ * counts. So both are set. Any process may raise a group's priority again. Raising a process's priority needs
+ * privileges or a sufficient `RLIMIT_NICE`.
  */
 export class Niceness {
   readonly #pids: ChildPids;
@@ -42,7 +42,7 @@ export class Niceness {
     this.#service = service;
   }
 
-  /** Whether the value of the process, once lowered, may be raised again. */
+  /** Whether the priority of the process can be raised again after it was lowered. */
   get comesBack(): boolean {
     return this.#service.comesBack;
   }
@@ -52,7 +52,7 @@ export class Niceness {
     if (nice === this.#group) return;
     try {
       const pid = this.#pids.startedPid;
-      // An open file stays with its process, whoever gets the process id later.
+      // An open file stays with this process even if another process gets its id later.
       if (this.#groupFd === undefined && pid !== undefined) this.#groupFd = openSync(`/proc/${pid}/autogroup`, 'w');
       if (this.#groupFd === undefined) return;
       writeSync(this.#groupFd, String(Math.min(HIGHEST_NICE, this.#service.group + nice)));
@@ -62,14 +62,14 @@ export class Niceness {
     }
   }
 
-  /** Sets the value of all threads of the child's process; to be called while that is known to be there. */
+  /** Sets the value of all threads of the child's process. Call it only while the process is known to be alive. */
   setProcess(nice: number): void {
     if (nice === this.#process || this.#fixed) return;
     if (nice < this.#process && !this.comesBack) return;
     const pid = this.#pids.memoryPid ?? this.#pids.startedPid;
     if (pid === undefined) return;
     try {
-      // To Linux each thread has its own; those to come have that of the one that starts them.
+      // On Linux each thread has its own nice value; a new thread inherits its creator's.
       const value = Math.min(HIGHEST_NICE, this.#service.process + nice);
       for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), value);
       this.#process = nice;
@@ -79,7 +79,7 @@ export class Niceness {
     }
   }
 
-  /** Raises the group to this value if it is lower, and says no more. Safe to call twice. */
+  /** Raises the group's priority to `leastUrgent` if it is lower, then stops. Safe to call twice. */
   close(leastUrgent: number): void {
     if (this.#group > leastUrgent) this.setGroup(leastUrgent);
     if (this.#groupFd !== undefined) closeSync(this.#groupFd);
@@ -94,7 +94,10 @@ function serviceNice(): ServiceNice {
   return { process, group: ownGroupNice(), comesBack };
 }
 
-/** Tried out, since a capability may be one of a namespace that has no say here: this thread goes up by one, and back. */
+/**
+ * Raises this thread's priority by one and sets it back. A check of capabilities would not do: a capability may belong
+ * to a namespace that has no say here.
+ */
 function isPrivileged(nice: number): boolean {
   try {
     setPriority(nice - 1);
@@ -105,7 +108,7 @@ function isPrivileged(nice: number): boolean {
   }
 }
 
-/** The limit as Linux tells it; 0, the usual one, elsewhere. */
+/** The limit `RLIMIT_NICE` on Linux; 0, the usual limit, elsewhere. */
 function niceLimit(): number {
   return numberIn('/proc/self/limits', /^Max nice priority +(\d+|unlimited)/m);
 }

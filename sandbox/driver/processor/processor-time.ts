@@ -1,23 +1,23 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Where `utime` and `stime` stand behind the command's name, and their unit: see proc_pid_stat(5). */
+/** Positions of `utime` and `stime` after the command's name, and their unit: see proc_pid_stat(5). */
 const UTIME = 11;
 const STIME = 12;
 const MS_PER_TICK = 10;
 const STAT_BYTES = 1024;
 
-/** The processor time of a process as Linux's `/proc/<pid>/stat` tells it. */
+/** Reads the processor time of a process from Linux's `/proc/<pid>/stat`. */
 export class ProcessorTime {
   readonly #pid: () => number | undefined;
   readonly #buffer = Buffer.alloc(STAT_BYTES);
   #fd: number | undefined;
 
-  /** @param pid asked until it is known */
+  /** @param pid called until it returns a process id */
   constructor(pid: () => number | undefined) {
     this.#pid = pid;
   }
 
-  /** In milliseconds; 0 where it cannot be told. */
+  /** Returns the processor time in milliseconds; 0 where it cannot be read. */
   read(): number {
     try {
       const pid = this.#pid();

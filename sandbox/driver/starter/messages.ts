@@ -1,18 +1,20 @@
-/** What a driver thread and its starter say to each other; both ends are our own code, and no guest is near. */
+/**
+ * Messages between a driver thread and its starter. Both ends are our own code; no guest code can reach this channel.
+ */
 
-/** To the starter. A child has the same number in all messages. */
+/** Messages to the starter. All messages about a child carry the same number. */
 export type ToStarter =
   /** `journal_fd` is a descriptor of the service. */
   | { readonly type: 'start'; readonly child: number; readonly journal_fd?: number | undefined }
   | { readonly type: 'kill'; readonly child: number };
 
-/** From the starter. */
+/** Messages from the starter. */
 export type FromStarter =
-  /** It can start children; comes once. */
+  /** Comes once: the starter can start children. */
   | { readonly type: 'ready' }
   | { readonly type: 'started'; readonly child: number; readonly pid: number }
   | { readonly type: 'failed'; readonly child: number; readonly reason: string }
-  /** Comes with the driver's end of the child's channel. */
+  /** Carries the driver's end of the child's channel as its handle. */
   | { readonly type: 'channel'; readonly child: number }
   | {
       readonly type: 'exited';

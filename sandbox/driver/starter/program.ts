@@ -5,21 +5,21 @@ import { FIXED_LIMITS } from '../../protocol.ts';
 import { start } from '../child/start.ts';
 import type { FromStarter, ToStarter } from './messages.ts';
 
-/** What a starter is given once. */
+/** What a starter gets once, when it begins. */
 export interface StarterTask {
-  /** What it starts for each child, and gives it to read. */
+  /** The command line to start for each child, and the program to write to the child's standard input. */
   readonly line: readonly string[];
   readonly program: string;
-  /** The process that the descriptors in messages are of. */
+  /** Process id of the service. Descriptor numbers in messages are numbers of this process. */
   readonly service: number;
-  /** Its descriptor of the system-call filter. */
+  /** The service's descriptor of the system-call filter. */
   readonly filterFd?: number | undefined;
 }
 
 /**
- * The starter's program: a script that evaluates to a function of Node's `require`, which runs it. It is made of the
- * text of two functions, without their types: a process that had Node read these files would need half as much memory
- * again.
+ * The starter's program: a script that evaluates to a function. The function takes Node's `require` and runs the
+ * starter. The script consists of the source text of two functions, without their types. If Node loaded these files
+ * instead, the process would need half as much memory again.
  */
 export function starterProgram(task: StarterTask): string {
   return `(function (require) {
@@ -33,18 +33,19 @@ ${String(start)}
 }
 
 /**
- * Starts and kills children as it is told over its channel, tells how each ended, and ends with that channel. Uses
- * nothing from outside but what {@link starterProgram} puts beside it.
+ * Starts and kills children as the channel's messages say, and reports how each child ended. Ends when the channel
+ * closes. Uses nothing from outside except the names that {@link starterProgram} puts beside it.
  */
 function serve({ line, program, service, filterFd }: StarterTask, stderrBytes: number): void {
-  /** How long a dead child's standard error may take to end, see `Child`, which waits longer. */
+  /** How long a dead child's standard error may take to end, in milliseconds. `Child` waits longer. */
   const DRAIN_MS = 250;
   const CHANNEL_FD = 3;
   const children = new Map<number, ChildProcess>();
   const ofService = (fd: number, flags: string): number => openSync(`/proc/${service}/fd/${fd}`, flags);
   const say = (message: FromStarter): void => void process.send?.(message);
 
-  // A system that forbids this forbids its descriptors too: then it fails here, and nobody waits for it.
+  // Fails here on a system that forbids access to the service's `/proc` entries: its descriptors would be out of reach
+  // too. No call waits for a starter that fails now.
   readlinkSync(`/proc/${service}/exe`);
   const filter = filterFd === undefined ? undefined : ofService(filterFd, 'r');
 
@@ -69,7 +70,8 @@ function serve({ line, program, service, filterFd }: StarterTask, stderrBytes: n
     children.set(number, child);
     say({ type: 'started', child: number, pid });
     const channel = child.stdio[CHANNEL_FD] as Socket & { readonly _handle: { readStop(): void } };
-    // Node reads each pipe, and would go on until the other side has it: what the child says first would be lost.
+    // Node starts to read each pipe at once and would read on until the channel is handed over. The child's first bytes
+    // would be lost.
     channel._handle.readStop();
     const channelSent: FromStarter = { type: 'channel', child: number };
     process.send?.(channelSent, channel, {}, () => channel.destroy());

@@ -12,12 +12,12 @@ interface Events {
 
 const CHANNEL_FD = 3;
 
-/** A child that the starter has started, or is about to: says what a ChildProcess would say of one of our own. */
+/** A child that the starter has started or will start. Emits the same events as a `ChildProcess` of our own. */
 export class StartedChild extends EventEmitter<Events> implements HeldProcess {
-  /** Ends it; called while it may be there. */
+  /** Kills the child. Called only while the child may be alive. */
   readonly #kill: () => void;
   readonly #stdio: (Socket | null)[] = [];
-  /** What the starter has kept comes at the end. */
+  /** The child's last standard error. The starter keeps it and sends it at the end. */
   readonly stderr = new PassThrough();
   #pid: number | undefined;
   #over = false;
@@ -35,7 +35,7 @@ export class StartedChild extends EventEmitter<Events> implements HeldProcess {
     return this.#stdio;
   }
 
-  /** Whether it has ended, or never began. */
+  /** Whether the child has ended, or could not be started. */
   get over(): boolean {
     return this.#over;
   }
@@ -74,7 +74,7 @@ export class StartedChild extends EventEmitter<Events> implements HeldProcess {
     }
   }
 
-  /** Nothing more is heard of it. */
+  /** Ends the child's standard error with what the starter kept. No message about the child follows. */
   closed(stderr: string): void {
     this.stderr.end(stderr);
   }

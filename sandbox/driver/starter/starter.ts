@@ -13,20 +13,23 @@ const NODE_FLAGS = [
   '--input-type=commonjs',
   '--no-strip-types',
 ];
-/** By this word starters are found in a list of processes. */
+/** The word that identifies starters in a list of processes. */
 const NAME = 'isolayer-starter';
-/** How long a starter may take for what it does at once: one that hangs is rare, and a machine without room is not. */
+/**
+ * How long a starter may take to answer, in milliseconds. Generous: an overloaded machine is common, a starter that
+ * hangs is rare.
+ */
 const ANSWER_MS = 30_000;
 
-/** `unfit` is one that has gone without ever having been ready. */
+/** `gone`: it ended after it was ready. `unfit`: it ended before it was ready. */
 type StarterState = 'starting' | 'ready' | 'gone' | 'unfit';
 
 /**
- * A small process that starts the children of this thread, and holds them. Node starts a process by fork(): that takes
- * the longer the more memory there is to share, and afterwards each page that is written to has to be copied, in all
- * threads of the service. A libuv that uses posix_spawn() on Linux makes all of this folder superfluous.
+ * A small process that starts and holds the children of this thread. Node starts a process by fork(). The more memory
+ * the service has, the longer fork() takes; afterwards each page that any thread of the service writes to must be
+ * copied. With a libuv that uses posix_spawn() on Linux, this whole folder can go.
  *
- * Only Linux has it. A starter that dies, or does not answer, takes its children along.
+ * Only Linux has a starter. A starter that dies, or does not answer, takes its children along.
  */
 export class Starter {
   readonly #process: ChildProcess;
@@ -36,7 +39,7 @@ export class Starter {
   #closing = false;
   #last = 0;
 
-  /** @param program what each child is given to run */
+  /** @param program the program that each child runs */
   constructor(launcher: Launcher, program: string, answerMs = ANSWER_MS) {
     this.#answerMs = answerMs;
     const [command, ...args] = [...launcher.tie, process.execPath, ...NODE_FLAGS, '--eval', READ_PROGRAM, NAME];
@@ -44,7 +47,7 @@ export class Starter {
       cwd: '/',
       env: {},
       stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
-      // A session of its own, as children have: the terminal's Ctrl-C is for the server.
+      // A session of its own, as children have: the terminal's Ctrl-C must reach only the server.
       detached: true,
     });
     this.#process = starter;
@@ -54,7 +57,7 @@ export class Starter {
     const { filterFd } = launcher;
     const text = starterProgram({ line: commandLine(launcher), program, service: process.pid, filterFd });
     starter.stdin?.on('error', () => undefined).end(text);
-    // It is no reason for a thread to go on; its children are.
+    // The starter does not keep the thread alive; its children do.
     starter.unref();
     starter.channel?.unref();
     this.#expect(() => this.#state === 'ready');
@@ -64,7 +67,7 @@ export class Starter {
     return this.#state;
   }
 
-  /** Starts a child when it is ready. */
+  /** Starts a child. Call it only when the starter is ready. */
   start(journalFd: number | undefined): StartedChild {
     const number = ++this.#last;
     const child: StartedChild = new StartedChild(() => {
@@ -78,7 +81,7 @@ export class Starter {
     return child;
   }
 
-  /** Ends it as soon as it has no children any more. Safe to call twice. */
+  /** Ends the starter as soon as it has no children. Safe to call twice. */
   close(): void {
     this.#closing = true;
     this.#rest();
@@ -88,12 +91,12 @@ export class Starter {
     if (this.#process.connected) this.#process.send(message);
   }
 
-  /** It has to go when this is not true in time. */
+  /** Ends the starter when `isDone` is still false after the time for an answer. */
   #expect(isDone: () => boolean): void {
     const judge = (): void => {
       if (!isDone()) this.#end();
     };
-    // A thread that was held up reads first what has come meanwhile.
+    // Two turns of the loop: a thread that was held up first reads the messages that have arrived.
     setTimeout(() => setImmediate(() => setImmediate(judge)), this.#answerMs).unref();
   }
 
@@ -109,7 +112,8 @@ export class Starter {
       case 'started':
         return child.started(message.pid);
       case 'channel':
-        // Without a file descriptor left here it has none; then the child ends, as nobody speaks to it.
+        // The message has no handle when this process is out of file descriptors. The child then ends, as its channel
+        // is closed.
         return channel && child.connected(channel);
       case 'failed':
         this.#forget(message.child);
@@ -135,7 +139,7 @@ export class Starter {
     else this.#process.channel?.unref();
   }
 
-  /** Ends it, with all its children. Safe to call twice. */
+  /** Kills the starter and all its children. Safe to call twice. */
   #end(): void {
     if (this.#state === 'gone' || this.#state === 'unfit') return;
     this.#state = this.#state === 'ready' ? 'gone' : 'unfit';
@@ -143,7 +147,7 @@ export class Starter {
     const children = [...this.#children.values()];
     this.#children.clear();
     for (const child of children) {
-      // Most systems have done so already.
+      // Most systems have killed the child already.
       if (child.pid !== undefined && !child.over) killPid(child.pid);
       child.exited(null, 'SIGKILL');
       child.closed('');

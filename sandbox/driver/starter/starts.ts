@@ -3,14 +3,14 @@ import type { HeldProcess } from '../child/child.ts';
 import { type Launcher, launch } from '../child/launch.ts';
 import { Starter } from './starter.ts';
 
-/** One plugin that lives, and the spare beside it, need no starter. */
+/** How many children are started without a starter: one plugin and its spare child need none. */
 const WITHOUT = 2;
-/** When a starter is tried again after one that could not begin. */
+/** How long after a failed starter another one is tried, in milliseconds. */
 const RETRY_MS = 60_000;
 
 /**
- * Starts the children of one thread: directly until there is a starter, and by that from then on. The third start asks
- * for one, and nobody waits for it.
+ * Starts the children of one thread. It starts them directly until a starter is ready, and by the starter afterwards.
+ * The third start creates the starter and does not wait for it.
  */
 export class Starts {
   readonly #launcher: Launcher;
@@ -19,25 +19,25 @@ export class Starts {
   #starter: Starter | undefined;
   #retryAt = 0;
 
-  /** @param program what each child is given to run */
+  /** @param program the program that each child runs */
   constructor(launcher: Launcher, program: string) {
     this.#launcher = launcher;
     this.#program = program;
   }
 
   /**
-   * @param journalFd what the child is given as its journal
-   * @throws Error when it cannot even be tried
+   * @param journalFd the descriptor that the child gets as its journal
+   * @throws Error when the start cannot even be tried
    */
   start(journalFd?: number): HeldProcess {
     if (this.#starter?.state === 'ready') return this.#starter.start(journalFd);
-    // Elsewhere Node starts a process as quickly as it can be.
+    // Only Linux gains by a starter: elsewhere Node's own start is fast enough.
     if (this.#direct >= WITHOUT && process.platform === 'linux') this.#begin();
     this.#direct += 1;
     return launch(this.#launcher, this.#program, journalFd);
   }
 
-  /** To be called when no child is wanted any more. Safe to call twice. */
+  /** Call it when no further child will be started. Safe to call twice. */
   close(): void {
     this.#starter?.close();
   }

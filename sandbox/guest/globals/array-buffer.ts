@@ -1,15 +1,18 @@
 import { construct, defineProperty, NativeTypeError, ownKeys } from '../intrinsics/primordials.ts';
 
-/** What stays of ArrayBuffer.prototype. An allow-list, so that a later engine's ways to grow a buffer are not there. */
+/**
+ * The members of ArrayBuffer.prototype that stay. An allow-list also removes the ways to grow a buffer of later
+ * engines.
+ */
 const KEPT = new Set<string | symbol>([
   ...['constructor', 'byteLength', 'slice', 'detached', 'transfer', 'transferToFixedLength'],
   Symbol.toStringTag,
 ]);
 
 /**
- * Replaces ArrayBuffer by one whose buffers keep their size: the memory of a resizable buffer is not counted against
- * the isolate's limit (0.4 to 2.2 GB were taken under one of 32 MB). The engine's own constructor must not be found
- * again, hence the prototype's fixed `constructor` and a function that inherits from Function.prototype.
+ * Replaces ArrayBuffer by a class whose buffers keep their size. The memory of a resizable buffer is not counted
+ * against the isolate's limit (0.4 to 2.2 GB were taken under a limit of 32 MB). Plugins must not find the engine's own
+ * constructor. So the prototype's `constructor` is fixed, and the new function inherits from Function.prototype.
  */
 export function fixArrayBuffer(global: typeof globalThis): void {
   const Native = global.ArrayBuffer;
@@ -31,7 +34,7 @@ export function fixArrayBuffer(global: typeof globalThis): void {
   defineProperty(global, 'ArrayBuffer', { value: FixedArrayBuffer, writable: true, configurable: true });
 }
 
-/** As a getter is made by the language: without a `prototype` that could be changed. */
+/** A method, which has no `prototype` that could be changed. The language's own getters have none either. */
 const { speciesOf } = {
   speciesOf(this: unknown): unknown {
     return this;

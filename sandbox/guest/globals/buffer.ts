@@ -8,7 +8,7 @@ type ToText = (encoding?: string, start?: number, end?: number) => string;
 
 type From = (value: unknown, encodingOrOffset?: unknown, length?: unknown) => Buffer;
 
-/** How texts become bytes and back. What is absent, and a text that it throws at, is left to the package. */
+/** Converts texts to bytes and back. The package does this if a function is absent, or throws at a text. */
 interface Codec {
   bytesOf(text: string): Uint8Array<ArrayBuffer>;
   textOf?(bytes: Uint8Array): string;
@@ -17,7 +17,7 @@ interface Codec {
 const UTF_8: Codec = { bytesOf: encodeUtf8, textOf: (bytes) => new Utf8Decoder(false).decode(bytes, true) };
 const LATIN_1: Codec = { bytesOf: latin1Bytes, textOf: latin1Text };
 
-/** By the names of Node's encodings, in lower case. */
+/** Codecs by the names of Node's encodings, in lower case. */
 const CODECS = new Map<string, Codec>([
   ['utf8', UTF_8],
   ['utf-8', UTF_8],
@@ -30,9 +30,9 @@ const CODECS = new Map<string, Codec>([
 ]);
 
 /**
- * Node's Buffer by the package of that name, which browsers' bundles carry too. It goes through texts byte by byte:
- * base64 and hex are left to the engine, which is many times as fast, the others to the codecs of the web's classes. It
- * also lacks one encoding of Node's, base64url (RFC 4648, section 5).
+ * Makes Node's Buffer from the package of that name, which browsers' bundles carry too. The package goes through texts
+ * byte by byte. So the engine does base64 and hex instead, which is many times as fast, and the codecs of the web's
+ * classes do the others. The package also lacks one encoding of Node's, base64url (RFC 4648, section 5).
  */
 export function createBufferClass(): typeof Buffer {
   const original = {
@@ -46,7 +46,7 @@ export function createBufferClass(): typeof Buffer {
     from: (value: unknown, encodingOrOffset?: unknown, length?: unknown) => {
       const bytes = typeof value === 'string' ? bytesBy(codecOf(encodingOrOffset), value) : undefined;
       if (bytes !== undefined) return original.from(bytes.buffer);
-      // It reads both alphabets; only the name is unknown to it.
+      // The package reads both alphabets. Only the name `base64url` is unknown to it.
       return original.from(value, isUrlSafe(encodingOrOffset) ? 'base64' : encodingOrOffset, length);
     },
     isEncoding: (encoding: unknown) => isUrlSafe(encoding) || original.isEncoding(encoding as string),
@@ -69,19 +69,19 @@ export function createBufferClass(): typeof Buffer {
       return Reflect.apply(original.write, this, [text, ...rest.map((given) => (isUrlSafe(given) ? 'base64' : given))]);
     },
   };
-  // The bundler has more than one of that name.
+  // Restores the name: the bundler has more than one class called Buffer.
   Object.defineProperty(Buffer, 'name', { value: 'Buffer', configurable: true });
   define(Buffer, methods);
   define(Buffer.prototype, prototype);
   return Buffer;
 }
 
-/** That of UTF-8 where none is named, as Node has it. */
+/** The codec of an encoding. Without an encoding it is UTF-8, as in Node. */
 function codecOf(encoding: unknown): Codec | undefined {
   return encoding === undefined || encoding === null || encoding === '' ? UTF_8 : CODECS.get(nameOf(encoding));
 }
 
-/** Undefined where the text is not wholly of the encoding: Node takes what of it is. */
+/** The bytes of a text; undefined if some of the text is invalid. Node then takes the valid part. */
 function bytesBy(codec: Codec | undefined, text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return codec?.bytesOf(text);
@@ -90,13 +90,13 @@ function bytesBy(codec: Codec | undefined, text: string): Uint8Array<ArrayBuffer
   }
 }
 
-/** Those before what is no pair of digits, as Node takes them. */
+/** The bytes of a hex text up to the first character that is no hex digit, as in Node. */
 function bytesOfHex(text: string): Uint8Array<ArrayBuffer> {
   const digits = /[^0-9a-f]/i.exec(text)?.index ?? text.length;
   return bytesFromHex(text.slice(0, digits - (digits % 2)));
 }
 
-/** A place within a buffer, as Node reads what is given for one. */
+/** A place within a buffer, from an argument that is read as Node reads it. */
 function placeIn(buffer: Buffer, given: number | undefined, otherwise: number): number {
   return given === undefined ? otherwise : Math.min(Math.max(Math.trunc(given) || 0, 0), buffer.length);
 }

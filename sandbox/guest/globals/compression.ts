@@ -2,20 +2,20 @@ import { Deflate, Inflate } from 'pako';
 import type { StreamClasses } from './streams.ts';
 import { conform } from './web-idl.ts';
 
-/** A format, and the window of zlib that stands for it (zlib.h, deflateInit2 and inflateInit2). */
+/** The formats, each with zlib's window bits for it (zlib.h, deflateInit2 and inflateInit2). */
 const WINDOWS = { deflate: 15, 'deflate-raw': -15, gzip: 31 } as const;
 type Format = keyof typeof WINDOWS;
 
 const PIECE_BYTES = 16_384;
-/** Everything that came so far goes on at once. */
+/** zlib's flush mode that passes on all data so far. */
 const SYNC_FLUSH = 2;
 
 type Pako = Deflate | Inflate;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * CompressionStream and DecompressionStream (Compression Standard). All of it is done in the isolate, so that what a few
- * bytes become counts against its memory and its time.
+ * CompressionStream and DecompressionStream (Compression Standard). All work is done in the isolate. So the data that a
+ * few bytes expand to counts against the isolate's memory and time.
  */
 export function createCompressionClasses({ TransformStream }: Pick<StreamClasses, 'TransformStream'>) {
   function formatOf(given: unknown): Format {
@@ -24,7 +24,7 @@ export function createCompressionClasses({ TransformStream }: Pick<StreamClasses
     return format as Format;
   }
 
-  /** A stream of bytes through one of the two. */
+  /** A stream that sends bytes through one of pako's two classes. */
   function through(pako: Pako, push: (bytes: Bytes) => void, finish: () => void) {
     return new TransformStream<unknown, Uint8Array>({
       start(controller) {
@@ -68,7 +68,7 @@ export function createCompressionClasses({ TransformStream }: Pick<StreamClasses
         const isBehind = pako.ended;
         pako.push(bytes, SYNC_FLUSH);
         if (pako.err !== 0) throw new TypeError(`The compressed data was not valid: ${pako.msg}`);
-        // The end of the data is the end of the stream.
+        // Nothing may follow the end of the compressed data.
         if (isBehind || (pako.ended && unread(pako) > 0))
           throw new TypeError('There is more behind the compressed data');
       };
@@ -91,7 +91,7 @@ export function createCompressionClasses({ TransformStream }: Pick<StreamClasses
   return { CompressionStream, DecompressionStream };
 }
 
-/** Bytes of the last piece that were not needed. */
+/** The number of bytes of the last piece that were not read. */
 function unread(pako: Inflate): number {
   return (pako as unknown as { strm: { avail_in: number } }).strm.avail_in;
 }

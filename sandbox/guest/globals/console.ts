@@ -14,7 +14,7 @@ export interface GuestConsole {
   reset(): void;
 }
 
-/** The console: each line goes to the host at once as level and text; `trace` counts as `debug`. */
+/** Makes the console. Each line goes to the host at once, as level and text. `trace` counts as `debug`. */
 export function createConsole(link: HostLink): GuestConsole {
   const counts = new SafeMap<string, number>();
   const starts = new SafeMap<string, number>();
@@ -104,7 +104,7 @@ export function createConsole(link: HostLink): GuestConsole {
   };
 }
 
-/** What follows on the first line. */
+/** The part of a stack after its first line. */
 function framesOf(stack: string): string {
   for (let at = 0; at < stack.length; at++) if (stack[at] === '\n') return stringSlice(stack, at);
   return '';

@@ -7,7 +7,9 @@ const INTEGER_KINDS = /^(Big)?(Ui|I)nt\d+(Clamped)?Array$/;
 const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
   ?.get as () => string | undefined;
 
-/** The part of Web Cryptography that needs no keys; `randomBytes` gives so many as characters, at most 65536. */
+/**
+ * The part of Web Cryptography that needs no keys. `randomBytes` returns that many bytes as characters, at most 65536.
+ */
 export function createCrypto(randomBytes: (bytes: number) => string, subtle: () => unknown) {
   const permit = Symbol('permit');
 

@@ -1,6 +1,9 @@
 import { conform } from './web-idl.ts';
 
-/** The constants of the legacy codes, which count from one, and the names that have one (Web IDL 2.8.1 and 3.14.1). */
+/**
+ * The constants of the legacy codes, each with its error name if it has one. The codes count from one (Web IDL 2.8.1
+ * and 3.14.1).
+ */
 const CONSTANTS = [
   ['INDEX_SIZE_ERR', 'IndexSizeError'],
   ['DOMSTRING_SIZE_ERR', ''],
@@ -43,7 +46,10 @@ function fieldsOf(exception: object): Fields {
   return fields;
 }
 
-/** Its objects are errors to the engine, while the class itself inherits from nothing, as Web IDL has it. */
+/**
+ * The class DOMException. Its objects are errors to the engine, but the class itself inherits from nothing, as in Web
+ * IDL.
+ */
 class Exception {
   constructor(message: unknown = '', nameOrOptions: unknown = 'Error') {
     const isOptions = typeof nameOrOptions === 'object' && nameOrOptions !== null;
@@ -52,7 +58,7 @@ class Exception {
       name: options.name === undefined ? 'Error' : `${options.name as string}`,
       message: `${message as string}`,
     };
-    // The engine writes the message into the stack; afterwards the prototype tells it.
+    // The engine writes the message into the stack. After that, the prototype's getter gives the message.
     const cause = 'cause' in options ? { cause: options.cause } : undefined;
     const error = Reflect.construct(Error, [fields.message, cause], new.target) as Exception;
     Reflect.deleteProperty(error, 'message');

@@ -14,13 +14,13 @@ import { createProcess } from './process.ts';
 import type { StreamClasses } from './streams.ts';
 import { TimerHandle, Timers } from './timers.ts';
 
-/** Characters of one `process.stdout.write` that become a log line. */
+/** Most characters of one `process.stdout.write` that become a log line. */
 const LONGEST_WRITE = 8192;
 
-/** The parts of the guest's world that the runtime goes on working with. */
+/** The parts of the guest's world that the runtime keeps using. */
 export interface World {
   readonly timers: Timers;
-  /** Forgets what belonged to a call: the next one begins. */
+  /** Forgets the state of the last call, because the next call begins. */
   reset(): void;
   /** Gives the plugin its environment, as `process.env`. */
   grant(env: Record<string, string>): void;
@@ -32,17 +32,17 @@ export interface WorldParts {
   end: CallEnd;
   calls: Pick<CapabilityCalls, 'ofRunning'>;
   names: Pick<GlobalNames, 'define'>;
-  /** Is told of all that plugins reach. */
+  /** Registers every object that plugins reach. */
   objects: Pick<ReachableObjects, 'add' | 'addNoted'>;
-  /** Is told of what a call has changed that outlives it. */
+  /** To be called when a call changes something that outlives the call. */
   changed(): void;
   /** Loads a part of the runtime. */
   load(name: PartName): Part;
 }
 
 /**
- * Puts the web APIs on the global object, writable and not enumerable as in browsers. What most plugins do not need is
- * there as an accessor until a plugin first looks at it.
+ * Puts the web APIs on the global object, writable and not enumerable as in browsers. An API that most plugins do not
+ * need is an accessor until a plugin first reads it.
  */
 export function installGlobals(global: object, parts: WorldParts): World {
   const { link, end, names, objects } = parts;
@@ -91,10 +91,10 @@ export function installGlobals(global: object, parts: WorldParts): World {
   };
 }
 
-/** By it the bundler's modules ask for Node's. */
+/** The symbol under which bundled code asks for Node's modules. */
 const MODULE = Symbol.for('isolayer.module');
 
-/** @returns what has to be done at the beginning of each call */
+/** @returns functions to run at the beginning of each call */
 function installParts(global: object, world: WorldParts, setTimer: PartWorld['setTimer']): readonly (() => void)[] {
   const { link, end, calls, names, objects, changed } = world;
   const handlers = installHandlers(global, changed);
@@ -145,7 +145,7 @@ function installParts(global: object, world: WorldParts, setTimer: PartWorld['se
     random: (bytes) => link.random(bytes),
     subtle: () => parts.get('subtle')['subtle'],
     compute: (question) => link.crypto(question),
-    // A module that is evaluated cannot wait for anything.
+    // Answers at once while the module is evaluated, because a module cannot wait.
     computeLater: async (question) => (end.number === 0 ? link.crypto(question) : calls.ofRunning().job(question)),
     global: global as Record<string, unknown>,
     large: (name) => parts.get(name),
@@ -165,12 +165,12 @@ function installParts(global: object, world: WorldParts, setTimer: PartWorld['se
   return resets;
 }
 
-/** What a function of a part answers, where the part has been loaded. */
+/** Calls a part's function with a value. Returns undefined if the part has not been loaded. */
 function asked(answer: unknown, value: object): object | null | undefined {
   return typeof answer === 'function' ? (answer as (value: object) => object | null | undefined)(value) : undefined;
 }
 
-/** The handlers of the global object (HTML 8.1.8.2), which are attributes: what is no function or object counts as null. */
+/** The handler attributes of the global object (HTML 8.1.8.2). A value that is no function or object counts as null. */
 const HANDLERS = ['onerror', 'onunhandledrejection', 'onrejectionhandled'] as const;
 
 function installHandlers(global: object, changed: () => void): Readonly<Record<string, unknown>> {
@@ -189,7 +189,7 @@ function installHandlers(global: object, changed: () => void): Readonly<Record<s
   return handlers;
 }
 
-/** A fetch that failed is a TypeError (Fetch Standard 5.6). */
+/** Makes the TypeError of a failed fetch (Fetch Standard 5.6). */
 function toFetchError({ message }: { message: string }): Error {
   return new NativeTypeError(message);
 }

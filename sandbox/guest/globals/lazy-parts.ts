@@ -2,7 +2,7 @@ import { enumerableKeys, getPrototypeOf, SafeMap } from '../intrinsics/primordia
 import type { PartName } from '../part-name.ts';
 import type { Part, PartWorld } from '../part-world.ts';
 
-/** The names of each part that has any, as they appear on the global object. */
+/** The global names of each part that has any. */
 export const PART_GLOBALS = {
   dom: [
     'DOMException',
@@ -64,7 +64,9 @@ export const PART_GLOBALS = {
   ],
 } as const satisfies Partial<Record<PartName, readonly string[]>>;
 
-/** The parts of the runtime that most plugins do not need: each is loaded once, by the first look at one of its names. */
+/**
+ * Holds the parts of the runtime that most plugins do not need. The first use of one of its names loads a part, once.
+ */
 export class LazyParts {
   readonly #load: (name: PartName) => Part;
   readonly #makeWorld: () => PartWorld;
@@ -77,7 +79,7 @@ export class LazyParts {
     this.#makeWorld = makeWorld;
   }
 
-  /** What a part made; it is loaded when nobody has asked before. */
+  /** The values that a part made. The first call loads the part. */
   get(name: PartName): Record<string, unknown> {
     const known = this.#loaded.get(name);
     if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import { conform } from './web-idl.ts';
 
 const LANGUAGES = ['en-US'] as const;
 
-/** The global `navigator` and its class (HTML 8.10); of the machine a plugin knows nothing. */
+/** The global `navigator` and its class (HTML 8.10). It tells a plugin nothing about the machine. */
 export function createNavigator() {
   const permit = {};
 

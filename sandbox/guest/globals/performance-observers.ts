@@ -1,7 +1,7 @@
 import type { PartWorld } from '../part-world.ts';
 import { conform } from './web-idl.ts';
 
-/** What observers look at of an entry. */
+/** The fields of an entry that observers use. */
 interface Entry {
   readonly name: string;
   readonly entryType: string;
@@ -16,17 +16,17 @@ interface Wish {
 type Callback = (list: object, observer: object) => unknown;
 
 const TYPES = ['mark', 'measure'];
-/** Entries that wait for one observer; the oldest go first. */
+/** Most entries that wait for one observer. The oldest entries are dropped first. */
 const MOST_WAITING = 10_000;
 
-/** PerformanceObserver (Performance Timeline 4): who asks is told of marks and measures, a turn later. */
+/** PerformanceObserver (Performance Timeline 4). Observers get marks and measures, a turn later. */
 export function createPerformanceObservers(
   setTimer: (callback: () => void, delayMs: number) => unknown,
   { isInCall, atCall }: Pick<PartWorld, 'isInCall' | 'atCall'>,
 ) {
   const permit = Symbol('permit');
   const all = new Set<PerformanceObserver>();
-  /** Those that a module made while it was loaded. */
+  /** Observers that the module made while it was loaded. */
   let ofModule = isInCall() ? new Set<PerformanceObserver>() : undefined;
   let hear: (observer: PerformanceObserver, entry: Entry) => void;
 
@@ -108,7 +108,7 @@ export function createPerformanceObservers(
   conform(PerformanceObserverEntryList, { required: { getEntriesByType: 1, getEntriesByName: 1 } });
   return {
     classes: { PerformanceObserver, PerformanceObserverEntryList },
-    /** Tells those who want to know of a new entry. */
+    /** Tells the observers of a new entry. */
     tell(entry: Entry): void {
       for (const observer of all) hear(observer, entry);
     },

@@ -28,13 +28,15 @@ export interface PerformanceWorld extends Pick<EventClasses, 'EventTarget' | 'wa
   structuredClone(value: unknown): unknown;
 }
 
-/** What is of a call ends with it, and what a module has made while it was loaded stays. */
+/** The bounds of calls. Entries of a call end with it; entries that the module made while it was loaded stay. */
 export type CallBounds = Pick<PartWorld, 'isInCall' | 'atCall' | 'changed'>;
 
-/** Entries that one isolate keeps; the oldest go first. */
+/** Most entries that one isolate keeps. The oldest entries are dropped first. */
 const MOST_ENTRIES = 10_000;
 
-/** `performance` and its classes (High Resolution Time 7, Performance Timeline, User Timing); `now` is in milliseconds. */
+/**
+ * `performance` and its classes (High Resolution Time 7, Performance Timeline, User Timing). `now` is in milliseconds.
+ */
 export function createPerformanceClasses(
   { EventTarget, watch, DOMException, structuredClone: clone }: PerformanceWorld,
   now: () => number,
@@ -116,7 +118,7 @@ export function createPerformanceClasses(
 
   class Performance extends EventTarget {
     #entries: PerformanceEntry[] = [];
-    /** Those that the module made while it was loaded. */
+    /** Entries that the module made while it was loaded. */
     #ofModule: readonly PerformanceEntry[] | undefined = bounds.isInCall() ? [] : undefined;
     readonly #now = now;
     readonly #began = began;
@@ -206,7 +208,7 @@ export function createPerformanceClasses(
       );
     }
 
-    /** A time, or that of the last mark of a name. */
+    /** A time as given, or the time of the last mark of a name. */
     #timeOf(mark: string | number): number {
       if (typeof mark === 'number') {
         if (!(mark >= 0)) throw new TypeError(`${mark} is no time`);

@@ -3,8 +3,8 @@ import type { Timers } from './timers.ts';
 type Write = (text: unknown) => void;
 
 /**
- * The `process` that libraries look for: the granted environment and what is harmless. It has no `versions.node`, so
- * that libraries which ask for it do not try to `require` Node's modules.
+ * Makes the `process` that libraries look for: the granted environment and harmless members. It has no `versions.node`:
+ * libraries that find one try to `require` Node's modules.
  */
 export function createProcess(
   timers: Timers,
@@ -43,7 +43,7 @@ export function createProcess(
 }
 
 export interface GuestProcess {
-  /** Entries that were granted; an ordinary object, which the plugin may change for itself. */
+  /** The granted entries. An ordinary object, which the plugin may change for itself. */
   env: Record<string, string>;
   readonly [name: string]: unknown;
 }

@@ -5,14 +5,14 @@
  */
 const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry'];
 
-/** Takes them away; none of them can be reached from what is left. */
+/** Removes these globals. None of the remaining ones leads to them. */
 export function removeGlobals(global: object): void {
   for (const name of REMOVED) {
     if (!Reflect.deleteProperty(global, name)) throw new Error(`${name} cannot be removed from the guest's world`);
   }
 }
 
-/** Takes away what only plugins that mention it have, and the one way to it. */
+/** Removes `Temporal` and the only method that leads to it. Only plugins that mention `Temporal` keep it. */
 export function removeTemporal(global: typeof globalThis): void {
   Reflect.deleteProperty(global, 'Temporal');
   Reflect.deleteProperty(global.Date.prototype, 'toTemporalInstant');

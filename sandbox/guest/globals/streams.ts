@@ -3,10 +3,10 @@ import { TextDecoder } from './encoding/text-decoder.ts';
 import { TextEncoder } from './encoding/text-encoder.ts';
 import { conform } from './web-idl.ts';
 
-/** A stream of the guest's own making; another realm's is a stranger here. */
+/** A stream of the guest's own class. A stream of another realm is not recognised. */
 export type ByteStream = polyfill.ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** The classes of the Streams Standard that plugins see, and what other APIs do with streams. */
+/** The classes of the Streams Standard that plugins see, and functions on streams for other APIs. */
 export function createStreamClasses(decoderClass: () => typeof TextDecoder = () => TextDecoder) {
   const { ReadableStream, TransformStream } = polyfill;
 
@@ -89,12 +89,12 @@ export function createStreamClasses(decoderClass: () => typeof TextDecoder = () 
     ...polyfill,
     TextDecoderStream,
     TextEncoderStream,
-    /** Leads to the classes that have no name. */
+    /** Leads to the classes that have no name of their own. */
     sample: new ReadableStream().values(),
 
     isStream: (value: unknown): value is ByteStream => value instanceof ReadableStream,
 
-    /** A byte stream of what `make` makes once somebody reads. */
+    /** A byte stream. `make` makes its bytes at the first read. */
     streamOf(make: () => Uint8Array<ArrayBuffer>): ByteStream {
       return new ReadableStream({
         type: 'bytes',
@@ -107,10 +107,10 @@ export function createStreamClasses(decoderClass: () => typeof TextDecoder = () 
       });
     },
 
-    /** Whether it was read or canceled; the polyfill keeps the standard's own slot under this name. */
+    /** Whether a stream was read or canceled. The polyfill keeps the standard's own slot under this name. */
     isDisturbed: (stream: ByteStream): boolean => (stream as unknown as { _disturbed: boolean })._disturbed,
 
-    /** All bytes of a stream. @throws TypeError for a chunk that is none */
+    /** All bytes of a stream. @throws TypeError for a chunk that is not bytes */
     async readAll(stream: ByteStream): Promise<Uint8Array[]> {
       const reader = stream.getReader();
       const chunks: Uint8Array[] = [];

@@ -8,23 +8,27 @@ const toStringTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8A
 const { isPrototypeOf } = Object.prototype;
 const Generator = Object.getPrototypeOf(function* () {}).prototype as object;
 
-/** What is known of the objects of the platform's, which are no plain ones. */
+/** Copies and moves the objects of the platform, which are not plain objects. */
 export interface PlatformObjects {
-  /** A copy; null for one that has none, undefined for what is no object of the platform's. */
+  /** A copy. Null for a platform object that cannot be copied, undefined for any other object. */
   copy(value: object): object | null | undefined;
-  /** Hands one on, as the object that its new owner has; null for one that has been, undefined for what cannot be. */
+  /**
+   * A function that transfers the object and returns the new owner's object. Null for an object that was transferred
+   * already, undefined for one that cannot be transferred.
+   */
   move?(value: object): (() => object) | null | undefined;
 }
 
-/** A copy, and what was handed on with it, in the order in which it was named. */
+/** A copy, and the objects that were transferred with it, in the order of the transfer list. */
 export interface Cloned {
   readonly value: unknown;
   readonly moved: readonly object[];
 }
 
 /**
- * Makes what `structuredClone` and messages do: a deep copy that keeps cycles and shared references (HTML 2.7). Functions,
- * symbols and the like cannot be copied; buffers and ports can be handed on, and are empty here then.
+ * Makes the clone function of `structuredClone` and messages. It makes a deep copy that keeps cycles and shared
+ * references (HTML 2.7). Functions, symbols and the like cannot be copied. Buffers and ports can be transferred, and
+ * are empty here then.
  */
 export function createCloning(platform: PlatformObjects) {
   return function clone(given: unknown, transfer: Iterable<unknown>): Cloned {
@@ -34,7 +38,7 @@ export function createCloning(platform: PlatformObjects) {
     const shapes: Copies['shapes'] = new Map();
     const same = new Map<object, object>(named.map((value) => [value, value]));
     const copied = copy(given, { made: same, shapes, platform });
-    // Nothing is taken from its owner before all is copied; a view cannot change its buffer, and is copied once more.
+    // Transfers objects only after everything is copied. A view cannot change its buffer, so it is copied once more.
     if (owners.length === 0) return { value: copied, moved: [] };
     const moved = owners.map(({ move }) => move());
     const made = new Map<object, object>(named.map((value, index) => [value, moved[index] as object]));
@@ -51,7 +55,7 @@ export function createStructuredClone(platform: PlatformObjects) {
   };
 }
 
-/** What the options of a clone or a message hand on (Web IDL 3.2.17). */
+/** The transfer list in the options of a clone or a message (Web IDL 3.2.17). */
 export function transferListOf(options: unknown): Iterable<unknown> {
   if (options === null || options === undefined) return [];
   if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are no object');
@@ -74,7 +78,7 @@ function transferable(value: unknown, platform: PlatformObjects): Owned {
   return { value, move };
 }
 
-/** Where a view lies in its buffer; one whose buffer was handed on has forgotten it. */
+/** Where a view lies in its buffer. A view loses this when its buffer is transferred. */
 interface Shape {
   readonly offset: number;
   readonly length: number;
@@ -101,7 +105,7 @@ function copy(value: unknown, copies: Copies): unknown {
 
 type Keep = <T extends object>(made: T) => T;
 
-/** Copies what holds no further values to be walked; null for the others. */
+/** Copies a value that holds no further values; null for any other value. */
 function copyLeaf(value: object, keep: Keep, copies: Copies): object | null {
   if (value instanceof Date) return keep(new Date(value.getTime()));
   if (value instanceof RegExp) return keep(new RegExp(value.source, value.flags));

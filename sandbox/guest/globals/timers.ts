@@ -54,7 +54,7 @@ export class Timers {
     if (timer === undefined) return;
     if (timer.every === null) this.#armed.delete(id);
     run(timer.callback, timer.args, this.#end);
-    // A cleared interval is gone from the list; one that the host refuses to wake again ends here.
+    // Arms an interval again, unless its callback has cleared it. An interval that the host refuses to arm ends here.
     if (timer.every !== null && this.#armed.has(id) && this.#link.arm(id, timer.every) !== '') this.#armed.delete(id);
   }
 
@@ -71,11 +71,12 @@ export class Timers {
     };
   }
 
-  /** Runs a function after the current one; what it throws ends the call, as it would end a process. */
+  /** Runs a function after the current one. An error from it ends the call, as it would end a process. */
   queueMicrotask(callback: unknown, args: unknown[]): void {
     const due = checked(callback);
     const now = new NativePromise<void>((resolve) => resolve());
-    // Without a constructor of its own, `then` would ask Promise.prototype and Symbol.species, which may be replaced.
+    // Gives the promise an own `constructor`: `then` would otherwise read Promise.prototype and Symbol.species, which a
+    // plugin may replace.
     defineProperty(now, 'constructor', { __proto__: null, value: undefined } as object);
     promiseThen(now, () => run(due, args, this.#end));
   }
@@ -101,7 +102,7 @@ export class Timers {
   }
 }
 
-/** What `setTimeout` returns: an object as in Node, which is also a number as in browsers. */
+/** The object that `setTimeout` returns: an object as in Node, which converts to a number as in browsers. */
 export class TimerHandle {
   readonly #id: number;
   readonly #timers: Timers;

@@ -1,8 +1,8 @@
-/** What Web IDL says of a class beside its code. */
+/** The Web IDL of a class that its code does not show. */
 export interface Interface {
-  /** Methods that refuse fewer arguments than so many (Web IDL 3.7.7). */
+  /** The number of arguments that a method needs (Web IDL 3.7.7). */
   readonly required?: Readonly<Record<string, number>>;
-  /** The name, where it is not that of the class. */
+  /** The interface's name, if the class has another name. */
   readonly name?: string;
 }
 
@@ -11,8 +11,8 @@ type Method = (...given: unknown[]) => unknown;
 type Pairs = readonly (readonly [unknown, unknown])[];
 
 /**
- * Gives a class the shape of an interface (Web IDL 3.7): its members can be listed, its objects say what they are, and
- * methods refuse calls with too few arguments.
+ * Gives a class the shape of an interface (Web IDL 3.7): its members are enumerable, its objects have a string tag, and
+ * its methods refuse calls with too few arguments.
  */
 export function conform(made: Class, { required = {}, name = made.name }: Interface = {}): void {
   const prototype = made.prototype as object;
@@ -39,14 +39,14 @@ function needArguments(owner: object, name: string, count: number, className: st
   Object.defineProperty(owner, name, { value: checked, writable: true, enumerable: true, configurable: true });
 }
 
-/** The same for functions that belong to no class, and for constructors. */
+/** The error for too few arguments. Also for functions without a class, and for constructors. */
 export function tooFew(what: string, count: number): TypeError {
   return new TypeError(`${what} needs ${count} argument${count === 1 ? '' : 's'}`);
 }
 
 /**
- * Makes a class iterable over pairs (Web IDL 3.7.9 and 3.7.10): `entries`, `keys`, `values` and `forEach`, whose iterators see
- * what is changed on the way. `pairsOf` tells the pairs as they are now.
+ * Makes a class iterable over pairs (Web IDL 3.7.9 and 3.7.10): adds `entries`, `keys`, `values` and `forEach`. Their
+ * iterators see changes made during the iteration. `pairsOf` returns the current pairs.
  */
 export function makeIterable<T extends object>(made: Class & { prototype: T }, pairsOf: (self: T) => Pairs): void {
   const { name } = made;
@@ -72,12 +72,12 @@ export function makeIterable<T extends object>(made: Class & { prototype: T }, p
   conform(PairIterator, { name: `${name} Iterator` });
   Reflect.deleteProperty(PairIterator.prototype, 'constructor');
   Object.setPrototypeOf(PairIterator.prototype, all);
-  // No name leads to it, only what it makes, and all calls of an isolate share it.
+  // Frozen here: all calls of an isolate share the class, and only its objects lead to it, not a name.
   Object.freeze(PairIterator.prototype.next);
   Object.freeze(PairIterator.prototype);
 
   const iterate = (self: T, pick: (pair: readonly [unknown, unknown]) => unknown) => {
-    // Whoever is no object of the class is told at once.
+    // Throws at once if `self` is no object of the class.
     pairsOf(self);
     return new PairIterator(self, pick);
   };
@@ -111,7 +111,7 @@ export function makeIterable<T extends object>(made: Class & { prototype: T }, p
   });
 }
 
-/** A record (Web IDL 3.2.20): the own enumerable properties, each looked at and read in its turn. */
+/** Reads a record (Web IDL 3.2.20): its own enumerable properties. Each is checked and read before the next. */
 export function recordOf(given: object): [name: string, value: unknown][] {
   const entries: [string, unknown][] = [];
   for (const key of Reflect.ownKeys(given)) {

@@ -3,9 +3,9 @@ import { apply, defineProperty } from './primordials.ts';
 type Capture = (target: object, omit?: unknown) => void;
 
 /**
- * Has `Error.captureStackTrace` pass over what cannot take a stack. Libraries call it on constructors of their own
- * errors, or on what they take for one. A built-in among these is frozen here, unlike where they were written: an error
- * about that would hide the error that they meant to make.
+ * Makes `Error.captureStackTrace` ignore objects that cannot take a stack. Libraries call it on constructors of their
+ * own errors, or on an object that they take for one. A built-in among these is frozen here, but not where the
+ * libraries were written. An error about the frozen object would hide the error that the library meant to make.
  */
 export function tolerateFrozenTargets(global: typeof globalThis): void {
   const errors = global.Error as unknown as { captureStackTrace: Capture };

@@ -11,15 +11,15 @@ import {
 } from './primordials.ts';
 
 /**
- * Freezes shared objects with their methods. Properties that libraries assign on inheriting objects become accessors
- * whose setter defines an own property on the receiver: a frozen one would make that assignment fail (the "override
- * mistake" of ECMA-262 OrdinarySet, remedied as in SES). This keeps one call's changes from the next; the isolation
- * does not depend on it. Changing a built-in costs speed, so those for which V8 has fast paths stay as they are.
+ * Freezes shared objects with their methods. This keeps one call's changes from the next; the isolation does not depend
+ * on it. Properties that libraries assign on inheriting objects become accessors whose setter defines an own property
+ * on the receiver. A frozen property would make that assignment fail (the "override mistake" of ECMA-262 OrdinarySet,
+ * remedied as in SES). Changing a built-in costs speed, so built-ins for which V8 has fast paths stay as they are.
  */
 export class Freezer {
-  /** One for each key, whatever the objects that it is on. */
+  /** One setter for each key, shared by all objects. */
   readonly #setters = new SafeMap<string | symbol, (replacement: unknown) => void>();
-  // Used for one property after the other: new ones would be a good part of what an isolate is made of.
+  // Reused for all properties: making new descriptors would be a good part of the work of making an isolate.
   readonly #accessor = { __proto__: null, enumerable: false, configurable: false } as PropertyDescriptor;
   readonly #fixedValue = { __proto__: null, writable: false, configurable: false } as PropertyDescriptor;
   readonly #fixedAccessor = { __proto__: null, configurable: false } as PropertyDescriptor;
@@ -28,15 +28,18 @@ export class Freezer {
     for (let index = 0; index < intrinsics.length; index++) this.freezeOne(intrinsics[index] as Intrinsic);
   }
 
-  /** One loop without calls, over hundreds of properties that are new to the engine: half an isolate's making else. */
+  /**
+   * Freezes one object in a single loop without calls. The loop handles hundreds of properties that are new to the
+   * engine; with calls it would take half of an isolate's making.
+   */
   freezeOne({ object, assigned, open }: Intrinsic): void {
     const keys = ownKeys(object);
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as string | symbol;
       const property = getOwnPropertyDescriptor(object, key) as PropertyDescriptor;
       const { value, get, set } = property;
-      // The methods of the language have no properties but their name and length. What these two keys lead to has its
-      // own way of being frozen: `Function.prototype` is a function too.
+      // The methods of the language have no properties but their name and length, so a shallow freeze is enough. The
+      // objects behind these two keys are frozen separately: `Function.prototype` is a function too.
       if (typeof value === 'function' && key !== 'constructor' && key !== 'prototype') freeze(value);
       if (get !== undefined) freeze(get);
       if (set !== undefined) freeze(set);
@@ -80,7 +83,7 @@ function setterOf(key: string | symbol): (replacement: unknown) => void {
   const { set } = {
     set(this: object, replacement: unknown): void {
       if (defineOwn(this, key, replacement)) return;
-      // Only on the shared objects themselves is it the setter of an own property.
+      // The setter belongs to an own property only on the shared objects themselves.
       throw new NativeTypeError(
         getOwnPropertyDescriptor(this, key)?.set === set
           ? `Cannot assign to read only property '${toText(key)}' of object`
@@ -91,7 +94,7 @@ function setterOf(key: string | symbol): (replacement: unknown) => void {
   return set;
 }
 
-/** What an assignment does where nothing is in its way. */
+/** Does what an assignment does when no inherited property prevents it. */
 export function defineOwn(object: object, key: string | symbol, value: unknown): boolean {
   const own = { __proto__: null, value, writable: true, enumerable: true, configurable: true };
   return defineProperty(object, key, own as object);

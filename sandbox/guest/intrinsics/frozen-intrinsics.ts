@@ -4,21 +4,22 @@ import { Freezer } from './freeze.ts';
 import { collectIntrinsics, type Intrinsic, intrinsicsBehind, type NamedIntrinsics } from './intrinsics.ts';
 
 /**
- * The shared objects of the language, frozen once the module has run: those behind a global name when somebody first
- * reads that name, the others at once. Nothing else leads to them, not even the runtime's own code, so nobody meets one
- * before it is frozen; and most plugins never read most of these names.
+ * Freezes the shared objects of the language after the module has run. Objects behind a global name are frozen when
+ * that name is first read, the others at once. Nothing but the name leads to such objects, not even the runtime's own
+ * code, so no code meets one before it is frozen. Most plugins never read most of these names.
  */
 export class FrozenIntrinsics {
   readonly #freezer: Freezer;
   readonly #atHand: readonly Intrinsic[];
   readonly #behindNames: readonly NamedIntrinsics[];
-  /** The groups of {@link NamedIntrinsics} that somebody has met. */
+  /** Whether code may have met the objects of each group of {@link NamedIntrinsics}. */
   readonly #met: boolean[] = [];
   #sealed = false;
 
   /**
-   * To be made before there is plugin code, and after the runtime has taken what it needs of them.
-   * @param mentioned names that the plugin's code mentions: of these plain properties are worth more than what they save
+   * To be made before there is plugin code, and after the runtime has taken the built-ins that it needs.
+   * @param mentioned names that the plugin's code mentions: for these, plain properties gain more than late freezing
+   * saves
    */
   constructor(
     global: typeof globalThis,
@@ -44,7 +45,7 @@ export class FrozenIntrinsics {
     }
   }
 
-  /** Freezes what the module may have met, and from now on the rest before anybody meets it. */
+  /** Freezes the objects that the module may have met. From now on, freezes the others before any code meets them. */
   seal(): void {
     this.#sealed = true;
     this.#freezer.freeze(this.#atHand);
@@ -55,7 +56,8 @@ export class FrozenIntrinsics {
     if (this.#met[group] === true) return;
     const { names, values } = this.#behindNames[group] as NamedIntrinsics;
     if (names[0] === 'Intl') freezeSegments(values[0] as object, this.#freezer);
-    // First: a guest at the end of its stack breaks off here, and must not find the rest as it is when it asks again.
+    // Freezes before it sets the flag. A stack overflow can interrupt the freezing, and the next read must then freeze
+    // the rest.
     if (this.#sealed) this.#freezeGroup(group);
     this.#met[group] = true;
   }

@@ -10,15 +10,16 @@ export function keysOf(...names: readonly string[]): Keys {
   return keys;
 }
 
-/** Prototypes that libraries build on by assignment, as the `buffer` package does on Uint8Array. */
+/** Prototypes on whose heirs libraries may assign any property, as the `buffer` package does on Uint8Array. */
 const ASSIGNED_WHOLLY = keysOf('Object', 'Function', 'Uint8Array', 'TypedArray');
 
-/** What libraries assign on arrays and on objects that inherit from them. */
+/** Properties that libraries assign on arrays and on objects that inherit from them. */
 const ASSIGNED_ON_ARRAYS = ['toString', 'toLocaleString', 'valueOf', 'name', 'message', 'push', 'then', 'next'];
 
 /**
- * What libraries assign on objects that inherit from any other prototype: transpiled subclasses, mostly. By its
- * `constructor` V8 tells plain arrays from others; as an accessor there map takes six times longer.
+ * Properties that libraries assign on objects that inherit from any other prototype, mostly transpiled subclasses.
+ * Arrays are without `constructor`: V8 tells plain arrays from others by it, and as an accessor it makes `map` six
+ * times slower.
  */
 export const ASSIGNED = keysOf('constructor', ...ASSIGNED_ON_ARRAYS);
 const ON_ARRAYS = keysOf(...ASSIGNED_ON_ARRAYS);
@@ -31,27 +32,27 @@ const STACK_KEYS = keysOf(...STACK_SETTINGS);
 export interface Intrinsic {
   readonly object: object;
   readonly assigned: 'all' | Keys | null;
-  /** Properties that stay as they are; with `all` of them the object is not frozen, and its methods are. */
+  /** Properties that stay as they are. With `all`, the object itself is not frozen, only its methods are. */
   readonly open: 'all' | Keys | null;
 }
 
-/** Shared objects that lie behind a group of global names, and the values of these names. */
+/** A group of global names, their values, and the shared objects behind them. */
 export interface NamedIntrinsics {
   readonly names: string[];
   readonly values: unknown[];
-  /** What lies behind them without a name. */
+  /** Shared objects behind these values that have no global name. */
   readonly unnamed: Intrinsic[];
 }
 
-/** The shared objects of a realm, by how a plugin comes to them. */
+/** The shared objects of a realm, grouped by how a plugin reaches them. */
 export interface Intrinsics {
   readonly atHand: readonly Intrinsic[];
   readonly behindNames: readonly NamedIntrinsics[];
 }
 
 /**
- * What syntax makes in a realm. Evaluated there, as what stands here is of the runtime's realm: in tests that is the one
- * which all of them share, and it would be frozen instead.
+ * Code that makes objects by syntax alone. It is evaluated in the guest's realm. Plain code in this file would make
+ * objects of the runtime's realm. All tests share that realm, and it would be frozen instead.
  */
 const SYNTAX = `({
   functions: [function* () {}, async () => {}, async function* () {}],
@@ -65,7 +66,9 @@ interface Samples {
   readonly elements: object;
 }
 
-/** The shared objects as they are when the isolate begins: constructors with their prototypes, namespaces, iterators. */
+/**
+ * The shared objects as they are when the isolate begins: constructors with their prototypes, namespaces, iterators.
+ */
 export function collectIntrinsics(global: typeof globalThis): Intrinsics {
   const atHand: Intrinsic[] = [];
   const behindNames: NamedIntrinsics[] = [];
@@ -89,13 +92,13 @@ function addNamed({ names, values, unnamed }: NamedIntrinsics, name: string, val
   }
 }
 
-/** All of a group. It is asked for when somebody meets it: most isolates never do. */
+/** All shared objects of a group. Collected only when code meets the group, because most isolates never do. */
 export function intrinsicsBehind({ values, unnamed }: NamedIntrinsics): readonly Intrinsic[] {
   for (let index = 0; index < values.length; index++) addValue(unnamed, values[index]);
   return unnamed;
 }
 
-/** Adds what only the syntax leads to. */
+/** Adds the objects to which only syntax leads. */
 function addUnnamed(found: Intrinsic[], { eval: evaluate, Object, Array, Function }: typeof globalThis): void {
   const { functions, iterators, elements } = evaluate(SYNTAX) as Samples;
   for (const sample of functions) {
@@ -125,7 +128,7 @@ function addValue(found: Intrinsic[], value: unknown): void {
   else if (typeof value === 'object' && value !== null) addNamespace(found, value);
 }
 
-/** An object of functions, and perhaps of constructors and further ones (`Intl`, `Temporal`). */
+/** Adds an object that holds functions, and maybe constructors and further namespaces (`Intl`, `Temporal`). */
 function addNamespace(found: Intrinsic[], namespace: object): void {
   add(found, { object: namespace, assigned: null, open: null });
   const keys = ownKeys(namespace);

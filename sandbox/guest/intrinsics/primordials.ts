@@ -1,8 +1,8 @@
 /**
- * The built-ins as they are before any plugin code exists. What ends a call, writes a log line or speaks to the host
- * uses only these (and no iteration protocol), so a plugin that rewrites `JSON`, `Array.prototype` or `Promise` can
- * break its own code, but neither its outcome nor the service's view of it. The web APIs in `globals/` serve nobody
- * but the plugin, and use ordinary methods.
+ * The built-ins as they are before any plugin code exists. Code that ends a call, writes a log line or speaks to the
+ * host uses only these, and no iteration protocol. So a plugin that rewrites `JSON`, `Array.prototype` or `Promise` can
+ * break its own code, but neither its outcome nor the service's view of it. The web APIs in `globals/` serve only the
+ * plugin, and use ordinary methods.
  */
 
 export const {
@@ -51,7 +51,7 @@ export const promiseThen = uncurry(Promise.prototype.then) as Uncurried<
 export const mapForEach = uncurry(Map.prototype.forEach) as Uncurried<[(value: unknown, key: unknown) => void], void>;
 export const setForEach = uncurry(Set.prototype.forEach) as Uncurried<[(value: unknown) => void], void>;
 
-/** Text of a primitive; `String` itself, which asks nothing of a primitive. */
+/** The text of a primitive. This is `String` itself, which calls no method of a primitive. */
 export const toText = String;
 export const toNumber = Number;
 
@@ -59,7 +59,7 @@ export const NativeProxy = Proxy;
 export const NativePromise = Promise;
 export const NativeError = Error;
 export const NativeTypeError = TypeError;
-/** V8's own: gives an object the stack from behind a function. */
+/** V8's own function: gives an object the stack of the callers of a given function. */
 export const { captureStackTrace: captureStack } = Error;
 
 export const { prototype: NumberPrototype } = Number;
@@ -77,7 +77,7 @@ export const TypedArrayPrototype = getPrototypeOf(Uint8Array.prototype) as objec
 
 const stringify = JSON.stringify;
 
-/** The JSON text of a string; JSON.stringify looks up `toJSON` on objects only, so nothing can interfere. */
+/** The JSON text of a string. A plugin cannot interfere, because JSON.stringify looks up `toJSON` on objects only. */
 export function quote(text: string): string {
   return stringify(text);
 }

@@ -1,6 +1,6 @@
 /**
- * What `import … from '@openzeppelin/relayer-sdk'`, or from `'isolayer'`, gives a plugin: the error helper, the enums as
- * objects, the REST clients by name, and the authors' types. Written from the documented names and values alone.
+ * The exports of `'@openzeppelin/relayer-sdk'` and of `'isolayer'` for plugins: the error helper, the enums as objects,
+ * the REST clients by name, and the authors' types. Written from the documented names and values alone.
  */
 import type { JsonRpcRequest, JsonRpcResponse, PluginErrorShape } from '../plugin-api.ts';
 import { PluginError as OwnPluginError, PLUGIN_ERROR_CLASS } from '../plugin-error.ts';
@@ -40,7 +40,10 @@ export type NetworkRpcResult = JsonRpcResponse['result'];
 
 const registered = (globalThis as { [PLUGIN_ERROR_CLASS]?: typeof OwnPluginError })[PLUGIN_ERROR_CLASS];
 
-/** The class of the running sandbox, so that its own errors are instances too; elsewhere the same class of this module. */
+/**
+ * In the sandbox, the runtime's class, so that the runtime's own errors are instances too. Elsewhere, the same class of
+ * this module.
+ */
 export const PluginError = registered ?? OwnPluginError;
 export type PluginError = OwnPluginError;
 

@@ -1,15 +1,15 @@
 import { checkFunction, checkString } from './node-error.ts';
 
-/** By storage, the value that holds in a context; never changed, so that it can be kept by whoever comes back to it. */
+/** The values of a context, by storage. A context is never changed, so that code can keep it and return to it. */
 type Context = ReadonlyMap<object, unknown>;
 type AnyFunction = (...args: unknown[]) => unknown;
 
 const EMPTY: Context = new Map();
-/** As it is before contexts are kept. */
+/** The original function, from before {@link keepContexts} replaces it. */
 const defer = globalThis.queueMicrotask;
 let current: Context = EMPTY;
 
-/** At the beginning of a call nothing is left of those before it. */
+/** Leaves all contexts at the beginning of a call, so that nothing is left of earlier calls. */
 export function leaveContexts(): void {
   current = EMPTY;
 }
@@ -24,7 +24,7 @@ function within<T>(context: Context, run: () => T): T {
   }
 }
 
-/** A function that runs in the context in which it was handed over. */
+/** Makes a callback run in the context in which it was handed over. */
 function bound(callback: unknown): unknown {
   if (typeof callback !== 'function' || current === EMPTY) return callback;
   const context = current;
@@ -34,11 +34,11 @@ function bound(callback: unknown): unknown {
 }
 
 /**
- * Has promises, timers and microtasks run their callbacks in the context in which they were given them. An `await` asks
- * no method of its promise, so where a bundle names this module its async functions are written as generators.
+ * Makes promises, timers and microtasks run their callbacks in the context in which they got them. An `await` calls no
+ * method of its promise. So the bundler writes async functions as generators where a bundle names this module.
  */
 export function keepContexts(global: Record<string, unknown>): void {
-  // Once the module has run, what everybody shares stays as it is.
+  // After the module has run, shared objects stay as they are.
   if (Object.getOwnPropertyDescriptor(Promise.prototype, 'then')?.writable !== true) return;
   const { then } = Promise.prototype as unknown as { then: AnyFunction };
   // A method, which has no `prototype` that could be changed.
@@ -62,7 +62,10 @@ function wrapFirstArgument(owner: Record<string, unknown>, name: string): void {
   );
 }
 
-/** Values that follow what a call starts (https://nodejs.org/api/async_context.html#class-asynclocalstorage). */
+/**
+ * Values that stay available in everything that a call starts
+ * (https://nodejs.org/api/async_context.html#class-asynclocalstorage).
+ */
 class AsyncLocalStorage {
   readonly #default: unknown;
   readonly name: string;
@@ -97,7 +100,7 @@ class AsyncLocalStorage {
     return current.has(this) ? current.get(this) : this.#default;
   }
 
-  /** Holds until the running turn is over, and in what it starts. */
+  /** Sets a value for the rest of the running turn, and for everything that the turn starts. */
   enterWith(value: unknown): void {
     const before = current;
     const own: Context = new Map([...current, [this, value]]);
@@ -117,7 +120,7 @@ class AsyncLocalStorage {
   }
 }
 
-/** What a library makes for each thing of its own that calls back later. */
+/** A library makes one for each of its own operations that calls back later. */
 class AsyncResource {
   readonly type: string;
   readonly #context = current;
@@ -157,7 +160,7 @@ class AsyncResource {
   }
 }
 
-/** Node's module `async_hooks`. Hooks are never called: nobody counts what is asynchronous here. */
+/** Node's module `async_hooks`. Hooks are never called, because asynchronous operations are not counted here. */
 export function createAsyncHooks(): Record<string, unknown> {
   const hook: object = Object.freeze({ enable: Object.freeze(() => hook), disable: Object.freeze(() => hook) });
   return {

@@ -1,7 +1,7 @@
 type Log = (...values: unknown[]) => void;
 type Stream = { write(text: string): unknown };
 
-/** Node's module `console`: the global one, with the class by which others write elsewhere. */
+/** Node's module `console`: the global console, and the class Console for consoles that write elsewhere. */
 export function createConsoleModule(console: object, tools: () => Record<string, unknown>): object {
   const text = (values: unknown[]) => (tools()['format'] as (...values: unknown[]) => string)(...values);
 

@@ -5,12 +5,14 @@ type Subscriber = (message: unknown, name: Name) => void;
 
 let changed = (): void => undefined;
 
-/** Has somebody told when subscribers, which outlive whoever they are of, come and go. */
+/**
+ * Sets the function to call when subscribers are added or removed. Subscribers outlive the call that they belong to.
+ */
 export function watchSubscribers(tell: () => void): void {
   changed = tell;
 }
 
-/** Something that others may want to hear of (https://nodejs.org/api/diagnostics_channel.html). */
+/** A channel for messages to its subscribers (https://nodejs.org/api/diagnostics_channel.html). */
 class Channel {
   readonly name: Name;
   #subscribers: Subscriber[] = [];
@@ -58,7 +60,7 @@ const channels = new Map<Name, Channel>();
 function channel(name: unknown): Channel {
   if (typeof name !== 'string' && typeof name !== 'symbol')
     throw wrongType('channel', 'one of type string or symbol', name);
-  // Whoever asks for a name gets the same one.
+  // A name always gives the same channel.
   const known = channels.get(name) ?? new Channel(name);
   Object.freeze(known);
   channels.set(name, known);

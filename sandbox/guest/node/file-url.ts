@@ -25,7 +25,7 @@ export function pathToFileURL(path: unknown, resolve: (path: unknown) => string)
   return new URL(`file://${text.replace(SPECIAL, (sign) => encodeURIComponent(sign))}`);
 }
 
-/** What `http.request` would be given. */
+/** The options that `http.request` takes for a URL. */
 export function urlToHttpOptions(given: unknown): Record<string, unknown> {
   checkObject(given, 'url');
   const url = given as unknown as URL;
@@ -46,7 +46,7 @@ export function urlToHttpOptions(given: unknown): Record<string, unknown> {
   return Object.assign({ __proto__: null }, own);
 }
 
-/** A host's name in ASCII as the URL standard has it, or empty where it is none. */
+/** A host's name in ASCII, as in the URL standard; empty if it is no valid name. */
 export function domainToASCII(domain: unknown): string {
   return URL.parse(`ws://${String(domain)}`)?.hostname ?? '';
 }

@@ -15,10 +15,10 @@ import { createTools } from './tools/tools.ts';
 
 type Members = Record<string, unknown>;
 
-/** What the modules are made with; the larger ones are parts of the runtime of their own. */
+/** What the modules need. The larger modules are separate parts of the runtime. */
 export type ModuleWorld = Pick<PartWorld, 'global' | 'large' | 'share' | 'changed' | 'atCall'>;
 
-/** Names of the global scope that modules give as well. */
+/** Global names that modules export as well. */
 const OF_BUFFER = ['Buffer', 'Blob', 'File', 'atob', 'btoa'];
 const OF_STREAMS = [
   'ReadableStream',
@@ -47,7 +47,7 @@ const PERFORMANCE = [
 const LARGEST_BUFFER = 0x7fff_ffff;
 const LONGEST_STRING = 0x1fff_ffe8;
 
-/** Node's modules, by name: each is made when it is first asked for. */
+/** Node's modules, by name. Each is made on its first use. */
 export function createModuleTable({ global, large, share, changed, atCall }: ModuleWorld): (name: string) => unknown {
   const path = createPath();
   const os = createOs(() => performance.now() / 1000);
@@ -55,7 +55,7 @@ export function createModuleTable({ global, large, share, changed, atCall }: Mod
 
   const shared = <T>(value: T): T => (isObject(value) ? share(value) : value);
 
-  /** An object whose members are looked up when somebody asks for them. */
+  /** Adds members to an object. Their values are looked up on first use. */
   function late(members: Members, names: readonly string[], find: (name: string) => unknown): Members {
     defineLazily(members, names, (name) => shared(find(name)), true);
     return members;

@@ -1,4 +1,4 @@
-/** Errors as Node's own modules throw them: with a `code`, which the stack shows behind the name. */
+/** An error as Node's own modules throw it. It has a `code`, which the stack shows after the name. */
 export type NodeError = Error & { code: string };
 
 type ErrorClass = new (message: string) => Error;
@@ -8,7 +8,7 @@ export function nodeError(code: string, message: string, Kind: ErrorClass = Erro
   const error = new Kind(message) as NodeError;
   Error.captureStackTrace(error, nodeError);
   const { name } = error;
-  // The stack is made of the name that an error has when it is first asked for.
+  // The engine writes the stack when it is first read, with the name that the error has then.
   Object.defineProperty(error, 'name', { value: `${name} [${code}]`, configurable: true, writable: true });
   void error.stack;
   Reflect.deleteProperty(error, 'name');
@@ -16,7 +16,7 @@ export function nodeError(code: string, message: string, Kind: ErrorClass = Erro
   return error;
 }
 
-/** As Node complains of an argument of another type than it takes. */
+/** Node's error for an argument of the wrong type. */
 export function wrongType(name: string, expected: string, given: unknown): NodeError {
   return nodeError(
     'ERR_INVALID_ARG_TYPE',
@@ -25,7 +25,7 @@ export function wrongType(name: string, expected: string, given: unknown): NodeE
   );
 }
 
-/** As Node complains of a number that is too small, too large or broken. */
+/** Node's error for a number that is too small, too large or broken. */
 export function outOfRange(name: string, range: string, given: unknown): NodeError {
   return nodeError(
     'ERR_OUT_OF_RANGE',
@@ -34,13 +34,13 @@ export function outOfRange(name: string, range: string, given: unknown): NodeErr
   );
 }
 
-/** As Node complains of an argument of a type that it takes and a value that it does not. */
+/** Node's error for an argument of the right type with a wrong value. */
 export function wrongValue(name: string, given: unknown, reason = 'is invalid'): NodeError {
   const what = name.includes('.') ? 'property' : 'argument';
   return nodeError('ERR_INVALID_ARG_VALUE', `The ${what} '${name}' ${reason}. Received ${literal(given)}`, TypeError);
 }
 
-/** A value as text, by what it makes of itself. */
+/** A value as text, by its own conversion. */
 export function textOf(value: unknown): string {
   return String(value);
 }
@@ -95,7 +95,7 @@ function literal(value: unknown): string {
   return typeof value === 'bigint' ? `${value}n` : String(value);
 }
 
-/** Long whole numbers are grouped. */
+/** A number as text. The digits of long whole numbers are grouped. */
 function shownNumber(value: unknown): string {
   const text = literal(value);
   const isLong =

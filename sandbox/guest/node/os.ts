@@ -37,7 +37,9 @@ const PRIORITY = {
   PRIORITY_HIGHEST: -20,
 };
 
-/** Node's module `os`: a small Linux machine that is nobody's, since the real one is nothing to a plugin. */
+/**
+ * Node's module `os`. It describes a small Linux machine that does not exist: the real one does not concern a plugin.
+ */
 export function createOs(uptime: () => number): Record<string, unknown> {
   const memory = 128 * 1_048_576;
   return {

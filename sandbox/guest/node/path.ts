@@ -11,7 +11,7 @@ export interface ParsedPath {
 const SEPARATOR = '/';
 const ROOT_FOLDER = '/';
 
-/** Resolves `.` and `..`; what leads above a relative path's beginning stays. */
+/** Resolves `.` and `..`. A `..` that leads above the beginning of a relative path stays. */
 function normalized(path: string, isRooted: boolean): string {
   const kept: string[] = [];
   for (const part of path.split(SEPARATOR)) {
@@ -77,7 +77,7 @@ function dirname(path: unknown): string {
   const end = whole.lastIndexOf(SEPARATOR);
   if (end === -1) return '.';
   if (end === 0) return SEPARATOR;
-  // Two at the very beginning stay.
+  // Two separators at the very beginning stay.
   return end === 1 && whole.startsWith('//') ? '//' : whole.slice(0, end);
 }
 
@@ -87,7 +87,7 @@ function basename(path: unknown, suffix?: unknown): string {
   const whole = trimmed(path);
   if (suffix === undefined || suffix === '' || suffix.length > path.length) return lastPart(whole);
   if (suffix === path) return '';
-  // As Node has it, of nothing but separators no name is taken.
+  // A path of nothing but separators stays as it is, as in Node.
   if (whole === SEPARATOR) return path;
   const name = lastPart(whole);
   return name !== suffix && name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name;
@@ -146,7 +146,7 @@ const posix = {
 export function createPath(): Record<string, unknown> {
   const path: Record<string, unknown> = { ...posix, _makeLong: posix.toNamespacedPath };
   path['posix'] = path;
-  // Nobody here has such paths: libraries look for its separators only.
+  // Libraries look only for the separators of Windows. No plugin has such paths.
   path['win32'] = { ...posix, sep: '\\', delimiter: ';' };
   return path;
 }

@@ -10,7 +10,7 @@ function escape(given: unknown): string {
   }
 }
 
-/** The bytes of a text with escapes, of which broken ones stay as they are. */
+/** The bytes of a text with escapes. Broken escapes stay as they are. */
 function unescapeBuffer(text: unknown, plusIsSpace = false): Buffer {
   const bytes = Buffer.from(String(text), 'latin1');
   const out: number[] = [];
@@ -36,7 +36,7 @@ function unescape(text: unknown, plusIsSpace?: boolean): string {
   }
 }
 
-/** What has no text in a query is empty. */
+/** The text of a value in a query. A value without such a text is empty. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
@@ -98,5 +98,5 @@ function parse(
   return found;
 }
 
-/** Node's module `querystring`; its parts may be replaced, and the others then work with these. */
+/** Node's module `querystring`. Code may replace its functions, and the others then use the replacements. */
 export const querystring = { unescapeBuffer, unescape, escape, stringify, encode: stringify, parse, decode: parse };

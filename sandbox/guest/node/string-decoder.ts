@@ -17,11 +17,11 @@ const NAMES: Readonly<Record<string, Encoding>> = {
   ascii: 'ascii',
 };
 
-/** Texts come in chunks that may break a character (https://nodejs.org/api/string_decoder.html). */
+/** Decodes text that comes in chunks. A chunk may break a character (https://nodejs.org/api/string_decoder.html). */
 export class StringDecoder {
   readonly encoding: Encoding;
   readonly #decoder: TextDecoder | undefined;
-  /** Bytes that wait for what completes them. */
+  /** Bytes that are not a whole unit yet. They wait for the next chunk. */
   #held: Uint8Array = new Uint8Array();
   #high = '';
 

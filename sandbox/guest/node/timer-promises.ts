@@ -23,7 +23,7 @@ function aborted(signal: Signal): Error {
   return Object.defineProperty(error, 'cause', { value: signal.reason, writable: true, configurable: true });
 }
 
-/** Waits for what `start` calls back. */
+/** Waits until `start` calls `done`, or until the signal is aborted. */
 async function wait<T>(value: T, options: unknown, start: (done: () => void) => () => void): Promise<T> {
   const signal = signalOf(options);
   if (signal?.aborted === true) throw aborted(signal);

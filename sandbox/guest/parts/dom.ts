@@ -6,7 +6,7 @@ import { createEventClasses } from '../globals/events/event-target.ts';
 import { createCloning, createStructuredClone } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';
 
-/** Events and aborting, and what else throws a DOMException. */
+/** Events, aborting, and the other APIs that throw a DOMException. */
 export function part({ report, now, setTimer, random, subtle, platform }: PartWorld): Record<string, unknown> {
   const events = createEventClasses(report, now);
   const copy = (value: object) =>

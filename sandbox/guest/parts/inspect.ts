@@ -1,9 +1,10 @@
 import { format, formatWithOptions, inspect, stripVTControlCharacters } from 'node-inspect-extracted';
 import type { PartWorld } from '../part-world.ts';
 
-/** How Node shows values as text. */
+/** Shows values as text, as Node does. */
 export function part({ isInCall, atCall }: Pick<PartWorld, 'isInCall' | 'atCall'>): Record<string, unknown> {
-  // Neither more nor fewer can be given to it. What a call sets holds for the call, and what the module set for all.
+  // The set of options is fixed, so one assignment restores them all. Options that a call sets hold for that call.
+  // Options that the module sets hold for all calls.
   const options = (inspect as unknown as { readonly defaultOptions: object }).defaultOptions;
   let ofModule = isInCall() ? { ...options } : undefined;
   atCall(() => {

@@ -1,9 +1,10 @@
 import * as punycode from 'unenv/node/punycode';
 import { format as formatted, Url } from 'unenv/node/url';
 
-// The package's own functions warn of themselves, as Node does; but who calls them here is another package, mostly.
+// Replaces the package's own functions, which print a warning about themselves, as Node's do. Here mostly other
+// packages call them.
 
-/** In the order in which Node shows them. */
+/** The fields of a URL, in the order in which Node shows them. */
 const FIELDS = 'protocol slashes auth host port hostname hash search query pathname path href'.split(' ');
 
 function parse(url: unknown, parseQuery: unknown = false, slashesDenoteHost: unknown = false): Url {
@@ -31,7 +32,7 @@ Url.prototype.resolve = function (to) {
   return this.resolveObject(to).format();
 };
 
-/** What Node's module `url` has beside the web's classes, and `punycode`. */
+/** The members of Node's module `url` beside the web's classes, and `punycode`. */
 export function part(): Record<string, unknown> {
   return { Url, parse, format, resolve, resolveObject, punycode: { ...punycode.default } };
 }

@@ -5,7 +5,7 @@ import { createReporting } from '../globals/events/reporting.ts';
 import type { Cloned } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';
 
-/** Events that carry something, ports, and what the global object itself does with events. */
+/** Events that carry data, message ports, and the event functions of the global object. */
 export function part({
   classes,
   dom,

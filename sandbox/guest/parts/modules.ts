@@ -1,7 +1,7 @@
 import { createModuleTable } from '../node/module-table.ts';
 import type { PartWorld } from '../part-world.ts';
 
-/** Node's modules: the smaller ones, and where the others are. */
+/** The table of Node's modules. It makes the smaller modules, and loads the others as parts. */
 export function part(world: PartWorld): Record<string, unknown> {
   return { module: createModuleTable(world) };
 }

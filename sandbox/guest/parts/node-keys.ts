@@ -1,4 +1,4 @@
 import { createKeyedCrypto } from '../node/crypto/keyed-crypto.ts';
 
-/** What of Node's module `crypto` needs keys. */
+/** The members of Node's module `crypto` that need keys. */
 export const part = createKeyedCrypto;

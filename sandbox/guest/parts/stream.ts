@@ -6,7 +6,7 @@ interface Readable {
   [Symbol.asyncIterator](): object;
 }
 
-/** Node's streams, by the package that Node's own authors make of them. */
+/** Node's streams, from the package that Node's own authors make of them. */
 export function part({ changed }: Pick<PartWorld, 'changed'>): Record<string, unknown> {
   const setMark = Stream['setDefaultHighWaterMark'] as (ofObjects: unknown, mark: unknown) => void;
   Stream['setDefaultHighWaterMark'] = (ofObjects: unknown, mark: unknown) => {
@@ -16,7 +16,7 @@ export function part({ changed }: Pick<PartWorld, 'changed'>): Record<string, un
   return { Stream, unnamed: unnamed(Stream['Readable'] as new (options: object) => Readable) };
 }
 
-/** What only a stream leads to, and all calls share. */
+/** Prototypes to which only a stream leads. All calls share them. */
 function unnamed(Readable: new (options: object) => Readable): object[] {
   const sample = new Readable({ read() {} });
   return [sample._readableState.buffer, sample[Symbol.asyncIterator]()].map(

@@ -1,7 +1,7 @@
 import { createStreamClasses } from '../globals/streams.ts';
 import type { PartWorld } from '../part-world.ts';
 
-/** The classes of the Streams Standard, with what the other parts do with them. */
+/** The classes of the Streams Standard, with the functions that other parts use. */
 export function part({ decoder }: PartWorld): ReturnType<typeof createStreamClasses> {
   return createStreamClasses(decoder);
 }

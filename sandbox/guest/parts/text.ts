@@ -6,7 +6,10 @@ import type { PartWorld } from '../part-world.ts';
 export function part({ large }: PartWorld): Record<string, unknown> {
   let isInside = false;
 
-  /** What has the other encodings tries the class that it finds first, which is this one. */
+  /**
+   * Runs `work` without the legacy decoders. The package with the other encodings first tries the global TextDecoder,
+   * which is this class.
+   */
   function inside<T>(work: () => T): T {
     isInside = true;
     try {

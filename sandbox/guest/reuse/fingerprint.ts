@@ -1,6 +1,6 @@
 import { getOwnPropertyDescriptor, getPrototypeOf, isExtensible, ownKeys } from '../intrinsics/primordials.ts';
 
-/** The properties of an object as they were once: for what cannot be frozen. */
+/** Records the properties of an object that cannot be frozen, to detect later changes. */
 export class Fingerprint {
   readonly #object: object;
   readonly #prototype: object | null;
@@ -26,7 +26,7 @@ export class Fingerprint {
     this.#isExtensible = isExtensible(object);
   }
 
-  /** Whether the object has these very properties and no other, and may be given some where it might. */
+  /** Whether the object still has exactly these properties, the same prototype and the same extensibility. */
   matches(): boolean {
     const object = this.#object;
     const keys = this.#keys;
@@ -38,7 +38,7 @@ export class Fingerprint {
       const then = properties[index] as PropertyDescriptor;
       if (now === undefined || now.configurable !== then.configurable || now.enumerable !== then.enumerable)
         return false;
-      // What a descriptor lacks takes the engine long to miss, and this is done for every call.
+      // Reads only the fields that the descriptor has: looking up absent fields is slow, and this runs for every call.
       if (isAccessor[index] === true) {
         if (now.get !== then.get || now.set !== then.set) return false;
       } else if (now.value !== then.value || now.writable !== then.writable) return false;

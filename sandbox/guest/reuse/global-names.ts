@@ -14,9 +14,9 @@ import {
 type Name = string | symbol;
 
 /**
- * The names of the global object. What is defined here is made when it is first read; writing it first replaces it.
- * Once sealed, the names of the language stay as they are. Whatever else a call writes on the global exists for this
- * call, and the write tells that the isolate can serve no other.
+ * Manages the names of the global object. A name that is defined here gets its value when it is first read. Writing the
+ * name before that replaces it. Once sealed, the names of the language stay as they are. Anything else that a call
+ * writes on the global exists for this call, and the write reports that the isolate can serve no other call.
  */
 export class GlobalNames {
   readonly #global: object;
@@ -24,7 +24,7 @@ export class GlobalNames {
   /** Shared by all accessors. */
   readonly #state = { isSealed: false };
 
-  /** @param changed told of each change of a sealed global */
+  /** @param changed called for each change of a sealed global */
   constructor(global: object, changed: () => void) {
     this.#global = global;
     this.#changed = changed;
@@ -53,7 +53,7 @@ export class GlobalNames {
       },
       set(this: object, given: unknown): void {
         if (this !== global) {
-          // What inherits from the global gets a property of its own, as if this were a plain one.
+          // An object that inherits from the global gets an own property, as if this were a plain property.
           defineOwn(this, name, given);
         } else if (state.isSealed) {
           changed();
@@ -88,7 +88,7 @@ export class GlobalNames {
   }
 }
 
-/** Makes a property one whose changes are told. */
+/** Turns a property into an accessor that calls `changed` when it is written. */
 export function note(object: object, key: Name, given: unknown, changed: () => void, enumerable = false): void {
   let value = given;
   const noting: PropertyDescriptor = {
@@ -121,8 +121,8 @@ function settle(target: object, name: Name, value: unknown): unknown {
 }
 
 /**
- * Has an object that will be frozen inherit from what takes the properties that are added by assignment, which would be
- * an error otherwise. They are told.
+ * Lets code add properties by assignment to an object that will be frozen. A proxy beneath the object, as its
+ * prototype, stores these properties; otherwise the assignment would be an error. Each change calls `changed`.
  */
 export function takeFurther(object: object, changed: () => void): void {
   const added = { __proto__: getPrototypeOf(object) } as object;

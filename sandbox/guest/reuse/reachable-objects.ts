@@ -12,9 +12,9 @@ import {
 import { note, takeFurther } from './global-names.ts';
 
 /**
- * The objects of the runtime that plugins reach and that all calls of an isolate share. Sealing freezes them with all
- * that they led to when they were made; objects that come later are frozen before anybody gets them. What the module
- * itself has put on them meanwhile is its author's own.
+ * Registers the runtime's objects that plugins reach and that all calls of an isolate share. Sealing freezes them with
+ * everything that they led to when they were made. Later objects are frozen before a plugin gets them. Objects that the
+ * module itself has put on them in between are its author's own.
  */
 export class ReachableObjects {
   readonly #freezer: Freezer;
@@ -26,8 +26,9 @@ export class ReachableObjects {
   #state: 'unused' | 'open' | 'sealed' = 'unused';
 
   /**
-   * @param changed told when a call changes one that is noted
-   * @param isOfLanguage where it goes no further; once sealed, what belongs to the language is frozen anyway
+   * @param changed called when a call changes an object that was added with `addNoted`
+   * @param isOfLanguage whether the search stops at an object; once sealed, the objects of the language are frozen
+   * anyway
    */
   constructor(freezer: Freezer, changed: () => void, isOfLanguage: (object: object) => boolean = () => false) {
     this.#freezer = freezer;
@@ -35,18 +36,23 @@ export class ReachableObjects {
     this.#isOfLanguage = isOfLanguage;
   }
 
-  /** To be called before the first is made, where they will be sealed; else nothing is done with them. */
+  /**
+   * To be called before the first object is made, if the objects will be sealed. Without it, nothing is done with them.
+   */
   open(): void {
     this.#state = 'open';
   }
 
-  /** Gives the object back, frozen where the world is sealed. */
+  /** Returns the object, frozen if the world is sealed. */
   add<T extends object>(object: T): T {
     if (this.#state !== 'unused') this.#take(this.#reachable(object));
     return object;
   }
 
-  /** The same for one whose properties libraries replace and add to: they may, and it is told. */
+  /**
+   * Like `add`, for an object whose properties libraries replace and extend. They may do so, and each change calls
+   * `changed`.
+   */
   addNoted<T extends object>(object: T): T {
     if (this.#state === 'unused') return object;
     const found = this.#reachable(object);
@@ -56,7 +62,7 @@ export class ReachableObjects {
     return object;
   }
 
-  /** Leaves an object as it is, wherever it is found. */
+  /** Excludes an object from freezing, wherever it is found. */
   leave(object: object): void {
     this.#open.set(object, true);
   }
@@ -70,8 +76,8 @@ export class ReachableObjects {
   }
 
   /**
-   * What was found last first: a guest at the end of its stack breaks off anywhere, and who asks again must come by all
-   * that is not frozen yet.
+   * Starts with the object that was found last. A stack overflow can interrupt the guest anywhere, and the next attempt
+   * must still reach every object that is not frozen yet.
    */
   #take(found: readonly Intrinsic[]): void {
     for (let index = found.length - 1; index >= 0; index--) {
@@ -87,7 +93,7 @@ export class ReachableObjects {
     const meet = (value: unknown, assigned: Intrinsic['assigned'] = null) => {
       if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return;
       if (seen.has(value) || !isExtensible(value) || this.#open.has(value) || this.#isOfLanguage(value)) return;
-      // Bytes cannot be frozen.
+      // Views of bytes cannot be frozen.
       if (isView(value)) return;
       seen.set(value, true);
       found[found.length] = { object: value, assigned, open: null };
@@ -100,7 +106,7 @@ export class ReachableObjects {
       for (let at = 0; at < keys.length; at++) {
         const key = keys[at] as string | symbol;
         const { value, get, set } = getOwnPropertyDescriptor(object, key) as PropertyDescriptor;
-        // Libraries make subclasses of classes, some of them by assignment.
+        // Libraries make subclasses. Some assign the members to an object that inherits from this prototype.
         meet(value, typeof object === 'function' && key === 'prototype' ? 'all' : null);
         meet(get);
         meet(set);

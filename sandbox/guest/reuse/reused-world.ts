@@ -11,7 +11,7 @@ import { Fingerprint } from './fingerprint.ts';
 import type { GlobalNames } from './global-names.ts';
 import type { ReachableObjects } from './reachable-objects.ts';
 
-/** What has to be sealed, in this order. */
+/** The parts to seal, in this order. */
 export interface ReusedWorldParts {
   intrinsics: Pick<FrozenIntrinsics, 'seal'>;
   objects: Pick<ReachableObjects, 'seal'>;
@@ -20,15 +20,15 @@ export interface ReusedWorldParts {
   env: object;
 }
 
-/** Where libraries shape stack traces, and V8 looks. */
+/** The Error constructor. Libraries set the form of stack traces on it, and V8 reads it there. */
 const SHAPED = NativeError as unknown as { stackTraceLimit: unknown; prepareStackTrace: unknown };
 
 const NOTHING = /^/;
 
 /**
- * The world of an isolate that serves one call after the other: no call may meet what an earlier one left behind. When
- * the module has run, what can be frozen is frozen. What can be watched tells when it changes. The rest is compared
- * when the next call begins. The variables of the module are its author's own.
+ * The world of an isolate that serves one call after the other. No call may see what an earlier call has left behind.
+ * After the module has run, everything that can be frozen is frozen. Things that can be watched report their changes.
+ * The rest is compared when the next call begins. The variables of the module are its author's own.
  */
 export class ReusedWorld {
   readonly #parts: ReusedWorldParts;
@@ -62,7 +62,7 @@ export class ReusedWorld {
     this.#isSealed = true;
   }
 
-  /** @returns false when the call would meet what an earlier one has left behind; the first one of all meets nothing */
+  /** @returns false when the call would see what an earlier call has left behind; true for the first call */
   beginCall(): boolean {
     const isFirst = !this.#hasServed;
     this.#hasServed = true;
@@ -70,7 +70,7 @@ export class ReusedWorld {
   }
 
   #isAsItWas(): boolean {
-    // The language keeps the text that was matched last (`RegExp.lastMatch`).
+    // Replaces the text of the last match, which the language keeps (`RegExp.lastMatch`).
     regExpExec(NOTHING, '');
     return (
       SHAPED.stackTraceLimit === this.#stackTraceLimit &&
@@ -81,7 +81,7 @@ export class ReusedWorld {
   }
 }
 
-/** Has a property be there that everybody may write and nobody can make an accessor of any more. */
+/** Makes sure that a property exists, that any code may write it, and that no code can make it an accessor. */
 function keepPlain(object: object, key: string): void {
   const isThere = getOwnPropertyDescriptor(object, key) !== undefined;
   const fixed = isThere ? { configurable: false } : { value: undefined, writable: true, configurable: false };

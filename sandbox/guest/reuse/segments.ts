@@ -5,8 +5,9 @@ import { apply, defineProperty, getPrototypeOf } from '../intrinsics/primordials
 type Segment = (this: unknown, input: unknown) => object;
 
 /**
- * Has what only the results of an `Intl.Segmenter` lead to frozen with the first of them: to make one here, for that,
- * would have every plugin that only formats a number wait until the rules of all languages are read.
+ * Freezes the prototypes to which only the results of an `Intl.Segmenter` lead, as soon as there is a first result.
+ * Making a result here would read the rules of all languages. Every plugin that only formats a number would have to
+ * wait for that.
  */
 export function freezeSegments(intl: { Segmenter?: { prototype: { segment: Segment } } }, freezer: Freezer): void {
   const prototype = intl.Segmenter?.prototype;

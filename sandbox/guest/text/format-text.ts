@@ -4,8 +4,8 @@ import { formatValue } from './log-line.ts';
 const LONGEST = 8192;
 
 /**
- * Console arguments with the places of the first one filled in, as the Console Standard 2.2.1 and Node have them: `%s`,
- * `%d`, `%i`, `%f`, `%j`, `%o`, `%O`, `%c` and `%%`. What no place takes follows.
+ * Fills in the placeholders of the first console argument, as the Console Standard 2.2.1 and Node do: `%s`, `%d`, `%i`,
+ * `%f`, `%j`, `%o`, `%O`, `%c` and `%%`. The arguments without a placeholder follow.
  */
 export function filledIn(values: readonly unknown[]): readonly unknown[] {
   const first = values[0];
@@ -29,7 +29,7 @@ export function filledIn(values: readonly unknown[]): readonly unknown[] {
   return rest;
 }
 
-/** What stands in a place; undefined where there is no such place. */
+/** The text for a placeholder; undefined when the letter is not a placeholder. */
 function fill(place: string, value: unknown): string | undefined {
   switch (place) {
     case 's':
@@ -52,7 +52,7 @@ function fill(place: string, value: unknown): string | undefined {
   }
 }
 
-/** Of an object nothing is asked. */
+/** A value as a number. Objects, symbols and functions are not converted and become NaN. */
 function numberOf(value: unknown): number {
   return typeof value === 'object' || typeof value === 'symbol' || typeof value === 'function'
     ? Number.NaN

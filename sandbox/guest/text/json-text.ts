@@ -19,19 +19,21 @@ import {
   stringValue,
 } from '../intrinsics/primordials.ts';
 
-/** A value's JSON text, or why it has none: `shape` names the path, `size` the limit. */
+/**
+ * A value's JSON text, or the reason why it has none. The message of `shape` names the path, that of `size` the limit.
+ */
 export type JsonText = { ok: true; text: string } | { ok: false; fault: 'shape' | 'size'; message: string };
 
-/** Nesting beyond this is refused; the engine's own JSON.stringify gives up at its stack's end. */
+/** Deeper nesting is refused. The engine's own JSON.stringify fails when its stack is full. */
 const DEEPEST = 2000;
 const LONGEST_PATH = 200;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
- * Writes a value as JSON.stringify would (ECMA-262 25.5.2), with three differences: a top-level function or symbol is
- * a fault and not `undefined`, a fault names its path below `root`, and writing stops when the text outgrows
- * `limitBytes` of UTF-8, so that an enormous value costs no enormous text. Top-level undefined becomes null. What a
- * getter or `toJSON` of the value throws is passed on.
+ * Writes a value as JSON.stringify would (ECMA-262 25.5.2), with three differences. A top-level function or symbol is a
+ * fault and not `undefined`. A fault names its path below `root`. Writing stops when the text outgrows `limitBytes` of
+ * UTF-8, so that an enormous value makes no enormous text. Top-level undefined becomes null. An error that a getter or
+ * `toJSON` of the value throws is passed on.
  */
 export function toJsonText(value: unknown, root: string, limitBytes: number): JsonText {
   const writer = new JsonWriter(root, limitBytes);
@@ -44,7 +46,7 @@ export function toJsonText(value: unknown, root: string, limitBytes: number): Js
   }
 }
 
-/** An object that is being written: its place in the path, and the chain in which a cycle is found. */
+/** The place of a value that is being written. Its parents form the path, and reveal a cycle. */
 interface Place {
   readonly holder: object | null;
   readonly key: string | number;
@@ -52,7 +54,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** Recognised by its private field: `instanceof` would run the traps of a thrown Proxy. */
+/** `is` looks for the private field, because `instanceof` would run the traps of a thrown Proxy. */
 class Fault {
   readonly #kind: 'shape' | 'size';
   readonly message: string;
@@ -87,7 +89,7 @@ class JsonWriter {
       if (typeof value === 'function' || typeof value === 'symbol') this.#refuse(top, `is a ${typeof value}`);
       this.#text = 'null';
     }
-    // No character takes more than three bytes per UTF-16 unit, and most take one: count only when it matters.
+    // Counts the bytes only near the limit: a UTF-16 unit takes at most three bytes, and mostly one.
     if (this.#text.length * 3 > this.#limit) {
       const bytes = utf8Length(this.#text);
       if (bytes > this.#limit) throw this.#tooLarge(`${bytes} bytes of JSON`);
@@ -162,7 +164,7 @@ class JsonWriter {
   }
 
   #string(text: string, place: Place): void {
-    // Checked before it is quoted: quoting copies it.
+    // Checks the length before quoting, because quoting copies the text.
     if (this.#text.length + text.length > this.#limit) {
       throw this.#tooLarge(`at least ${this.#text.length + text.length + 2} bytes of JSON, up to ${this.#path(place)}`);
     }
@@ -210,7 +212,7 @@ function unboxed(value: object): unknown {
   return value;
 }
 
-/** Length of well-formed text in UTF-8; JSON text has no lone surrogates, since they are written as escapes. */
+/** The length of well-formed text in UTF-8. JSON text is well-formed: lone surrogates are written as escapes. */
 function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {

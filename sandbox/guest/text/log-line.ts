@@ -25,18 +25,19 @@ import {
 } from '../intrinsics/primordials.ts';
 
 const LONGEST_LINE = 8192;
-/** Of what an error carries beside its stack, so that it leaves room for the cause behind it. */
+/** Most characters of an error's properties, which follow its stack. Leaves room for the cause after them. */
 const LONGEST_DATA = 1024;
 const DEEPEST = 12;
 const NONE: readonly string[] = [];
-/** What is told of an error in lines of its own, also where it was set by assignment. */
+/** Properties of an error that get lines of their own, even if they were set by assignment. */
 const CAUSE: readonly string[] = ['cause'];
 const CAUSES: readonly string[] = ['cause', 'errors'];
 
 /**
- * One log line of console arguments, joined with a space: strings as they are, objects as JSON without spaces, and
- * where JSON would drop, falsify or fail, the truth: `undefined`, `NaN`, `5n`, `[Function name]`, `[Circular]`,
- * errors with their stack, the entries of a Map. Bounded in depth and length; never throws.
+ * Makes one log line from console arguments, joined with a space. Strings appear as they are, objects as JSON without
+ * spaces. Where JSON would drop or falsify a value or fail, the line shows the value itself: `undefined`, `NaN`, `5n`,
+ * `[Function name]`, `[Circular]`, errors with their stack, the entries of a Map. Depth and length are bounded. Never
+ * throws.
  */
 export function logLine(values: readonly unknown[]): string {
   let line = '';
@@ -54,13 +55,15 @@ export function formatValue(value: unknown, longest: number): string {
   try {
     formatter.value(value, null, 0);
   } catch {
-    // A getter, toJSON or Proxy trap threw; what was written up to there still helps.
+    // A getter, toJSON or Proxy trap threw. The text up to that point stays.
     formatter.text += '[Unreadable]';
   }
   return cut(formatter.text, longest);
 }
 
-/** The line for what nobody caught: an error with its stack and its causes, anything else as it is; then a hint. */
+/**
+ * The log line for an uncaught value: an error with its stack and its causes, any other value as it is. A hint follows.
+ */
 export function uncaughtLine(thrown: unknown, hint = ''): string {
   const text = formatValue(thrown, LONGEST_LINE);
   const rest = hint === '' ? '' : `\n${hint}`;
@@ -116,7 +119,7 @@ class Formatter {
     else if (!this.#builtIn(object, chain, depth)) this.#record(object, chain, depth);
   }
 
-  /** The classes whose content JSON does not show; false for any other object. */
+  /** Writes objects of classes whose content JSON does not show. Returns false for any other object. */
   #builtIn(object: object, chain: Chain, depth: number): boolean {
     if (isPrototypeOf(DatePrototype, object)) this.text += dateText(object);
     else if (isPrototypeOf(RegExpPrototype, object)) this.text += regExpToString(object);
@@ -173,7 +176,7 @@ class Formatter {
     this.text += '}';
   }
 
-  /** Own enumerable properties without the braces; a getter is shown as such and not run. */
+  /** Writes own enumerable properties without the braces. Shows a getter as `[Getter]` and does not run it. */
   #properties(object: object, chain: Chain, depth: number, except: readonly string[]): void {
     const names = enumerableKeys(object);
     let separator = '';

@@ -4,7 +4,7 @@ import { nodeCrypto } from '../late-modules.ts';
 import { privateKey, publicKey } from './key-material.ts';
 import { type Question, Refusal } from './question.ts';
 
-/** What each use of RSA without a signature is done with. */
+/** For each use of RSA other than signatures, the function that reads its key. */
 const USES = {
   publicEncrypt: publicKey,
   privateDecrypt: privateKey,
@@ -19,7 +19,7 @@ const MOST_POINT_BYTES = 512;
 const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
 
-/** A signature, or whether one is right, as a byte. */
+/** Makes a signature, or checks one and returns the answer as a byte. */
 export function sign(question: Question): Buffer {
   const { sign: signed, verify } = nodeCrypto();
   const hash = question.optional('hash');
@@ -45,7 +45,7 @@ function optionsOf(question: Question): SigningOptions & { context?: Buffer } {
   return options;
 }
 
-/** Encrypting and decrypting with RSA itself. */
+/** Encrypts or decrypts with RSA itself. */
 export function rsa(question: Question): Buffer {
   const use = question.one('use', Object.keys(USES) as RsaUse[]);
   const padding = question.whole('padding', MOST_PADDING);
@@ -60,7 +60,7 @@ export function rsa(question: Question): Buffer {
   return nodeCrypto()[use](options, question.bytes('data', MOST_SIGNATURE_BYTES));
 }
 
-/** The secret of two keys of one kind. */
+/** Computes the shared secret of two keys of one kind. */
 export function agree(question: Question): Buffer {
   return nodeCrypto().diffieHellman({
     privateKey: privateKey(question),
@@ -69,8 +69,8 @@ export function agree(question: Question): Buffer {
 }
 
 /**
- * Points of a curve by their bytes, as Node's class `ECDH` has them: a new key; the public one of a key, behind the key's
- * own bytes; the secret of a key and a point; or a point in another form.
+ * Works with points of a curve by their bytes, as Node's class `ECDH` does. It returns a new key; the public key of a
+ * private key, after the private key's own bytes; the shared secret of a key and a point; or a point in another form.
  */
 export function point(question: Question): Buffer | string {
   const { createECDH, ECDH, getCurves } = nodeCrypto();

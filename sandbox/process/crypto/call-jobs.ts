@@ -2,19 +2,22 @@ import { performance } from 'node:perf_hooks';
 import { answered, answeredFailure, slowWorkOf } from './crypto-answer.ts';
 import type { JobQueue } from './job-queue.ts';
 
-/** By how much a job may take longer than it should, and still be charged for it: finding primes is a matter of luck. */
+/**
+ * The factor, and the milliseconds on top, by which a job may exceed its expected time and still be charged for it.
+ * Finding primes is a matter of luck.
+ */
 const MOST_OVERRUN = 3;
 const LEAST_MS = 5;
 
-/** Told when a job is over: its number, its answer, and how long it ran, in milliseconds. */
+/** Called when a job is over, with its number, its answer, and how long it ran, in milliseconds. */
 export type OnJobDone = (id: number, answer: string, ms: number) => void;
 
-/** The slow work that one call has done beside itself. */
+/** The slow jobs of one call. They run on other threads. */
 export class CallJobs {
   readonly #queue: JobQueue;
   readonly #onDone: OnJobDone;
   #open = true;
-  /** When the running one began; undefined while none runs. */
+  /** When the running job began; undefined while none runs. */
   #runningSince: number | undefined;
 
   constructor(queue: JobQueue, onDone: OnJobDone) {
@@ -28,8 +31,8 @@ export class CallJobs {
   }
 
   /**
-   * Queues a job; its answer comes later, also where the question is refused.
-   * @param mostMs what the call may still take of the processor
+   * Queues a job. Its answer comes later, even when the question is refused.
+   * @param mostMs processor time that the call may still take
    */
   start(id: number, question: string, mostMs: number): void {
     let work: ReturnType<typeof slowWorkOf>;
@@ -37,7 +40,7 @@ export class CallJobs {
       work = slowWorkOf(question, mostMs);
     } catch (error) {
       const answer = answeredFailure(error);
-      // Not within the stretch that asked.
+      // Answers after the stretch of guest code that asked.
       setImmediate(() => this.#told(id, answer, 0));
       return;
     }
@@ -46,7 +49,7 @@ export class CallJobs {
       start: (done) => {
         this.#runningSince = performance.now();
         const over = (answer: string) => {
-          // The end is seen when this thread has time for it, and what it did meanwhile was not the job's.
+          // This thread may see the job's end late. The time until then was not the job's.
           const ms = Math.min(this.runningMs, work.ms * MOST_OVERRUN + LEAST_MS);
           this.#runningSince = undefined;
           done();
@@ -64,7 +67,7 @@ export class CallJobs {
     });
   }
 
-  /** Nothing is told any more. Safe to call twice. */
+  /** Drops the waiting jobs. No answer follows. Safe to call twice. */
   close(): void {
     this.#open = false;
     this.#queue.drop(this);

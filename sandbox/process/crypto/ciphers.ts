@@ -3,19 +3,19 @@ import type { CipherStep } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
 import { forgetErrors, type Question, Refusal } from './question.ts';
 
-/** Ciphers that may be half done at once; each takes about a kilobyte. */
+/** How many unfinished ciphers a call may have; each takes about a kilobyte. */
 const MOST_OPEN = 128;
 const MOST_KEY_BYTES = 1024;
 const MOST_IV_BYTES = 1024;
 const MOST_TAG_BYTES = 16;
-/** Data of one step: a slice must not end within one. */
+/** Longest data of one step. A step must be short enough to end within a slice. */
 const MOST_STEP_BYTES = 1_048_576;
-/** Of those that take a hundred times as long for each byte. */
+/** The same for ciphers that take a hundred times as long for each byte. */
 const MOST_SLOW_BYTES = 65_536;
 const SLOW = /cfb1$|cfb8$|wrap|^des3?|siv$/;
 const STEPS: readonly CipherStep[] = ['update', 'aad', 'tag', 'padding', 'final'];
 
-/** What Node's types know for some ciphers only, and its ciphers have all. */
+/** The methods that all of Node's ciphers have, though its types name them only for some. */
 type AnyCipher = CipherCCM & DecipherCCM;
 
 interface Open {
@@ -25,7 +25,7 @@ interface Open {
   readonly mostBytes: number;
 }
 
-/** The ciphers that one call, or one module that is evaluated, has begun and not ended. */
+/** The unfinished ciphers of one call, or of one module during its evaluation. */
 export class OpenCiphers {
   readonly #open = new Map<number, Open>();
   #made = 0;
@@ -34,7 +34,10 @@ export class OpenCiphers {
     return this.#open.size;
   }
 
-  /** @returns the number of a new one */
+  /**
+   * Begins a cipher.
+   * @returns the new cipher's number
+   */
   begin(question: Question): string {
     const name = question.text('cipher');
     const decrypts = question.whole('decrypt', 1) === 1;
@@ -53,7 +56,10 @@ export class OpenCiphers {
     return String(this.#made);
   }
 
-  /** @returns what the cipher gives; behind the last of it the tag, where it encrypts and authenticates */
+  /**
+   * Performs one step of a cipher.
+   * @returns the cipher's output; after the last output the tag, if the cipher encrypts and authenticates
+   */
   step(question: Question): Buffer {
     const id = question.whole('id', Number.MAX_SAFE_INTEGER);
     const open = this.#open.get(id);
@@ -88,10 +94,10 @@ export class OpenCiphers {
 }
 
 const NOTHING = Buffer.alloc(0);
-/** Only CCM asks for it, and says so. */
+/** For ciphers other than CCM, which need no length. CCM without a length reports the error itself. */
 const NO_LENGTH = {} as { plaintextLength: number };
 
-/** The whole of a cipher at one go; its tag, where it has one, stands behind the data. */
+/** Encrypts or decrypts all data at once. The tag, if there is one, follows the data. */
 export function seal(question: Question): Buffer {
   const name = question.text('cipher');
   const decrypts = question.one('op', ['encrypt', 'decrypt']) === 'decrypt';

@@ -6,11 +6,11 @@ import { readKey, writeKey } from './key-material.ts';
 import { failureOf, forgetErrors, Question, Refusal } from './question.ts';
 import { type SlowWork, slowWork } from './slow-work.ts';
 
-/** Longest question, in characters; more would hold up the process for longer than a slice. */
+/** Longest question, in characters. A longer one would hold up the process for longer than a slice. */
 const MOST_CHARACTERS = 24 * 1_048_576;
 const MOST_HASH_BYTES = 65_536;
 const MOST_NID = 10_000;
-/** Web Cryptography's names for what OpenSSL has others for. */
+/** OpenSSL's names of hashes, by Web Cryptography's names. */
 const HASHES: ReadonlyMap<string, string> = new Map([
   ['SHA-1', 'sha1'],
   ['SHA-256', 'sha256'],
@@ -18,10 +18,10 @@ const HASHES: ReadonlyMap<string, string> = new Map([
   ['SHA-512', 'sha512'],
 ]);
 
-/** What answering a question may take. */
+/** The resources for answering a question. */
 export interface CryptoRoom {
   readonly ciphers: OpenCiphers;
-  /** What is left of the stretch that the guest is in, in milliseconds. */
+  /** Time left of the guest's present stretch, in milliseconds. */
   leftMs(): number;
 }
 
@@ -52,8 +52,8 @@ const OPERATIONS: { readonly [op in Operation]: (question: Question, room: Crypt
 };
 
 /**
- * Does a guest's arithmetic with Node's own implementation. The guest sends data only: all that chooses code is looked
- * up here. Keys come as bytes in each question, so none of them can be taken for another.
+ * Answers a guest's cryptographic question with Node's own implementation. The guest sends data only; names that select
+ * code are looked up here. Each question carries its keys as bytes, so no key can be mistaken for another.
  * @returns as {@link CryptoQuestion} says
  */
 export function answerCryptoQuestion(text: string, room: CryptoRoom): string {
@@ -65,9 +65,9 @@ export function answerCryptoQuestion(text: string, room: CryptoRoom): string {
 }
 
 /**
- * Reads what a guest wants done beside itself.
- * @param mostMs what its call may take of the processor
- * @throws Refusal, and what Node says of the question
+ * Reads a question whose work is to run on another thread.
+ * @param mostMs processor time that the call may still take
+ * @throws Refusal, and Node's own errors about the question
  */
 export function slowWorkOf(text: string, mostMs: number): SlowWork {
   const work = slowWork(parse(text));
@@ -75,7 +75,7 @@ export function slowWorkOf(text: string, mostMs: number): SlowWork {
   return work;
 }
 
-/** What was made, or what it threw, as text. */
+/** Returns the result of `make`, or the error it threw, as text. */
 export function answered(make: () => Answer): string {
   try {
     const answer = make();
@@ -85,7 +85,7 @@ export function answered(make: () => Answer): string {
   }
 }
 
-/** What is told of an error. */
+/** The answer for an error. */
 export function answeredFailure(error: unknown): string {
   forgetErrors();
   const failure = failureOf(error);

@@ -1,8 +1,8 @@
 import { Refusal } from './question.ts';
 
-/** Rounds that a file may ask for; what it asks for cannot be stopped. */
+/** Most rounds that a file may ask for. Once started, the rounds cannot be stopped. */
 const MOST_ROUNDS = 400_000;
-/** Of scrypt: cost times block size times parallel runs. */
+/** Most work that scrypt may take: cost times block size times parallel runs. */
 const MOST_SCRYPT = 2 ** 20;
 
 const SEQUENCE = 0x30;
@@ -22,8 +22,8 @@ interface Element {
 }
 
 /**
- * Looks at how an encrypted private key (RFC 5958 EncryptedPrivateKeyInfo with RFC 8018 PBES2) wants its password
- * stretched, and refuses what would take long, or what is not understood.
+ * Checks how an encrypted private key (RFC 5958 EncryptedPrivateKeyInfo with RFC 8018 PBES2) wants its password
+ * stretched. Refuses a key that would take long, or whose method is not known.
  */
 export function checkEncryptedKey(der: Buffer): void {
   const [algorithm] = elements(only(elements(der), SEQUENCE));
@@ -47,7 +47,7 @@ export function checkEncryptedKey(der: Buffer): void {
   }
 }
 
-/** The elements of DER one after the other; lengths that DER does not know are refused. */
+/** Reads consecutive DER elements. Refuses lengths that DER does not allow. */
 function elements(bytes: Buffer): Element[] {
   const found: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -74,7 +74,7 @@ function expect(element: Element | undefined, tag: number): Buffer {
   return element.content;
 }
 
-/** Anything longer is larger than whatever is allowed. */
+/** Reads a whole number. One of more than 5 bytes counts as infinite: it exceeds every limit. */
 function whole(content: Buffer): number {
   return content.length > 5 ? Number.POSITIVE_INFINITY : content.reduce((sum, byte) => sum * 256 + byte, 0);
 }

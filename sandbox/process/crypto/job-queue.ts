@@ -1,21 +1,21 @@
-/** Jobs that run at once; the others of the process's threads stay free for what Node does itself. */
+/** How many jobs run at once. The process's other threads stay free for Node's own work. */
 const MOST_RUNNING = 2;
-/** Memory of all running jobs together. */
+/** Most memory of all running jobs together. */
 const MOST_MEMORY_BYTES = 192 * 1_048_576;
 
-/** Something that runs on another thread. */
+/** A job that runs on another thread. */
 export interface Job {
   readonly memoryBytes: number;
-  /** Starts it; `done` is called once, when it is over. */
+  /** Starts the job. `done` is called once, when it is over. */
   start(done: () => void): void;
 }
 
 /**
- * The jobs of all calls of a process. They wait in turns: each call has one running at most, and the next to begin is
- * of the call that has waited longest, so that one that asks for many stops no other.
+ * The jobs of all calls of a process. Each call has at most one running job. The next job to begin belongs to the call
+ * that has waited longest, so a call with many jobs does not stop other calls.
  */
 export class JobQueue {
-  /** By their owners, who come to the end of the line when one of theirs is over. */
+  /** Waiting jobs by owner. An owner moves to the end when one of its jobs is over. */
   readonly #waiting = new Map<object, Job[]>();
   readonly #busy = new Set<object>();
   #running = 0;
@@ -28,7 +28,7 @@ export class JobQueue {
     this.#next();
   }
 
-  /** Forgets what an owner waits for; what runs runs on. Safe to call twice. */
+  /** Drops an owner's waiting jobs. Running jobs continue. Safe to call twice. */
   drop(owner: object): void {
     this.#waiting.delete(owner);
   }
@@ -51,7 +51,7 @@ export class JobQueue {
     this.#waiting.set(owner, jobs);
   }
 
-  /** One that is larger than all the room may run alone. */
+  /** Whether there is memory for a job. A job that is larger than the whole limit may run alone. */
   #fits({ memoryBytes }: Job): boolean {
     return this.#running === 0 || this.#memoryBytes + memoryBytes <= MOST_MEMORY_BYTES;
   }

@@ -4,13 +4,19 @@ import { nodeCrypto } from '../late-modules.ts';
 import { checkEncryptedKey } from './encrypted-key.ts';
 import { forgetErrors, type Question, Refusal } from './question.ts';
 
-/** A private key of RSA with 4096 bits has 2400 bytes. One that is longer would hold numbers that take long to work with. */
+/**
+ * Longest key in DER. A private RSA key with 4096 bits has 2400 bytes. A longer key would hold numbers that take long
+ * to compute with.
+ */
 const MOST_DER_BYTES = 4096;
 const MOST_TEXT_BYTES = 32_768;
 const MOST_PRIVATE_BITS = 4096;
 const MOST_PUBLIC_BITS = 8192;
 const MOST_PASSPHRASE_BYTES = 1024;
-/** Those whose arithmetic has a bound. Classic Diffie-Hellman and DSA bring primes of their own along. */
+/**
+ * Kinds of keys whose computing time has a bound. Classic Diffie-Hellman and DSA are missing: their keys bring their
+ * own primes.
+ */
 const KINDS: readonly string[] = ['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448', 'x25519', 'x448'];
 
 const PEM = /-----BEGIN ([A-Z0-9 ]+)-----\s([\s\S]+?)-----END \1-----/g;
@@ -29,13 +35,13 @@ export function publicKey(question: Question, field = 'key'): KeyObject {
   return checked(nodeCrypto().createPublicKey({ key, format: 'der', type: 'spki' }));
 }
 
-/** What a key of any form is, as JSON text of a {@link ReadKey}. */
+/** Reads a key in any form. Returns JSON text of a {@link ReadKey}. */
 export function readKey(question: Question): string {
   const as = question.one<KeyKind>('as', ['private', 'public']);
   return describe(checked(as === 'private' ? readPrivate(question) : readPublic(question)));
 }
 
-/** What a key is: its bytes, its kind, its details; JSON text. */
+/** Describes a key by its bytes, kind and details, as JSON text. */
 export function describe(key: KeyObject): string {
   const isPrivate = key.type === 'private';
   const der = key.export({ format: 'der', type: isPrivate ? 'pkcs8' : 'spki' } as { format: 'der'; type: 'spki' });
@@ -81,13 +87,16 @@ function readPrivate(question: Question): KeyObject {
   return createPrivateKey({ key: data, format, type, passphrase });
 }
 
-/** How a password is stretched says the file itself, so what may be read is cut out and looked at first. */
+/**
+ * Reads a private key in PEM with its password. The file itself decides how the password is stretched, so this cuts out
+ * the key and checks it first.
+ */
 function readLocked(data: Buffer, passphrase: Buffer): KeyObject {
   const { createPrivateKey } = nodeCrypto();
   for (const [block, label = '', body = ''] of data.toString('latin1').matchAll(PEM)) {
     if (!label.endsWith('PRIVATE KEY')) continue;
     if (label !== 'ENCRYPTED PRIVATE KEY') {
-      // The old way has one round.
+      // The old format stretches the password in only one round.
       const locked = label !== 'PRIVATE KEY' && ENCRYPTED_HEADER.test(body) ? { passphrase } : {};
       return createPrivateKey({ key: block, format: 'pem', ...locked });
     }
@@ -116,7 +125,7 @@ function readPublic(question: Question): KeyObject {
   }
 }
 
-/** A point of a curve in SEC 1's form, in one piece or compressed. */
+/** Reads a point of a curve in SEC 1's form, uncompressed or compressed. */
 function readPoint(curve: string, data: Buffer): KeyObject {
   const { ECDH, createPublicKey } = nodeCrypto();
   const name = CURVES.get(curve);
@@ -145,7 +154,7 @@ function checked(key: KeyObject): KeyObject {
   if (!KINDS.includes(asymmetricKeyType)) throw new Refusal(`Keys of ${asymmetricKeyType} are not worked with here`);
   const most = type === 'private' ? MOST_PRIVATE_BITS : MOST_PUBLIC_BITS;
   if ((asymmetricKeyDetails.modulusLength ?? 0) > most) throw new Refusal(`The key has more than ${most} bits`);
-  // One with numbers of its own, not those of a name.
+  // The key brings its own curve parameters instead of a name.
   if (asymmetricKeyType === 'ec' && asymmetricKeyDetails.namedCurve === undefined) {
     throw new Refusal('The curve of the key has no name');
   }

@@ -1,12 +1,12 @@
 import type { CryptoFailure } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
 
-/** A question that is no question, or one that this process does not take. What it says is told to the guest. */
+/** A question that is malformed, or that this process does not answer. The guest sees the message. */
 export class Refusal extends Error {
   readonly code = 'ERR_CRYPTO_OPERATION_FAILED';
 }
 
-/** What the guest asked. It wrote every field, whatever the types say, so each is looked at before it is used. */
+/** A guest's question. The guest wrote every field, whatever the types say, so each field is checked before use. */
 export class Question {
   readonly #fields: Readonly<Record<string, unknown>>;
 
@@ -50,7 +50,7 @@ export class Question {
     throw new Refusal(`${name} must be a whole number from ${least} to ${most}`);
   }
 
-  /** One of the known texts. */
+  /** Returns a field that must be one of the known texts. */
   one<T extends string>(name: string, known: readonly T[]): T {
     const value = this.text(name);
     const found = known.find((one) => one === value);
@@ -65,10 +65,10 @@ export class Question {
 
 const KINDS = ['TypeError', 'RangeError'] as const;
 const LONGEST_TEXT = 400;
-/** A text of this process's own that tells of more than of the guest's data: paths, and lines of a stack. */
+/** Matches messages that reveal more than the guest's data: paths, and lines of a stack. */
 const PRIVATE = /file:|node:|\n|(^|\s)\/\w/;
 
-/** What the guest is told of an error; undefined where it may be one of this side's own making. */
+/** What the guest may see of an error. Undefined when the error may come from this process's own code. */
 export function failureOf(error: unknown): CryptoFailure | undefined {
   if (!(error instanceof Error) || error.message.length > LONGEST_TEXT || PRIVATE.test(error.message)) return undefined;
   const { code, library, reason } = error as { code?: unknown; library?: unknown; reason?: unknown };
@@ -87,8 +87,8 @@ function isShort(value: unknown): value is string {
 }
 
 /**
- * OpenSSL remembers errors by thread, and Node's reading of private keys takes an old one for its own: what one call did
- * wrong would be the failure of another. To derive a key forgets them.
+ * Clears OpenSSL's list of errors by deriving a key. OpenSSL keeps errors by thread, and Node's reading of private keys
+ * takes an old error for its own. So one call's error would make another call fail.
  */
 export function forgetErrors(): void {
   nodeCrypto().hkdfSync('sha256', '', '', '', 1);

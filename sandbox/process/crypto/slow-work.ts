@@ -12,13 +12,13 @@ const LEAST_BITS = 512;
 const OPERATIONS = ['pbkdf2', 'scrypt', 'hkdf', 'key-pair'] as const;
 const CURVE_KINDS = ['ed25519', 'ed448', 'x25519', 'x448'] as const;
 
-/** What a round of PBKDF2 takes, in milliseconds, and one of a hash that no processor helps with. */
+/** Time of one PBKDF2 round, in milliseconds: with a hash that the processor supports, and with another hash. */
 const ROUND_MS = 0.0008;
 const SLOW_ROUND_MS = 0.002;
 const QUICK_HASH = /^(rsa-)?(sha-?(1|224|256|384|512)|md5)$/i;
-/** What scrypt takes for each of cost × block size × parallel runs. */
+/** Time of scrypt in milliseconds, per unit of cost × block size × parallel runs. */
 const SCRYPT_MS = 0.0003;
-/** What keys of RSA with so many bits take to be found, on average. */
+/** Average time to find RSA keys with so many bits. */
 const KEYS_MS: readonly (readonly [bits: number, ms: number])[] = [
   [1024, 20],
   [2048, 100],
@@ -26,19 +26,19 @@ const KEYS_MS: readonly (readonly [bits: number, ms: number])[] = [
   [MOST_BITS, 1500],
 ];
 
-/** Something that may take long, ready to be done. */
+/** Work that may take long, ready to start. */
 export interface SlowWork {
   /** About how long it will take on a usual machine, in milliseconds. */
   readonly ms: number;
-  /** What it takes of the memory beside what it gives. */
+  /** Memory that it takes beside its result. */
   readonly memoryBytes: number;
-  /** Does it here and now. */
+  /** Does the work now, on this thread. */
   run(): Buffer | string;
-  /** Does it on another thread. */
+  /** Does the work on another thread. */
   start(done: (error: unknown, result?: Buffer | string) => void): void;
 }
 
-/** Reads what is to be done; nothing is done yet. */
+/** Reads a question into work, without starting it. */
 export function slowWork(question: Question): SlowWork {
   switch (question.one('op', OPERATIONS)) {
     case 'pbkdf2':
@@ -82,7 +82,7 @@ function scryptWork(question: Question): SlowWork {
   ];
   const maxmem = question.whole('memory', Number.MAX_SAFE_INTEGER);
   const memoryBytes = 128 * (N * r + r * p);
-  // What is beyond the caller's own limit is refused by Node, in its own words.
+  // Node itself refuses work beyond the caller's own limit, with its own message.
   if (memoryBytes <= maxmem && memoryBytes > MOST_MEMORY_BYTES) {
     throw new Refusal(`scrypt would take ${memoryBytes} bytes of memory; ${MOST_MEMORY_BYTES} are allowed`);
   }
@@ -121,7 +121,7 @@ function keyPairWork(question: Question): SlowWork {
   const options = kind === 'rsa' || kind === 'rsa-pss' ? rsaOptions(question) : curveOptions(kind, question);
   const bits = options.modulusLength ?? 0;
   const told = ({ publicKey, privateKey }: Pair) => `[${describe(publicKey)},${describe(privateKey)}]`;
-  // One signature of Node's for each kind, and a kind that is known only here.
+  // Node's types have a separate signature for each kind, but the kind is known only at run time.
   const any = kind as 'rsa';
   const settings = options as { modulusLength: number };
   return {

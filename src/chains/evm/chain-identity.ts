@@ -1,10 +1,13 @@
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { onlyOn, shownBlock } from './provider.ts';
 
-/** The chain ids of nodes for development (anvil, hardhat, geth): each start of one may be another chain. */
+/** The chain ids of nodes for development (anvil, hardhat, geth). Each start of such a node may be another chain. */
 const DEVELOPMENT: ReadonlySet<bigint> = new Set([31_337n, 1337n]);
 
-/** Tells one start of a development chain from another; a lane's key has no room for all of a hash. */
+/**
+ * How much of the genesis hash tells the starts of a development chain apart. A lane's key has no room for the whole
+ * hash.
+ */
 const GENESIS_DIGITS = 16;
 
 /** The chain id (EIP-155) of an identity. */
@@ -12,7 +15,9 @@ export function chainIdOf(identity: string): bigint {
   return BigInt(identity.split('@', 1)[0] ?? identity);
 }
 
-/** The chain id as text; for development with what tells its genesis block from that of another start. */
+/**
+ * The chain id as text. On a development chain, the first digits of the genesis hash follow and tell its starts apart.
+ */
 export async function identityOf(rpc: RpcClient, chainId: bigint): Promise<string> {
   const id = chainId.toString();
   if (!DEVELOPMENT.has(chainId)) return id;
@@ -20,7 +25,10 @@ export async function identityOf(rpc: RpcClient, chainId: bigint): Promise<strin
   return genesis === null ? id : `${id}@${genesis.hash.slice(2, 2 + GENESIS_DIGITS)}`;
 }
 
-/** What outlives a start of a development chain anew: its chain id. Undefined for chains that never start anew. */
+/**
+ * The chain id of a development chain, which stays when the chain starts anew. Undefined for chains that never start
+ * anew.
+ */
 export function restartable(identity: string): string | undefined {
   const chainId = chainIdOf(identity);
   return DEVELOPMENT.has(chainId) ? chainId.toString() : undefined;

@@ -15,41 +15,41 @@ import { type EvmFields, readFields } from './schema.ts';
 
 const OPEN: Observation = { kind: 'open' };
 
-/** Farther below the floor a node is not a little behind: then the floor itself is in doubt. */
+/** How many blocks below the floor still count as lagging a little. Farther below, the floor itself is in doubt. */
 const NO_MERE_LAG = 1_000n;
 
-/** More reverts than so are told without their cause, in one look. */
+/** The most reverts whose cause is asked for in one look. Further reverts are told without their cause. */
 const REVERTS_AT_ONCE = 32;
 
 /** One transaction that is looked for. */
 interface Wanted extends Lost {
   entry: ObservedEntry;
-  /** As it was last seen in a block, for as long as it counts as being there. */
+  /** The receipt with which it was last seen in a block, while it counts as being there. */
   seen: EvmFields['receipt'] | undefined;
 }
 
-/** What is looked for, and how. */
+/** The transactions that are looked for, and how. */
 interface Look {
   rpc: RpcClient;
   wanted: readonly Wanted[];
   confirmations: bigint;
   /** The highest block in which a node has shown something lately. */
   floor: bigint;
-  /** No node has reached the block in which another showed something: none can deny what was seen. */
+  /** Every node is below the floor, so none can deny what another node has shown. */
   isLate: boolean;
   search: BodySearch;
 }
 
-/** What is kept of a chain from look to look. */
+/** The state of one chain that is kept from look to look. */
 export interface Lookout {
   floor: HeadFloor;
   search: BodySearch;
 }
 
 /**
- * What one node's chain shows of each transaction. The account's transaction count tells which nonces are in blocks;
- * receipts are read of those only, by block where many share one. A node below the floor is passed over while another
- * is above it.
+ * Reads from one node's chain what became of each transaction. The account's transaction count tells which nonces are
+ * in blocks. Receipts are read for those nonces only, by block where many share one. A node below the floor is passed
+ * over while another is above it.
  */
 export async function observe(
   rpc: RpcClient,
@@ -96,7 +96,7 @@ function asWanted(entry: ObservedEntry): Wanted {
     hashes: attempts.map(({ hash }) => hash.toLowerCase()).reverse(),
     seenIn: receipt === undefined ? undefined : BigInt(receipt.block_number),
     signedAt: attempts[0]?.createdAt ?? transaction.createdAt,
-    // What a reorganisation took back leaves its receipt behind.
+    // A transaction that a reorganisation took out of its block still has the old receipt.
     seen: transaction.status === 'mined' ? receipt : undefined,
   };
 }
@@ -114,10 +114,10 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
     const receipt = standing === 'in' ? receiptAsSeen(one) : undefined;
     if (receipt !== undefined) receipts.set(one, receipt);
   }
-  // What is called final stays so, and that hangs on the height, and on the block being part of this very chain.
+  // Final cannot be undone. It depends on the height, and on the block being part of this very chain.
   const mayBeDeep = (one: Wanted) => isUsed(one) && head >= (receipts.get(one)?.blockNumber ?? 0n) + confirmations;
   const isHigh = wanted.some(mayBeDeep) && (await blockAt(head)) !== null;
-  // A node that is behind another's word, or on another height than it says, tells nothing of what it does not show.
+  // A node below the floor, or at another height than it says, proves nothing by a receipt that it does not show.
   const isWitness = isHigh && head >= look.floor;
   const isLost = (one: Wanted) => isUsed(one) && !receipts.has(one) && standings.get(one) !== 'untold';
   const tracing = { rpc: look.rpc, read, confirmations, finalBlock: head - confirmations, search: look.search };
@@ -169,7 +169,7 @@ async function countsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<s
 
 type BlockAt = (block: bigint) => Promise<ShownBlock | null | undefined>;
 
-/** The node's blocks, each asked for once. */
+/** Reads the node's blocks, each of them once. */
 function blocksOn(read: ReadOne): BlockAt {
   const known = new Map<bigint, Promise<ShownBlock | null | undefined>>();
   return (block) => {
@@ -179,7 +179,7 @@ function blocksOn(read: ReadOne): BlockAt {
   };
 }
 
-/** Whether it is the very block, and lists one of the transactions if it lists any. */
+/** Whether this is the block with that hash, and lists one of the transactions if it lists any. */
 function holds(block: ShownBlock | null | undefined, hash: string, transactions: readonly string[]): boolean {
   if (block?.hash !== hash) return false;
   const { transactions: listed } = block;
@@ -187,9 +187,10 @@ function holds(block: ShownBlock | null | undefined, hash: string, transactions:
 }
 
 /**
- * What a node's blocks say of a transaction that was seen in one, and whose receipt the node does not show now. `in`:
- * it has that very block, with the transaction. `out`: it has another block there, or one without it. `late`: it has
- * not come that far, and another has. `untold`: it does not show the block, as when that is pruned.
+ * What a node's blocks say of a transaction that was seen in a block, and whose receipt the node does not show now.
+ * `in`: the node has that very block, with the transaction. `out`: it has another block there, or one without the
+ * transaction. `late`: it has not reached that block, and another node has. `untold`: it does not show the block, for
+ * instance because it is pruned.
  */
 type Standing = 'in' | 'out' | 'late' | 'untold';
 
@@ -219,7 +220,10 @@ async function standingOf(
   return heads.some((answer) => answer.status === 'fulfilled' && isAtLeast(answer.value, seenIn)) ? 'late' : 'out';
 }
 
-/** The receipt that it had when it was seen: nodes may prune it before the depth that makes final. */
+/**
+ * The receipt from when the transaction was seen. Nodes may prune a receipt before the transaction is deep enough to be
+ * final.
+ */
 function receiptAsSeen({ entry, account, seen }: Wanted): Receipt | undefined {
   const { hash } = entry.transaction;
   if (seen === undefined || hash === null) return undefined;
@@ -243,7 +247,7 @@ function isAtLeast(answer: Json, block: bigint): boolean {
   }
 }
 
-/** Why each failed one did, asked once for each block that shows it failed. */
+/** The causes of the failed transactions. Each cause is asked for once per block that shows the failure. */
 async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): Promise<Map<Wanted, Revert>> {
   const news = [...receipts].filter(([one, receipt]) => receipt.succeeded === false && !knownRevert(one, receipt));
   const asked = news.filter(([one, receipt]) => isCauseAsked(one, requestOf(one, receipt)));
@@ -257,12 +261,14 @@ async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): P
   return new Map(reverts);
 }
 
-/** Unless the policy says that it is not to be, or the request brings the contract's errors to read it by. */
+/**
+ * Whether to ask for the cause: if the policy allows it, or if the request brings the contract's errors to read it by.
+ */
 function isCauseAsked({ entry }: Wanted, request: JsonObject): boolean {
   return readPolicy(entry.account.policies).includesRevertData || request['abi'] !== undefined;
 }
 
-/** What the attempt in the block asks for. */
+/** The request of the attempt that is in the block. */
 function requestOf(one: Wanted, receipt: Receipt): JsonObject {
   return attemptOf(one, receipt)?.request ?? one.entry.transaction.request;
 }
@@ -276,7 +282,7 @@ function attemptOf({ entry }: Wanted, { transactionHash }: Receipt): ObservedEnt
   return entry.attempts.find(({ hash }) => hash.toLowerCase() === transactionHash);
 }
 
-/** What the chain decided for the attempt that is in the block. */
+/** The fields of the attempt that is in the block. */
 function fieldsOf(one: Wanted, receipt: Receipt): EvmFields | undefined {
   return readFields(attemptOf(one, receipt)?.fields ?? {}) ?? readFields(one.entry.transaction.fields);
 }
@@ -305,12 +311,15 @@ function included(one: Wanted, receipt: Receipt, final: boolean, explained: Reve
   };
 }
 
-/** Before receipts told (EIP-658), every failure took all the gas; a plain transfer does so as well. */
+/**
+ * Whether a receipt from before EIP-658 shows a failure. Such receipts have no status, but every failure took all the
+ * gas. A plain transfer takes all its gas as well, so it does not count.
+ */
 function usedUp({ gasUsed }: Receipt, fields: EvmFields | undefined): boolean {
   return gasUsed > 21_000n && usedAll(gasUsed, fields);
 }
 
-/** As it was seen; a node that is behind can neither confirm nor deny it. */
+/** The transaction as it was last seen. A node that is behind can neither confirm nor deny that. */
 function asSeen({ entry, seen }: Wanted): Observation {
   const { hash, fields } = entry.transaction;
   if (hash === null || seen === undefined) return OPEN;

@@ -1,9 +1,10 @@
 import type { RpcDialect } from '../../egress/rpc/rpc-verdict.ts';
 
-/** What Ethereum's nodes say. The corpus of the tests has the texts and where each comes from. */
+/** How to read the errors of Ethereum's nodes. The corpus of the tests has the texts and where each comes from. */
 export const dialect: RpcDialect = {
   texts: [
-    // Wrapped in -32603 or -32002 by some: taking them for trouble of the node would pause every endpoint in turn.
+    // Some nodes wrap these in -32603 or -32002. If they counted as trouble of the node, every endpoint in turn would
+    // be paused.
     [
       'state',
       /nonce|already (known|imported)|same hash was already imported|\bknown transaction|underpriced|insufficient (funds|balance)|revert|vm (execution|exception)|out of gas|gas required exceeds|gas limit|base ?fee/i,
@@ -12,7 +13,8 @@ export const dialect: RpcDialect = {
       'request',
       /execution aborted|intrinsic gas|invalid (sender|signature|chain)|invalid argument|(returned|requested) more than|block range/i,
     ],
-    // They hold before a gateway's refusals: a plan without archive is no reason not to ask for what is recent.
+    // Matched before a gateway's refusals: an endpoint without an archive in its plan can still be asked for recent
+    // data.
     [
       'nobody',
       /missing trie node|header .*not found|(unknown|missing) block|block .*(not (found|available)|out of range)|historical (state|data)|state .*(not available|unavailable)|no state available|pruned|pruning|archive|neither stored nor|indexing is in progress/i,

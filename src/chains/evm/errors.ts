@@ -4,12 +4,12 @@ import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import type { Verdict } from '../offering.ts';
 
-/** `absent`: the endpoint has not looked at the bytes, or is not one to ask. */
+/** `absent`: the endpoint has not looked at the bytes, or is not the right one to ask. */
 type Meaning = BroadcastOutcome['kind'] | 'absent';
 
 /**
- * What the nodes say, and what it means. The first hit wins, so a text that contains another's stands above it. Where
- * each text is made is in the corpus of the tests, with a real example for each pattern.
+ * The meaning of the nodes' error texts. The first match wins, so a text that contains another text stands above it.
+ * The corpus of the tests has a real example for each pattern and says where each text is made.
  */
 const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
   // A node has these very bytes. "unknown transaction" and "block already known" are other matters.
@@ -20,10 +20,10 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
       /existing txn? with same hash|tx already exists in cache|tx already in mempool|was added to the mempool/i,
     ],
   ],
-  // zkSync runs the account's own checks first and quotes what they said; its words come before all that is quoted.
+  // zkSync runs the account's own checks first and quotes their texts. So its own words are matched before quoted ones.
   ['unfunded', [/reason: Validation revert: .*(failed to pay (for the transaction|the fee)|failed to charge fee)/i]],
   ['refused', [/failed to validate the transaction\. reason:/i]],
-  // About an authorisation inside the bytes (EIP-7702), not about their own sequence.
+  // This text is about an authorisation inside the bytes (EIP-7702), not about the nonce of the bytes.
   ['refused', [/authority nonce too low/i]],
   [
     'anchor-used',
@@ -68,7 +68,7 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
       /insertion of another transaction with the same nonce/i,
     ],
   ],
-  // All that we sign names its chain, so a node that takes it for another's is not of this chain, and has no say.
+  // Everything that we sign names its chain. A node that says otherwise serves another chain, so it has no say.
   ['absent', [/(invalid|wrong) chain ?id|chain ?id not supported|signed for another chain/i]],
   [
     'absent',
@@ -110,27 +110,26 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
 ];
 
 /**
- * A contract speaks from here on, and it may say anything. That a call reverts now says nothing of the bytes: the state
- * can change, and hardhat answers so after it has mined them.
+ * From here on, the text is a contract's own, and it may say anything. A call that reverts now says nothing about the
+ * bytes: the state can change, and hardhat answers so after it has mined them.
  */
 const CONTRACT_SPEAKS = /execution reverted|reverted with |VM Exception while|VM execution error|transaction reverted/i;
 
-/** Cosmos kin give both figures in one text for either direction. */
+/** Chains of the Cosmos family use one text for a nonce that is too low or too high, and give both figures in it. */
 const FIGURES = [
   /invalid nonce; got (?<got>\d+), (should be )?expected (?<expected>\d+)/i,
   /sequence mismatch, expected (?<expected>\d+), got (?<got>\d+)/i,
 ];
 
-/** So much of a text is read, and shown. No node has more to say. */
+/** How many characters of a text are read, and shown. No node has more to say. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_REASON = 500;
 
-/**
- * What a failed `eth_sendRawTransaction` means. A text that nobody knows says nothing: the node may have the bytes.
- */
+/** What a failed `eth_sendRawTransaction` means. An unknown text says nothing: the node may have the bytes. */
 export function broadcastFailure(error: RpcError): Verdict {
   const reason = printable(error.message, LONGEST_REASON);
-  // Turned away at the door, so nothing was read; every other silence may hide that it was.
+  // The endpoint turned the request away without reading it. After any other failure without an answer, it may have
+  // read it.
   if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429))
     return { outcome: { kind: 'busy', reason }, isWord: false };
   if (error.kind !== 'node') return { outcome: { kind: 'unknown', reason }, isWord: false };

@@ -8,7 +8,7 @@ export type Price =
   | { kind: 'legacy'; gasPrice: bigint }
   | { kind: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
-/** A price as pools compare it: a legacy one counts as both (geth core/types LegacyTx gasFeeCap, gasTipCap). */
+/** A price as pools compare it. A legacy price counts as both caps (geth core/types LegacyTx gasFeeCap, gasTipCap). */
 export interface Caps {
   fee: bigint;
   tip: bigint;
@@ -33,8 +33,8 @@ export function priceOf(
 }
 
 /**
- * What the market asks of a further attempt: for the speed that was asked for, or `fast` where a price was given, which
- * did not lead into a block. The kind stays that of the request.
+ * The market's price for a further attempt: for the requested speed, or for `fast` if the request gave a price, which
+ * did not lead into a block. The kind of price stays that of the request.
  */
 export function laterPriceOf(
   requested: RequestedPrice,
@@ -80,8 +80,8 @@ export function capPrice(price: Price, cap: bigint | null): Price {
 }
 
 /**
- * What the network asks for at least, when that is more than the policy's cap: nothing under the cap could be mined.
- * A network without base fee has no such line, so the node's own price stands for it.
+ * The least that the network asks for, if that is more than the policy's cap: nothing under the cap could be mined.
+ * Undefined otherwise. A network without a base fee has no such least price, so the node's own price stands for it.
  */
 export function floorAbove(cap: bigint | null, market: Market): bigint | undefined {
   if (cap === null) return undefined;
@@ -100,7 +100,7 @@ export function capsOf(price: Price): Caps {
     : { fee: price.maxFeePerGas, tip: price.maxPriorityFeePerGas };
 }
 
-/** The highest of the caps of signed attempts, each cap by itself; undefined of none. */
+/** The highest caps of signed attempts, each cap taken by itself; undefined without attempts. */
 export function highestOf(attempts: readonly EvmFields[]): Caps | undefined {
   return attempts
     .map(pricedAt)
@@ -116,8 +116,8 @@ function pricedAt(fields: EvmFields): Caps {
 }
 
 /**
- * The least that a pool takes in the place of an attempt with these caps: a tenth more of each (geth
- * core/txpool/legacypool/list.go Add, rounded down as there), and more in any case.
+ * The lowest caps that a pool accepts in place of an attempt with these caps: a tenth more of each (geth
+ * core/txpool/legacypool/list.go Add, rounded down as there), and at least 1 more.
  */
 export function minimumBump({ fee, tip }: Caps): Caps {
   return { fee: tenthMore(fee), tip: tenthMore(tip) };
@@ -127,7 +127,10 @@ function tenthMore(amount: bigint): bigint {
   return most((amount * 11n) / 10n, amount + 1n);
 }
 
-/** The price with caps of at least these. A higher priority fee comes on top of the room for the base fee. */
+/**
+ * Raises a price to at least these caps. A higher priority fee also raises the max fee, so the room for the base fee
+ * stays.
+ */
 export function raiseTo(price: Price, { fee, tip }: Caps): Price {
   if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: most(price.gasPrice, most(fee, tip)) };
   const maxPriorityFeePerGas = most(price.maxPriorityFeePerGas, tip);

@@ -4,7 +4,7 @@ import { balanceOfAll } from '../quorum.ts';
 import { type ServedQuestion, servedChain } from '../served-chain.ts';
 import { balance, onlyOn, quantity } from './provider.ts';
 
-/** What tells the right chain among those that endpoints serve. */
+/** How to find the right chain among those that endpoints serve. */
 export type IdentityQuestion = Pick<ServedQuestion<bigint>, 'expected' | 'onServed'>;
 
 /**
@@ -15,12 +15,12 @@ export function readChainId(network: Network, rpc: RpcClient, question: Identity
   return servedChain(network, rpc, { method: 'eth_chainId', served: quantity, what: 'chain id', ...question });
 }
 
-/** Which endpoints are believed, and what they are asked about. */
+/** Which endpoints count, and what they are asked about. */
 export interface BalanceOn {
-  /** Null believes any. */
+  /** Null: any endpoint counts. */
   chain: bigint | null;
   address: string;
-  /** Less is only told by what all tell. */
+  /** The balance to expect at least. If one endpoint tells less, all are asked. */
   least: bigint | undefined;
 }
 

@@ -68,20 +68,20 @@ export function createEvmChain(clock: Clock): Chain {
   };
 }
 
-/** Nodes drop what exceeds their own bounds. */
+/** The most transactions of one account that may wait for a block. Nodes drop what exceeds their own bounds. */
 const MOST_IN_FLIGHT = 512;
 
-/** That of the reference: a price, a signature's purpose or a client's patience seldom lasts longer. */
+/** The reference's lifetime. A price, a signature's purpose or a client's patience seldom lasts longer. */
 const LIFETIME_MS = 8 * 3_600_000;
 
-/** @throws TypeError for what has no nonce, which no lane hands to this family */
+/** @throws TypeError for an anchor that is no nonce; no lane hands one to this family */
 function nonceOf(anchor: Anchor): bigint {
   if (anchor.kind !== 'sequence')
     throw new TypeError(`an EVM transaction has a nonce, not an anchor of kind ${anchor.kind}`);
   return anchor.sequence;
 }
 
-/** What is asked about one chain, of nodes that serve it. */
+/** The parts that belong to one chain. Its `rpc` asks only nodes that serve that chain. */
 interface ChainSide {
   rpc: RpcClient;
   parts: PrepareParts;
@@ -92,7 +92,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
   const settings = readSettings(network);
   const sides = new Map<string, ChainSide>();
 
-  /** The chain of an accepted transaction is that of its lane, whatever the endpoints serve by now. */
+  /** An accepted transaction belongs to the chain of its lane, whatever the endpoints serve by now. */
   function sideOf(identity: string): ChainSide {
     const known = sides.get(identity);
     if (known !== undefined) return known;
@@ -116,7 +116,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
   }
 
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
-  /** The chain that is meant: of an account's figures the one that was found before, else what the network declares. */
+  /** The chain to ask about: the one that was found before for the account, else the one that the network declares. */
   const chainOf = (found: string | undefined): bigint | null =>
     found === undefined ? settings.declaredChainId : chainIdOf(found);
 
@@ -133,7 +133,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
           name = (chain) => (chain === chainId ? identity : chain.toString());
           return identity;
         } finally {
-          // Told also where it is not the right chain.
+          // Reports the served chains also when the right one is not among them.
           for (const [host, chain] of served) onServed(host, name(chain));
         }
       }),

@@ -20,18 +20,18 @@ import { type EvmFields, type EvmRequest, estimateCall, readFields, readRequest 
 
 /** What preparing needs of the network's live side. */
 export interface PrepareParts {
-  /** A figure that `use` reads from one node, or by all, the lower of two. */
+  /** Reads a figure from one node. With `all`: from all nodes, and takes the middle one, the lower of two. */
   figure(use: (read: ReadOne) => Promise<bigint>, of?: 'all'): Promise<bigint>;
   settings: EvmSettings;
-  /** That of the transaction's lane. */
+  /** The chain id of the transaction's lane. */
   chainId: bigint;
   market: MarketReading;
-  /** Of no state older than the call: by one node, or by all. */
+  /** The balance from one node, or from all. Never of a state older than the call. */
   balance(address: string, of?: 'all'): Promise<bigint>;
   endpoints: Pick<RpcClient, 'endpointCount' | 'onAll'>;
 }
 
-/** The parts of one chain. Only endpoints that serve it are believed. */
+/** Opens the parts of one chain. Only endpoints that serve that chain count. */
 export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId: bigint, clock: Clock): PrepareParts {
   const own = onlyOn(chainId, rpc);
   const byOne = freshShared((address: string) => own.onOne((one) => balance(one, address)));
@@ -54,10 +54,13 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
   };
 }
 
-/** How soon a transaction looks again that has to wait for a lower price or for money under way. */
+/** The pause before a transaction that waits for a lower price or for funds is tried again. */
 const PARKED_FOR_MS = 10_000;
 
-/** Decides gas limit and price of a transaction, and whether the account's policies allow and its balance pays it. */
+/**
+ * Decides a transaction's gas limit and price. Checks that the account's policies allow the transaction and that the
+ * balance can pay for it.
+ */
 export async function prepare(
   parts: PrepareParts,
   transaction: Transaction,
@@ -70,8 +73,9 @@ export async function prepare(
 }
 
 /**
- * A refusal ends a transaction, and for want of money it waits. Neither counts by one node's figures: a refusal needs a
- * second node, and both are decided again by the figures of all, so that no node alone says what is paid.
+ * Decides by one node's figures, and confirms two outcomes with the other nodes. A refusal ends a transaction, and a
+ * lack of funds makes it wait. A refusal needs a second node. Both outcomes are decided again by the figures of all
+ * nodes, so that no node alone says what is paid.
  */
 export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPreparation['cause']; reason?: string }>(
   parts: PrepareParts,
@@ -94,7 +98,7 @@ export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPr
   return again.kind === 'refused' && areSeveral ? refusedAlone(again) : again;
 }
 
-/** Everything by one node, whichever it is. */
+/** The same parts, with every figure read from one node. */
 function partsOf(read: ReadOne, parts: PrepareParts): PrepareParts {
   return {
     ...parts,
@@ -127,7 +131,7 @@ async function prepareOnce(
   const price = capPrice(priceOf(request.price, market, policy, parts.settings.averageBlocktimeMs), policy.gasPriceCap);
   const baseFee = market.block.baseFeePerGas ?? 0n;
   if (mostPerGas(price) < baseFee) {
-    // Signed now, it would keep its nonce without being mined, and hold up everything behind it.
+    // If signed now, it would keep its nonce without being mined, and hold up every transaction behind it.
     return parked(
       `The network's base fee is ${baseFee} wei per gas, more than the ${mostPerGas(price)} that were offered`,
     );
@@ -138,7 +142,7 @@ async function prepareOnce(
   return shortOfFunds(funds, ready.cost, policy, lane) ?? ready;
 }
 
-/** What an attempt is signed with and what it can cost, the fee of its data included. */
+/** The fields that an attempt is signed with, and the most that it can cost, the fee of its data included. */
 export async function costed(
   parts: PrepareParts,
   attempt: Pick<Transaction, 'request' | 'sequence'>,
@@ -158,7 +162,7 @@ export async function costed(
   };
 }
 
-/** {@link prepare}'s cost of a transaction that went through it before; zero for one that did not. */
+/** The cost that {@link prepare} found for a transaction; zero for one that was not prepared. */
 export function costOf(transaction: Pick<Transaction, 'request' | 'fields'>): bigint {
   const fields = readFields(transaction.fields);
   if (fields === undefined) return 0n;
@@ -168,8 +172,8 @@ export function costOf(transaction: Pick<Transaction, 'request' | 'fields'>): bi
 }
 
 /**
- * Money that other transactions of the lane may still take is not there for this one. It waits for theirs, or for the
- * account to be funded.
+ * Parks a transaction that the balance cannot pay for. Money that other transactions of the lane may still take does
+ * not count. The transaction waits until they are through, or until the account is funded.
  */
 export function shortOfFunds(
   funds: bigint,
@@ -191,7 +195,7 @@ export function parked(reason: string, cause: NonNullable<ParkedPreparation['cau
   return { kind: 'parked', reason, cause, retryInMs: PARKED_FOR_MS };
 }
 
-/** Why nothing that the policy allows could be mined now. */
+/** Why no price that the policy allows could be mined now. */
 export function aboveCap(policy: EvmPolicy, market: Market): string | undefined {
   const floor = floorAbove(policy.gasPriceCap, market);
   if (floor === undefined) return undefined;
@@ -205,26 +209,29 @@ export function beyondBlock(gasLimit: bigint, market: Market): string | undefine
   return `Transaction gas limit (${gasLimit}) exceeds block gas limit (${most})`;
 }
 
-/** Why the network's prices do not go with what is asked: an authorization list has EIP-1559 fees (EIP-7702). */
+/** Why the network's prices do not fit the request: an authorization list requires EIP-1559 fees (EIP-7702). */
 export function misfit(request: EvmRequest, price: Price): string | undefined {
   if (price.kind !== 'legacy' || request.authorizationList.length === 0) return undefined;
   return 'authorization_list requires EIP-1559 fees, and the network has none';
 }
 
-/** What a call takes by estimate, and the limit that it is given. */
+/** The gas that a call needs by estimate, and the gas limit that it gets. */
 interface GasNeed {
   used: bigint;
   limit: bigint;
 }
 
-/** The reserve on top of an estimate must not make a transaction impossible that fits. */
+/**
+ * Lowers a gas limit to the block's limit. Otherwise the reserve on top of an estimate could make a transaction
+ * impossible that fits into a block.
+ */
 export function withinBlock({ used, limit }: GasNeed, market: Market): bigint {
   const most = market.block.gasLimit;
   if (most === 0n || limit <= most) return limit;
   return used > most ? used : most;
 }
 
-/** The limit that a request gives, or what the node estimates with a tenth on top. */
+/** The gas limit of the request, or the node's estimate plus a tenth. */
 export async function gasFor(
   parts: PrepareParts,
   request: EvmRequest,
@@ -234,12 +241,12 @@ export async function gasFor(
   if (request.gasLimit !== null) return { used: request.gasLimit, limit: request.gasLimit };
   const used = policy.estimatesGas ? await estimated(parts, estimateCall(request, from)) : undefined;
   if (used !== undefined) return { used, limit: (used * 110n) / 100n };
-  // Most often the call reverts; it goes out all the same and shows so on chain.
+  // If there is no estimate, the call most often reverts. It is sent all the same, and the revert shows on chain.
   const fallback = fallbackGasLimit(request);
   return { used: fallback, limit: fallback };
 }
 
-/** Undefined when the node has answered that it cannot. */
+/** Undefined if the node answers that it cannot estimate. */
 export async function estimated(parts: PrepareParts, call: JsonObject, of?: 'all'): Promise<bigint | undefined> {
   try {
     return await parts.figure((read) => estimateGas(read, call), of);
@@ -249,7 +256,7 @@ export async function estimated(parts: PrepareParts, call: JsonObject, of?: 'all
   }
 }
 
-/** What the reference allows for a call that cannot be estimated, and never less than nodes ask for. */
+/** The reference's gas limit for a call without an estimate. Never less than nodes ask for. */
 function fallbackGasLimit(request: EvmRequest): bigint {
   const usual = usualGas(request.data);
   const needed = leastGas(request);

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { onlyServing } from '../only-serving.ts';
 
-/** Requests and policies know no higher price. */
+/** Requests and policies accept only prices below this. */
 const HIGHEST_PRICE = 1n << 128n;
 
 /** A block, as far as it matters here. */
@@ -14,37 +14,37 @@ export interface Block {
   baseFeePerGas: bigint | null;
 }
 
-/** What a node says became of one hash. */
+/** A node's receipt for one transaction hash. */
 export interface Receipt {
   /** Lower case, as are the other hashes and addresses. */
   transactionHash: string;
   from: string;
   blockNumber: bigint;
   blockHash: string;
-  /** Null before EIP-658, when receipts did not tell. */
+  /** Null before EIP-658, when receipts had no status. */
   succeeded: boolean | null;
   gasUsed: bigint;
   effectiveGasPrice: bigint | null;
-  /** Of the contract that it has made; null where it has made none. */
+  /** The address of the contract that the transaction created; null if it created none. */
   contractAddress: string | null;
 }
 
-/** A block with what is in it. */
+/** A block with its transactions. */
 export interface WholeBlock {
   hash: string;
   transactions: readonly BlockTransaction[];
 }
 
-/** The transaction of a block that took a nonce. */
+/** A transaction in a block. It used up a nonce of its sender. */
 export interface BlockTransaction {
   hash: string;
   from: string;
   nonce: bigint;
-  /** Of EIP-7702; those of a form that cannot be read are left out. */
+  /** The authorizations of EIP-7702. Those that cannot be read are left out. */
   authorizations: BlockAuthorization[];
 }
 
-/** An authorization of a transaction in a block: its signer's account takes a nonce as well (EIP-7702). */
+/** An authorization of a transaction in a block. It uses up a nonce of its signer's account as well (EIP-7702). */
 export interface BlockAuthorization {
   chainId: bigint;
   address: string;
@@ -57,11 +57,11 @@ export interface BlockAuthorization {
 /** What a node shows of one of its blocks. */
 export interface ShownBlock {
   hash: string;
-  /** The hashes of what is in it; undefined where the node lists none. */
+  /** The hashes of the block's transactions; undefined if the node lists none. */
   transactions: ReadonlySet<string> | undefined;
 }
 
-/** The same endpoints, where only those that serve the chain are believed. */
+/** Returns a client with the same endpoints, of which only those that serve the chain count. */
 export function onlyOn(chain: bigint, rpc: RpcClient): RpcClient {
   return onlyServing(rpc, { method: 'eth_chainId', chain, served: quantity });
 }
@@ -74,7 +74,7 @@ export function balance(read: ReadOne, address: string): Promise<bigint> {
   return read('eth_getBalance', [address, 'latest'], quantity);
 }
 
-/** Transactions of the account that are in blocks up to `at`, or also in the pool for `pending`. */
+/** The number of the account's transactions in blocks up to `at`. `pending` also counts those in the pool. */
 export function transactionCount(read: ReadOne, address: string, at: bigint | 'latest' | 'pending'): Promise<bigint> {
   return read('eth_getTransactionCount', [address, typeof at === 'bigint' ? toQuantity(at) : at], quantity);
 }
@@ -105,8 +105,8 @@ export function head(read: ReadOne): Promise<{ number: bigint; madeAt: number }>
 }
 
 /**
- * The node's block of this number; null where it has none, or shows another: one bad answer about the height must not
- * count as depth.
+ * The node's block with this number. Null if it has none, or shows a block with another number: one bad answer about
+ * the height must not count as depth.
  */
 export function shownBlock(read: ReadOne, number: bigint): Promise<ShownBlock | null> {
   return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) => {
@@ -122,13 +122,16 @@ export function shownBlock(read: ReadOne, number: bigint): Promise<ShownBlock | 
 /** The root of no transactions: keccak-256 of the RLP of nothing. */
 const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
-/** Whether a block lists nothing although its header says that it holds something: a node that pruned its content. */
+/**
+ * Whether a block lists no transactions although its header says that it has some. A node that pruned the content
+ * answers so.
+ */
 function isStripped({ transactions, transactionsRoot: root }: JsonObject): boolean {
   const isEmpty = Array.isArray(transactions) && transactions.length === 0;
   return isEmpty && typeof root === 'string' && root.toLowerCase() !== EMPTY_ROOT;
 }
 
-/** Some list the whole transaction although its hash was asked for. */
+/** The hash of a listed entry. Some nodes list whole transactions although only hashes were asked for. */
 function listedHash(entry: Json): string[] {
   const named = typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? entry['hash'] : entry;
   return typeof named === 'string' ? [named.toLowerCase()] : [];
@@ -142,8 +145,8 @@ export function blockTime(read: ReadOne, number: bigint): Promise<number | null>
 }
 
 /**
- * The node's block of this number with its transactions, without those that have no nonce or sender. Null where the node
- * has none, shows another, or does not have its content any more.
+ * The node's block with this number and its transactions. Transactions without nonce or sender are left out. Null if
+ * the node has no such block, shows another one, or does not have the block's content any more.
  */
 export function wholeBlock(read: ReadOne, number: bigint): Promise<WholeBlock | null> {
   const blockIn = (answer: Json): WholeBlock | null => {
@@ -214,8 +217,8 @@ export function receiptOf(read: ReadOne, transactionHash: string): Promise<Recei
 }
 
 /**
- * Those receipts of a block that say what became of a transaction in it. Rollups list entries of other forms, and what
- * a list leaves out can be asked for by its hash.
+ * The receipts of a block's own transactions. Rollups also list entries of other forms, which are left out. A receipt
+ * that is left out can be asked for by its hash.
  */
 export function blockReceipts(read: ReadOne, number: bigint): Promise<Receipt[]> {
   const receiptsIn = (answer: Json) =>
@@ -234,7 +237,8 @@ function receiptIfAny(answer: Json): Receipt | null {
 }
 
 /**
- * Reads a receipt. Null for none, and for one without a block: some nodes show them of what waits in their pool.
+ * Reads a receipt. Null for no receipt, and for one without a block: some nodes show such receipts for transactions in
+ * their pool.
  * @throws TypeError
  */
 function toReceipt(answer: Json): Receipt | null {
@@ -254,7 +258,10 @@ function toReceipt(answer: Json): Receipt | null {
   };
 }
 
-/** EIP-658 put the status in the place of the state root; without either, the receipt has lost a part. */
+/**
+ * Whether the transaction succeeded. Null for a receipt with a state root, which EIP-658 replaced by the status. A
+ * receipt with neither is incomplete, and reading it throws.
+ */
 function succeeded({ status, root }: JsonObject): boolean | null {
   if ((status === undefined || status === null) && root !== undefined && root !== null) {
     hash(root);
@@ -263,7 +270,7 @@ function succeeded({ status, root }: JsonObject): boolean | null {
   return quantity(status) === 1n;
 }
 
-/** The node's name for the bytes; what it does with them is its own business. */
+/** The hash that a node answers to an offer of signed bytes. It does not say what the node does with them. */
 export function sentHash(answer: Json): string {
   return hash(answer);
 }
@@ -288,8 +295,8 @@ export function quantity(value: Json | undefined): bigint {
 }
 
 /**
- * Reads what a node says of a price, in wei per gas.
- * @throws TypeError also for one that no chain ever had: such a figure would go on into fees that overflow
+ * Reads a node's price, in wei per gas.
+ * @throws TypeError also for a price that no chain ever had: it would make fees overflow
  */
 export function price(value: Json | undefined): bigint {
   const amount = quantity(value);

@@ -37,16 +37,16 @@ export interface AttemptsEntry {
 /** One more attempt, as far as it is decided before the network is asked. */
 interface Plan extends PricePlan {
   stored: JsonObject;
-  /** What the signed attempts may take by now: the cost of the dearest. */
+  /** The most that the signed attempts may take: the cost of the dearest. */
   own: bigint;
   account: Account;
   transaction: Transaction;
 }
 
 /**
- * Prices one more attempt of a transaction under the nonce it has: dearer than each earlier one by what pools ask for,
- * unless the network has no pool. `lane.committed` counts what the dearest of its attempts may take, by {@link costOf}.
- * A bump repeats the latest attempt; when a bump is refused, the request can never be mined.
+ * Prices one more attempt of a transaction under its nonce. The price exceeds each earlier one by what pools ask for,
+ * unless the network has no pool. `lane.committed` counts the most that the dearest attempt may take, by
+ * {@link costOf}. A bump repeats the latest attempt. If a bump is refused, the request can never be mined.
  */
 export async function prepareReplacement(
   parts: PrepareParts,
@@ -56,7 +56,7 @@ export async function prepareReplacement(
   lane: LaneFigures,
 ): Promise<AttemptPreparation> {
   const plan = planOf(entry, attempt, account);
-  // What a bump repeats is on offer already, and policies have no say in whether it takes effect.
+  // Policies do not stop a bump: the attempt that it repeats is already on offer and may take effect anyway.
   const fault =
     plan.purpose === 'replace'
       ? (policyViolation(plan.request, account) ?? replacementFault(plan, parts.settings))
@@ -79,7 +79,7 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
     stored,
     request: readRequest(stored),
     latest: isSigned ? (readFields(last.fields) ?? readFields(transaction.fields)) : undefined,
-    // Attempts that were stored without their prices have at most the transaction's own.
+    // An attempt that was stored without its price has at most the transaction's own.
     highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
     firstFee: highestOf(fieldsOf(attempts.slice(0, 1)))?.fee,
     own: attempts.map(costOf).reduce(most, 0n),
@@ -97,7 +97,7 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
   const { account, purpose, request } = plan;
   const isForced = purpose === 'noop';
   const [market, gas, funds] = await Promise.all([
-    // Where there is no pool, the latest base fee is all that counts.
+    // Without a pool, only the latest base fee counts.
     parts.market(parts.settings.lacksMempool ? 'fresh' : undefined),
     gasOf(parts, plan),
     parts.balance(account.address),
@@ -118,7 +118,10 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
   return unpayable(plan, funds, ready.cost, lane) ?? { ...ready, request: plan.stored };
 }
 
-/** An attempt that a node keeps dropping for its gas limit would hold the account up, so rollups' moving share counts. */
+/**
+ * The gas of the new attempt. On Arbitrum it is estimated again, because the share of gas for data moves there. Nodes
+ * would keep dropping an attempt whose gas limit is too low, and that would hold the account up.
+ */
 async function gasOf(parts: PrepareParts, plan: Plan): Promise<{ used: bigint; limit: bigint }> {
   const { purpose, request, latest, policy, account } = plan;
   if (purpose === 'noop') return exactly(await noopGas(parts, account));
@@ -133,7 +136,10 @@ function exactly(limit: bigint): { used: bigint; limit: bigint } {
   return { used: limit, limit };
 }
 
-/** Only one attempt of a transaction takes effect, so what the earlier ones may take is not needed twice. */
+/**
+ * Parks an attempt that the balance cannot pay for. Only one attempt of a transaction takes effect, so the cost of the
+ * earlier ones is not needed on top.
+ */
 function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): AttemptPreparation | undefined {
   if (plan.purpose === 'noop') {
     if (funds >= cost) return undefined;
@@ -144,7 +150,7 @@ function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): 
 }
 
 /**
- * Checks what can be told without asking the network of a request that is to take the place of signed attempts.
+ * Checks, without asking the network, a request that is to replace signed attempts.
  * @param request in the stored form
  * @throws AppError `INVALID_REQUEST`
  */
@@ -159,7 +165,7 @@ export function checkReplacement(
   if (fault !== undefined) throw invalidRequest(fault);
 }
 
-/** Prepared fields with one more unit of gas: what is not used costs nothing. */
+/** Prepared fields with one more unit of gas. Unused gas costs nothing. */
 export function vary(fields: JsonObject): JsonObject {
   const known = readFields(fields);
   return known === undefined ? fields : { ...fields, gas_limit: jsonAmount(amountOf(known.gas_limit) + 1n) };
@@ -176,8 +182,8 @@ const LONGEST_PATIENCE_MS = 60 * MINUTE_MS;
 const POOLLESS_PATIENCE_MS = 20_000;
 
 /**
- * How long an attempt that a node took may be silent before the next, dearer one, in milliseconds: by speed, twice as
- * long after each of the signed attempts so far.
+ * How long to wait for an attempt that a node took before the next, dearer one, in milliseconds. The time depends on
+ * the speed and doubles with each signed attempt.
  */
 export function patienceMs(settings: EvmSettings, transaction: Transaction, attempts: number): number {
   if (settings.lacksMempool) return POOLLESS_PATIENCE_MS;

@@ -18,7 +18,7 @@ import { checkGasLimit, checkReceiver } from './form/policy-checks.ts';
 import { callData, LONGEST_INIT_CODE, leastGas } from './price/gas.ts';
 import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
 
-/** What nodes take of one transaction in its encoded form, in bytes (`txMaxSize` of go-ethereum's pool). */
+/** The largest encoded transaction that nodes take, in bytes (`txMaxSize` of go-ethereum's pool). */
 const LARGEST_TRANSACTION = 131_072;
 
 const IN_WEI = 'expected wei as a non-negative integer of at most 256 bits; write amounts beyond 2^53 as a string';
@@ -47,7 +47,7 @@ const asJsonRpc = { description: 'The same, as JSON-RPC calls it' };
 
 const NO_BLOBS = 'blob transactions (EIP-4844) are not supported';
 
-/** What JSON-RPC and its libraries call what a request has, or has not. */
+/** Advice on keys that JSON-RPC and its libraries use, and that a request does not have. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['nonce', 'a relayer gives each transaction its nonce itself; `sign-transaction` takes one of your own'],
   ['from', 'a relayer sends from its own address'],
@@ -61,10 +61,10 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The form of a send request; {@link parseRequest} checks what must hold between its fields. Every field that is taken
- * is listed here, and others are refused: if a misspelt limit were dropped without a word, money would move that it was
- * to hold. The reference's public client (1.10.0) sends `to`, `value`, `data`, the five fields for gas and prices,
- * `speed` and `valid_until`, and nothing beside them; the rest is ours.
+ * The form of a send request; {@link parseRequest} checks what must hold between its fields. Fields that are not listed
+ * here are refused: if a misspelt limit were dropped silently, money would move that the limit was to hold back. The
+ * reference's public client (1.10.0) sends only `to`, `value`, `data`, the five fields for gas and prices, `speed` and
+ * `valid_until`. The other fields are ours.
  */
 export const requestSchema = strictForm(
   {
@@ -108,9 +108,9 @@ export const requestSchema = strictForm(
 type Body = z.output<typeof requestSchema>;
 
 /**
- * Checks a send request in the order of the reference, the first failure wins; what does not even have the form of a
- * request fails before everything else. After the rules of the reference come those of the chain: what no node takes,
- * or what no chain would apply, never gets as far as a nonce.
+ * Checks a send request. A body that does not have the form of a request fails before everything else. Then come the
+ * rules of the reference, in its order; the first failure wins. The rules of the chain come last: a request that no
+ * node takes, or that no chain would apply, never gets a nonce.
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
@@ -132,10 +132,10 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
   return { request: stored, validUntil, ...PLAIN };
 }
 
-/** Every nonce is the lane's to give. What used it for something else was somebody with the key: the request fails. */
+/** The lane assigns every nonce. If something else used the nonce, somebody else has the key: the request fails. */
 const PLAIN = { anchorKind: 'sequence', onDeath: 'end', contentKey: null } as const;
 
-/** What is kept of a request: its lists and errors only where there are any. */
+/** The stored form of a request. Lists and errors are stored only where there are any. */
 function storedForm(body: Body): StoredRequest {
   const {
     valid_until: _,
@@ -147,7 +147,7 @@ function storedForm(body: Body): StoredRequest {
     ...rest
   } = body;
   const { abi, ...request } = rest;
-  // Libraries that do not know which one a node reads send both.
+  // Libraries that do not know whether a node reads `data` or `input` send both.
   const data = input !== null && request.data === input ? input : oneOf('data', request.data, 'input', input);
   const accesses = oneOf('access_list', access_list, 'accessList', access);
   const authorizations = oneOf('authorization_list', authorization_list, 'authorizationList', list);
@@ -167,7 +167,9 @@ function oneOf<T>(name: string, value: T | null | undefined, other: string, also
 
 const PRICES = 'give gas_price, or speed, or max_fee_per_gas and max_priority_fee_per_gas';
 
-/** The reference's words first, which its clients may look for; then our fields, and the figures. */
+/**
+ * Each message begins with the reference's words, which its clients may look for. Our fields and the figures follow.
+ */
 function checkPrice(body: Body, policy: EvmPolicy): void {
   const { gas_price: gasPrice, max_fee_per_gas: maxFee, max_priority_fee_per_gas: priorityFee, speed } = body;
   const kinds = [gasPrice !== null, maxFee !== null || priorityFee !== null, speed !== null].filter(Boolean).length;
@@ -193,9 +195,11 @@ function checkPrice(body: Body, policy: EvmPolicy): void {
   }
 }
 
-/** Everything else in an encoded transaction, at most: numbers, addresses, signature and the lengths of lists. */
+/**
+ * The most bytes that the rest of an encoded transaction takes: numbers, addresses, signature and the lengths of lists.
+ */
 const ENCODED_FRAME = 256;
-/** An entry of an access list with the lengths around it, one of its keys, and an authorization. */
+/** The bytes of an access list entry with the lengths around it, of one of its keys, and of an authorization. */
 const ENCODED_ACCESS = 29;
 const ENCODED_KEY = 33;
 const ENCODED_AUTHORIZATION = 136;
@@ -213,7 +217,7 @@ function checkSize({ to, data, accessList: accesses, authorizationList: authoriz
   }
 }
 
-/** Nodes reckon in 256 bits, and refuse what goes beyond. */
+/** Nodes calculate in 256 bits, and refuse larger sums. */
 function checkTotal(request: EvmRequest): void {
   const { price: asked, value } = request;
   const perGas = asked.kind === 'speed' ? 0n : asked.kind === 'legacy' ? asked.gasPrice : asked.maxFeePerGas;
@@ -229,8 +233,9 @@ function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: Ac
   const chain = account.identity === undefined ? undefined : chainIdOf(account.identity);
   const fault = authorizationFault(list, chain, isLegacy ? 'legacy' : 'eip1559');
   if (fault !== undefined) throw invalidRequest(fault);
-  // Applying one counts up the nonce of its signer. For the sender that is a nonce which the lane has given to the next
-  // transaction; and the code that it sets would move the account's money past every policy.
+  // Applying an authorization uses up a nonce of its signer. If the signer is the sender, the lane has already given
+  // that nonce to the next transaction. The code that the authorization sets would also move the account's money past
+  // every policy.
   const authorities = list.map(authorityOf);
   const nobodys = authorities.indexOf(undefined);
   if (nobodys !== -1) throw invalidRequest(`invalid \`authorization_list.${nobodys}\`: no key can have signed this`);

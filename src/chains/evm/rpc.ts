@@ -1,7 +1,7 @@
 /**
- * The methods of Ethereum's nodes that only read. Whatever is not among them may do something: it is offered to one
- * endpoint once, and a plugin whose sending is limited may not call it. Names say little about that: nodes of every kind
- * have some of their own that move money, unlock accounts or set the chain back.
+ * The methods of Ethereum's nodes that only read. Any other method may have an effect: it is offered to one endpoint
+ * once, and a plugin whose sending is limited may not call it. A method's name says little about its effect: nodes of
+ * every kind have methods of their own that move money, unlock accounts or set the chain back.
  */
 const READS: ReadonlySet<string> = new Set(
   `eth_accounts eth_blobBaseFee eth_blockNumber eth_call eth_callMany eth_chainId eth_coinbase eth_createAccessList
@@ -23,7 +23,7 @@ const READS: ReadonlySet<string> = new Set(
    zkevm_batchNumber zkevm_estimateFee zkevm_estimateGasPrice linea_estimateGas`.split(/\s+/),
 );
 
-/** Whether a method is known to do nothing but read, so that it may be asked twice. */
+/** Whether a method is known to do nothing but read, so that it may be called twice. */
 export function isRead(method: string): boolean {
   return READS.has(method);
 }

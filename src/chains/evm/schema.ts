@@ -7,7 +7,7 @@ import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './form
 import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './form/authorization.ts';
 import { toData, toQuantity } from './provider.ts';
 
-/** What was asked, as {@link readRequest} reads it back from a stored transaction. */
+/** A request, as {@link readRequest} reads it back from a stored transaction. */
 export interface EvmRequest {
   /** As given; null creates a contract. */
   to: string | null;
@@ -45,7 +45,7 @@ const storedRequestSchema = z.strictObject({
   max_fee_per_gas: amount.nullable(),
   max_priority_fee_per_gas: amount.nullable(),
   speed: speedSchema.nullable(),
-  // Left out when not asked for, as in requests that were stored before there were these.
+  // Absent if not asked for, and in requests that were stored before these fields existed.
   access_list: storedAccessListSchema.exactOptional(),
   authorization_list: storedAuthorizationListSchema.exactOptional(),
   abi: z.array(z.string()).exactOptional(),
@@ -74,7 +74,7 @@ export function estimateCall(request: EvmRequest, from: string): JsonObject {
   const { to, value, data, accessList, authorizationList } = request;
   return {
     from,
-    // A creation has no `to` at all: nodes take an empty one for a fault.
+    // The creation of a contract has no `to` at all: nodes refuse an empty one.
     ...(to === null ? {} : { to: normalAddress(to) }),
     value: toQuantity(value),
     ...(data === null ? {} : { data: toData(data) }),
@@ -104,9 +104,9 @@ const receiptSchema = z.strictObject({
   succeeded: z.boolean(),
   gas_used: amount,
   effective_gas_price: amount.nullable(),
-  /** Of the contract that it has made. */
+  /** The address of the contract that the transaction created. */
   contract_address: z.string().exactOptional(),
-  // Of a failed one, once its cause was asked for.
+  // Only of a failed transaction, once its cause was asked for.
   revert_reason: z.string().exactOptional(),
   revert_data: z.string().exactOptional(),
 });
@@ -119,7 +119,7 @@ const fieldsSchema = z.strictObject({
   gas_price: amount.optional(),
   max_fee_per_gas: amount.optional(),
   max_priority_fee_per_gas: amount.optional(),
-  /** The most that it can cost beside gas and value: a rollup's data fee, in wei. */
+  /** The most that the transaction can cost beside gas and value: a rollup's data fee, in wei. */
   data_fee: amount.optional(),
   signature: signatureSchema.optional(),
   receipt: receiptSchema.optional(),

@@ -2,21 +2,24 @@ import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { answersInTime, middleOf } from '../quorum.ts';
 import { onlyOn, transactionCount } from './provider.ts';
 
-/** As many uses of a key by others between two questions are credible; a count further on needs more than one word. */
+/**
+ * How many uses of the key by others are credible between two questions. A count beyond that needs more than one node's
+ * word.
+ */
 const FOREIGN_USES = 64n;
 
-/** Whose next nonce is asked for, and how far it should be. */
+/** The account whose next nonce is asked for, and the nonce to expect at least. */
 export interface NonceQuestion {
   chain: bigint;
   address: string;
-  /** Undefined takes one node's word, null that of most. */
+  /** Undefined: one node's word is enough. Null: nothing is known of the account, and all nodes are asked. */
   least: bigint | null | undefined;
 }
 
 /**
- * The next nonce of an account, by one node that serves the chain. All nodes are asked where its answer is lower than
- * expected or far beyond, or where nothing is known of the account. Of two answers the higher counts, for the other
- * node is behind; but where the higher one is far beyond what is known, the lower counts.
+ * The next nonce of an account, from one node that serves the chain. All nodes are asked if the answer is lower than
+ * expected or far too high, or if nothing is known of the account. Of two answers the higher counts, because the other
+ * node is behind. If the higher one is far beyond what is known, the lower one counts.
  */
 export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
   const own = onlyOn(chain, rpc);
@@ -34,7 +37,10 @@ export function nextNonce(rpc: RpcClient, address: string): Promise<bigint> {
   return rpc.onOne((read) => nonceBy(read, address));
 }
 
-/** Pools are asked on nodes that keep none, and some answer `pending` with less than `latest`: so the higher one counts. */
+/**
+ * Asks for both counts and takes the higher. Some nodes keep no pool, and some answer `pending` with less than
+ * `latest`.
+ */
 async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
   const [pending, latest] = await Promise.all([
     transactionCount(read, address, 'pending'),

@@ -14,9 +14,9 @@ import { toData } from './provider.ts';
 import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest } from './schema.ts';
 
 /**
- * Signs a prepared transaction under a nonce. With the two fees of EIP-1559 it is of type 2, or of type 4 (EIP-7702) if
- * it has authorizations; with a gas price a legacy one bound to the chain (EIP-155), or of type 1 (EIP-2930) if it has an
- * access list.
+ * Signs a prepared transaction under a nonce. The two fees of EIP-1559 make it type 2, or type 4 (EIP-7702) if it has
+ * authorizations. A gas price makes it a legacy transaction bound to the chain (EIP-155), or type 1 (EIP-2930) if it
+ * has an access list.
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
 export async function signTransaction(
@@ -39,7 +39,7 @@ export async function signTransaction(
   };
 }
 
-/** What would be signed, in hexadecimal: the size of it costs on chains that publish their data elsewhere. */
+/** The bytes that would be signed, in hexadecimal. Chains that publish their data elsewhere charge for their size. */
 export function unsignedBytes(transaction: Pick<Transaction, 'request'>, fields: EvmFields, sequence: bigint): string {
   return formOf(readRequest(transaction.request), fields, sequence).unsigned();
 }
@@ -95,7 +95,7 @@ function formOf(request: EvmRequest, fields: EvmFields, sequence: bigint): Form 
     const list = [...head, rlpInteger(amountOf(priorityFee)), rlpInteger(amountOf(maxFee)), ...call, accessList];
     return authorizations.length === 0 ? typedForm('02', list) : typedForm('04', [...list, authorizations]);
   }
-  // Without any price it would be signed at zero.
+  // Without this check, a transaction without a price would be signed at zero.
   if (gasPrice === undefined) throw new TypeError('a prepared transaction has a price');
   if (authorizations.length > 0) throw new TypeError('a transaction with authorizations has the two fees of EIP-1559');
   const price = rlpInteger(amountOf(gasPrice));

@@ -13,9 +13,9 @@ const NO_CALL = '0x';
 const SELECTOR_BYTES = 4;
 
 /**
- * What a request moves, as far as the chain itself moves it. What the called contract does with the relayer's tokens or
- * allowances shows only in recipient and selector. An access list only makes reads dearer; an authorization list
- * (EIP-7702) changes accounts beside the recipient.
+ * What a request moves, as far as the chain itself moves it. Recipient and selector are the only signs of what the
+ * called contract does with the relayer's tokens or allowances. An access list only makes reads dearer. An
+ * authorization list (EIP-7702) changes accounts beside the recipient.
  */
 function spendOf(request: JsonObject): Spend {
   const { to, value, data, gasLimit, price, authorizationList } = readRequest(request);
@@ -31,8 +31,8 @@ function spendOf(request: JsonObject): Spend {
 }
 
 /**
- * What a final transaction took: nothing where no attempt of it got into a block, and no value where that one reverted
- * or was the empty one. A rollup's data fee counts as what was reckoned with, since receipts do not say it everywhere.
+ * What a final transaction took. It took nothing if no attempt got into a block, and no value if the attempt in the
+ * block reverted or was the empty one. A rollup's data fee counts as estimated, since not all receipts show it.
  */
 function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
   const known = readFields(fields);
@@ -76,7 +76,7 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-/** What plugins' limits go by, and how operators name what they allow. */
+/** How plugins' limits apply to requests, and how operators name what they allow. */
 export const spending: ChainSpending = {
   spendOf,
   spentBy,

@@ -8,8 +8,9 @@ import { wireTime } from '../../domain/wire-time.ts';
 import { type EvmFields, readFields, readRequest } from './schema.ts';
 
 /**
- * A transaction as answers and webhooks show it: every key of the reference always there and in its order, then what it
- * knows nothing of: the address of a contract that is made, and the lists, where they were given.
+ * A transaction as answers and webhooks show it. Every key of the reference is always there, in its order. Keys that
+ * the reference does not have follow where they apply: the address of a created contract, and the lists that were
+ * given.
  */
 export function transactionView(transaction: Transaction): WireObject {
   const { stored } = readRequest(transaction.request);
@@ -44,8 +45,8 @@ export function transactionView(transaction: Transaction): WireObject {
 }
 
 /**
- * Where the contract is that a transaction makes: as its receipt says, before that as it follows from sender and nonce.
- * Null while it has none, and where nothing was made.
+ * The address of the contract that a transaction creates. It comes from the receipt, and before there is one from
+ * sender and nonce. Null while the transaction has no nonce, and if no contract was created.
  */
 function createdContract(transaction: Transaction): string | null {
   const { sequence: nonce, status, lane } = transaction;
@@ -55,7 +56,7 @@ function createdContract(transaction: Transaction): string | null {
   return receipt?.contract_address ?? getCreateAddress({ from: accountOfLane(lane), nonce }).toLowerCase();
 }
 
-/** What one signed attempt does and offers; its data is left out, for there may be many attempts. */
+/** What one signed attempt does and offers to pay. Its data is left out, because there may be many attempts. */
 export function attemptView({ request, fields }: Attempt): WireObject {
   const { stored } = readRequest(request);
   const known = readFields(fields);
@@ -69,7 +70,9 @@ export function attemptView({ request, fields }: Attempt): WireObject {
   };
 }
 
-/** Which block the transaction is in and what it took there; null while it is in none. */
+/**
+ * The block that the transaction is in, with the gas that it used and the price that it paid; null while it is in none.
+ */
 export function inclusionView(transaction: Transaction): WireObject | null {
   const receipt = receiptOf(transaction);
   if (receipt === undefined) return null;
@@ -93,7 +96,7 @@ export function failedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
-/** What a reorganisation took back may leave its receipt behind. */
+/** The receipt while the transaction is in a block. A reorganisation may leave an old receipt behind. */
 function receiptOf({ status, fields }: Transaction): EvmFields['receipt'] {
   return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
 }

@@ -7,14 +7,16 @@ export function addressOf(publicKey: Uint8Array): string {
   return toBase58(publicKey);
 }
 
-/** Whether a text is 32 bytes in base58, on the curve or not, as every account, program and mint has. */
+/**
+ * Whether a text is 32 bytes in base58, as the address of every account, program and mint. They may be off the curve.
+ */
 export function isAddress(text: string): boolean {
   return fromBase58(text, KEY_LENGTH) !== undefined;
 }
 
 /**
  * The 32 bytes of an address.
- * @throws TypeError for what is none
+ * @throws TypeError for a text that is no address
  */
 export function keyOf(address: string): Buffer {
   const key = fromBase58(address, KEY_LENGTH);

@@ -10,10 +10,10 @@ const taking: Taking = {
     raw,
     {
       encoding: 'base64',
-      // Tried by a node once; after that it is only passed on again.
+      // A node simulates the bytes on the first offer. Later offers are only passed on.
       skipPreflight: acceptedAt !== null,
       preflightCommitment: 'confirmed',
-      // The lane offers the same bytes again until they are in a block or dead; no node does it on its own.
+      // Turns off the node's own retries: the lane offers the same bytes again until they are in a block or dead.
       maxRetries: 0,
     },
   ],

@@ -24,24 +24,24 @@ const OPEN: Observation = { kind: 'open' };
 
 const FAILED = 'failed on chain';
 
-/** The last lines of a failed one's logs that are kept; what failed stands at the end. */
+/** How many of a failed transaction's last log lines are kept. The failure stands at the end of the logs. */
 const LINES_KEPT = 50;
 
 /** What one node shows at one look. */
 interface View {
-  /** Where its chain is final; read before the statuses, so that what is below it is among them. */
+  /** The end of the node's final chain. It is read before the statuses, so the statuses cover every block below it. */
   final: Standing;
-  /** The slot to which the statuses go. */
+  /** The slot up to which the statuses go. */
   slot: bigint;
   statuses: ReadonlyMap<string, SignatureStatus>;
-  /** Whether it was looked for in all of its history. */
+  /** Whether the statuses cover the node's whole history. */
   isWhole: boolean;
 }
 
 /**
- * What one node's chain shows of each transaction. An attempt is dead when a node has no status of it, although its
- * final blocks are past the last one that could take it and its history goes back to before it was signed. A second
- * endpoint, where there is one, has to show the same.
+ * Observes each transaction on one node's chain. An attempt is dead when the node has no status of it, the node's final
+ * blocks are past the last block that could take the attempt, and the node's history goes back to before the attempt
+ * was signed. A second endpoint, where there is one, has to show the same.
  */
 export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
   const sought = entries.map(({ attempts }) => attempts.map(seek));
@@ -79,8 +79,8 @@ async function viewOf(read: ReadOne, hashes: readonly string[]): Promise<View> {
 }
 
 /**
- * Those that are final, and that no other endpoint denies. While none of the others has a word on it, the node must have
- * the transaction itself as its status says.
+ * The hashes that are final on this node and that the other endpoints bear out. Where no other endpoint can tell, the
+ * node has to show the transaction itself, and it has to match the status.
  */
 async function finalAmong(
   rpc: RpcClient,
@@ -111,14 +111,17 @@ async function finalAmong(
   return new Set(claimed.filter((_hash, index) => hold[index]));
 }
 
-/** What one status says of an inclusion, or one transaction. */
+/** What a status, or the transaction itself, says of the inclusion in a block. */
 type Inclusion = Pick<SignatureStatus, 'slot' | 'error'>;
 
 function isAlike(one: Inclusion, other: Inclusion): boolean {
   return one.slot === other.slot && hasFailed(one) === hasFailed(other);
 }
 
-/** A node that keeps no transactions cannot be asked for them. */
+/**
+ * Whether the node shows the transaction as its status claims. A node that keeps no transactions cannot be asked, and
+ * passes.
+ */
 async function isShown(read: ReadOne, hash: string, claim: Inclusion): Promise<boolean> {
   try {
     const found = await landed(read, hash, 'finalized');
@@ -168,12 +171,18 @@ async function observationOf(
   return { kind: 'open', dead: died.map(({ ordinal }) => ordinal) };
 }
 
-/** A block that is only processed is often not one of the chain's in the end, unless it was confirmed before. */
+/**
+ * Whether a status counts as an inclusion. The chain often drops a block that is only processed. So its status counts
+ * only where the transaction was seen in the same slot before.
+ */
 function counts({ transaction }: ObservedEntry, { commitment, slot }: SignatureStatus): boolean {
   return commitment !== 'processed' || receiptAt(transaction)?.slot === jsonAmount(slot);
 }
 
-/** As it was seen where the node has not come that far, or keeps no history: it can neither confirm nor deny it, while it may be in a block. */
+/**
+ * The inclusion that was seen before, where this node can neither confirm nor deny it: the node has not reached that
+ * slot, or keeps no history. The transaction may still be in a block.
+ */
 function asSeen({ transaction }: ObservedEntry, { slot, isWhole }: View): Observation | undefined {
   const receipt = receiptAt(transaction);
   const { hash, fields } = transaction;
@@ -183,7 +192,10 @@ function asSeen({ transaction }: ObservedEntry, { slot, isWhole }: View): Observ
   return { kind: 'included', hash, succeeded, final: false, reason: succeeded ? null : reason, fields };
 }
 
-/** Of a transaction that counts as being in a block; what a fork took back leaves its receipt behind. */
+/**
+ * The receipt of a transaction that counts as being in a block. A transaction that a fork took back still has its old
+ * receipt.
+ */
 function receiptAt({ status, fields }: Transaction): SolanaReceipt | undefined {
   return status === 'mined' ? readFields(fields)?.receipt : undefined;
 }
@@ -209,12 +221,14 @@ async function included(
   };
 }
 
-/** Whether a receipt tells all that there is to tell of this inclusion: another endpoint may have lied about it before. */
+/**
+ * Whether the stored receipt matches this status and is complete. Another endpoint may have lied when it was stored.
+ */
 function isOf({ slot, succeeded, fee }: SolanaReceipt, status: SignatureStatus): boolean {
   return amountOf(slot) === status.slot && succeeded === !hasFailed(status) && (succeeded || fee !== undefined);
 }
 
-/** What the transaction did; of one that failed also why, with the logs that say so. */
+/** The receipt of an inclusion. The receipt of a failed transaction also has the reason and the logs. */
 async function receiptOf(
   read: ReadOne,
   request: JsonObject,
@@ -222,7 +236,7 @@ async function receiptOf(
   { slot, error }: SignatureStatus,
 ): Promise<SolanaReceipt> {
   if (error === null) return { slot: jsonAmount(slot), succeeded: true };
-  // The reason is worth a question, and not the look.
+  // One more call finds the reason. If that call fails, the look still succeeds.
   const found = await landed(read, attempt.hash).catch(() => null);
   const logs = found?.logs.slice(-LINES_KEPT) ?? [];
   const { errors = [] } = readRequest(request);

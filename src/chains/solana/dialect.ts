@@ -1,15 +1,15 @@
 import type { RpcDialect } from '../../egress/rpc/rpc-verdict.ts';
 
-/** What Solana's nodes say (agave, rpc-client-api/src/custom_error.rs). */
+/** How errors of Solana's nodes are read (agave, rpc-client-api/src/custom_error.rs). */
 export const dialect: RpcDialect = {
-  // A simulation's text quotes why the transaction fails, so no word in it is about the node.
+  // The text of a failed simulation quotes the transaction's error. It says nothing about the node.
   texts: [['state', /simulation failed|blockhash not found|already been processed/i]],
   codes: new Map([
-    // Its first block is later.
+    // The requested block is earlier than the node's first block.
     [-32_001, 'nobody'],
-    // The simulation before the sending failed: what clients send must not pause an endpoint.
+    // The simulation before sending failed. A client's bad transaction must not pause an endpoint.
     [-32_002, 'state'],
-    // Signatures, precompiles, their number, the version.
+    // A wrong signature, a failed precompile, a wrong number of signatures, an unsupported version.
     [-32_003, 'request'],
     [-32_006, 'request'],
     [-32_013, 'request'],
@@ -23,7 +23,7 @@ export const dialect: RpcDialect = {
     [-32_011, 'nobody'],
     [-32_014, 'nobody'],
     [-32_016, 'nobody'],
-    // Behind by its own account; its long-term storage does not answer.
+    // The node says that it is behind, or its long-term storage does not answer.
     [-32_005, 'endpoint'],
     [-32_019, 'endpoint'],
   ]),

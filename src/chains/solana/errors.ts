@@ -30,7 +30,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   SignatureFailure: 'a signature is wrong',
 };
 
-/** Errors of Anchor's own, which every program of it has (anchor-lang, error.rs); the others start at 6000. */
+/**
+ * How Anchor logs an error (anchor-lang, error.rs). Codes below 6000 are Anchor's own, and every Anchor program has
+ * them. A program's own codes start at 6000.
+ */
 const ANCHOR_ERROR =
   /^Program log: AnchorError .*Error Code: (?<name>\w+)\. Error Number: (?<code>\d+)\. Error Message: (?<text>.*)$/;
 
@@ -39,13 +42,13 @@ export interface ErrorContext {
   logs: readonly string[];
   /** The program of each instruction. */
   programs: readonly string[];
-  /** What the request's IDL calls errors. */
+  /** The errors that the request's IDL lists. */
   errors: readonly ProgramError[];
 }
 
 const NO_CONTEXT: ErrorContext = { logs: [], programs: [], errors: [] };
 
-/** A transaction's error in words: which instruction, which program, and what it is called. */
+/** A transaction's error in words: the instruction, its program, and the name of the error. */
 export function reasonOf(error: TransactionError, context: ErrorContext = NO_CONTEXT): string {
   const name = nameOf(error);
   const detail = isObject(error) ? error[name] : undefined;
@@ -65,7 +68,7 @@ function instructionReason(index: number, error: Json, context: ErrorContext): s
   return `${where}: ${customReason(code, context)}`;
 }
 
-/** A program's own error: by the IDL that came with the request, by what Anchor logged, or by its number. */
+/** Names a program's own error: from the request's IDL, else from Anchor's log, else by its number. */
 function customReason(code: number, { errors, logs }: ErrorContext): string {
   const hex = `0x${code.toString(16)}`;
   const known = errors.find((one) => one.code === code);
@@ -75,7 +78,7 @@ function customReason(code: number, { errors, logs }: ErrorContext): string {
   return `custom program error ${hex} (${code})${lastWords(logs)}`;
 }
 
-/** What the program itself said last, which is most often why. */
+/** The program's last log line, which most often tells why it failed. */
 function lastWords(logs: readonly string[]): string {
   const line = logs.findLast((one) => one.startsWith('Program log: ') && !one.startsWith('Program log: Instruction:'));
   return line === undefined ? '' : `, log: ${line.slice('Program log: '.length)}`;
@@ -83,7 +86,10 @@ function lastWords(logs: readonly string[]): string {
 
 type Meaning = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 
-/** What some errors of a preflight say; every other one says that the bytes are good for nothing, as the chain is. */
+/**
+ * What some preflight errors mean. Every other preflight error means that the chain, as it is now, cannot execute the
+ * bytes.
+ */
 const PREFLIGHT: ReadonlyMap<string, Meaning> = new Map([
   ['BlockhashNotFound', 'lapsed'],
   ['AccountInUse', 'busy'],
@@ -94,7 +100,7 @@ const PREFLIGHT: ReadonlyMap<string, Meaning> = new Map([
   ['ClusterMaintenance', 'busy'],
 ]);
 
-/** Whether it is the fee payer that has too little: for the fee, or to be left with what every account must have. */
+/** Whether the fee payer has too little: for the fee, or for the minimum that every account must keep. */
 export function isPayerPoor(error: TransactionError): boolean {
   const name = nameOf(error);
   const detail = isObject(error) ? error[name] : undefined;
@@ -103,15 +109,15 @@ export function isPayerPoor(error: TransactionError): boolean {
 }
 
 /**
- * A node that is behind, or has not come as far as was asked (agave, rpc-client-api/src/custom_error.rs), or has no time or
- * no such method.
+ * Codes of a node that cannot serve the call now: it is behind, has not reached the requested slot, has no time, or
+ * lacks the method (agave, rpc-client-api/src/custom_error.rs).
  */
 const AWAY = new Set([-32_005, -32_016, 429, -32_601]);
 const PREFLIGHT_FAILED = -32_002;
-/** The bytes do not decode, a signature is wrong, their form is not supported. */
+/** Codes for bytes that are refused: they do not decode, a signature is wrong, or their form is not supported. */
 const REFUSED = new Set([-32_602, -32_003, -32_006, -32_013, -32_015]);
 
-/** What a failed `sendTransaction` means. What nobody knows says nothing: the node may have the bytes. */
+/** What a failed `sendTransaction` means. An unknown error proves nothing: the node may have the bytes. */
 export function broadcastFailure(error: RpcError): Verdict {
   const { kind, status, code } = error;
   if (kind === 'limited' || (kind === 'http' && status === 429)) return silence('busy', error);
@@ -130,7 +136,7 @@ function silence(kind: 'busy' | 'unknown', { message }: RpcError): Verdict {
 function preflightFailure(error: RpcError): Verdict {
   const { err, logs } = isObject(error.data) ? error.data : {};
   const failure = err ?? errorIn(error.message);
-  // Some gateways leave out why: that says nothing.
+  // Some gateways leave out the reason. Such an error says nothing about the bytes.
   if (failure === undefined) return silence('unknown', error);
   const name = nameOf(failure);
   if (name === 'AlreadyProcessed') return { outcome: { kind: 'accepted' }, isWord: true };
@@ -139,7 +145,7 @@ function preflightFailure(error: RpcError): Verdict {
   return { outcome: { kind, reason: reasonOf(failure, { ...NO_CONTEXT, logs: lines }) }, isWord: true };
 }
 
-/** The error that a text quotes, where it matters which it is (`solana-transaction-error`). */
+/** The error that a text quotes (`solana-transaction-error`). Only the two errors that change the outcome are read. */
 function errorIn(text: string): TransactionError | undefined {
   if (/already been processed/i.test(text)) return 'AlreadyProcessed';
   return /blockhash not found/i.test(text) ? 'BlockhashNotFound' : undefined;

@@ -8,21 +8,24 @@ import { feeFor, recentPrices } from './provider.ts';
 /** In lamports (solana-fee-structure). */
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 
-/** What the runtime gives an instruction that names no limit, and a whole transaction at most, in compute units. */
+/**
+ * In compute units: what the runtime gives each instruction where a message names no limit, and the most of a
+ * transaction.
+ */
 const DEFAULT_UNITS = 200_000;
 export const MOST_UNITS = 1_400_000;
 
 const MICRO = 1_000_000n;
 
-/** A limit of compute units for what a simulation used: state moves on until it is executed. */
+/** A compute limit with room above what a simulation used: the chain's state changes until the transaction executes. */
 export function limitFor(used: bigint): number {
   const roomy = (used * 11n + 9n) / 10n + 1_000n;
   return Math.min(Number(roomy), MOST_UNITS);
 }
 
 /**
- * A price per compute unit that blocks took lately where these accounts were written to: what three of four such slots
- * asked at most. Zero where nobody asked anything, and where a node does not tell: a price is no must.
+ * A price per compute unit that was enough in three of four recent slots in which these accounts were written to. Zero
+ * where no slot asked for a price, or the node does not tell: a price is optional.
  */
 export async function priorityPrice(read: ReadOne, accounts: readonly string[]): Promise<bigint> {
   const told = await recentPrices(read, accounts).catch(untold);
@@ -42,8 +45,8 @@ export function priceWithin(fee: bigint, signatures: number, units: number): big
 }
 
 /**
- * What a message costs, in lamports: the node's figure, or the runtime's formula where the node cannot tell. A message that
- * names limit and price itself costs no less than the formula says, whatever the node says.
+ * What a message costs, in lamports: the node's figure, or the runtime's formula where the node cannot tell. For a
+ * message that names limit and price itself, the higher of the two figures counts.
  */
 export async function feeOf(read: ReadOne, message: Message, bytes: Uint8Array): Promise<bigint> {
   const told = await feeFor(read, Buffer.from(bytes).toString('base64'));

@@ -36,7 +36,7 @@ import { swapEvent } from './swap/result.ts';
 import { swapsOf } from './swap/wanted.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
-/** Solana and what runs its validators. */
+/** Solana, and the networks that run its validator software. */
 export function createSolanaChain(): Chain {
   return {
     ...solana,
@@ -70,23 +70,26 @@ export function createSolanaChain(): Chain {
   };
 }
 
-/** That of the reference. */
+/** The reference's value. */
 const LIFETIME_MS = 30 * 60_000;
 
-/** One look asks for the statuses of so many in a few calls. */
+/** One look can ask for the statuses of this many transactions in a few calls. */
 const MOST_IN_FLIGHT = 512;
 
-/** These stay until their nonce moves on. */
+/** A transaction under a durable nonce stays valid until the nonce moves on. */
 const MOST_UNDER_NONCES = 1_000;
 
-/** Leaders change every 4 slots, and what one has dropped the next may take. */
+/** The leader changes every 4 slots. The next leader may take a transaction that the last one dropped. */
 const REOFFER_MS = 2_000;
 const LOOK_MS = 500;
 
 function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClient): ChainClient {
   const sides = new Map<string, RpcClient>();
 
-  /** The chain of an accepted transaction is that of its lane, whatever the endpoints serve by now. */
+  /**
+   * The endpoints as far as they serve one chain. An accepted transaction stays on its lane's chain, whatever they
+   * serve now.
+   */
   function sideOf(identity: string): RpcClient {
     const side = sides.get(identity) ?? onlyOn(identity, rpc);
     sides.set(identity, side);
@@ -103,7 +106,7 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
 
   return {
-    // Asked anew each time: an endpoint can be moved to another chain.
+    // Not cached: an endpoint can be moved to another chain.
     identity: (expected, onServed = () => {}) =>
       guarded(() =>
         servedChain(network, rpc, { ...GENESIS, what: 'genesis hash', expected: expected ?? null, onServed }),

@@ -22,7 +22,7 @@ import { undatedMessage } from './request.ts';
 import { readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
 import { rentPaid } from './tokens/associated.ts';
 
-/** How soon a transaction looks again that waits for money. */
+/** How soon a transaction that waits for money is tried again. */
 const SHORT_OF_FUNDS_MS = 10_000;
 
 /**
@@ -46,7 +46,7 @@ export async function prepare(
   return unlessRefusedAlone(await rpc.onOne(prepareOn), rpc, prepareOn);
 }
 
-/** What policies forbid whatever the chain says: no endpoint has a word in it, so none has to bear it out. */
+/** A policy violation that shows without the chain. No endpoint decides it, so no second endpoint has to confirm it. */
 function ownViolation({ transaction, instructions = [] }: SolanaRequest, account: Account): string | undefined {
   const message =
     transaction === undefined ? undatedMessage(instructions, account) : decodeTransaction(transaction).message;
@@ -56,14 +56,17 @@ function ownViolation({ transaction, instructions = [] }: SolanaRequest, account
 
 /** Why a transaction is not signed as it is. */
 export interface Verdict {
-  /** What is against it: it itself, the relayer's balance, or a node that knows too little. */
+  /** The cause: the transaction itself, the relayer's balance, or a node that knows too little. */
   kind: 'validation' | 'funds' | 'provider';
   reason: string;
-  /** Without the words with which all reasons of its kind begin. */
+  /** The reason without the opening words that all reasons of its kind share. */
   detail: string;
 }
 
-/** Tries a transaction whose bytes stay as they are, for somebody else to send; undefined when nothing is against it. */
+/**
+ * Checks a transaction that somebody else will send, so its bytes must stay as they are. Undefined: nothing is against
+ * it.
+ */
 export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
   const asked = { request: { transaction } };
   const decided = await prepare(
@@ -92,7 +95,7 @@ export async function judge(rpc: RpcClient, transaction: string, account: Accoun
 const REFUSED = 'Solana transaction validation error: ';
 const SHORT = 'Insufficient balance: ';
 
-/** Behind logs that are cut off a program could call any other. */
+/** Where the logs are cut off, the transaction may call programs that the logs do not show. */
 const UNSEEN = 'Policy violation: It logs more than nodes show, so the programs that it calls cannot be checked';
 
 async function prepareOnce(
@@ -127,7 +130,8 @@ async function prepareOnce(
     policyViolation(guarded, account.address, policy, guardOf(policy)) ??
     (await tokenFault(read, draft.asked, [...draft.asked.keys, ...looked.addresses], policy));
   if (violation !== undefined) return refused(violation);
-  // A second execution may well fail: whether there was a first one, the chain tells.
+  // A lapsed transaction may have been executed already, so a failed trial proves nothing. The chain shows what
+  // happened.
   const failure = draft.isLapsed === true ? undefined : failureOf(tried, asked, draft);
   if (failure !== undefined) return failure;
   if (fee > policy.mostFee) {
@@ -154,7 +158,7 @@ async function prepareOnce(
   return { kind: 'ready', fields, cost, anchor: anchorOf(draft) };
 }
 
-/** With the last height that others bear out. */
+/** Replaces the last valid height by the height that other endpoints bear out. */
 async function withLastHeight(rpc: RpcClient, read: ReadOne, ready: ReadyPreparation): Promise<ReadyPreparation> {
   const told = readFields(ready.fields)?.last_valid_block_height ?? null;
   if (told === null) return ready;
@@ -166,13 +170,13 @@ function anchorOf({ nonce }: Draft): Anchor {
   return nonce === undefined ? { kind: 'none' } : { kind: 'text', text: `${nonce.account}:${nonce.value}` };
 }
 
-/** What a failed trial makes of the transaction; undefined where it may go out. */
+/** What follows from a failed trial; undefined where the transaction may be sent. */
 function failureOf(
   { error, logs }: Simulation,
   { errors = [] }: SolanaRequest,
   { message }: Draft,
 ): Preparation | undefined {
-  // It was executed before, by whoever has the bytes as well: looking at the chain will find it.
+  // `AlreadyProcessed`: somebody else who has the bytes sent them. A look at the chain will find the transaction.
   if (error === null || nameOf(error) === 'AlreadyProcessed') return undefined;
   const reason = reasonOf(error, { logs, programs: programsOf(message), errors });
   if (isPayerPoor(error)) return parkedForFunds(reason);
@@ -180,7 +184,7 @@ function failureOf(
   return refused(`Simulation failed: ${reason}`);
 }
 
-/** What the account's money has to bear, in lamports. */
+/** The account's balance and what it has to cover, in lamports. */
 interface Bill {
   funds: bigint;
   committed: bigint;
@@ -188,7 +192,10 @@ interface Bill {
   policy: SolanaPolicy;
 }
 
-/** In the reference's words. What other transactions of the lane may still take is not there for this one. */
+/**
+ * Why the account has too little, in the reference's words. The lane's other transactions may still take `committed`,
+ * so this transaction cannot count on that money.
+ */
 function shortage({ funds, committed, cost, policy: { minBalance } }: Bill): string | undefined {
   const required = cost + minBalance + committed;
   if (funds >= required) return undefined;

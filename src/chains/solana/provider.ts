@@ -4,22 +4,22 @@ import { onlyServing } from '../only-serving.ts';
 import { isAddress } from './address.ts';
 import type { TransactionError } from './errors.ts';
 
-/** What nodes call how sure a block is. */
+/** How sure a block is, in the nodes' words. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 const CONFIRMED = { commitment: 'confirmed' };
 
-/** The most that one call asks about (`getSignatureStatuses`, `getMultipleAccounts`). */
+/** The most signatures and accounts that one call takes (`getSignatureStatuses`, `getMultipleAccounts`). */
 const MOST_SIGNATURES = 256;
 const MOST_ACCOUNTS = 100;
 
-/** So many accounts can be named to `getRecentPrioritizationFees`. */
+/** The most accounts that `getRecentPrioritizationFees` takes. */
 const MOST_PRICED = 128;
 
-/** A chain by the hash of its first block. */
+/** How a node is asked which chain it serves: by the hash of the first block. */
 export const GENESIS = { method: 'getGenesisHash', served: address } as const;
 
-/** The same endpoints, where only those that serve the chain are believed. */
+/** The same endpoints. Only endpoints that serve this chain are believed. */
 export function onlyOn(genesis: string, rpc: RpcClient): RpcClient {
   return onlyServing(rpc, { ...GENESIS, chain: genesis });
 }
@@ -47,12 +47,15 @@ export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
   });
 }
 
-/** Whether a transaction under a blockhash could still be taken. One that the node has not seen yet is not valid either. */
+/**
+ * Whether the chain still takes transactions under a blockhash. False also for a blockhash that the node has not seen
+ * yet.
+ */
 export async function isBlockhashValid(read: ReadOne, blockhash: string, commitment: Commitment): Promise<boolean> {
   return (await blockhashValidity(read, blockhash, commitment)).isValid;
 }
 
-/** The same, with the slot at which it is so. */
+/** {@link isBlockhashValid}, with the slot that the answer is for. */
 export function blockhashValidity(
   read: ReadOne,
   blockhash: string,
@@ -64,7 +67,7 @@ export function blockhashValidity(
   });
 }
 
-/** Where a node's chain stands. Heights count blocks, slots count also those without one. */
+/** How far a node's chain goes. The height counts blocks. The slot also counts slots without a block. */
 export interface Standing {
   slot: bigint;
   height: bigint;
@@ -82,7 +85,7 @@ export function blockTime(read: ReadOne, slot: bigint): Promise<number | null> {
   return read('getBlockTime', [Number(slot)], (answer) => (answer === null ? null : Number(integer(answer)) * 1_000));
 }
 
-/** The earliest slot of which the node still has the block. */
+/** The earliest slot whose block the node still has. */
 export function firstAvailableBlock(read: ReadOne): Promise<bigint> {
   return read('getFirstAvailableBlock', [], integer);
 }
@@ -95,15 +98,20 @@ export interface SignatureStatus {
   error: TransactionError | null;
 }
 
-/** It keeps no transactions (agave, rpc-client-api/src/custom_error.rs), or does not serve the method. */
+/**
+ * Error codes of a node that keeps no transactions (agave, rpc-client-api/src/custom_error.rs), or lacks the method.
+ */
 const NO_HISTORY = new Set([-32_011, -32_601]);
 
-/** Whether a node has said that it has no history to look in. */
+/** Whether an error says that the node keeps no history. */
 export function isWithoutHistory(error: unknown): boolean {
   return isNodeError(error) && NO_HISTORY.has(error.code ?? 0);
 }
 
-/** As {@link signatureStatuses}, but of the latest blocks where a node keeps no more: what is missing there says nothing. */
+/**
+ * As {@link signatureStatuses}. A node without history looks only in its latest blocks. Then `isWhole` is false, and a
+ * missing status proves nothing.
+ */
 export async function knownStatuses(
   read: ReadOne,
   signatures: readonly string[],
@@ -116,7 +124,7 @@ export async function knownStatuses(
   }
 }
 
-/** The statuses in the order of the signatures, null of those that the node's history does not have. */
+/** The statuses in the order of the signatures; null where the node's history has none. */
 export async function signatureStatuses(
   read: ReadOne,
   signatures: readonly string[],
@@ -147,7 +155,7 @@ function statusOf(value: Json): SignatureStatus | null {
   const { slot, confirmationStatus, confirmations, err } = object(value);
   return {
     slot: integer(slot),
-    // Nodes before 1.5 do not name it; there null confirmations mean that the block is rooted.
+    // Nodes before 1.5 do not name the commitment. Their null `confirmations` mean that the block is rooted.
     commitment:
       confirmationStatus == null
         ? confirmations === null
@@ -166,14 +174,14 @@ export function feeFor(read: ReadOne, message: string): Promise<bigint | null> {
   });
 }
 
-/** What was paid for priority lately where these accounts were written to, by slot: micro-lamports per compute unit. */
+/** Priority prices of the latest slots in which these accounts were written to, in micro-lamports per compute unit. */
 export function recentPrices(read: ReadOne, accounts: readonly string[]): Promise<bigint[]> {
   return read('getRecentPrioritizationFees', [accounts.slice(0, MOST_PRICED)], (answer) =>
     array(answer).map((entry) => integer(object(entry)['prioritizationFee'])),
   );
 }
 
-/** How a transaction went that was only tried. */
+/** The result of a trial: a node simulated the transaction. */
 export interface Simulation {
   error: TransactionError | null;
   logs: string[];
@@ -181,11 +189,11 @@ export interface Simulation {
   used: bigint | null;
   /** Every program that was called, by an instruction or by another program; null where the logs were cut off. */
   programs: string[] | null;
-  /** As they would be afterwards: those that were asked for, in their order; empty where the node did not tell. */
+  /** The requested accounts, in their order, as they would be afterwards; empty where the node did not tell. */
   accounts: (OnChainAccount | null)[];
 }
 
-/** What stands in the place of all further lines, after 10,000 bytes (agave, `LogCollector`). */
+/** The line that replaces all further log lines after 10,000 bytes (agave, `LogCollector`). */
 const CUT_OFF = 'Log truncated';
 
 function calledIn(line: string): string[] {
@@ -193,7 +201,7 @@ function calledIn(line: string): string[] {
   return program === undefined ? [] : [program];
 }
 
-/** Tries a transaction whose signatures need not be there yet, under its own blockhash or the node's latest. */
+/** Simulates a transaction, under its own blockhash or the node's latest. Its signatures may be missing. */
 export function simulate(
   read: ReadOne,
   transaction: string,
@@ -225,7 +233,7 @@ export interface OnChainAccount {
   data: Buffer;
 }
 
-/** In the order of the addresses, null of those that are not there. */
+/** The accounts in the order of the addresses; null for an address without an account. */
 export async function accountsAt(
   read: ReadOne,
   addresses: readonly string[],
@@ -237,7 +245,7 @@ export async function accountsAt(
   return answers.flatMap(({ accounts }) => accounts);
 }
 
-/** A few of them with the slot of which they are told. */
+/** The same for as many addresses as one call takes, with the slot that the answer is for. */
 export function accountsAsOf(
   read: ReadOne,
   addresses: string[],
@@ -262,7 +270,7 @@ function accountOf(value: Json): OnChainAccount | null {
   };
 }
 
-/** The least that an account of so many bytes has to have, in lamports. */
+/** The least balance of an account of this size, in lamports (rent exemption). */
 export function rentFor(read: ReadOne, bytes: number): Promise<bigint> {
   return read('getMinimumBalanceForRentExemption', [bytes, CONFIRMED], integer);
 }
@@ -277,7 +285,7 @@ export interface Landed {
   error: TransactionError | null;
 }
 
-/** Null where the node does not have it. */
+/** Asks for a transaction by its signature; null where the node does not have it. */
 export function landed(
   read: ReadOne,
   signature: string,
@@ -293,7 +301,10 @@ export function landed(
   });
 }
 
-/** Null of what succeeded: an answer that leaves it out says nothing of how it went. */
+/**
+ * Null where the transaction succeeded. An answer without the field does not say how the transaction went, and is
+ * refused.
+ */
 function transactionError(value: Json | undefined): TransactionError | null {
   return value === null || typeof value === 'string' ? value : object(value);
 }
@@ -305,7 +316,7 @@ function commitment(value: Json): Commitment {
   return value as Commitment;
 }
 
-/** Beyond 2^53 a figure has lost its last digits already; no account has so much. */
+/** A figure above 2^53 has lost its last digits in JSON. No account has that much. */
 function integer(value: Json | undefined): bigint {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) throw new TypeError('not an amount');
   return BigInt(value);
@@ -321,7 +332,7 @@ function address(value: Json | undefined): string {
   return value;
 }
 
-/** Bytes with their encoding, which is the one that was asked for. */
+/** Reads bytes that come with the name of their encoding. Every request asks for base64. */
 function bytes(value: Json | undefined): Buffer {
   const [content, encoding] = array(value);
   const decoded = typeof content === 'string' && encoding === 'base64' ? Buffer.from(content, 'base64') : null;

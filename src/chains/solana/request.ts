@@ -53,7 +53,7 @@ const idl = z.looseObject({
     .optional(),
 });
 
-/** The form of a send request. This is the list of all that is taken, and whatever else is refused. */
+/** The form of a send request. Fields that it does not list are refused. */
 export const requestSchema = strictForm(
   {
     transaction: z.string().nullish().meta({
@@ -76,7 +76,7 @@ export const requestSchema = strictForm(
 type Body = z.output<typeof requestSchema>;
 
 /**
- * Checks a send request. What the account's policies forbid is refused here, as far as it shows without the network.
+ * Checks a send request. Refuses what the account's policies forbid, as far as that shows without the network.
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
@@ -94,7 +94,7 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
   return { ...parsed, request: { ...parsed.request, ...errorsOf(form) }, validUntil };
 }
 
-/** In the reference's words: who is to be paid in a transaction builds it first. */
+/** In the reference's words. Where users pay, the relayer builds the transaction first, with its payment in it. */
 const UNBUILT =
   'User-paid fees require a pre-built transaction. Use prepareTransaction RPC method first to build the transaction from instructions.';
 
@@ -110,7 +110,10 @@ function parseTransaction(base64: string, account: Account): Parsed {
   };
 }
 
-/** Whoever has what a renewal has signed can post it: it is that transaction already. */
+/**
+ * The relayer's signature, where the transaction has it already. A client can post bytes that the relayer signed in a
+ * renewal. Those bytes belong to the renewed transaction.
+ */
 function signedBefore({ message, messageBytes, signatures }: WireTransaction): Pick<ParsedRequest, 'signedAs'> {
   const [payer = ''] = message.keys;
   const [own = Buffer.alloc(0)] = signatures;
@@ -118,9 +121,9 @@ function signedBefore({ message, messageBytes, signatures }: WireTransaction): P
 }
 
 /**
- * What can become of its bytes. Under a durable nonce they stay good until the nonce moves on. Else their blockhash
- * gets too old, and what only the relayer signs can be signed anew. What the relayer has signed before is never signed
- * anew: whoever has it may have sent it.
+ * What can happen to the transaction's bytes. Under a durable nonce they stay valid until the nonce moves on. Otherwise
+ * their blockhash gets too old, and a transaction that only the relayer signs can be signed anew. Bytes that the
+ * relayer has signed before are never signed anew: whoever has them may have sent them.
  */
 function fateOf({ message, messageBytes, signatures }: WireTransaction): Pick<ParsedRequest, 'anchorKind' | 'onDeath'> {
   if (nonceOf(message) !== undefined) return { anchorKind: 'text', onDeath: 'never' };
@@ -130,7 +133,7 @@ function fateOf({ message, messageBytes, signatures }: WireTransaction): Pick<Pa
 }
 
 /**
- * Reads a client's transaction and holds it against the policies: all but the relayer have signed it.
+ * Reads a client's transaction and checks it against the policies. Every signer but the relayer must have signed it.
  * @throws AppError `INVALID_REQUEST`
  */
 export function readTransaction(base64: string, account: Account): WireTransaction {
@@ -144,7 +147,7 @@ export function readTransaction(base64: string, account: Account): WireTransacti
 }
 
 /**
- * Reads a client's transaction and holds it against the policies. Signatures of others may be missing, and none is wrong.
+ * Reads a client's transaction and checks it against the policies. Signatures of others may be missing, but not wrong.
  * @throws AppError `INVALID_REQUEST`
  */
 export function readUnfinished(base64: string, account: Account): WireTransaction {
@@ -156,14 +159,14 @@ export function readUnfinished(base64: string, account: Account): WireTransactio
   if (violation !== undefined) throw invalidRequest(violation);
   for (const [place, signature] of signatures.entries()) {
     const signer = message.keys[place] ?? '';
-    // Its own is made anew.
+    // The relayer's own signature is made anew.
     if (place === 0 || isUnsigned(signature)) continue;
     if (!isSignatureOf(signer, signature, messageBytes)) throw invalidRequest(`The signature of ${signer} is wrong`);
   }
   return transaction;
 }
 
-/** What cannot be a transaction is the client's to mend. */
+/** Turns a malformed transaction into a refusal of the client's request. */
 function wellFormed<T>(make: () => T): T {
   try {
     return make();
@@ -173,7 +176,10 @@ function wellFormed<T>(make: () => T): T {
   }
 }
 
-/** The message of instructions, to be looked at: any blockhash has the same length, here it is the System program's id. */
+/**
+ * The message of some instructions, for checks only. Its blockhash is a stand-in, the System program's id: every
+ * blockhash has the same length.
+ */
 export function undatedMessage(instructions: readonly WireInstruction[], { address }: Account): Message {
   return compileLegacy({ payer: address, instructions: fromWire(instructions), blockhash: SYSTEM_PROGRAM });
 }
@@ -205,7 +211,7 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
   };
 }
 
-/** The errors of the IDL that came along, as far as they are one. */
+/** The errors that the request's IDL lists; nothing where it lists none. */
 function errorsOf({ idl: given }: Body): Pick<SolanaRequest, 'errors'> {
   const errors = (given?.errors ?? []).map(({ code, name, msg }) => ({
     code,

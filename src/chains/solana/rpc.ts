@@ -1,6 +1,6 @@
 import type { OwnMethod } from '../own-method.ts';
 
-/** The methods that no node is asked: the reference's gasless ones. */
+/** The methods that the relayer answers itself, instead of a node: the reference's gasless ones. */
 export const OWN_METHODS: ReadonlyMap<string, OwnMethod['kind']> = new Map([
   ['feeEstimate', 'answer'],
   ['prepareTransaction', 'sign'],
@@ -9,13 +9,13 @@ export const OWN_METHODS: ReadonlyMap<string, OwnMethod['kind']> = new Map([
   ['signAndSendTransaction', 'send'],
   ['getSupportedTokens', 'answer'],
   ['getFeaturesEnabled', 'answer'],
-  // What the reference's documentation calls the same.
+  // The name of the same method in the reference's documentation.
   ['getSupportedFeatures', 'answer'],
 ]);
 
 /**
- * The methods of Solana's nodes that only read. Whatever is not among them may do something: it is offered to one
- * endpoint once, and a plugin whose sending is limited may not call it.
+ * The methods of Solana's nodes that only read. Any other method may have an effect: it is sent to one endpoint once,
+ * and a plugin whose sending is limited may not call it.
  */
 const READS: ReadonlySet<string> = new Set(
   `getAccountInfo getBalance getBlock getBlockCommitment getBlockHeight getBlockProduction getBlockTime getBlocks

@@ -19,14 +19,19 @@ const programErrorSchema = z.strictObject({ code: z.int(), name: z.string(), msg
 /** What a program calls one of its own errors, as an Anchor IDL lists it. */
 export type ProgramError = z.output<typeof programErrorSchema>;
 
-/** {@link import('../../domain/transaction/transaction.ts').Transaction.request}: one of the first three is there. */
+/**
+ * {@link import('../../domain/transaction/transaction.ts').Transaction.request}: one of the first three fields is set.
+ */
 const requestSchema = z.strictObject({
   /** Base64, as the client signed it or left it unsigned. */
   transaction: z.string().exactOptional(),
   instructions: z.array(instructionSchema).exactOptional(),
-  /** In the place of both: all that may be swapped of a token for SOL. Its amount and price are found when it is signed. */
+  /**
+   * Instead of both: a swap for SOL of as much of a token as may be swapped. Amount and price are found when it is
+   * signed.
+   */
   swap: z.strictObject({ mint: z.string() }).exactOptional(),
-  /** Of an Anchor IDL, to name what failed. */
+  /** The errors of an Anchor IDL; they name what failed. */
   errors: z.array(programErrorSchema).exactOptional(),
 });
 
@@ -55,7 +60,7 @@ const receiptSchema = z.strictObject({
   succeeded: z.boolean(),
   /** What the chain took, in lamports; absent where no node told. */
   fee: amount.exactOptional(),
-  /** Of one that failed: what programs logged, the last lines. */
+  /** The last lines that programs logged, of a failed transaction. */
   logs: z.array(z.string()).exactOptional(),
   reason: z.string().exactOptional(),
 });
@@ -69,26 +74,26 @@ const swapFieldsSchema = z.strictObject({
   /** In lamports. */
   promised: amount,
   least: amount,
-  /** By which the market itself brings these very bytes to the chain. */
+  /** The market's id of an order, where the market itself brings these very bytes to the chain. */
   request_id: z.string().exactOptional(),
 });
 
 const fieldsSchema = z.strictObject({
   /** The bytes that are signed, in base64; the blockhash or the nonce's value is among them. */
   message: z.string(),
-  /** The others' signatures, by place, in base64; the relayer's own place is empty. */
+  /** The signatures in base64, by place; the relayer's own place is empty. */
   signatures: z.array(z.string()),
-  /** No block above this height takes it. Null under a durable nonce, which knows no height. */
+  /** No block above this height takes the transaction. Null under a durable nonce, which has no such height. */
   last_valid_block_height: amount.nullable(),
-  /** Where the chain was when the blockhash was read: it is in no block of an earlier slot. */
+  /** The chain's slot when the blockhash was read. The transaction is in no block of an earlier slot. */
   slot: amount,
   /** In lamports. */
   fee: amount,
-  /** What it pays for accounts that it makes, in lamports. */
+  /** What the transaction pays for accounts that it makes, in lamports. */
   rent: amount.exactOptional(),
   /** The relayer has signed these very bytes before: they stay as they are. */
   is_signed: z.literal(true).exactOptional(),
-  /** The account of the durable nonce, if it is under one. */
+  /** The account of the durable nonce, if the transaction has one. */
   nonce_account: z.string().exactOptional(),
   /** Of a swap: what it gives, what the market has promised for it, and the least that it executes for. */
   swap: swapFieldsSchema.exactOptional(),

@@ -13,8 +13,8 @@ import { readFields, type SolanaFields } from './schema.ts';
 
 /**
  * Signs a message as the account that pays for it, and puts the signature before those of the others.
- * @param others by place; the first, the account's own, is not looked at
- * @returns base64 of the whole transaction, and the account's signature, by which the chain knows it
+ * @param others the signatures by place; the first place is the account's own and is ignored
+ * @returns base64 of the whole transaction, and the account's signature, by which the chain knows the transaction
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
 export async function signMessageAs(
@@ -46,8 +46,8 @@ export async function signTransaction(prepared: JsonObject, signer: Signer): Pro
 }
 
 /**
- * Prepared fields with one more compute unit, which costs next to nothing: equal bytes are one transaction. Those that
- * others signed, and those without a limit, stay as they are.
+ * Adds one compute unit to prepared fields, which costs next to nothing. This keeps two equal requests apart: equal
+ * bytes are one transaction. Messages that others signed, and messages without a limit, stay as they are.
  */
 export function vary(prepared: JsonObject): JsonObject {
   const fields = readFields(prepared);
@@ -57,12 +57,14 @@ export function vary(prepared: JsonObject): JsonObject {
   return { ...fields, message: encodeMessage(message).toString('base64') } satisfies SolanaFields;
 }
 
-/** It was signed before, or the market brings these very bytes to the chain. */
+/**
+ * Whether the bytes must stay: the relayer has signed them before, or the market brings these very bytes to the chain.
+ */
 function isFixed({ is_signed: isSigned, swap }: SolanaFields): boolean {
   return isSigned === true || swap?.request_id !== undefined;
 }
 
-/** With one more unit in the limit; undefined where it names none, or the highest. */
+/** The message with one more unit in its limit; undefined where it names no limit, or the highest. */
 function variedLimit(message: Message): Message | undefined {
   const { limit } = readComputeBudget(message);
   if (limit === undefined || limit >= MOST_UNITS) return undefined;
@@ -74,7 +76,9 @@ function variedLimit(message: Message): Message | undefined {
   return { ...message, instructions };
 }
 
-/** {@link import('../chain-client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
+/**
+ * {@link import('../chain-client.ts').ReadyPreparation.cost} of prepared fields; zero before a transaction is prepared.
+ */
 export function costOf(prepared: JsonObject): bigint {
   const fields = readFields(prepared);
   return fields === undefined ? 0n : BigInt(fields.fee) + BigInt(fields.rent ?? jsonAmount(0n));

@@ -9,10 +9,10 @@ import { COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAMS } from './programs.ts';
 import { readFields, readRequest } from './schema.ts';
 import { costOf } from './signing.ts';
 
-/** As many bytes of an instruction's data as Anchor tells its methods by. */
+/** How many bytes of an instruction's data select a method in Anchor. */
 const SELECTOR_BYTES = 8;
 
-/** What says nothing of what a transaction is for. */
+/** Programs that say nothing about the purpose of a transaction. */
 const ASIDE = new Set([COMPUTE_BUDGET_PROGRAM, ...MEMO_PROGRAMS]);
 
 interface Call {
@@ -21,8 +21,8 @@ interface Call {
 }
 
 /**
- * What a request moves of the relayer: nothing but the fee, for what could take more is refused. Limits by recipient go by
- * the program that is called, and those by selector by the first bytes of its data.
+ * What a request moves from the relayer: only the fee, since a request that could take more is refused. The recipient
+ * is the called program. The selector is the first bytes of the instruction's data.
  */
 function spendOf(request: JsonObject): Spend {
   const [first, ...others] = callsOf(request).filter(({ program }) => !ASIDE.has(program));
@@ -44,14 +44,16 @@ function callsOf(request: JsonObject): Call[] {
   return message.instructions.map(({ program, data }) => ({ program: message.keys[program] ?? '', data }));
 }
 
-/** What a final transaction took: one that failed has paid its fee as well, one that is in no block nothing. */
+/**
+ * What a final transaction took. A failed transaction has paid its fee too. A transaction in no block has paid nothing.
+ */
 function spentBy({ fields }: Pick<Transaction, 'fields'>): Spent {
   const receipt = readFields(fields)?.receipt;
   if (receipt === undefined) return { value: 0n, fee: 0n };
   return { value: 0n, fee: receipt.fee === undefined ? costOf(fields) : amountOf(receipt.fee) };
 }
 
-/** What plugins' limits go by, and how operators name what they allow. */
+/** How plugins' limits measure a transaction, and how operators name what they allow. */
 export const spending: ChainSpending = {
   spendOf,
   spentBy,

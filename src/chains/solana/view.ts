@@ -6,7 +6,7 @@ import { wireTime } from '../../domain/wire-time.ts';
 import { shown } from '../policy-fields.ts';
 import { readFields, readRequest, type SolanaReceipt } from './schema.ts';
 
-/** A transaction as answers and webhooks show it: what is not known yet is left out, as in the reference. */
+/** A transaction as answers and webhooks show it. Fields that are not known yet are left out, as in the reference. */
 export function transactionView(transaction: Transaction): WireObject {
   const request = readRequest(transaction.request);
   const fields = readFields(transaction.fields);
@@ -23,7 +23,7 @@ export function transactionView(transaction: Transaction): WireObject {
   });
 }
 
-/** Under which blockhash an attempt lives, how long, and what it costs. */
+/** How long an attempt stays valid, its durable nonce, and what it costs. */
 export function attemptView({ fields }: Attempt): WireObject {
   const known = readFields(fields);
   if (known === undefined) return {};
@@ -57,7 +57,7 @@ export function failedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
-/** What a fork took back may leave its receipt behind. */
+/** The receipt of a transaction in a block. A transaction that a fork took back may still have its old receipt. */
 function receiptOf({ status, fields }: Transaction): SolanaReceipt | undefined {
   return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
 }

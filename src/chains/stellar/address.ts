@@ -1,4 +1,4 @@
-/** Base32 (RFC 4648), whose 56 digits are exactly the 35 bytes of a StrKey, so that nothing is padded. */
+/** Base32 (RFC 4648). Its 56 digits hold exactly the 35 bytes of a StrKey, so there is no padding. */
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** The first byte of a StrKey (SEP-23), which makes its first letter. */
@@ -32,7 +32,7 @@ function strKey(version: number, payload: Uint8Array): string {
   return digits.replace(/./g, (digit) => ALPHABET.charAt(Number.parseInt(digit, 32)));
 }
 
-/** There is one text for each key: what does not come out again as it went in is none. */
+/** Whether a text is a StrKey of this version. Each key has one text only: its bytes must give the same text again. */
 function isStrKey(version: number, text: string): boolean {
   if (!/^[A-Z2-7]{56}$/.test(text)) return false;
   let value = 0n;

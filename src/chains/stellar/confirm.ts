@@ -11,7 +11,7 @@ import { readFields, type StellarFields, type StellarReceipt, sequenceUsed } fro
 
 const OPEN: Observation = { kind: 'open' };
 
-/** One attempt that is looked for. */
+/** An attempt that is looked for on the chain. */
 interface Sought {
   attempt: Attempt;
   fields: StellarFields;
@@ -19,16 +19,16 @@ interface Sought {
 
 /** What one node shows of an attempt. */
 interface Sight extends Lookup {
-  /** Of the account whose sequence it uses, the last that is used; null where the node has no such account. */
+  /** The last used sequence of the account whose sequence the attempt uses; null where the node has no such account. */
   used: bigint | null;
-  /** Whether it is there as another than ours: as the client sent it, or in another fee bump. */
+  /** Whether another envelope than ours was found: the client's own transaction, or another fee bump around it. */
   isForeign: boolean;
 }
 
 type Sights = ReadonlyMap<string, Sight>;
 
 /**
- * What one node's chain shows of each transaction. Whatever is in a ledger is final, unless another endpoint denies it.
+ * Observes each transaction on one node's chain. A transaction in a ledger is final, unless another endpoint denies it.
  * An attempt is dead when it is in no ledger and its time has passed or its sequence is used. A second endpoint, where
  * there is one, has to show the same.
  */
@@ -52,7 +52,10 @@ function seek(attempt: Attempt): Sought {
   return { attempt, fields };
 }
 
-/** In this order: what used a sequence by then is in the history that is read after it. */
+/**
+ * Reads the accounts first, and the history after them. So a transaction that used a sequence by then is in the
+ * history.
+ */
 async function sightsOf(read: ReadOne, sought: readonly Sought[]): Promise<Sights> {
   const sources = [...new Set(sought.map(({ attempt, fields }) => sequenceUsed(fields, attempt.anchor).source))];
   const accounts = new Map(
@@ -68,8 +71,9 @@ async function sightsOf(read: ReadOne, sought: readonly Sought[]): Promise<Sight
 }
 
 /**
- * What was signed here, or else what it is around, which goes by its own hash and by that of each fee bump around it.
- * A ledger may close between the two questions: what is there by the second only may have come by what was signed here.
+ * Looks for the transaction that was signed here. For a fee bump that is not found, looks for the client's transaction
+ * inside it. The hash of the inner transaction also finds every fee bump around it. A ledger may close between the two
+ * lookups. So where only the second one finds something, the first one is repeated.
  */
 async function findEither(
   read: ReadOne,
@@ -85,13 +89,13 @@ async function findEither(
   return again.landed === null ? { lookup: within, isForeign: true } : { lookup: again, isForeign: false };
 }
 
-/** Behind a gateway each call may have gone to another node. */
+/** Checks that the history reaches a ledger. Behind a gateway each call may reach another node. */
 function refuseEarlier({ latest }: Lookup, ledger: bigint): void {
   if (latest >= ledger) return;
   throw new EndpointUnfit(`its history ends at ledger ${latest}, before ${ledger}`, { pauseMs: 0 });
 }
 
-/** What a node makes of the claim that an attempt is dead. */
+/** A node's opinion on the claim that an attempt is dead. */
 function opinionOn({ attempt, fields }: Sought, sights: Sights): Opinion {
   const sight = sights.get(attempt.hash);
   if (sight === undefined) return 'none';
@@ -100,7 +104,7 @@ function opinionOn({ attempt, fields }: Sought, sights: Sights): Opinion {
   return !isForgotten && (isLate(fields, sight) || isUsed(attempt, fields, sight)) ? 'same' : 'none';
 }
 
-/** A ledger that closes in the last second takes it still. */
+/** Whether the attempt's time is over. A ledger that closes in the last second still takes it. */
 function isLate({ max_time: end }: StellarFields, { closedAt }: Sight): boolean {
   return amountOf(end) !== 0n && closedAt > amountOf(end);
 }
@@ -159,7 +163,7 @@ function included(
     }
     return sight.oldest <= ledger && ledger <= sight.latest ? 'other' : 'none';
   });
-  // Somebody else has paid for what is not ours.
+  // Where another envelope than ours landed, somebody else has paid the fee.
   const charged = isForeign ? 0n : result === undefined ? undefined : resultIn(result)?.feeCharged;
   const reason = succeeded ? null : failureReason(result, events);
   const isOfContracts = fields.contract !== undefined || fields.inner !== undefined;
@@ -182,7 +186,7 @@ function included(
   };
 }
 
-/** While none of the others has a word on it, the node must have the transaction itself. */
+/** Whether the inclusion is final. Where no other endpoint can tell, the node has to show the transaction itself. */
 function isHeld(
   { attempt, fields }: Sought,
   landed: Landed,

@@ -25,7 +25,7 @@ const transactionSchema = z.object({
     .meta({ description: 'What a contract’s function gave back, in base64; absent where there is none' }),
 });
 
-/** Of calls of contracts. */
+/** Further fields, for calls of contracts only. */
 const most = {
   max_fee_in_token: z.string().optional().meta({ description: 'Of a call of a contract: what the user consents to' }),
   max_fee_in_token_ui: z.string().optional(),

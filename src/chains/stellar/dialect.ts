@@ -1,8 +1,11 @@
 import type { RpcDialect } from '../../egress/rpc/rpc-verdict.ts';
 
-/** What endpoints of Stellar say. Its nodes have the codes of JSON-RPC only, and tell a transaction's fate as a result. */
+/**
+ * How errors of Stellar's endpoints are read. Nodes have the codes of JSON-RPC only, and tell a transaction's fate as a
+ * result.
+ */
 export const dialect: RpcDialect = {
-  // An internal error that names the account's sequence is none of the node's.
+  // An internal error that names the account's sequence is not the node's fault.
   texts: [['state', /bad.?seq|sequence number/i]],
   codes: new Map([[-32_002, 'endpoint']]),
 };

@@ -8,23 +8,23 @@ import { contractErrorIn } from './inclusion/diagnostics.ts';
 
 type Kind = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 
-/** What the results of nodes mean (stellar-core, `TransactionResultCode`); of all others the bytes are refused. */
+/** What the result codes of nodes mean (stellar-core, `TransactionResultCode`). Any other code refuses the bytes. */
 const KINDS: Readonly<Record<string, Kind>> = {
-  // Also where it is ahead of the account: looking at the chain tells.
+  // The sequence may also be ahead of the account's. A look at the chain tells.
   txBadSeq: 'anchor-used',
   txBadMinSeqAgeOrGap: 'busy',
   txTooLate: 'lapsed',
   txTooEarly: 'busy',
   txInsufficientFee: 'fee-too-low',
   txInsufficientBalance: 'unfunded',
-  // By a node that is behind, or until somebody makes the account again.
+  // The node may be behind, or somebody may make the account again.
   txNoAccount: 'unfunded',
   txInternalError: 'busy',
 };
 
 const LONGEST_REASON = 500;
 
-/** What an answer to `sendTransaction` says that is no plain yes; undefined where it is one, or not about these bytes. */
+/** What a `sendTransaction` answer says that is no plain yes; undefined for a yes, or an answer about other bytes. */
 export function refusalIn(answer: Json, hash: string): Verdict | undefined {
   if (!isObject(answer) || answer['hash'] !== hash) return undefined;
   const { status, errorResultXdr: text } = answer;
@@ -33,12 +33,12 @@ export function refusalIn(answer: Json, hash: string): Verdict | undefined {
   }
   if (status !== 'ERROR') return undefined;
   const result = typeof text === 'string' ? resultIn(text) : undefined;
-  // A node of a newer protocol says no in words that are not known here.
+  // A node of a newer protocol may refuse with a result that cannot be read here.
   if (result === undefined) return { outcome: { kind: 'unknown', reason: 'refused without a result' }, isWord: true };
   return { outcome: { kind: KINDS[codesOf(result).code] ?? 'refused', reason: refusalOf(result) }, isWord: true };
 }
 
-/** With the operation that nodes refuse already, or what they ask for a place. */
+/** The reason of a refusal, with the operation that the node refuses, or with the fee that it asks. */
 function refusalOf(result: xdr.TransactionResult): string {
   const { code, operation } = codesOf(result);
   if (operation !== undefined) return `${named(code)} op=${named(operation)}`;
@@ -54,7 +54,7 @@ export function isTaken(answer: Json, hash: string): boolean {
 /** What a call that failed means. */
 export function broadcastFailure(error: RpcError): Verdict {
   const reason = printable(error.message, LONGEST_REASON);
-  // Turned away at the door, so nothing was read; every other silence may hide that it was.
+  // The endpoint limits calls and has not read the bytes. After any other failure it may have read them.
   if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429)) {
     return { outcome: { kind: 'busy', reason }, isWord: false };
   }
@@ -63,7 +63,7 @@ export function broadcastFailure(error: RpcError): Verdict {
   return { outcome: { kind: 'unknown', reason }, isWord: false };
 }
 
-/** Undefined for what cannot be read. */
+/** Reads a result; undefined for a text that cannot be read. */
 export function resultIn(text: string): xdr.TransactionResult | undefined {
   try {
     return xdr.TransactionResult.fromXdr(text, 'base64');
@@ -82,7 +82,10 @@ function codesOf({ result }: xdr.TransactionResult): { code: string; operation: 
   return { code: own.type, operation: codes.find((code) => !code.endsWith('Success')) };
 }
 
-/** Why a transaction failed on the chain, in the reference's form; of a result that cannot be read nothing is known. */
+/**
+ * Why a transaction failed on the chain, in the reference's form. The reason is unknown where the result cannot be
+ * read.
+ */
 export function failureReason(text: string | undefined, events: readonly string[] = []): string {
   const result = text === undefined ? undefined : resultIn(text);
   if (result === undefined) return `${FAILED} reason=unknown`;
@@ -95,7 +98,7 @@ export function failureReason(text: string | undefined, events: readonly string[
   ].join(' ');
 }
 
-/** Whose codes the reference names alone. */
+/** Operations of contracts: the reference shows their codes without this prefix. */
 const OF_CONTRACTS = /^(?:invokeHostFunction|extendFootprintTtl|restoreFootprint)/;
 
 const FAILED = 'Transaction failed on-chain.';

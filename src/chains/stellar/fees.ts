@@ -2,18 +2,21 @@ import { xdr } from '@stellar/stellar-sdk/base';
 import { resourceFeeOf } from './message/transaction-envelope.ts';
 import type { StellarFields } from './schema.ts';
 
-/** What the network asks of each operation at least, in stroops. */
+/** The least that the network asks for each operation, in stroops. */
 export const BASE_FEE = 100n;
 
-/** What a transaction's fee can be, by the protocol: it has 32 bits. */
+/** The highest fee of a transaction: the protocol has 32 bits for it. */
 export const MOST_FEE = 4_294_967_295n;
 
-/** The most that is bid for places in a ledger where the policy does not say, in stroops: the reference's for fee bumps. */
+/**
+ * The most that is bid for places in a ledger where the policy does not say, in stroops: the reference's bound for fee
+ * bumps.
+ */
 export const USUAL_CAP = 1_000_000n;
 
 /**
- * What is bid for a transaction, in stroops: what most paid lately for each operation, within the cap. A ledger takes no
- * more of it than the cheapest that it holds has bid.
+ * What is bid for a transaction, in stroops: what most paid lately for each operation, within the cap. A ledger charges
+ * no more than what its cheapest transaction has bid.
  */
 export function bidFor(operations: number, usual: bigint, most: bigint = USUAL_CAP): bigint {
   const count = BigInt(operations);
@@ -22,8 +25,9 @@ export function bidFor(operations: number, usual: bigint, most: bigint = USUAL_C
 }
 
 /**
- * The least that a fee bump around a transaction must bid, in stroops: for each operation and the bump itself no less than
- * the transaction bids for an operation (CAP-15), and what a contract's resources cost.
+ * The least that a fee bump around a transaction must bid, in stroops. It bids for each operation and for the bump
+ * itself, each time no less than the transaction bids for an operation (CAP-15). The resources of a contract come on
+ * top.
  */
 export function requiredFee(inner: xdr.Transaction): bigint {
   const resources = resourceFeeOf(inner);

@@ -40,7 +40,7 @@ import { swapEvent } from './swap/result.ts';
 import { swapsOf } from './swap/wanted.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
-/** Stellar, by Soroban RPC. */
+/** The chain family of Stellar, reached by Soroban RPC. */
 export function createStellarChain(): Chain {
   return {
     ...stellar,
@@ -52,7 +52,7 @@ export function createStellarChain(): Chain {
       description: 'Stellar; the last that is used, null while nobody tells it',
       failure: { type: 'SequenceSyncFailed', text: 'Sequence synchronization failed' },
       isLookedUp: false,
-      // A passphrase outlives its ledgers: networks for trying things out are reset.
+      // Test networks are reset and keep their passphrase, so the sequences of an account can begin anew.
       beginsAnew: true,
     },
     description,
@@ -76,26 +76,29 @@ export function createStellarChain(): Chain {
     spending,
     swapSchedule,
     swapEvent,
-    // No two have the same sequence, so none has the bytes of another.
+    // No two transactions of an account have the same sequence, so no two have the same bytes.
     vary: (fields) => fields,
     takesSignedBytes,
     connect: createStellarClient,
   };
 }
 
-/** That of the reference. */
+/** The reference's value. */
 const LIFETIME_MS = 15 * 60_000;
 
-/** Each has the sequence of another account. */
+/** So many can wait at once because each fee bump uses the sequence of another account. */
 const MOST_FEE_BUMPS = 512;
 
-/** Nodes drop what is in none of the next few ledgers. */
+/** Nodes drop a transaction that is in none of the next few ledgers. */
 const REOFFER_MS = 10_000;
-/** Of a network whose ledgers take as long as those of the public ones, or longer. */
+/** For a network whose ledgers take as long as those of the public networks, or longer. */
 const LOOK_MS = 1_000;
-/** A ledger takes one of an account: so often it is looked from one to the next, for the next of the account to be in time. */
+/**
+ * How many looks there are from one ledger to the next. A ledger takes one transaction of an account, so the account's
+ * next transaction has to follow in time.
+ */
 const LOOKS_PER_LEDGER = 5;
-/** However short its ledgers are. */
+/** The shortest pause between two looks, however short the ledgers are. */
 const LEAST_LOOK_MS = 100;
 
 function lookMsOf(network: Network): number {
@@ -111,7 +114,10 @@ function createStellarClient(
   const declared = declaredPassphrase(network);
   const sides = new Map<string, RpcClient>();
 
-  /** The chain of an accepted transaction is that of its lane, whatever the endpoints serve by now. */
+  /**
+   * The endpoints as far as they serve one chain. An accepted transaction stays on its lane's chain, whatever they
+   * serve now.
+   */
   function sideOf(identity: string): RpcClient {
     const side = sides.get(identity) ?? onlyOn(identity, rpc);
     sides.set(identity, side);
@@ -124,7 +130,7 @@ function createStellarClient(
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
 
-  /** That of the account's chain, as far as it is known. */
+  /** The passphrase of the account's chain: the known one, or else the one that an endpoint tells. */
   const passphraseFor = async ({ identity }: Account): Promise<string> =>
     identity ?? declared ?? rpc.read(PASSPHRASE.method, null, PASSPHRASE.served);
 
@@ -135,7 +141,7 @@ function createStellarClient(
 
   return {
     lookMs: lookMsOf(network),
-    // Asked anew each time: an endpoint can be moved to another network.
+    // Not cached: an endpoint can be moved to another network.
     identity: (expected, onServed = () => {}) =>
       guarded(() =>
         servedChain(network, rpc, {
@@ -150,7 +156,7 @@ function createStellarClient(
         const { sequence: height, closedAt: at } = await sideOf(identity).onOne(latestLedger);
         return { height, at };
       }),
-    // An account that is not there has nothing.
+    // An account that does not exist has a balance of zero.
     balance: (address, { identity, least } = {}) =>
       guarded(() =>
         balanceOfAll(sideAt(identity), async (read) => (await accountAt(read, address)).account?.balance ?? 0n, least),
@@ -171,7 +177,7 @@ function createStellarClient(
         if ('swap' in asked) {
           return prepareSwap(side, exchanges, { transaction, asset: asked.swap.asset }, account, lane);
         }
-        // Several can have been asked for before the first was in a ledger.
+        // Checked again here: several requests can be accepted before the first one is in a ledger.
         const held = 'transaction' in asked ? await side.onOne((read) => heldFault(read, asked, account)) : undefined;
         if (held !== undefined) return { kind: 'refused', reason: held };
         const prepared = await prepare(side, transaction, account, lane);
@@ -208,7 +214,8 @@ function createStellarClient(
           });
           return checked.catch((error: unknown) => {
             const isFault = error instanceof AppError && error.code === 'INVALID_REQUEST';
-            // Where the relayer binds nobody, it waits for nodes that say nothing now.
+            // Where neither a payment nor a time limit has to be checked, nodes that do not answer now do not stop the
+            // request.
             if (isBound || isFault) throw error;
           });
         }

@@ -36,7 +36,10 @@ export async function prepare(
     : prepareDraft(rpc, draftOf(request, account.address), asked);
 }
 
-/** Where others are asked as well, each goes by a ledger that it knows itself: one may have told all of a later one. */
+/**
+ * Decides by one endpoint, and asks the others where that endpoint does not let the transaction pass. Each of the
+ * others goes by its own ledger where that is older: one endpoint may have told all of them of a later ledger.
+ */
 async function decidedBy(
   rpc: RpcClient,
   asked: AskedDraft,
@@ -53,7 +56,10 @@ async function decidedBy(
   });
 }
 
-/** No endpoint alone says how late it is, or what accounts keep: what is good for too long holds the account up. */
+/**
+ * The newest ledger and the base reserve, by the middle of what the endpoints tell. No endpoint alone decides them: a
+ * transaction that is valid for too long holds up the account.
+ */
 export async function newestLedger(rpc: RpcClient): Promise<LatestLedger> {
   const told = rpc.endpointCount < 2 ? [] : await answersInTime(rpc.onAll(latestLedger));
   const middle = middleBy(told, 'lower', ({ closedAt }) => BigInt(closedAt));
@@ -62,25 +68,25 @@ export async function newestLedger(rpc: RpcClient): Promise<LatestLedger> {
   return { ...middle, baseReserve: middleOf(reserves, 'lower') ?? middle.baseReserve };
 }
 
-/** What is to be prepared of an account's own. */
+/** What preparing a transaction of the account needs. */
 export interface AskedDraft {
   latest: LatestLedger;
   transaction: Transaction;
   account: Account;
   committed: bigint;
-  /** What stays on the account, in stroops. */
+  /** The balance that stays on the account, in stroops. */
   minBalance: bigint;
 }
 
-/** What one node is asked about a transaction. */
+/** The same, with the node that is asked. */
 interface Asked extends AskedDraft {
   read: ReadOne;
 }
 
-/** {@link prepare} for what is known already: the chain does not say any more what it does. */
+/** {@link prepare} for a draft whose operations are known already, as those of a swap. */
 export async function prepareDraft(rpc: RpcClient, draft: Draft, asked: AskedDraft): Promise<Preparation> {
   const cap = capOf(readPolicy(asked.account.policies));
-  // No endpoint has a word in this.
+  // This check needs no endpoint, so no second endpoint has to confirm it.
   if (BASE_FEE * BigInt(draft.operations.length) > cap) {
     return { kind: 'refused', reason: `Max fee exceeded: ${cap}` };
   }
@@ -120,7 +126,10 @@ async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   return billed(asked, fields, fee + lumensOf(draft, fields));
 }
 
-/** Unix seconds; undefined where that is past. What waits long is good from when it is signed. */
+/**
+ * The end of the time bounds, in Unix seconds; undefined where it is past. The policy's timeout counts from the
+ * signing, however long the request has waited.
+ */
 function endOf(
   { maxTime, ledgers }: Draft,
   latest: LatestLedger,
@@ -134,7 +143,9 @@ function endOf(
   return latest.closedAt >= last * 1_000 || isLast ? undefined : last;
 }
 
-/** Why no ledger takes it yet: under its sequence it would keep all others of the account from theirs. */
+/**
+ * Why no ledger takes the transaction yet. Until then its sequence would hold up all other transactions of the account.
+ */
 function startFault({ minTime, ledgers }: Draft, { closedAt, sequence }: LatestLedger): string | undefined {
   const now = BigInt(closedAt) / 1_000n;
   if (minTime > now + CLOCKS_APART) return `Its time bounds begin at ${minTime}, and it is ${now} on the chain`;
@@ -142,10 +153,10 @@ function startFault({ minTime, ledgers }: Draft, { closedAt, sequence }: LatestL
   return first > sequence + 1n ? `It is good from ledger ${first}, and the last is ${sequence}` : undefined;
 }
 
-/** The client has signed all but the fee. */
+/** Prepares a fee bump. The client has signed everything but the fee. */
 async function prepareFeeBump(rpc: RpcClient, request: FeeBumpRequest, asked: AskedDraft): Promise<Preparation> {
   const { maxFee } = readPolicy(asked.account.policies);
-  // Nor in this.
+  // This check needs no endpoint either.
   if (maxFee !== null && amountOf(request.max_fee) > maxFee) {
     return { kind: 'refused', reason: `Max fee exceeded: ${maxFee}` };
   }
@@ -178,7 +189,7 @@ function fieldsFor({ transaction, account, latest }: Asked, fee: bigint, maxTime
   };
 }
 
-/** Ready where the account has the money. */
+/** Ready where the account can pay the cost; otherwise parked. */
 async function billed(
   { read, account, latest, committed, minBalance }: Asked,
   fields: StellarFields,
@@ -191,7 +202,9 @@ async function billed(
   return short === undefined ? { kind: 'ready', fields, cost } : parkedForFunds(short);
 }
 
-/** {@link import('../chain-client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
+/**
+ * {@link import('../chain-client.ts').ReadyPreparation.cost} of prepared fields; zero before a transaction is prepared.
+ */
 export function costOf({ request, fields }: Pick<Transaction, 'request' | 'fields'>): bigint {
   const known = readFields(fields);
   if (known === undefined) return 0n;
@@ -200,7 +213,7 @@ export function costOf({ request, fields }: Pick<Transaction, 'request' | 'field
   return amountOf(known.fee) + taken;
 }
 
-/** What a transaction of its own takes from the account beside its fee, at the most. */
+/** The most that an own transaction takes from the account beside its fee. */
 function lumensOf(draft: Draft, { source, passphrase, contract }: StellarFields): bigint {
   const consents = contract?.consents.map((text) => xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64')) ?? [];
   return lumensTaken(draft, source) + lumensConsented(consents, passphrase);

@@ -4,10 +4,13 @@ import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rp
 import { onlyServing } from '../only-serving.ts';
 import { isContradicted } from './inclusion/evidence.ts';
 
-/** A network by its passphrase, which every signature binds. Nodes take parameters by name only. */
+/**
+ * How a node is asked which network it serves: by the passphrase, which every signature covers. Nodes take parameters
+ * by name only.
+ */
 export const PASSPHRASE = { method: 'getNetwork', params: null, served: passphrase } as const;
 
-/** The same endpoints, where only those that serve the network are believed. */
+/** The same endpoints. Only endpoints that serve this network are believed. */
 export function onlyOn(chain: string, rpc: RpcClient): RpcClient {
   return onlyServing(rpc, { ...PASSPHRASE, chain });
 }
@@ -21,13 +24,13 @@ export interface LatestLedger {
   baseReserve: bigint;
 }
 
-/** Where a node does not tell; that of all networks for years. */
+/** The base reserve where a node does not tell it. All networks have had this value for years. */
 const USUAL_RESERVE = 5_000_000n;
 
 export function latestLedger(read: ReadOne): Promise<LatestLedger> {
   return read('getLatestLedger', null, (answer) => {
     const { sequence, closeTime, headerXdr } = object(answer);
-    // Nodes before protocol 23 leave it out.
+    // Nodes before protocol 23 leave out the close time.
     if (closeTime === undefined) {
       throw new EndpointUnfit('it does not tell when its ledgers closed', { pauseMs: 0 });
     }
@@ -36,7 +39,10 @@ export function latestLedger(read: ReadOne): Promise<LatestLedger> {
   });
 }
 
-/** A header of a newer protocol does not keep anything from being sent. */
+/**
+ * The base reserve in a ledger's header. A header of a newer protocol cannot be read. The usual value then stands in,
+ * so that sending goes on.
+ */
 function reserveIn(header: Json | undefined): bigint {
   if (typeof header !== 'string') return USUAL_RESERVE;
   try {
@@ -51,9 +57,9 @@ export interface LedgerAccount {
   balance: bigint;
   /** What its offers promise to others. */
   promised: bigint;
-  /** The last that was used. */
+  /** The last used sequence. */
   sequence: bigint;
-  /** What the ledger keeps for it: each is worth one base reserve. */
+  /** How many base reserves the ledger keeps back from the account's balance. */
   reserves: bigint;
   authority: Authority;
 }
@@ -73,7 +79,7 @@ export async function accountAt(
   return { ledger, account: accounts.get(address) ?? null };
 }
 
-/** Those of the accounts that there are. Nodes look up 200 entries at once, and no transaction names more accounts. */
+/** The accounts that exist. Nodes look up 200 entries at once, and no transaction names more accounts. */
 export function accountsAt(
   read: ReadOne,
   addresses: readonly string[],
@@ -92,12 +98,12 @@ export function accountsAt(
   });
 }
 
-/** The one entry that was asked for; null where it is not there. */
+/** The requested entry; null where it does not exist. */
 function entryIn<T>(answer: Json, key: string, take: (entry: xdr.LedgerEntryData) => T): T | null {
   return entriesIn(answer, [key], take).get(key) ?? null;
 }
 
-/** Those that are there of the entries that were asked for, by their keys. */
+/** The requested entries that exist, by their keys. */
 function entriesIn<T>(answer: Json, keys: readonly string[], take: (entry: xdr.LedgerEntryData) => T): Map<string, T> {
   const { entries } = object(answer);
   const found = entries == null ? [] : array(entries).map(object);
@@ -121,13 +127,15 @@ function accountIn(data: xdr.LedgerEntryData): LedgerAccount {
     balance,
     sequence,
     promised: v1?.liabilities.selling ?? 0n,
-    // Two for the account itself; what others sponsor they keep, and it keeps what it sponsors.
+    // Two are for the account itself. A sponsor keeps the reserves of the entries that it sponsors.
     reserves: BigInt(2 + numSubEntries + (v2?.numSponsoring ?? 0) - (v2?.numSponsored ?? 0)),
     authority: { signers: master > 0 ? [own, ...signers] : signers, thresholds: { low, medium, high } },
   };
 }
 
-/** What an account has of an asset and can give away, in its smallest unit; null where it holds none of it. */
+/**
+ * How much of an asset an account can give away, in its smallest unit; null where the account has no trust line for it.
+ */
 export function spendableOf(read: ReadOne, address: string, asset: Asset): Promise<bigint | null> {
   const accountId = Keypair.fromPublicKey(address).xdrAccountId();
   const line = new xdr.LedgerKeyTrustLine({ accountId, asset: asset.toTrustLineXdrObject() });
@@ -135,18 +143,20 @@ export function spendableOf(read: ReadOne, address: string, asset: Asset): Promi
   return read('getLedgerEntries', { keys: [key] }, (answer) => entryIn(answer, key, spendableIn));
 }
 
-/** Of a trust line (`TrustLineFlags`). */
+/** A flag of a trust line (`TrustLineFlags`). */
 const AUTHORIZED = 1;
 
 function spendableIn(data: xdr.LedgerEntryData): bigint {
   if (data.type !== 'trustline') throw new TypeError('not a trust line');
   const { balance, flags, ext } = data.trustLine;
-  // Its issuer can forbid that it moves.
+  // Without the flag, the asset's issuer forbids transfers.
   if ((flags & AUTHORIZED) === 0) return 0n;
   return balance - (ext.type === 'v1' ? ext.v1.liabilities.selling : 0n);
 }
 
-/** A contract as a ledger left it: what runs there, and what it keeps beside that; null where there is none. */
+/**
+ * A contract as a ledger left it: which code runs there, and what the contract stores; null where there is no contract.
+ */
 export function contractAt(read: ReadOne, address: string): Promise<xdr.ScContractInstance | null> {
   const data = new xdr.LedgerKeyContractData({
     contract: new Address(address).toScAddress(),
@@ -164,21 +174,24 @@ function instanceIn(data: xdr.LedgerEntryData): xdr.ScContractInstance {
   return data.contractData.val.instance;
 }
 
-/** What of ten operations lately nine paid at most for their place, in stroops; those of contracts have places of their own. */
+/**
+ * The most that nine of ten recent operations paid for their place in a ledger, in stroops. Operations of contracts
+ * have places of their own.
+ */
 export function usualFee(read: ReadOne, kind: 'inclusionFee' | 'sorobanInclusionFee'): Promise<bigint> {
   return read('getFeeStats', null, (answer) => integer(object(object(answer)[kind])['p90']));
 }
 
-/** What a node tells of a transaction that is in a ledger. What is in base64 may be of a newer protocol. */
+/** What a node tells of a transaction that is in a ledger. The base64 texts may be of a newer protocol. */
 export interface Landed {
   ledger: bigint;
   succeeded: boolean;
   result: string | undefined;
-  /** As the ledger took it. */
+  /** The envelope as the ledger took it. */
   envelope: string | undefined;
-  /** What it changed. */
+  /** What the transaction changed. */
   meta: string | undefined;
-  /** What its contracts noted on the way. */
+  /** The diagnostic events of its contracts. */
   events: string[];
 }
 
@@ -187,7 +200,7 @@ export interface Lookup {
   /** The newest and the oldest ledger of the node's history. */
   latest: bigint;
   oldest: bigint;
-  /** When the newest closed, in Unix seconds. */
+  /** When the newest ledger closed, in Unix seconds. */
   closedAt: bigint;
   landed: Landed | null;
 }
@@ -208,7 +221,7 @@ function landedIn(told: JsonObject): Landed | null {
   const { status, ledger, diagnosticEventsXdr: events } = told;
   if (status === 'NOT_FOUND') return null;
   if (status !== 'SUCCESS' && status !== 'FAILED') throw new TypeError('not a status');
-  // That it is there counts, whatever a newer protocol makes of the rest.
+  // The transaction counts as landed even where a newer protocol makes the rest unreadable.
   const texts = Array.isArray(events) ? events.filter((event) => typeof event === 'string') : [];
   const landed: Landed = {
     ledger: integer(ledger),

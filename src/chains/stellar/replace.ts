@@ -12,26 +12,27 @@ import { shortage } from './price/funds.ts';
 import { accountAt, latestLedger, usualFee } from './provider.ts';
 import { readFields, readRequest, type StellarFields } from './schema.ts';
 
-/** What takes a sequence and does nothing else: a bump to where the account is already (CAP-1). */
+/** A request that takes a sequence and does nothing else: it bumps the account to where it is already (CAP-1). */
 export const NOOP_REQUEST: JsonObject = { operations: [{ type: 'bump_sequence', bump_to: 0 }] };
 
 /**
- * Whether one more attempt can be had. Nodes keep one transaction of an account in their queue, and take no other in
- * its place, whatever it pays. After a few ledgers they drop it, and then they take a dearer one. What has expired is
- * dead with the next ledger, so nothing is spent on it. Only the client can change what the client signed.
+ * Whether one more attempt is possible. Nodes keep one transaction of an account in their queue, and take no other in
+ * its place, whatever it pays. After a few ledgers they drop it, and then they take a dearer one. An expired
+ * transaction is dead with the next ledger, so nothing is spent on it. Only the client can change what the client
+ * signed.
  */
 export function canReplace({ transaction, attempts, account }: ObservedEntry, purpose: NewAttempt['purpose']): boolean {
   if (transaction.anchorKind !== 'sequence' || purpose === 'replace') return false;
   if (purpose === 'noop') return transaction.noopEnd !== 'expired';
-  // Its user pays for no more.
+  // The user who pays for the call pays no more than before.
   if ('forward' in readRequest(transaction.request)) return false;
   const known = knownOf(attempts.at(-1));
   return known !== undefined && amountOf(known.fee) < mostOf(known, readPolicy(account.policies).maxFee);
 }
 
 /**
- * Prices one more attempt under the sequence that a transaction has. A bump pays twice as much for its place, or what is
- * usual by now, within the policy's cap, and ends when the attempt does that it repeats.
+ * Prices one more attempt under the sequence that a transaction has. A bump bids twice as much for its place, or what
+ * is usual by now, within the policy's cap. It ends together with the attempt that it repeats.
  */
 export async function prepareReplacement(
   rpc: RpcClient,
@@ -94,12 +95,12 @@ export function patienceMs(blockTimeMs: number): number {
   return LEDGERS_OF_PATIENCE * blockTimeMs;
 }
 
-/** Without the sequence, which is given anew. */
+/** The fields of an attempt. The sequence is set anew when the next attempt is signed. */
 function knownOf(attempt: Attempt | undefined): StellarFields | undefined {
   return attempt === undefined ? undefined : readFields(attempt.fields);
 }
 
-/** The most that may be bid for a transaction, in stroops; for a swap no more than it brings. */
+/** The most that may be bid for a transaction, in stroops. For a swap that is less than it brings. */
 function mostOf(fields: StellarFields, maxFee: bigint | null): bigint {
   const usual = USUAL_CAP + resourcesOf(fields);
   const most = maxFee ?? (usual < MOST_FEE ? usual : MOST_FEE);

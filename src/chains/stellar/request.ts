@@ -65,7 +65,7 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
 
 type Parse = (form: SendForm, account: Account, now: Timestamp, validUntil: Timestamp | null) => ParsedRequest;
 
-/** Which form it is, in the reference's order of faults. */
+/** Finds the form of the request and parses it. Checks in the reference's order of faults. */
 const parsedBy: Parse = (form, account, now, validUntil) => {
   const { transaction_xdr: text, fee_bump: isFeeBump, signed_auth_entry: consent } = form;
   const operations = form.operations?.length === 0 ? null : (form.operations ?? null);
@@ -114,7 +114,7 @@ const parseOperations: Parse = ({ operations, memo, source_account: source }, ac
   };
 };
 
-/** Null for what has no end. */
+/** The end that `valid_until` names; null for "0", which means no end. */
 function endOf(text: string, now: Timestamp): Timestamp | null {
   if (!/^\d{1,12}$/.test(text)) return readValidUntil(text, now);
   const at = Number(text) * 1_000;

@@ -1,6 +1,6 @@
 /**
- * The methods of Soroban RPC that only read. Whatever is not among them may do something: it is offered to one endpoint
- * once, and a plugin whose sending is limited may not call it.
+ * The methods of Soroban RPC that only read. Any other method may have an effect: it is sent to one endpoint once, and
+ * a plugin whose sending is limited may not call it.
  */
 const READS: ReadonlySet<string> = new Set(
   `getEvents getFeeStats getHealth getLatestLedger getLedgerEntries getLedgers getNetwork getTransaction getTransactions

@@ -9,10 +9,10 @@ import { paymentSchema } from './form/payment-operation.ts';
 
 const amount: z.ZodType<JsonAmount> = amountSchema(64);
 
-/** What takes a sequence and does nothing else; no client asks for it. */
+/** An operation that takes a sequence and does nothing else; no client asks for it. */
 const bumpSchema = z.strictObject({ type: z.literal('bump_sequence'), bump_to: amount });
 
-/** What brings back what has been archived; no client asks for it. */
+/** An operation that restores archived entries; no client asks for it. */
 const restoreSchema = z.strictObject({ type: z.literal('restore_footprint'), data: z.string() });
 
 const operationSchema = z.discriminatedUnion('type', [
@@ -40,7 +40,7 @@ const feeBumpSchema = z.strictObject({ inner: z.string(), max_fee: amount });
 /** An envelope of the relayer's account that calls a fee forwarder, and the consent that its user has signed. */
 const forwardSchema = z.strictObject({ forward: z.string(), consent: z.string() });
 
-/** What there is of an asset becomes lumens: how many, and for what, is found when it is signed. No client asks for it. */
+/** A swap of an asset for lumens. Amount and price are found when it is signed. No client asks for it. */
 const swapSchema = z.strictObject({ swap: z.strictObject({ asset: z.string() }) });
 
 /** {@link import('../../domain/transaction/transaction.ts').Transaction.request} */
@@ -52,7 +52,7 @@ export type ForwardRequest = z.output<typeof forwardSchema>;
 
 export type SwapRequest = z.output<typeof swapSchema>;
 
-/** What takes a sequence of the relayer's account, and says itself what it does. */
+/** A request that takes a sequence of the relayer's account, and that says itself what it does. */
 export type OwnRequest = Exclude<StellarRequest, FeeBumpRequest | SwapRequest>;
 
 /** Reads a request back from the store. */
@@ -64,7 +64,7 @@ const receiptSchema = z.strictObject({
   /** What the chain took, in stroops; absent where the result could not be read. */
   fee: amount.exactOptional(),
   reason: z.string().exactOptional(),
-  /** Where it is there as another than ours: its own hash. */
+  /** The hash of the client's transaction, where another envelope than ours landed. */
   hash: z.string().exactOptional(),
   /** What a contract's function gave back, in base64. */
   returned: z.string().exactOptional(),
@@ -85,7 +85,7 @@ const contractFieldsSchema = z.strictObject({
   data: z.string(),
   /** Each a SorobanAuthorizationEntry, in base64. */
   consents: z.array(z.string()),
-  /** Of those that may take it: one of the consents is good up to here. */
+  /** The last ledger that may take the transaction: one of the consents is valid up to it. */
   last_ledger: amount.exactOptional(),
 });
 
@@ -94,11 +94,11 @@ export type ContractFields = z.output<typeof contractFieldsSchema>;
 
 /** How a swap was decided. */
 const swapFieldsSchema = z.strictObject({
-  /** What it does, in base64. */
+  /** The operation of the swap, in base64. */
   operation: z.string(),
   /** In the asset's smallest unit. */
   given: amount,
-  /** In stroops: what it was priced at, and the least that the ledger lets it bring. */
+  /** In stroops: the price that was found, and the least that the swap may bring. */
   promised: amount,
   least: amount,
 });
@@ -111,11 +111,11 @@ const fieldsSchema = z.strictObject({
   fee: amount,
   /** Unix seconds: no ledger that closes later takes it. 0: it has no end. */
   max_time: amount,
-  /** The newest ledger when it was prepared: it is in none of those. */
+  /** The newest ledger when the transaction was prepared. The transaction is in no ledger up to this one. */
   ledger: amount,
   contract: contractFieldsSchema.exactOptional(),
   swap: swapFieldsSchema.exactOptional(),
-  /** Once it is signed. */
+  /** Set once it is signed. */
   sequence: amount.exactOptional(),
   inner: innerSchema.exactOptional(),
   receipt: receiptSchema.exactOptional(),

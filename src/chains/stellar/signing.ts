@@ -13,7 +13,7 @@ import { readEnvelope } from './message/transaction-envelope.ts';
 import { readFields, readRequest, type StellarFields } from './schema.ts';
 
 /**
- * Signs a prepared transaction: an own one under a sequence of its source, a client's within a fee bump.
+ * Signs a prepared transaction: an own one under a sequence of its source, or a fee bump around a client's.
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
 export async function signTransaction(

@@ -12,9 +12,9 @@ import { accountOf, readEnvelope } from './message/transaction-envelope.ts';
 import { readFields, readRequest } from './schema.ts';
 
 /**
- * What a request moves of the relayer, in stroops and the smallest units of assets, added up alike. Limits by recipient
- * look at who is paid or called, those by selector at the kind of operation or the function. For what a client has
- * signed the relayer pays nothing but the fee.
+ * What a request moves from the relayer: stroops and the smallest units of assets, added up without conversion. The
+ * recipient is who is paid or called. The selector is the kind of operation, or the called function. For a transaction
+ * that a client has signed the relayer pays only the fee.
  */
 function spendOf(request: JsonObject): Spend {
   const asked = readRequest(request);
@@ -44,10 +44,10 @@ function spendOf(request: JsonObject): Spend {
   };
 }
 
-/** No client asks for what is swapped. */
+/** The spend of a swap, which no client asks for. */
 const NONE: Spend = { recipient: null, selector: null, value: 0n, fee: null, beyond: null };
 
-/** The selectors of what the relayer only pays the fee of. */
+/** The selectors of transactions of which the relayer only pays the fee. */
 const FEE_BUMP = 'feeBump';
 const FEE_FORWARD = 'feeForward';
 
@@ -72,7 +72,10 @@ function recipientOf(body: xdr.OperationBody): string | null {
   }
 }
 
-/** A function's name has brackets, so that none is taken for a kind of operation. */
+/**
+ * The kind of an operation, or the called function. A function's name has brackets, so that it is never taken for a
+ * kind.
+ */
 function selectorOf(body: xdr.OperationBody): string {
   if (body.type !== 'invokeHostFunction') return body.type;
   const { hostFunction } = body.invokeHostFunctionOp;
@@ -81,7 +84,10 @@ function selectorOf(body: xdr.OperationBody): string {
     : body.type;
 }
 
-/** What a final transaction took: one that failed has paid its fee and moved nothing, one that is in no ledger neither. */
+/**
+ * What a final transaction took. A failed transaction has paid its fee and moved nothing. A transaction in no ledger
+ * has done neither.
+ */
 function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
   const known = readFields(fields);
   const receipt = known?.receipt;
@@ -89,7 +95,7 @@ function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): 
   return { value: receipt.succeeded ? spendOf(request).value : 0n, fee: amountOf(receipt.fee ?? known?.fee ?? 0) };
 }
 
-/** What plugins' limits go by, and how operators name what they allow. */
+/** How plugins' limits measure a transaction, and how operators name what they allow. */
 export const spending: ChainSpending = {
   spendOf,
   spentBy,

@@ -26,7 +26,7 @@ export function transactionView(transaction: Transaction): WireObject {
   };
 }
 
-/** Under which sequence an attempt lives, how long, and what it bids. */
+/** An attempt's sequence, how long the attempt stays valid, and what it bids. */
 export function attemptView({ fields }: Attempt): WireObject {
   const known = readFields(fields);
   if (known === undefined) return {};
@@ -56,7 +56,9 @@ export function failedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
-/** What another endpoint denied may leave its receipt behind. */
+/**
+ * The receipt of a transaction in a ledger. A transaction that another endpoint denied may still have its old receipt.
+ */
 function receiptOf({ status, fields }: Transaction): StellarReceipt | undefined {
   return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
 }

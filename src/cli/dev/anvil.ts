@@ -5,23 +5,23 @@ import { createInterface } from 'node:readline';
 const COMMANDS = resolve(import.meta.dirname, '..', '..', '..', 'node_modules', '.bin');
 const READY = /Listening on (127\.0\.0\.1:\d+)/;
 
-/** A local Ethereum node of its own process. */
+/** A local Ethereum node in its own process. */
 export interface LocalNode {
   readonly url: string;
-  /** Has the account one ether. */
+  /** Gives the account one ether. */
   fund(address: string): Promise<void>;
   stop(): void;
 }
 
 /**
- * Starts anvil on a free port of this machine: that of the packages, else that of the `PATH`.
- * @throws Error that says what to install where there is none
+ * Starts anvil on a free port of this machine. Uses the one in `node_modules`, or else the one on the `PATH`.
+ * @throws Error that says what to install when there is no anvil
  */
 export async function startAnvil(path: string, request: typeof fetch, command = 'anvil'): Promise<LocalNode> {
   const child = spawn(command, ['--port', '0'], {
     env: { PATH: `${COMMANDS}${delimiter}${path}` },
     stdio: ['ignore', 'pipe', 'ignore'],
-    // Ctrl-C in the terminal is ours: the server that stands on this node ends before it.
+    // Ctrl-C must not reach the node, because the server that uses it has to end first.
     detached: true,
   });
   const stop = () => child.kill('SIGKILL');

@@ -20,7 +20,10 @@ const MAIN = resolve(import.meta.dirname, '..', '..', 'main.ts');
 const RELAYER = 'local-1';
 const READY = /address[="': ]+(http:\/\/[\d.]+:\d+)/;
 
-/** All that an author needs in one terminal: a chain, a relayer with money, a service on the folder of plugins, its log. */
+/**
+ * Runs everything that a plugin author needs in one terminal: a chain, a funded relayer, a service for the plugins
+ * folder, and its log.
+ */
 export const devCommand: Command = {
   usage: 'dev [--port <port>]',
   summary:
@@ -78,7 +81,7 @@ export const devCommand: Command = {
   },
 };
 
-/** Writes what the service starts with; resolves with its environment, and the relayer's address. */
+/** Writes the service's configuration. Resolves with its environment and the relayer's address. */
 async function writeFolder(context: CommandContext, folder: string, rpcUrl: string, port: string) {
   const { PLUGINS_DIR } = await environmentOf(context);
   const plugins = await entriesOf(context);
@@ -123,7 +126,7 @@ async function entriesOf(context: CommandContext): Promise<readonly PluginEntry[
   }
 }
 
-/** Tells what the server says, and resolves with its address once it is ready. */
+/** Prints the server's output. Resolves with its address once it is ready. */
 async function addressOf(server: ChildProcess, signal: AbortSignal, say: (line: string) => void): Promise<string> {
   return await new Promise((found, fail) => {
     for (const input of [server.stdout, server.stderr]) {
@@ -139,7 +142,7 @@ async function addressOf(server: ChildProcess, signal: AbortSignal, say: (line: 
   });
 }
 
-/** Tells of calls and transactions as they come, until the signal or the server's end. */
+/** Prints calls and transactions as they happen, until the signal aborts or the server ends. */
 async function tell(client: ApiClient, signal: AbortSignal, say: (line: string) => void): Promise<void> {
   for await (const { event, data } of client.follow({}, signal)) {
     if (event === 'plugin_call') {

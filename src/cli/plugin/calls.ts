@@ -5,7 +5,7 @@ import { type AskService, serviceOf } from './service.ts';
 const CALLS = 200;
 const PARALLEL = 8;
 
-/** `plugin call`: one call; where it fails, what it wrote tells why. */
+/** `plugin call`: makes one call. If the call fails, prints its logs. */
 export async function callPlugin(context: CommandContext, given: Given): Promise<number> {
   const [id = ''] = given.values;
   const ask = await serviceOf(context, given);
@@ -18,7 +18,7 @@ export async function callPlugin(context: CommandContext, given: Given): Promise
   return 1;
 }
 
-/** `plugin bench`: how long calls take, and how many there are in a second. */
+/** `plugin bench`: measures how long calls take, and how many complete in a second. */
 export async function benchPlugin(context: CommandContext, given: Given): Promise<number> {
   const ask = await serviceOf(context, given);
   const calls = numberOf(given, 'calls', CALLS);

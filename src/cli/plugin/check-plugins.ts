@@ -12,11 +12,11 @@ import { compiledPlugins } from '../compiled-plugins.ts';
 import { configurationOf, environmentOf } from '../settings.ts';
 import { typeProblems } from './type-check.ts';
 
-/** How a bundle asks for one of Node's modules that there is, and how one begins that does nothing. */
+/** Patterns in a bundle: the use of an available Node module, and the start of a stub for an unavailable one. */
 const PROVIDED = /\bSymbol\.for\("isolayer\.module"\)\]\("([a-z_/]+)"\)/g;
 const ABSENT = /\bvar name\d* = "([a-z_/]+)";\s+var instead\d* = /g;
 
-/** `plugin check`: what a start and the author's editor would say of plugins, all at once. */
+/** `plugin check`: reports everything that a start and an editor would report about plugins. */
 export async function checkPlugins(context: CommandContext, { values: [id] }: Given): Promise<number> {
   const { PLUGINS_DIR } = await environmentOf(context);
   const began = performance.now();
@@ -34,7 +34,7 @@ export async function checkPlugins(context: CommandContext, { values: [id] }: Gi
   return plugins.some(({ failure }) => failure !== undefined) || types.problems.length > 0 ? 1 : 0;
 }
 
-/** Which files are a plugin's own, by their paths below the folder of plugins. */
+/** Returns a test for a plugin's own files, by their paths below the plugins folder. */
 function placeOf({ path }: PluginEntry): (file: string) => boolean {
   const own = path.replace(/^\.?\/*(?:plugins\/)?/, '');
   const [folder] = own.split('/');
@@ -42,7 +42,7 @@ function placeOf({ path }: PluginEntry): (file: string) => boolean {
   return (file) => file === own || file.startsWith(`${folder}/`) || file.startsWith(test);
 }
 
-/** Plugins can be checked before the rest of the configuration is right. */
+/** Reads the configuration. If it has faults, plugins are checked without their entries. */
 async function settingsOf(
   context: CommandContext,
 ): Promise<Pick<Configuration, 'environment' | 'variables' | 'plugins'>> {
@@ -72,7 +72,7 @@ function namesIn(code: string, pattern: RegExp): string[] {
   return [...new Set([...code.matchAll(pattern)].map(([, name = '']) => name))].sort();
 }
 
-/** What it reads and fetches without a grant, with the line of its entry that would grant it. */
+/** Lists what a plugin reads and fetches without a grant, with the line of its entry that would grant it. */
 function missingGrants(entry: PluginEntry, { reads }: ServingVersion): string[] {
   const grants = grantsOf(entry);
   const env = reads.environment.filter((name) => entry.permissions?.env.includes(name) !== true);

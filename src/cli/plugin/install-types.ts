@@ -7,10 +7,10 @@ import type { CommandContext } from '../command.ts';
 import { environmentOf } from '../settings.ts';
 
 const GUEST = resolve(import.meta.dirname, '..', '..', '..', 'sandbox', 'guest');
-/** A name that is never a plugin's. */
+/** The folder of types. No plugin can have this name. */
 export const TYPES_DIR = '.isolayer';
 
-/** What the modules for authors are made of, below {@link GUEST}. */
+/** The sources of the authors' modules, below {@link GUEST}. */
 const SOURCES = ['plugin-api.ts', 'plugin-error.ts'];
 const FOLDERS = ['modules', 'sdk', 'types'];
 
@@ -34,7 +34,7 @@ const OPTIONS = {
     allowImportingTsExtensions: true,
     paths: {
       isolayer: ['./modules/relayer-sdk.ts'],
-      // In a checkout the package of this name is the service itself, with all its sources.
+      // In a checkout of the service, the package of this name is the service itself.
       'isolayer/*': ['./kit.d.ts'],
       '@openzeppelin/relayer-sdk': ['./modules/relayer-sdk.ts'],
       '@openzeppelin/relayer-sdk/*': ['./modules/relayer-sdk.ts'],
@@ -45,7 +45,7 @@ const OPTIONS = {
   exclude: ['../**/node_modules'],
 };
 
-/** `plugin types`. */
+/** `plugin types`: installs the types of plugins. */
 export async function installTypes(context: CommandContext): Promise<number> {
   const { PLUGINS_DIR } = await environmentOf(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
@@ -54,7 +54,7 @@ export async function installTypes(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Writes the types beside plugins, and a tsconfig.json where there is none. */
+/** Writes the types into the plugins folder, and a tsconfig.json if there is none. */
 export async function writeTypes({ cwd, say }: CommandContext, folder: string): Promise<void> {
   const types = join(folder, TYPES_DIR);
   await rm(types, { recursive: true, force: true });
@@ -64,7 +64,7 @@ export async function writeTypes({ cwd, say }: CommandContext, folder: string): 
   for (const name of [...SOURCES, ...inFolders.flat()]) {
     await mkdir(dirname(join(types, name)), { recursive: true });
     const text = await readFile(join(GUEST, name), 'utf8');
-    // The options of an author are for the author's files.
+    // The author's compiler options must not apply to these files.
     await writeFile(join(types, name), name.endsWith('.d.ts') ? text : `// @ts-nocheck\n${text}`);
   }
   const { resolve: find } = createRequire(import.meta.url);
@@ -95,7 +95,7 @@ declare module '*/lib/plugin' {
 }
 `;
 
-/** Whether an author has installed the types of Node's modules, which then hold. */
+/** Whether the author has installed the types of Node's modules. Then those are used. */
 function hasNodeTypes(folder: string): boolean {
   try {
     createRequire(join(folder, 'tsconfig.json')).resolve('@types/node/package.json');
@@ -105,7 +105,7 @@ function hasNodeTypes(folder: string): boolean {
   }
 }
 
-/** What plugins have of Node, without types but for those that need type arguments. */
+/** Declares the Node modules that plugins have. They are untyped, except those that need type arguments. */
 function nodeModules(): string {
   const untyped = GUEST_MODULES.filter((name) => name !== 'async_hooks').flatMap((name) => [name, `node:${name}`]);
   return `/** What plugins have of Node. Who wants the types of all its modules installs @types/node. */

@@ -1,24 +1,24 @@
-/** What tests of plugins import; `npx isolayer plugin test` runs them. */
+/** The modules for tests of plugins, which `npx isolayer plugin test` runs. */
 
 declare module 'isolayer/testing' {
   import type { Json } from 'isolayer';
   import type { FakeRelayer } from 'isolayer/testing/relayer';
 
   export interface SandboxOptions {
-    /** Where the plugins lie. */
+    /** The folder of the plugins. */
     folder: string;
-    /** Entries as in config.json; what lies in the folder needs none. Logs are collected either way. */
+    /** Entries as in config.json. Plugins in the folder need none. Logs are always collected. */
     entries?: { id: string; [key: string]: unknown }[];
-    /** The environment, of which a plugin sees what its entry grants. */
+    /** The environment variables. A plugin sees those that its entry grants. */
     env?: Record<string, string>;
     relayers?: Record<string, FakeRelayer>;
-    /** Who answers what the plugin fetches from granted hosts; without it nobody does. */
+    /** Answers the plugin's fetches from granted hosts. Without it, fetches are not answered. */
     fetch?: (request: Request) => Response | Promise<Response>;
   }
 
   export interface CallOptions {
     params?: Json;
-    /** With its leading slash. */
+    /** The route, with its leading slash. */
     route?: string;
     method?: 'GET' | 'POST';
     headers?: Record<string, string[]>;
@@ -29,16 +29,16 @@ declare module 'isolayer/testing' {
     /** The status, and the parsed body: an envelope, or the result itself with `raw_response`. */
     // oxlint-disable-next-line typescript/no-explicit-any -- a test knows what its plugin answers
     call(id: string, options?: CallOptions): Promise<{ status: number; body: any }>;
-    /** What was sent through relayers, in order. */
+    /** The requests sent through relayers, in order. */
     readonly sent: readonly { relayerId: string; request: Json }[];
-    /** What the plugins keep, by key. */
+    /** The plugins' stored values, by key. */
     readonly values: Map<string, Json>;
-    /** What the service would have in its log, a JSON text a line. */
+    /** Returns the service's log, a JSON text a line. */
     log(): string;
     close(): Promise<void>;
   }
 
-  /** Plugins in the sandbox of the service, with the same compiler, grants and limits. What a test opens it closes. */
+  /** Opens plugins in the service's sandbox, with the same compiler, grants and limits. A test has to close it. */
   export function openSandbox(options: SandboxOptions): Promise<Sandbox>;
 }
 
@@ -48,21 +48,21 @@ declare module 'isolayer/testing/relayer' {
   type JsonObject = { [key: string]: Json };
   type Maybe<T> = T | Promise<T>;
 
-  /** A relayer as a test wants it. Whatever a function throws, the plugin's promise rejects with the text of. */
+  /** A fake relayer. If one of its functions throws, the plugin's promise rejects with the error's text. */
   export interface FakeRelayer {
-    /** Of `getRelayer`: what differs from an EVM relayer that is not paused. */
+    /** The answer of `getRelayer`: the fields that differ from an EVM relayer that is not paused. */
     info?: JsonObject;
-    /** Of `getRelayerStatus`. */
+    /** The answer of `getRelayerStatus`. */
     status?: JsonObject;
-    /** What `sendTransaction` resolves with, beside an `id` of its own. */
+    /** Returns the answer of `sendTransaction`. An `id` is added to it. */
     send?(request: Json): Maybe<JsonObject>;
-    /** What `getTransaction` and `wait` resolve with. */
+    /** Returns the answer of `getTransaction` and `wait`. */
     transaction?(id: string): Maybe<JsonObject>;
     sign?(request: Json): Maybe<JsonObject>;
-    /** The result of a JSON-RPC call. */
+    /** Returns the result of a JSON-RPC call. */
     rpc?(method: string, params: Json): Maybe<Json>;
   }
 
-  /** A relayer of a running service, over HTTP: anvil behind it, a test network, or what else it has. */
+  /** Connects to a relayer of a running service over HTTP. Its network may be anvil, a test network or any other. */
   export function relayerOfService(id: string, service: { url: string; key: string }): FakeRelayer;
 }

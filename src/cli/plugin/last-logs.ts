@@ -13,7 +13,7 @@ const page = z.object({ data: z.array(loggedCall) });
 
 type LoggedCall = z.infer<typeof loggedCall>;
 
-/** `plugin logs`: the last calls that wrote something or failed, the latest at the end. */
+/** `plugin logs`: shows the last calls that wrote something or failed, the latest at the end. */
 export async function showLogs(context: CommandContext, given: Given): Promise<number> {
   const [id = ''] = given.values;
   const calls = await loggedCalls(await serviceOf(context, given), id);
@@ -32,7 +32,7 @@ export async function loggedCalls(ask: AskService, id: string): Promise<LoggedCa
   return page.parse(body).data;
 }
 
-/** Lines of a call as they are read, stacks over several. */
+/** Formats the logs of a call for people, with stacks over several lines. */
 export function logLines({ logs }: LoggedCall): string[] {
   return logs.map(({ level, message }) => `  ${level}: ${message.replaceAll('\\n', '\n  ')}`);
 }

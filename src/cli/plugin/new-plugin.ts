@@ -43,7 +43,7 @@ test('a name that is no text is the fault of who calls', async () => {
 `;
 }
 
-/** Writes the first version of a plugin; never over another file. */
+/** Writes the first version of a plugin. Never overwrites a file. */
 export async function newPlugin(context: CommandContext, { values: [id = ''] }: Given): Promise<number> {
   if (!pluginIdSchema.safeParse(id).success || /^[_.]/.test(id)) {
     throw new Error(`${JSON.stringify(id)} cannot be a plugin's id: letters, digits, - and _, no _ in front`);

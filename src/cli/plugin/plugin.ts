@@ -53,7 +53,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 const usages = Object.values(ACTIONS).map(({ usage, summary }) => `plugin ${usage}\n      ${summary}`);
 
-/** For who writes plugins: all that is between an empty file and a call that is answered. */
+/** The commands for plugin authors, from an empty file to an answered call. */
 export const pluginCommand: Command = {
   usage: `plugin <${Object.keys(ACTIONS).join(' | ')}> …`,
   summary: 'Write, check, call and measure plugins',

@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path';
 import type { CommandContext, Given } from '../command.ts';
 import { environmentOf } from '../settings.ts';
 
-/** An answer of the service, its body parsed where it is JSON. */
+/** An answer of the service, with its body parsed if it is JSON. */
 export interface ServiceAnswer {
   status: number;
   requestId: string;
   body: unknown;
 }
 
-/** The running service as a command speaks to it. */
+/** Sends a request to the running service. */
 export type AskService = (path: string, init?: { method?: string; body?: string }) => Promise<ServiceAnswer>;
 
-/** The service of this folder's environment, or that of `--url`, with its key, or that of `--key`. */
+/** Finds the service: `--url`, or else that of this folder's environment. The key is `--key`, or else this folder's. */
 export async function serviceOf(context: CommandContext, { options }: Given): Promise<AskService> {
   const environment = await environmentOf(context);
   const { APP_PORT, API_KEY, DATA_DIR } = environment;

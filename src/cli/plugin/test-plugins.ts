@@ -9,7 +9,7 @@ import { environmentOf } from '../settings.ts';
 const RESOLVE_KIT = new URL('../testing/resolve-kit.ts', import.meta.url).href;
 const ENDINGS = '{ts,mts,js,mjs}';
 
-/** `plugin test`: the tests that lie beside plugins, run by the Node of the service, in the real sandbox. */
+/** `plugin test`: runs the tests beside plugins, with the service's Node, in the real sandbox. */
 export async function testPlugins(context: CommandContext, { values: [id] }: Given): Promise<number> {
   const { PLUGINS_DIR } = await environmentOf(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
@@ -23,7 +23,7 @@ export async function testPlugins(context: CommandContext, { values: [id] }: Giv
     const wanted = id === undefined ? 'No file *.test.ts lies' : `Neither ${id}.test.ts nor a test in ${id}/ lies`;
     throw new Error(`${wanted} in ${PLUGINS_DIR}; npx isolayer plugin new writes one with a plugin`);
   }
-  // What a run of tests tells its own children is not meant for this one.
+  // If this runs within a test itself, that test's variables must not reach the child.
   const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...env } = process.env;
   const child = spawn(
     process.execPath,

@@ -4,13 +4,13 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** The compiler of the plugins folder, else the one that the service is developed with. */
+/** The compilers to try. The one of the plugins folder comes first, then the one of the service's development. */
 const COMPILERS = ['typescript/bin/tsc', 'typescript-native/bin/tsc'];
 
-/** A problem's first line names its file; lines that belong to it are indented. */
+/** The start of a problem's first line, which names its file. The problem's further lines are indented. */
 const PLACE = /^(\S[^(]*)\(\d+,\d+\): /;
 
-/** What the compiler has against the files of a folder, a line each; `note` says why it was not asked. */
+/** Returns the compiler's problems in a folder, one line each. `note` says why the compiler did not run. */
 export async function typeProblems(
   folder: string,
   wanted: (file: string) => boolean = () => true,
@@ -43,7 +43,7 @@ function compilerFor(config: string): string | undefined {
       try {
         return join(resolve(`${packageName}/package.json`), '..', ...path);
       } catch {
-        // Not there: the next one.
+        // Not installed: try the next one.
       }
     }
   }

@@ -4,14 +4,14 @@ import { ApiClient } from '../../client/client.ts';
 import type { CommandContext, Given } from '../command.ts';
 import { environmentOf } from '../settings.ts';
 
-/** What each command that asks a server takes. */
+/** The options of every command that calls a server. */
 export const REMOTE_OPTIONS = ['url', 'key'] as const;
 
-/** The same, in words. */
+/** The help text of these options. */
 export const REMOTE_HELP =
   'The server is that of ISOLAYER_URL with the key of ISOLAYER_KEY, or of --url and --key, or this folder’s. --json is for programs.';
 
-/** A client of the server that is meant: it is named, or this folder's own. */
+/** Returns a client for the server that is named in the options or environment, or for this folder's own. */
 export async function clientOf(context: CommandContext, { options }: Given): Promise<ApiClient> {
   const named = options.get('url') ?? context.env['ISOLAYER_URL'];
   const key = options.get('key') ?? context.env['ISOLAYER_KEY'];

@@ -11,15 +11,15 @@ interface List<Item> {
   name: string;
   summary: string;
   heads: readonly string[];
-  /** Query parameters of the list, as options; each with what stands for its value. */
+  /** The list's query parameters that are options, each with the placeholder for its value. */
   filters?: Readonly<Record<string, string>>;
-  /** What of it help says besides. */
+  /** Further lines of its help. */
   more?: readonly string[];
   read(client: ApiClient, query: Readonly<Record<string, string>>): Promise<Item[]>;
   row(item: Item): string[];
 }
 
-/** A command that shows a list: in rows for people, each item a line of JSON for programs. */
+/** Creates a command that shows a list: as a table for people, or each item as a line of JSON for programs. */
 function listCommand<Item>({ name, summary, heads, filters = {}, more = [], read, row }: List<Item>): Command {
   const words = Object.entries(filters).map(([filter, value]) => `[--${filter} ${value}] `);
   return {
@@ -40,7 +40,7 @@ function listCommand<Item>({ name, summary, heads, filters = {}, more = [], read
 
 type Item<Id extends keyof Operations> = Operations[Id]['answer'] extends { data: (infer One)[] } ? One : never;
 
-/** A relayer with what is on its account; null where no node told it. */
+/** A relayer and its balance; null when no node returned it. */
 type Relayer = Item<'listRelayers'> & Pick<Schemas['Balance'], 'balance'> & { unit?: string };
 
 const AT_ONCE = 10;
@@ -74,7 +74,7 @@ export const relayersCommand = listCommand<Relayer>({
   ],
 });
 
-/** The node may be out of order, which is no reason to show nothing. */
+/** Reads a balance. If the node fails, the relayer is shown without it. */
 async function balanceOf(client: ApiClient, id: string): Promise<Pick<Relayer, 'balance' | 'unit'>> {
   try {
     const { balance, unit } = (await patiently(() => client.call('getRelayerBalance', { path: { id } }))).data;

@@ -7,11 +7,11 @@ import { jsonLine, plain } from './rows.ts';
 
 type Call = Omit<Schemas['PluginCallEvent'], 'plugin_id'>;
 
-/** How often a stream that ended is tried again before that is given up. */
+/** How often in a row a broken stream is opened again. */
 const TRIES = 10;
 const PAUSE_MS = 1_000;
 
-/** What plugins write, as they write it. */
+/** Shows the logs of plugins. */
 export const logsCommand: Command = {
   usage: 'logs <plugin> [--follow] [--json]',
   summary: 'Show what the last calls of a plugin wrote; with --follow also what comes',
@@ -33,8 +33,8 @@ export const logsCommand: Command = {
 };
 
 /**
- * Tells of each call that ends from now on.
- * @throws what the last of several tries in a row ended with
+ * Passes on each call that ends from now on.
+ * @throws the error of the last try, when several tries in a row fail
  */
 export async function follow(client: ApiClient, id: string, tell: (call: Call) => void, pauseMs: number) {
   let lastId = '';
@@ -59,7 +59,7 @@ function linesOf({ at, outcome, duration_ms: duration, request_id: id, logs }: C
   return [head, ...logs.flatMap(({ level, message }) => message.split('\n').map(lineOf(level)))];
 }
 
-/** Of a message in several lines only the first names its level. */
+/** Formats the lines of a message. Only the first line shows the level. */
 function lineOf(level: string): (text: string, at: number) => string {
   return (text, at) => (at === 0 ? `  ${level}: ${plain(text)}` : `    ${plain(text)}`);
 }

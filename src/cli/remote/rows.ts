@@ -1,12 +1,12 @@
-/** A terminal obeys such characters; what is shown may be anybody's. */
+/** Characters that control a terminal. Displayed texts may come from strangers. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** A text as a terminal shows it and does not obey it. */
+/** Escapes a text so that it cannot control the terminal. */
 export function plain(text: string): string {
   return text.replaceAll(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Lines of a table, its columns as wide as what is in them. */
+/** Formats a table, with each column as wide as its longest cell. */
 export function rowsOf(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [heads, ...rows.map((row) => row.map(plain))];
   const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -18,12 +18,12 @@ export function rowsOf(heads: readonly string[], rows: readonly (readonly string
   );
 }
 
-/** A value for programs: one line of JSON, integers with all their digits. */
+/** Writes a value as one line of JSON. Integers keep all their digits. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner));
 }
 
-/** Items as a table for people, or each as a line of JSON for programs. */
+/** Formats items as a table for people, or each as a line of JSON for programs. */
 export function itemLines<Item>(
   items: readonly Item[],
   { heads, row, isJson }: { heads: readonly string[]; row: (item: Item) => string[]; isJson: boolean },

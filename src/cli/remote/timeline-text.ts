@@ -6,7 +6,7 @@ type Event = Schemas['TimelineEvent'];
 
 const WIDTH = 40;
 
-/** A timeline as lines: how long after the first event each came, drawn and told. */
+/** Formats a timeline: for each event, its time after the first event as a number and a bar, and its text. */
 export function timelineText({ events }: Pick<Schemas['Timeline'], 'events'>): string[] {
   const times = events.map(({ at }) => Date.parse(at));
   const [begin = 0] = times;

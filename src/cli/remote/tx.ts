@@ -13,7 +13,7 @@ type Transaction = Operations['getTransaction']['answer']['data'];
 const DEEDS: Readonly<Record<string, Deed>> = { list, show, cancel };
 const PAUSE_MS = 1_000;
 
-/** Transactions of a server: the latest of a relayer, one with its timeline, and canceling one. */
+/** Lists a relayer's transactions, shows one with its timeline, or cancels one. */
 export const txCommand: Command = {
   usage:
     'tx list <relayer> [--status <status>] [--page <page>] | tx show [<relayer>] <id> [--wait] | tx cancel [<relayer>] <id> [--json]',
@@ -52,7 +52,7 @@ async function list(client: ApiClient, { say }: CommandContext, { values: [, rel
 async function show(client: ApiClient, { say, complain }: CommandContext, given: Given) {
   const { flags } = given;
   const path = await pathOf(client, given);
-  // Beside the answer, which may be for a program.
+  // Progress goes to standard error, because the answer may be read by a program.
   if (flags.has('wait')) await untilEnded(client, path, complain, PAUSE_MS);
   const { data: transaction } = await client.call('getTransaction', { path });
   const { data: timeline } = await client.call('getTransactionTimeline', { path });
@@ -72,7 +72,10 @@ async function cancel(client: ApiClient, { say }: CommandContext, given: Given) 
   return 0;
 }
 
-/** @throws ApiError of status 404 when there is none, Error when there are several */
+/**
+ * Finds the transaction that the arguments name.
+ * @throws ApiError of status 404 when there is none, Error when there are several
+ */
 async function pathOf(client: ApiClient, { values: [, first = '', second] }: Given) {
   const text = second ?? first;
   const found = await findTransactions(client, text, second === undefined ? undefined : [first]);

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiClient, ApiError } from '../../client/client.ts';
 
 const FINAL = new Set(['confirmed', 'failed', 'canceled', 'expired']);
-/** How often in a row a server that does not answer is asked again. */
+/** How often in a row a request without an answer is repeated. */
 const TRIES = 10;
 
 /**
- * Resolves when a transaction has ended, and tells of each status on the way.
- * @throws ApiError, or what the last of several tries in a row ended with
+ * Resolves when a transaction has ended. Reports each status until then.
+ * @throws ApiError, or the error of the last try, when several tries in a row fail
  */
 export async function untilEnded(
   client: ApiClient,

@@ -9,7 +9,7 @@ type State = NonNullable<NonNullable<Operations['listDeliveries']['input']['quer
 
 const MOST_DELIVERIES = 50;
 
-/** Webhooks of a server, what became of the latest events of one, and one event once more. */
+/** Lists webhooks, shows the latest deliveries of one, or delivers an event again. */
 export const webhooksCommand: Command = {
   usage: 'webhooks | webhooks <id> [--state <state>] | webhooks redeliver <id> <delivery> [--json]',
   summary: 'Show the webhooks of a server, or what became of the events of one; or deliver one anew',

@@ -3,24 +3,24 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 type Maybe<T> = T | Promise<T>;
 
 /**
- * A relayer as a test wants it. What is left out answers as a relayer would whose transactions get into a block at once.
- * Whatever a function throws, the plugin's promise rejects with the text of.
+ * A fake relayer. Functions that are left out answer like a relayer whose transactions get into a block at once. If a
+ * function throws, the plugin's promise rejects with the error's text.
  */
 export interface FakeRelayer {
-  /** Of `getRelayer`: what differs from an EVM relayer that is not paused. */
+  /** The answer of `getRelayer`: the fields that differ from an EVM relayer that is not paused. */
   info?: JsonObject;
-  /** Of `getRelayerStatus`. */
+  /** The answer of `getRelayerStatus`. */
   status?: JsonObject;
-  /** What `sendTransaction` resolves with, beside an `id` of its own. */
+  /** Returns the answer of `sendTransaction`. An `id` is added to it. */
   send?(request: Json): Maybe<JsonObject>;
-  /** What `getTransaction` and `wait` resolve with. */
+  /** Returns the answer of `getTransaction` and `wait`. */
   transaction?(id: string): Maybe<JsonObject>;
   sign?(request: Json): Maybe<JsonObject>;
-  /** The result of a JSON-RPC call. */
+  /** Returns the result of a JSON-RPC call. */
   rpc?(method: string, params: Json): Maybe<Json>;
 }
 
-/** A relayer of a running service, over HTTP: anvil behind it, a test network, or what else it has. */
+/** Connects to a relayer of a running service over HTTP. Its network may be anvil, a test network or any other. */
 export function relayerOfService(id: string, service: { url: string; key: string }): FakeRelayer {
   const ask = async (path: string, body?: Json): Promise<JsonObject> => {
     const answer = await fetch(`${service.url}/api/v1/relayers/${encodeURIComponent(id)}${path}`, {

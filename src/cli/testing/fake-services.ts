@@ -10,16 +10,16 @@ import type { FakeRelayer } from './fake-relayer.ts';
 
 const ENDS = new Set(['mined', 'confirmed', 'canceled', 'expired', 'failed']);
 
-/** What a plugin has sent. */
+/** A request that a plugin has sent. */
 export interface SentRequest {
   relayerId: string;
   request: Json;
 }
 
-/** The services behind a plugin under test: its relayers, a key-value store in memory, and a way out of the test's own. */
+/** The services for a plugin under test: fake relayers, a key-value store in memory, and the test's own fetch. */
 export class FakeServices {
   readonly sent: SentRequest[] = [];
-  /** By key. */
+  /** The stored values, by key. */
   readonly values = new Map<string, Json>();
   private readonly relayers: Readonly<Record<string, FakeRelayer>>;
   private readonly locks = new Map<string, number>();
@@ -29,7 +29,7 @@ export class FakeServices {
     this.relayers = relayers;
   }
 
-  /** As the plugin host takes them. */
+  /** Returns the services in the form that the plugin host needs. */
   services(http: PluginHttp): Services {
     const nobody = () => Promise.reject(new Error('no plugin asks for this'));
     const write = () => Promise.reject(new Error('a call under test has no key'));
@@ -147,7 +147,7 @@ export class FakeServices {
   }
 }
 
-/** What a test's relayer throws its plugin hears of, as of a request that a service refuses. */
+/** Passes an error of a test's relayer on to the plugin, in the form of a refused request. */
 async function answered<T>(ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask();

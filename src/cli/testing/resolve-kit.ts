@@ -1,4 +1,4 @@
-/** Has tests of plugins find the kit wherever they lie: `node --import <this file>`. */
+/** Makes the test kit importable from plugins' tests in any folder: `node --import <this file>`. */
 import { registerHooks } from 'node:module';
 
 const KIT: Readonly<Record<string, string>> = {

@@ -16,20 +16,20 @@ const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', '..', 'sandbox');
 const CLOSE_MS = 2000;
 
 export interface SandboxOptions {
-  /** Where the plugins lie. */
+  /** The folder of the plugins. */
   folder: string;
-  /** Entries as in config.json; what lies in the folder needs none. Logs are collected either way. */
+  /** Entries as in config.json. Plugins in the folder need none. Logs are always collected. */
   entries?: (Partial<z.input<typeof pluginEntrySchema>> & { id: string })[];
-  /** The environment, of which a plugin sees what its entry grants. */
+  /** The environment variables. A plugin sees those that its entry grants. */
   env?: Record<string, string>;
   relayers?: Record<string, FakeRelayer>;
-  /** Who answers what the plugin fetches from granted hosts; without it nobody does. */
+  /** Answers the plugin's fetches from granted hosts. Without it, fetches are not answered. */
   fetch?: (request: Request) => Response | Promise<Response>;
 }
 
 export interface CallOptions {
   params?: Json;
-  /** With its leading slash. */
+  /** The route, with its leading slash. */
   route?: string;
   method?: 'GET' | 'POST';
   headers?: Record<string, string[]>;
@@ -43,19 +43,19 @@ export interface CallAnswer {
   body: any;
 }
 
-/** Plugins in the sandbox of the service, with the same compiler, grants and limits, before relayers of a test's own. */
+/** Plugins in the service's sandbox, with the same compiler, grants and limits, and with the test's own relayers. */
 export interface Sandbox {
   call(id: string, options?: CallOptions): Promise<CallAnswer>;
-  /** What was sent through relayers, in order. */
+  /** The requests sent through relayers, in order. */
   readonly sent: readonly SentRequest[];
-  /** What the plugins keep, by key. */
+  /** The plugins' stored values, by key. */
   readonly values: Map<string, Json>;
-  /** What the service would have in its log, a JSON text a line. */
+  /** Returns the service's log, a JSON text a line. */
   log(): string;
   close(): Promise<void>;
 }
 
-/** Opens a sandbox; what a test opens it closes. */
+/** Opens a sandbox. The test has to close it. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { folder, entries = [], env = {}, relayers = {}, fetch: answer } = options;
   const fakes = new FakeServices(relayers);
@@ -79,7 +79,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         const { status, body } = await host.call(id, request, new AbortController().signal);
         return { status, body: JSON.parse(body) };
       } catch (error) {
-        // A plugin that there is not, or a method that it does not allow: over HTTP that is an answer as well.
+        // An unknown plugin or a method that it does not allow. Over HTTP these are answers too.
         if (error instanceof AppError) return { status: error.status, body: failure(error) };
         throw error;
       }

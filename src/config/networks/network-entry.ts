@@ -6,20 +6,20 @@ import { check, type Place } from '../check.ts';
 import type { Findings } from '../problems.ts';
 import { rpcUrlsSchema } from './rpc-urls.ts';
 
-/** One network as a file or the code declares it, before inheritance. */
+/** A network as a file or the code declares it, before inheritance. */
 export interface NetworkEntry {
   at: Place;
   name: string;
-  /** Absent in the short form, which leaves it to be found out. */
+  /** Absent in the short form; then the type is inferred. */
   type: NetworkType | undefined;
-  /** The network of the same type whose fields it takes over. */
+  /** The network of the same type from which this one inherits. */
   from: string | undefined;
   rpcUrls: RpcUrl[] | undefined;
   /** The fields beyond those above, for the chain to parse. */
   fields: JsonObject;
 }
 
-/** An entry of either form; what else it has is parsed by the chain of its type. */
+/** An entry of either form. The chain of its type parses the remaining fields. */
 export const networkEntrySchema = z
   .object({
     network: z.string().min(1, 'must not be empty').describe('Its name; that of a built-in network replaces it'),
@@ -32,7 +32,7 @@ export const networkEntrySchema = z
   })
   .catchall(z.json());
 
-/** Reads an entry of either form; both are the same object, the short one with fewer fields. */
+/** Parses an entry of either form. The short form is the same object with fewer fields. */
 export function parseNetworkEntry(value: unknown, at: Place, findings: Findings): NetworkEntry | undefined {
   const parsed = check(networkEntrySchema, value, at, findings);
   if (parsed === undefined) return undefined;
@@ -40,7 +40,7 @@ export function parseNetworkEntry(value: unknown, at: Place, findings: Findings)
   return { at, name: network, type, from, rpcUrls: rpcUrls ?? undefined, fields };
 }
 
-/** Whether an entry only says where a network is reached, and nothing about the network itself. */
+/** Whether an entry has only endpoints, and no other field of the network. */
 export function givesUrlsOnly(entry: NetworkEntry): boolean {
   return entry.from === undefined && Object.keys(entry.fields).length === 0;
 }

@@ -4,13 +4,13 @@ import { codeOf, readJsonFile, shownPath } from '../json-file.ts';
 import type { Findings } from '../problems.ts';
 import { type NetworkEntry, parseNetworkEntry } from './network-entry.ts';
 
-/** Where the operator's networks are. */
+/** The sources of the operator's networks. */
 export interface NetworkSource {
   /** The value of `networks` in the configuration file: an array, the path of a folder, or nothing. */
   declared: unknown;
-  /** The configuration file, as the operator knows it. */
+  /** The name of the configuration file in messages. */
   file: string;
-  /** Read when nothing is declared; need not exist. */
+  /** The folder that is read when `declared` is empty. It need not exist. */
   defaultFolder: string;
   cwd: string;
 }
@@ -51,7 +51,7 @@ async function readFolder(
   }
 }
 
-/** One network `{"network": …, "rpc_urls": […]}`, or the reference's list `{"networks": […]}`. */
+/** Reads one network `{"network": …, "rpc_urls": […]}`, or the reference's list `{"networks": […]}`. */
 async function readNetworkFile(path: string, shown: string, findings: Findings): Promise<NetworkEntry[]> {
   const content = await readJsonFile(path, shown, findings);
   if (content === undefined) return [];

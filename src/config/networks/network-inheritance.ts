@@ -4,19 +4,19 @@ import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { Findings } from '../problems.ts';
 import type { NetworkEntry } from './network-entry.ts';
 
-/** A network with everything it takes over from others. */
+/** A network with all inherited fields. */
 export interface InheritedNetwork {
   rpcUrls: RpcUrl[] | undefined;
   fields: JsonObject;
 }
 
-/** Lists that a child adds to instead of replacing; the parent's come first. */
+/** Lists that are merged with the parent's instead of replacing them. The parent's items come first. */
 const UNITED = ['tags', 'features'];
 
 /**
- * Resolves `from` within one network type: the child's value wins, lists of endpoints replace, tags and features are
- * united. A parent is looked for among the entries, then among `others`; an entry may extend one of `others` that has
- * its own name. A parent that is unknown, or a circle, is a problem.
+ * Resolves `from` within one network type. A child's value replaces its parent's. Lists of endpoints are replaced; tags
+ * and features are merged. A parent is searched among the entries first, then among `others`. An entry may extend the
+ * network in `others` with its own name. An unknown parent or a cycle is a problem.
  */
 export function inherit(
   entries: ReadonlyMap<string, NetworkEntry>,
@@ -56,7 +56,7 @@ export function inherit(
 
 const NOTHING: InheritedNetwork = { rpcUrls: undefined, fields: {} };
 
-/** A network's fields with those that it takes over. */
+/** Returns a network's fields, including those it inherits. */
 export function inheritedFields(parent: JsonObject, child: JsonObject): JsonObject {
   const merged = { ...parent, ...child };
   for (const key of UNITED) {

@@ -6,13 +6,13 @@ import type { Findings } from '../problems.ts';
 import { givesUrlsOnly, type NetworkEntry, networkEntrySchema, parseNetworkEntry } from './network-entry.ts';
 import { type InheritedNetwork, inherit } from './network-inheritance.ts';
 
-/** What a relayer says about its network; it decides the type of a network that nothing else knows. */
+/** A relayer's reference to its network. It decides the type of a network when nothing else does. */
 export interface NetworkUse {
   network: string;
   networkType: NetworkType;
 }
 
-/** Every network that relayers may name: the operator's, over those that the chains bring. */
+/** Returns every network that relayers may name. The operator's networks override the built-in ones. */
 export function resolveNetworks(
   entries: readonly NetworkEntry[],
   chains: KnownChains,
@@ -38,7 +38,10 @@ function builtInsOf(chain: ChainSchemas, findings: Findings): Map<string, Inheri
   return inherit(new Map(entries.map((entry) => [entry.name, entry])), new Map(), findings);
 }
 
-/** The type of an entry: as it says, as the name is known, as the relayers say that name it, else the default. */
+/**
+ * Finds the type of an entry, from the first source that has one: the entry, the built-in networks with its name, the
+ * relayers that use it, the default.
+ */
 function typeOf(
   entry: NetworkEntry,
   builtIns: ReadonlyMap<NetworkType, ReadonlyMap<string, InheritedNetwork>>,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 
-/** A web address; the fault never repeats it, because the path often holds a key. */
+/** A web address. The error message does not show it, because its path often holds a key. */
 export const httpUrlSchema = z.string().refine(isHttpUrl, 'must be an http or https URL');
 
-/** One endpoint: a URL, or a URL with its weight. */
+/** An endpoint: a URL, or a URL with its weight. */
 const rpcUrlSchema: z.ZodType<RpcUrl> = z
   .preprocess(
     (value) => (typeof value === 'string' ? { url: value } : value),
@@ -28,7 +28,7 @@ const rpcUrlSchema: z.ZodType<RpcUrl> = z
     ],
   });
 
-/** Endpoints of which at least one is switched on. */
+/** A list of endpoints with at least one weight above 0. */
 export const rpcUrlsSchema = z
   .array(rpcUrlSchema)
   .min(1, 'must name at least one endpoint')

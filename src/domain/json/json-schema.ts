@@ -5,8 +5,8 @@ import type { JsonObject } from './json.ts';
 export type Direction = 'input' | 'output';
 
 /**
- * Describes named zod schemas in JSON Schema 2020-12. Where one of them stands inside another, it is referred to by
- * `refer(name)`; what JSON Schema cannot say, such as a rule between two fields, is left out.
+ * Describes named zod schemas in JSON Schema 2020-12. A named schema inside another becomes a reference to
+ * `refer(name)`. Rules that JSON Schema cannot say, such as one between two fields, are left out.
  */
 export function jsonSchemas(
   named: Readonly<Record<string, z.ZodType>>,
@@ -23,7 +23,7 @@ export function jsonSchemas(
       const { def } = zodSchema._zod;
       const { anyOf, description } = jsonSchema;
       if (anyOf !== undefined && jsonSchema.type !== undefined) {
-        // Alternatives that were written by hand say more than what the schema ends in.
+        // Alternatives written by hand say more than the type that the schema ends in.
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
         Object.assign(jsonSchema, { anyOf, ...(description === undefined ? {} : { description }) });
       }
@@ -36,16 +36,16 @@ export function jsonSchemas(
   return Object.fromEntries(entries.map(([name, schema]) => [name, plain(schema)]));
 }
 
-/** Where zod puts what contains itself. With us that is `z.json()` only: anything goes. */
+/** The name under which zod puts recursive schemas. The only one here is `z.json()`, which allows anything. */
 const RECURSIVE = '__shared';
 
-/** A pipe that takes anything and then looks at it describes itself by what it looks for. */
+/** Whether a schema allows anything. A pipe with such an input is described by its output instead. */
 function saysNothing(schema: z.core.JSONSchema.BaseSchema): boolean {
   if (schema.type === 'array') return typeof schema.items === 'object' && Object.keys(schema.items).length === 0;
   return Object.keys(schema).length === 0;
 }
 
-/** Without the marks of a document of its own, and without the keys that are no data. */
+/** Copies a schema as plain data, without `$schema` and `$id`. A reference to a recursive schema becomes `{}`. */
 function plain(schema: object): JsonObject {
   const isRecursive = (value: unknown) =>
     typeof value === 'object' && value !== null && '$ref' in value && String(value.$ref).includes(RECURSIVE);

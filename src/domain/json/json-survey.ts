@@ -1,8 +1,8 @@
-/** What can be told of a JSON text before it is parsed; of a text that is none, something. */
+/** What a JSON text shows before it is parsed. For a text that is not JSON, the values mean little. */
 export interface JsonSurvey {
   /** How deep objects and lists are nested. */
   depth: number;
-  /** Objects, lists, texts, numbers and literals; keys are none. */
+  /** The number of objects, lists, texts, numbers and literals; keys do not count. */
   values: number;
   /** Whether a number may be beyond 2^53. */
   hasLongInteger: boolean;
@@ -20,19 +20,19 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** 2^53 has 16. */
+/** The number of digits of 2^53. */
 const LONG_DIGITS = 16;
 
 /**
- * Looks at the text itself: a million values take long to make and longer to take apart, and what nests too deep would
- * exhaust the stack of whoever walks it. Stops where a bound is exceeded.
+ * Counts values and levels in the text itself, without parsing. Parsing a million values takes long, and walking them
+ * takes longer. Walking a deeply nested value would exhaust the stack. Stops where a bound is exceeded.
  */
 export function surveyJson(text: string, mostDepth: number, mostValues: number): JsonSurvey {
   const survey: JsonSurvey = { depth: 0, values: 0, hasLongInteger: false };
   let depth = 0;
   let digits = 0;
   let isInScalar = false;
-  // A key counts until its colon comes.
+  // A key counts as a value until its colon comes.
   for (let at = 0; at < text.length && depth <= mostDepth && survey.values <= mostValues + 1; at += 1) {
     const code = text.charCodeAt(at);
     switch (code) {
@@ -67,7 +67,7 @@ export function surveyJson(text: string, mostDepth: number, mostValues: number):
   return survey;
 }
 
-/** Where the text that begins here has its closing quote. */
+/** The position of the closing quote of the text that begins at `start`. */
 function endOfText(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

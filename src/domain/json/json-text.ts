@@ -36,9 +36,9 @@ interface Source {
 const sourceTextJson = JSON as unknown as SourceTextJson;
 
 /**
- * Reads JSON that came from outside: bounded in depth and in the number of its values, without keys that could reach a
- * prototype, without numbers that a double cannot hold.
- * @param mostValues each object, list, text, number and literal is one
+ * Reads JSON that came from outside. Bounds its depth and its number of values. Refuses keys that could reach a
+ * prototype, and numbers that a double cannot hold.
+ * @param mostValues each object, list, text, number and literal counts as one
  * @throws JsonTextError
  */
 export function parseJson(text: string, integers: IntegerReading, mostValues = Number.POSITIVE_INFINITY): unknown {
@@ -70,7 +70,7 @@ function refuseDangers(value: unknown): void {
   if (Object.hasOwn(value, 'constructor') && hasPrototype(value.constructor)) {
     throw new JsonTextError('the key "constructor" is not allowed');
   }
-  // Deep enough a nesting to exhaust the stack has been refused before.
+  // Nesting deep enough to exhaust the stack has been refused before.
   for (const inner of Array.isArray(value) ? value : Object.values(value)) refuseDangers(inner);
 }
 
@@ -83,7 +83,7 @@ export function writeJson(value: unknown): string {
   return JSON.stringify(withNumbers(value));
 }
 
-/** Reads what {@link writeJson} wrote, as it was. */
+/** Reads what {@link writeJson} wrote; large integers become `bigint` again. */
 export function readBack(text: string): Wire {
   return sourceTextJson.parse(text, (_key, value, { source }) =>
     typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(source ?? '')
@@ -92,7 +92,10 @@ export function readBack(text: string): Wire {
   ) as Wire;
 }
 
-/** A value in which each `bigint` is what `JSON.stringify` writes as a number; what holds none is shared, not copied. */
+/**
+ * Replaces each `bigint` by a value that `JSON.stringify` writes as a number. Parts without a `bigint` are shared, not
+ * copied.
+ */
 function withNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value);

@@ -1,16 +1,22 @@
-/** `Did you mean "paused"?` for a name that is a slip of a known one, else undefined. */
+/** `Did you mean "paused"?` for a misspelled known name, else undefined. */
 export function didYouMean(name: string, known: Iterable<string>): string | undefined {
   const nearest = nearestName(name, known);
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
 }
 
-/** Of a longer name no known one is a slip, and comparing takes time for each pair of letters. */
+/**
+ * The longest name that is compared. No known name is near a longer one, and comparing takes time for each pair of
+ * letters.
+ */
 const LONGEST_COMPARED = 64;
 
-/** Shorter ones begin too many names. */
+/** The shortest name that is taken for the beginning of a known one. Shorter ones begin too many names. */
 const SHORTEST_STEM = 4;
 
-/** The known name that is fewest slips away, if that is at most a third of the name, or it begins like the known one. */
+/**
+ * The known name with the fewest slips. The slips must be at most a third of the name's letters, or the name must begin
+ * like the known one.
+ */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > LONGEST_COMPARED) return undefined;
   let best: { name: string; distance: number } | undefined;

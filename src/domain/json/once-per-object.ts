@@ -1,6 +1,7 @@
 /**
- * Reads each object once, for as long as it lives. Only for objects that nobody changes, as those of the store are: what
- * a reader checks and converts is the same each time, and takes longer than what is then done with it.
+ * Reads each object once and keeps the result as long as the object lives. Only for objects that nobody changes, like
+ * those of the store. Checking and converting such an object gives the same result each time, and takes longer than
+ * using the result.
  */
 export function oncePerObject<O extends object, R>(read: (from: O) => R): (from: O) => R {
   const known = new WeakMap<O, { readonly result: R }>();

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { nearestName } from './nearest.ts';
 
-/** Nobody reads more of them, and a body can have a million. */
+/** The most unknown fields that a message names; a body can have a million. */
 const MOST_NAMED = 20;
-/** So much of a client's own key stands in a text. */
+/** The most characters of a client's key that a message shows. */
 const LONGEST_SHOWN = 64;
 
 /**
- * What is said of the keys that an object schema does not know, in an error map: each with the nearest known one, the last of the
- * others with all that are known. Undefined for another fault.
+ * The message about keys that an object schema does not know, for an error map; undefined for another fault. It names
+ * each key with the nearest known one. After the last key without a near one it lists all known keys.
  * @param advice for keys that are not ours and well known elsewhere
  */
 export function unknownFields(
@@ -23,7 +23,7 @@ export function unknownFields(
   return hints.map(({ key, hint }) => `unknown field \`${shown(key)}\`${hint}`).join('; ');
 }
 
-/** An object with these fields and no other; `advice` as for {@link unknownFields}. */
+/** An object schema with these fields and no other; `advice` as for {@link unknownFields}. */
 export function strictForm<Shape extends z.core.$ZodLooseShape>(shape: Shape, advice?: ReadonlyMap<string, string>) {
   return z.strictObject(shape, { error: (issue) => unknownFields(issue, advice) });
 }

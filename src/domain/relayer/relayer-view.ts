@@ -4,7 +4,7 @@ import { disabledView } from './disabled-reason.ts';
 import type { Relayer, RpcUrl } from './relayer.ts';
 
 /**
- * A relayer as answers and webhooks show it: keys in the reference's order, what is unset left out.
+ * A relayer as answers and webhooks show it: keys in the reference's order, without unset ones.
  * @param policies as its chain shows them
  */
 export function relayerView(relayer: Relayer, policies: WireObject | undefined): WireObject {

@@ -32,7 +32,7 @@ export interface RelayerBalance {
   relayerId: string;
   /** In the smallest unit of its chain. */
   balance: bigint;
-  /** Nearly at what its policy leaves on the account; told once. */
+  /** Whether the balance is near the least one that the relayer's policy sets; told once. */
   isLow: boolean;
 }
 
@@ -50,25 +50,28 @@ export interface Relayer {
   disabledReason: DisabledReason | null;
   signerId: string;
   notificationId: string | null;
-  /** Replace the network's endpoints when present. */
+  /** These replace the network's endpoints when present. */
   customRpcUrls: RpcUrl[] | null;
   /** As the chain's policy schema leaves it: unset fields absent, integers beyond 2^53 as decimal strings. */
   policies: JsonObject;
-  /** The file's entry at the last start, with digests for what may hold credentials; null for one made over the API. */
+  /**
+   * The file's entry at the last start, with digests for what may hold credentials; null for a relayer made over the
+   * API.
+   */
   declaration: Json | null;
 }
 
-/** How a relayer stands; one that is paused and disabled is disabled. */
+/** The states of a relayer. One that is both paused and disabled counts as disabled. */
 export const RELAYER_STATES = ['active', 'paused', 'disabled'] as const;
 
 export type RelayerState = (typeof RELAYER_STATES)[number];
 
-/** Which relayers a list shows: those for which all of it holds. */
+/** Which relayers a list shows: those that match every field. */
 export interface RelayerFilter {
   /** With these ids. */
   among?: readonly string[] | undefined;
   /** In one of these states. */
   states?: readonly RelayerState[] | undefined;
-  /** With this in their id, name, address or network, in whatever case; the network also behind its type and a colon. */
+  /** With this text in their id, name, address or network, in whatever case; the network also as `<type>:<network>`. */
   search?: string | undefined;
 }

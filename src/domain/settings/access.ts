@@ -1,4 +1,4 @@
-/** What can be done with what. Each deed lets its key read what it is done to. */
+/** The deeds for each kind of resource. Each deed also lets its key read the resource that it is done to. */
 const DEEDS = {
   relayers: ['read', 'send', 'sign', 'rpc', 'write'],
   plugins: ['read', 'call', 'write'],
@@ -12,7 +12,7 @@ const DEEDS = {
 
 export type AccessResource = keyof typeof DEEDS;
 
-/** Of these a permission may name one. */
+/** The kinds of which a permission may name a single resource. */
 const WITH_IDS: ReadonlySet<AccessResource> = new Set(['relayers', 'plugins']);
 
 /** What a request needs: a deed, done to one resource of a kind, or to the kind as a whole. */
@@ -21,7 +21,7 @@ export interface Need {
   deed: string;
 }
 
-/** A permission taken apart; `*` stands for any. */
+/** The parts of a permission; `*` stands for any. */
 interface Permission {
   resource: AccessResource | '*';
   id: string;
@@ -35,7 +35,7 @@ export function isPermission(text: string): boolean {
   return readPermission(text) !== undefined;
 }
 
-/** The forms of permissions, for who wrote none. */
+/** The valid forms of permissions, for the message about an invalid one. */
 export function permissionForms(): string {
   const forms = Object.entries(DEEDS).map(([name, deeds]) => {
     const place = WITH_IDS.has(name as AccessResource) ? `${name}:<id>` : name;
@@ -57,23 +57,23 @@ function readPermission(text: string): Permission | undefined {
 }
 
 /**
- * What an API key may do. What it may do nothing to does not exist for it. The console judges by this too, so nothing
- * here needs a library.
+ * What an API key may do. A resource on which the key has no permission does not exist for it. The console uses this
+ * class too, so nothing here needs a library.
  */
 export class Access {
   readonly #permissions: readonly Permission[];
 
-  /** @param permissions those that are none are passed over */
+  /** @param permissions invalid ones are ignored */
   constructor(permissions: readonly string[]) {
     this.#permissions = permissions.flatMap((text) => readPermission(text) ?? []);
   }
 
-  /** Whether the deed may be done to one resource; without an id to any, and to those that are yet to be. */
+  /** Whether the deed may be done to one resource; without an id, to all resources of the kind, future ones too. */
   may({ resource, deed }: Need, id = '*'): boolean {
     return this.#permissions.some((one) => covers(one, { resource, id, deed }));
   }
 
-  /** Whether one resource exists for the key; without an id, whether any of its kind may. */
+  /** Whether one resource exists for the key; without an id, whether any resource of the kind may exist for it. */
   sees(resource: AccessResource, id?: string): boolean {
     return this.#permissions.some(
       (one) =>
@@ -90,8 +90,8 @@ export class Access {
   }
 
   /**
-   * The first of some permissions that goes beyond this access: nobody grants what they do not have. One that cannot be
-   * read, as an older or newer version may have stored it, is within `*` only: else nobody could take it away.
+   * The first given permission that goes beyond this access: nobody grants what they do not have. A permission that
+   * cannot be read, as an older or newer version may have stored it, counts as `*`. So a key with `*` can take it away.
    */
   lacks(permissions: readonly string[]): string | undefined {
     return permissions.find((text) => {
@@ -104,7 +104,7 @@ export class Access {
 /** The id of the key that the environment gives. */
 export const MASTER_KEY_ID = 'default';
 
-/** What that key may do. */
+/** The access of that key. */
 export const FULL_ACCESS = new Access(['*']);
 
 function covers(own: Permission, { resource, id, deed }: Permission): boolean {
@@ -113,7 +113,7 @@ function covers(own: Permission, { resource, id, deed }: Permission): boolean {
   return own.deed === '*' || own.deed === deed || deed === 'read';
 }
 
-/** A permission for any kind or deed, as those for each. */
+/** Splits a permission for any kind or deed into one for each. */
 function expanded(permission: Permission): Permission[] {
   const { resource, id, deed } = permission;
   const resources = resource === '*' ? (Object.keys(DEEDS) as AccessResource[]) : [resource];

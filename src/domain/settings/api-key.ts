@@ -8,21 +8,21 @@ export interface KeyRate {
   burst: number;
 }
 
-/** An API key. The key itself is nowhere: only a hash of it is kept. */
+/** An API key. The key itself is not stored, only a hash of it. */
 export interface ApiKey {
   id: string;
   name: string;
   createdAt: Timestamp;
   permissions: string[];
-  /** Origins of pages that may use it; `*` for any. What is no page has none. */
+  /** Origins of pages that may use the key; `*` for any. A client that is not a page has no origin. */
   allowedOrigins: string[];
-  /** Null: that of the service. */
+  /** Null: the rate of the service. */
   rate: KeyRate | null;
-  /** Null: it does not end by itself. */
+  /** Null: the key does not expire. */
   expiresAt: Timestamp | null;
 }
 
-/** Whether a page of an origin may use a key with these; also whether they are as wide as it is. */
+/** Whether a page of `origin` may use a key with these `origins`. With `*` as `origin`: whether they allow any page. */
 export function allowsOrigin(origins: readonly string[], origin: string): boolean {
   return origins.includes('*') || origins.includes(origin);
 }
@@ -63,7 +63,7 @@ export const apiKeyCreateSchema = z.strictObject({
   rate_limit: rateSchema.nullish(),
 });
 
-/** The body that changes one: what is absent stays, and null takes an end or a rate of its own away. */
+/** The body that changes a key. Absent fields stay. Null removes an expiry or a rate of the key's own. */
 export const apiKeyUpdateSchema = z.strictObject({
   name: nameSchema.optional(),
   permissions: permissionsSchema.optional(),

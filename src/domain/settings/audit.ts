@@ -39,7 +39,7 @@ export interface AuditedChange {
   secrets?: readonly string[];
 }
 
-/** A change with who made it, as it is kept. */
+/** A stored change, with who made it. */
 export interface AuditRecord extends Required<AuditedChange> {
   /** Rises with each record. */
   position: number;
@@ -48,7 +48,7 @@ export interface AuditRecord extends Required<AuditedChange> {
   requestId: string;
 }
 
-/** Which records are asked for; what is absent may be anything. */
+/** Which records are asked for; an absent field matches anything. */
 export interface AuditFilter {
   resource?: AuditRecord['resource'] | undefined;
   resourceId?: string | undefined;

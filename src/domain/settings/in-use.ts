@@ -1,7 +1,10 @@
 import type { Relayer } from '../relayer/relayer.ts';
 import type { Caller } from './caller.ts';
 
-/** What refers to something that is to be deleted, as its caller may know it: how many, and the names of those it sees. */
+/**
+ * The relayers that use something to be deleted, as far as its caller may know them: how many, and the names of those
+ * that the caller sees.
+ */
 export function usersShown(
   users: readonly Pick<Relayer, 'id'>[],
   { access }: Caller,

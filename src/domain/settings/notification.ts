@@ -3,8 +3,8 @@ import { idSchema } from '../id.ts';
 import type { JsonObject } from '../json/json.ts';
 
 /**
- * A webhook target. Its signing key is no part of it, so that no view, log line or error can carry one: only the
- * store's `signingKeys` gives it, as an object that does not print.
+ * A webhook target. The signing key is not part of it, so that no view, log line or error can contain a key. Only the
+ * store's `signingKeys` gives the key, as an object that does not print.
  */
 export interface Notification {
   id: string;
@@ -12,19 +12,21 @@ export interface Notification {
   /** Absolute, `http` or `https`. */
   url: string;
   hasSigningKey: boolean;
-  /** A second one, while receivers change from one key to another. */
+  /** Whether it has a second key, for the time in which receivers change from one key to another. */
   hasSecondSigningKey: boolean;
-  /** What the configuration file said at the last start, secrets left out; null for one made over the API. */
+  /** What the configuration file said at the last start, without secrets; null for a notification made over the API. */
   declaration: JsonObject | null;
 }
 
-/** What is stored of one beside its keys. */
+/** The stored fields of a notification, besides its keys. */
 export type NotificationFields = Omit<Notification, 'hasSigningKey' | 'hasSecondSigningKey'>;
 
-/** The fields of its keys, as the wire names them: the first signs, the second signs beside it. */
+/** The fields of a notification's keys, as the wire names them. The first key signs, and the second signs beside it. */
 export type SigningKeyField = 'signing_key' | 'second_signing_key';
 
-/** A key of fewer bytes can be guessed from what it signed; the reference refuses those, here it is a warning. */
+/**
+ * A key of fewer bytes can be guessed from what it signed. The reference refuses such keys; here they cause a warning.
+ */
 export const LEAST_SIGNING_KEY_BYTES = 32;
 
 const LONGEST_URL = 2_048;
@@ -43,7 +45,7 @@ export const notificationCreateSchema = z.strictObject({
   second_signing_key: z.string().min(1, 'must not be empty').nullish(),
 });
 
-/** The body that updates one: what is absent stays. An empty text removes a key, null leaves it. */
+/** The body that updates a notification. Absent fields stay. An empty text removes a key; null leaves it. */
 export const notificationUpdateSchema = z.strictObject({
   url: urlSchema.optional(),
   type: z.literal('webhook').optional(),
@@ -51,12 +53,15 @@ export const notificationUpdateSchema = z.strictObject({
   second_signing_key: z.string().nullish(),
 });
 
-/** Whether its address is the operator's own, and not one that a client gave it since. */
+/** Whether the address is the operator's own, not one that a client has set since. */
 export function hasDeclaredAddress({ url, declaration }: Pick<Notification, 'url' | 'declaration'>): boolean {
   return declaration !== null && declaration['url'] === url;
 }
 
-/** URL parsers drop spaces and control characters, so that what is stored would not be what is called. */
+/**
+ * Whether a text is an http or https URL without spaces and control characters. URL parsers drop these, so the called
+ * address would not be the stored one.
+ */
 function isWebAddress(text: string): boolean {
   return /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text);
 }

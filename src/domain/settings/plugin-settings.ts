@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
 import type { PluginEntry } from '../plugin.ts';
 
-/** What clients may change of a plugin; what it may do and use is the operator's. */
+/** The settings of a plugin that clients may change. Its permissions and limits are the operator's. */
 const settingsSchema = z.strictObject({
   timeout: z.int().min(1, 'Timeout must be greater than 0').max(86_400).exactOptional(),
   emit_logs: z.boolean().exactOptional(),
@@ -15,7 +15,7 @@ const settingsSchema = z.strictObject({
   config: z.record(z.string(), z.json()).nullable().exactOptional(),
 });
 
-/** What clients made of the settings of a plugin; what is absent is as it was declared. */
+/** The settings of a plugin that clients have changed. Absent ones are as declared. */
 export type PluginSettings = z.output<typeof settingsSchema>;
 
 export const pluginSettingsSchema: z.ZodType<PluginSettings> = settingsSchema;
@@ -25,7 +25,7 @@ export const PLUGIN_SETTINGS = Object.keys(settingsSchema.shape) as (keyof Plugi
 
 const flag = z.boolean().nullish();
 
-/** The body that changes a plugin: what is absent or null stays, but a `config` of null is none. */
+/** The body that changes a plugin. Absent or null fields stay, but a null `config` removes the configuration. */
 export const pluginUpdateSchema = z.strictObject({
   timeout: settingsSchema.shape.timeout.unwrap().nullish().describe('Wall limit of a call, in seconds'),
   emit_logs: flag,
@@ -41,13 +41,13 @@ export const pluginUpdateSchema = z.strictObject({
 export interface StoredPlugin {
   pluginId: string;
   settings: PluginSettings;
-  /** Calls of it are refused. */
+  /** Whether calls of the plugin are refused. */
   isDisabled: boolean;
   /** By field, a digest of what was declared when a client changed it. */
   declared: Readonly<Record<string, string>>;
 }
 
-/** An entry with what clients made of it. */
+/** An entry with the clients' changes applied. */
 export function withSettings(entry: PluginEntry, { config, ...settings }: PluginSettings): PluginEntry {
   const changed = { ...entry, ...settings };
   if (config === undefined) return changed;
@@ -55,10 +55,13 @@ export function withSettings(entry: PluginEntry, { config, ...settings }: Plugin
   return config === null ? others : { ...others, config };
 }
 
-/** What stands for each value of a configuration where it is shown. */
+/** Stands for each value of a configuration where it is shown. */
 export const HIDDEN_VALUE = '[hidden]';
 
-/** What answers and records show of the settings: of a configuration only its keys, as operators put secrets into it. */
+/**
+ * The settings as answers and records show them. Of a configuration they show only the keys, because operators put
+ * secrets into it.
+ */
 export function settingsView(entry: PluginEntry): JsonObject {
   return {
     timeout: entry.timeout,

@@ -20,7 +20,7 @@ export const decisionKindSchema = z.enum([
 
 export type DecisionKind = z.infer<typeof decisionKindSchema>;
 
-/** Something that the engine decided about a transaction, for whoever asks why it took the way it did. */
+/** A decision of the engine about a transaction, for whoever asks why it took the way it did. */
 export interface Decision {
   at: Timestamp;
   kind: DecisionKind;

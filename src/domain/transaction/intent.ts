@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { isObject, type JsonObject } from '../json/json.ts';
 import type { Timestamp } from './transaction.ts';
 
-/** What a client wants of a running transaction. */
+/** What a client wants done with a running transaction. */
 export const intentActionSchema = z.discriminatedUnion('kind', [
-  /** Nothing more shall come of it: it is taken out of the way, or no longer offered. */
+  /** The transaction is to have no effect: a noop replaces it, or it is no longer offered. */
   z.strictObject({ kind: z.literal('cancel') }),
-  /** It shall do something else. A `validUntil` of null leaves that as it is. */
+  /** The transaction is to do something else. A `validUntil` of null leaves the present one. */
   z.strictObject({
     kind: z.literal('replace'),
     request: z.custom<JsonObject>(isObject),
@@ -18,7 +18,7 @@ export type IntentAction = z.infer<typeof intentActionSchema>;
 
 /** An action that was accepted. The transaction's lane carries it out or refuses it. */
 export interface Intent {
-  /** Rises with each; they are carried out in this order. */
+  /** Rises with each intent. Intents are carried out in this order. */
   position: number;
   transactionId: string;
   lane: string;
@@ -26,7 +26,10 @@ export interface Intent {
   createdAt: Timestamp;
 }
 
-/** What became of an intent, for whoever asks. `settledAt` is null while it waits, `refusal` unless it was refused. */
+/**
+ * The outcome of an intent, for whoever asks. `settledAt` is null while the intent waits. `refusal` is null unless it
+ * was refused.
+ */
 export interface IntentRecord {
   kind: IntentAction['kind'];
   createdAt: Timestamp;

@@ -16,7 +16,7 @@ export type Accepted = Pick<
 > &
   Partial<Pick<Transaction, 'statusReason' | 'parentId'>>;
 
-/** A transaction that nobody has looked at, due at once. */
+/** A new transaction, pending and due at once. */
 export function newTransaction(accepted: Accepted): Transaction {
   const { id, relayerId, networkType, lane, createdAt, statusReason = null, parentId = null } = accepted;
   const { request, validUntil, anchorKind, onDeath, contentKey } = accepted;

@@ -3,7 +3,9 @@ import type { JsonObject } from '../json/json.ts';
 /** The window of hourly limits, in milliseconds. */
 export const HOUR_MS = 3_600_000;
 
-/** What limits a plugin's spending through one relayer; amounts in the smallest unit. What is absent is not limited. */
+/**
+ * The limits on a plugin's spending through one relayer; amounts in the smallest unit. An absent field does not limit.
+ */
 export interface Caveats {
   /** As the operator wrote them; the relayer's chain reads them. */
   readonly recipients?: readonly string[] | undefined;
@@ -13,7 +15,7 @@ export interface Caveats {
   readonly feePerHour?: bigint | undefined;
 }
 
-/** A plugin that asks for a transaction, under limits. */
+/** A plugin that asks for a transaction, and the limits that it has. */
 export interface Spender {
   readonly pluginId: string;
   readonly caveats: Caveats;
@@ -21,9 +23,9 @@ export interface Spender {
 
 /** What a checked request moves, and where to. */
 export interface Spend {
-  /** In the chain's one form; null when it has none. */
+  /** The recipient in the only form that the chain compares; null when the request has none. */
   readonly recipient: string | null;
-  /** What is called, in the chain's one form; null when there is no recipient. */
+  /** The called function in the only form that the chain compares; null when there is no recipient. */
   readonly selector: string | null;
   readonly value: bigint;
   /** The most that its fee can be; null where only the network can tell. */
@@ -40,19 +42,19 @@ export interface Spent {
 
 /** How operators name something in a list of caveats. */
 export interface NamedForm {
-  /** In the one form in which names are compared; undefined when the text names nothing. */
+  /** Returns the form in which names are compared; undefined when the text names nothing. */
   read(text: string): string | undefined;
-  /** What is expected, for who wrote something else: `an address`. */
+  /** Describes a valid name, for the message about an invalid one: `an address`. */
   expected: string;
 }
 
 /** How a chain family tells what is spent. */
 export interface SpendingForms {
-  /** Of a request as {@link import('./transaction.ts').Transaction.request} has it. */
+  /** Tells what a request spends, as {@link import('./transaction.ts').Transaction.request} has it. */
   spendOf(request: JsonObject): Spend;
   recipient: NamedForm;
   selector: NamedForm;
-  /** What a request does that has no recipient: `the creation of a contract`. */
+  /** Says what a request without a recipient does: `the creation of a contract`. */
   withoutRecipient: string;
 }
 
@@ -64,7 +66,7 @@ export interface Reservation {
   readonly pluginId: string;
   readonly relayerId: string;
   readonly value: bigint;
-  /** Null while only the network could tell: it is reserved before the transaction is signed. */
+  /** Null while only the network could tell the fee. The fee is then reserved before the transaction is signed. */
   readonly fee: bigint | null;
   readonly valueLimit: bigint | null;
   readonly feeLimit: bigint | null;
@@ -103,12 +105,15 @@ export function breachOf(spend: Spend, caveats: Caveats, forms: SpendingForms): 
   return { rule: 'value_per_call', asked: spend.value.toString(), limit: valuePerCall.toString() };
 }
 
-/** Whether a budget has to be kept of what the plugin spends. */
+/** Whether the caveats set a budget by the hour. */
 export function hasBudget({ valuePerHour, feePerHour }: Caveats): boolean {
   return valuePerHour !== undefined || feePerHour !== undefined;
 }
 
-/** What a budget lacks for a further amount; undefined when it does not. A fee of null asks whether anything is left. */
+/**
+ * What a budget lacks for a further amount; undefined when it lacks nothing. With `asked` null: whether anything is
+ * left.
+ */
 export function shortageOf(
   rule: BudgetRule,
   limit: bigint | null,

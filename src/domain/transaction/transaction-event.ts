@@ -1,17 +1,20 @@
 import type { Timestamp } from './transaction.ts';
 import type { TransactionStatus } from './transaction-state.ts';
 
-/** Where an event stands among those of all transactions. */
+/** The position of an event among the events of all transactions. */
 export interface EventPlace {
-  /** Of the write that it is from. */
+  /** The number of the write that stored the event. */
   written: number;
   position: number;
 }
 
-/** Before every event. */
+/** The place before every event. */
 export const FIRST_PLACE: EventPlace = { written: 0, position: 0 };
 
-/** That a transaction was accepted, or has another status, hash or end in sight: how it stood right after that. */
+/**
+ * A transaction was accepted, or its status, hash or `noopEnd` changed. The fields show the transaction right after
+ * that.
+ */
 export interface TransactionEvent {
   place: EventPlace;
   at: Timestamp;

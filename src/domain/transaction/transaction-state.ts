@@ -15,11 +15,11 @@ export const transactionStatusSchema = z.enum([
 export type TransactionStatus = z.infer<typeof transactionStatusSchema>;
 
 /**
- * From where to where a transaction may go.
+ * The statuses that may follow each status of a transaction.
  *
- * `pending`: accepted; nothing of it that is signed can execute. `sent`: signed bytes are stored, nobody is known to have them. `submitted`: a node
- * has them; proved dead, it goes back to `pending`. `mined`: in a block, not yet final; a reorganisation takes it back to
- * `submitted`. The last four are final: nothing leaves them.
+ * `pending`: accepted; no signed attempt of it can execute. `sent`: signed bytes are stored, and nobody is known to
+ * have them. `submitted`: a node has them; when they are proved dead, it goes back to `pending`. `mined`: in a block,
+ * not yet final; a reorganisation takes it back to `submitted`. The last four are final: nothing leaves them.
  */
 const TRANSITIONS: Record<TransactionStatus, readonly TransactionStatus[]> = {
   pending: ['sent', 'failed', 'canceled', 'expired'],
@@ -32,7 +32,7 @@ const TRANSITIONS: Record<TransactionStatus, readonly TransactionStatus[]> = {
   expired: [],
 };
 
-/** The ends of a transaction that is to have no effect any more. */
+/** The final statuses of a transaction that is to have no effect any more. */
 export const noopEndSchema = transactionStatusSchema.extract(['canceled', 'expired', 'failed']);
 
 export type NoopEnd = z.infer<typeof noopEndSchema>;

@@ -8,8 +8,8 @@ import type { NoopEnd, TransactionStatus } from './transaction-state.ts';
 export type Timestamp = number;
 
 /**
- * What becomes of a transaction when all its attempts are dead: it is signed anew, or it ends, as others signed it too.
- * What can `never` die stays open until the chain shows its end.
+ * What happens when all attempts of a transaction are dead. `renew`: it is signed again. `end`: it ends, because others
+ * signed it too. `never`: it cannot die, and stays open until the chain shows its end.
  */
 export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
@@ -33,26 +33,35 @@ export interface Transaction {
   confirmedAt: Timestamp | null;
   /** The client's `valid_until`. */
   validUntil: Timestamp | null;
-  /** What is asked of it, as the chain's request schema leaves it; once it is in a block, what that version did. */
+  /**
+   * The request, as the chain's request schema leaves it. Once the transaction is in a block, the request of the
+   * attempt there.
+   */
   request: JsonObject;
   /** What the chain decided since: prices, limits, the signature, where it was mined. */
   fields: JsonObject;
-  /** What each of its attempts consumes. */
+  /** The kind of anchor that each attempt consumes. */
   anchorKind: AnchorKind;
   onDeath: OnDeath;
-  /** Names bytes that the client made: posted twice, they are one transaction. Null where the service makes the bytes. */
+  /**
+   * Identifies bytes that the client made: posted twice, they are one transaction. Null where the service makes the
+   * bytes.
+   */
   contentKey: string | null;
   /** The transaction that waits for this one to be final; null for what a client asked for. */
   parentId: string | null;
-  /** What the living attempts, or the executed one, consume of the account; null before, and of the other kinds. */
+  /**
+   * The sequence of the account that the living attempts, or the executed one, consume. Null before signing, and for
+   * other kinds of anchors.
+   */
   sequence: bigint | null;
-  /** Of the latest attempt, or of the one that is in a block. */
+  /** The hash of the latest attempt, or of the one that is in a block. */
   hash: string | null;
   /**
-   * What it ends as when an attempt that does nothing executes, or none can any more; null while it is meant to have its
-   * effect. The effect may still win: then it ends as what the chain shows.
+   * The final status when a noop executes, or when no attempt can execute any more; null while the transaction is to
+   * have its effect. The effect may still win: then the transaction ends as the chain shows.
    */
   noopEnd: NoopEnd | null;
-  /** When the engine has to look at it again; null when final. */
+  /** When the engine has to look at the transaction again; null when final. */
   nextActionAt: Timestamp | null;
 }

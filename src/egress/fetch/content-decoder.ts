@@ -1,7 +1,7 @@
 import { pipeline, type Readable, type Writable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 
-/** Codings one after the other; two is what a proxy before a server may make. */
+/** The most codings of one body. A proxy before a server may make two. */
 const MOST_CODINGS = 2;
 
 /** As lenient as browsers are with a body that ends early. */
@@ -17,8 +17,8 @@ export interface ContentDecoder {
 }
 
 /**
- * The codings of a `content-encoding` header in the order in which they are taken off. Empty for none, and for one that
- * is not known here: such a body is passed on as it is.
+ * The codings of a `content-encoding` header in the order in which they are taken off. Empty if there are none, or if
+ * one of them is unknown: such a body is passed on as it is.
  * @throws Error for more codings than an honest server applies
  */
 export function codingsOf(header: string): string[] {
@@ -37,14 +37,14 @@ export function createContentDecoder(codings: readonly string[], firstByte: numb
   const steps = codings.map((coding, index) => {
     if (coding === 'br') return createBrotliDecompress(BROTLI);
     if (coding !== 'deflate') return createGunzip(GZIP);
-    // RFC 9110, 8.4.1.2 wants the zlib format; some servers send bare deflate, which cannot begin like it.
+    // RFC 9110, 8.4.1.2 asks for the zlib format. Some servers send bare deflate, which never begins as zlib does.
     const isWrapped = index > 0 || (firstByte & 0x0f) === 0x08;
     return isWrapped ? createInflate(GZIP) : createInflateRaw(GZIP);
   });
   const [input] = steps;
   const output = steps.at(-1);
   if (input === undefined || output === undefined) throw new Error('there is nothing to decode');
-  // What fails in one step ends all of them, and shows as an error of the last.
+  // A failure in one step ends all of them, and shows as an error of the last step.
   if (steps.length > 1) pipeline(steps, () => undefined);
   return {
     input,

@@ -24,9 +24,9 @@ export interface Hop {
   /** Longest body of the answer, inflated, in bytes. */
   maxBytes: number;
   signal: AbortSignal;
-  /** Takes bytes of the answer from what the plugin may hold; false when there is no room. */
+  /** Counts bytes of the answer as held by the plugin; false when the plugin may hold no more. */
   hold(bytes: number): boolean;
-  /** Asked with status and location; on no the connection is closed without reading on. */
+  /** Called with status and location. If it returns false, the connection is closed without reading on. */
   wantsBody(status: number, location: string | undefined): boolean;
 }
 
@@ -65,7 +65,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #decoder: ContentDecoder | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #head: Omit<HopAnswer, 'body'> | undefined;
-  /** Bytes as they came, and what became of them. */
+  /** Bytes as they came; `#size` counts them inflated. */
   #received = 0;
   #size = 0;
   #sent = false;
@@ -81,7 +81,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // What is over before its turn came must not leave any more.
+    // A request that ended before its turn came must not be sent any more.
     if (this.#settled) controller.abort(new Error('over'));
     else this.#sent = true;
   }
@@ -102,7 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     raw: Record<string, string | string[] | undefined>,
     statusText = '',
   ): void {
-    // What is below 200 announces the answer (RFC 9110, section 15.2).
+    // A status below 200 only announces the answer (RFC 9110, section 15.2).
     if (this.#settled || status < 200) return;
     const headers = answerHeaders(raw);
     const location = headers.find(([name]) => name === 'location')?.[1];
@@ -164,7 +164,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     return decoder;
   }
 
-  /** Counted after inflating, so that a small bomb is no larger than a large body. */
+  /** Bytes are counted after inflating, so that a small compressed bomb cannot exceed the limit. */
   #take(chunk: Buffer): void {
     if (this.#settled) return;
     this.#size += chunk.length;

@@ -1,4 +1,4 @@
-/** Whose turn is asked for. */
+/** Who asks for a turn. */
 export interface Claimant {
   pluginId: string;
   /** The plugin call, by identity. */
@@ -10,8 +10,8 @@ interface Waiting extends Claimant {
 }
 
 /**
- * Lets so many exchanges of one plugin, and of one of its calls, run at once; the others wait in the order of asking.
- * A call that is at its limit holds up nobody but itself.
+ * Limits how many exchanges of one plugin, and of one of its calls, run at once. The others wait in the order of
+ * asking. A call that is at its limit holds up only itself.
  */
 export class FetchQueue {
   private readonly limits: { perCall: number; perPlugin: number };
@@ -23,8 +23,8 @@ export class FetchQueue {
   }
 
   /**
-   * Resolves with the function that gives the turn back, to be called once.
-   * @throws the signal's reason when it is aborted before
+   * Waits for a turn. Resolves with the function that gives the turn back, to be called once.
+   * @throws the signal's reason if it is aborted before
    */
   async enter(claimant: Claimant, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
@@ -70,7 +70,7 @@ export class FetchQueue {
     const next = plugin.waiting.findIndex((waiting) => this.hasRoom(plugin.running, waiting.call));
     const [waiting] = next < 0 ? [] : plugin.waiting.splice(next, 1);
     if (waiting !== undefined) {
-      // Counted before it goes on, so that nobody takes the place in between.
+      // Counted before it goes on, so that no other exchange takes its place in between.
       this.count(pluginId, waiting.call, 1);
       waiting.admit();
     } else if (plugin.running === 0 && plugin.waiting.length === 0) this.plugins.delete(pluginId);

@@ -2,7 +2,7 @@ import { FetchFailure } from './plugin-fetch.ts';
 
 type Pair = readonly [name: string, value: string];
 
-/** Header lines of one request, and bytes of all names and values. */
+/** The most header lines of one request, and the most bytes of all names and values. */
 const MOST_HEADERS = 100;
 const MOST_BYTES = 16_384;
 
@@ -11,7 +11,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 /** What a field value may hold (RFC 9110, section 5.5): no control character but the tab, and bytes only. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What belongs to the connection or is the service's own to say (RFC 9110, 7.6.1; Fetch Standard 2.2.2). */
+/** Headers that belong to the connection, or that only the service sets (RFC 9110, 7.6.1; Fetch Standard 2.2.2). */
 const OURS = new Set([
   'connection',
   'content-length',
@@ -26,7 +26,7 @@ const OURS = new Set([
   'via',
 ]);
 
-/** Whether a request header is the connection's and never a plugin's. */
+/** Whether a request header belongs to the connection, so that a plugin must not set it. */
 function isOurs(name: string): boolean {
   return OURS.has(name) || name.startsWith('proxy-');
 }

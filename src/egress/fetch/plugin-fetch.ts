@@ -1,4 +1,4 @@
-/** What a plugin asks for with `fetch`, and what comes of it. */
+/** A request that a plugin makes with `fetch`. */
 export interface FetchRequest {
   url: URL;
   /** In upper case. */
@@ -11,7 +11,7 @@ export interface FetchRequest {
 export interface FetchAnswer {
   /** The URL that answered, without a fragment. */
   url: string;
-  /** True when it is not the first one. */
+  /** True when the answer came after a redirect. */
   redirected: boolean;
   status: number;
   statusText: string;
@@ -31,7 +31,7 @@ export interface FetchRule {
   isPrivate: boolean;
 }
 
-/** A plugin's grants, asked for each hop. */
+/** A plugin's grants. They are asked anew for each hop. */
 export interface FetchGrants {
   /** The rule for a URL and method, or the text that refuses it and names the line to add. */
   rule(url: URL, method: string): FetchRule | string;

@@ -6,16 +6,16 @@ import { requestHeaders } from './headers.ts';
 import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest, type FetchRule } from './plugin-fetch.ts';
 import { redirected } from './redirect.ts';
 
-/** For whom a request is made. */
+/** The terms under which a plugin's request is made. */
 export interface FetchTerms {
   grants: FetchGrants;
   /** Aborted when the plugin does not want the answer any more, or its call is over. */
   signal: AbortSignal;
-  /** Takes bytes of an answer from what the plugin may hold; false when there is no room. */
+  /** Counts bytes of an answer as held by the plugin; false when the plugin may hold no more. */
   hold(bytes: number): boolean;
 }
 
-/** Plugins' way out: guarded addresses, granted hosts, bounded answers. It keeps no cookies and knows no proxy. */
+/** Plugins' HTTP client: guarded addresses, granted hosts, bounded answers. It keeps no cookies and uses no proxy. */
 export interface PluginHttp {
   /** @throws FetchFailure */
   fetch(request: FetchRequest, terms: FetchTerms): Promise<FetchAnswer>;
@@ -24,14 +24,14 @@ export interface PluginHttp {
 
 const MOST_REDIRECTS = 5;
 const CONNECT_MS = 5_000;
-/** As Node's own limit. */
+/** The same as Node's own limit. */
 const HEADER_BYTES = 16_384;
 /** A connection without a request is closed soon: plugins may be granted many hosts. */
 const IDLE_MS = 4_000;
 
 /**
- * Opens the connections of all plugins. Those to hosts that may be private and all others never share one, so that what
- * was opened under one guard is not used past the other.
+ * Opens the connections of all plugins. Hosts that may be private never share a connection with others. So a connection
+ * that was opened under one guard does not get past the other.
  */
 export function createPluginHttp(guards: { open: AddressGuard; private: AddressGuard }): PluginHttp {
   const open = createAgent(guards.open);
@@ -42,7 +42,7 @@ export function createPluginHttp(guards: { open: AddressGuard; private: AddressG
     for (let hops = 0; ; hops++) {
       const rule = ruleFor(request, terms.grants, hops === 0);
       const { answer, next } = await hop(request, rule, terms, signal).catch((error: unknown) => {
-        // Whatever the later hosts do, the first one has the request.
+        // After a redirect the first host already has the request, so the failure no longer counts as unsent.
         if (hops === 0 || !(error instanceof FetchFailure) || !error.unsent) throw error;
         throw new FetchFailure(error.kind, error.message, { cause: error.cause });
       });
@@ -111,7 +111,7 @@ function ruleFor({ url, method, body }: FetchRequest, grants: FetchGrants, unsen
   return rule;
 }
 
-/** What an address guard refuses only because nobody granted it says what would. */
+/** Explains a refusal of the address guard. If only a grant is missing, the message says which one. */
 function explained(error: unknown, url: URL, rule: FetchRule, grants: FetchGrants): unknown {
   const cause = error instanceof FetchFailure ? error.cause : error;
   if (!(cause instanceof BlockedAddressError)) return error;
@@ -133,7 +133,7 @@ function createAgent(guard: AddressGuard): Agent {
     maxHeaderSize: HEADER_BYTES,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    // The whole exchange has a limit of its own, which these would only duplicate.
+    // The whole exchange has its own limit, which these would only duplicate.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -1,7 +1,7 @@
 import { FetchFailure, type FetchRequest } from './plugin-fetch.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** What describes a body, and goes with it (Fetch Standard 2.2.2). */
+/** Headers that describe a body. They are dropped together with it (Fetch Standard 2.2.2). */
 const OF_THE_BODY = new Set([
   'content-encoding',
   'content-language',
@@ -9,7 +9,7 @@ const OF_THE_BODY = new Set([
   'content-type',
   'content-length',
 ]);
-/** What was meant for the first host only. */
+/** Headers that were meant for the first host only. */
 const CREDENTIALS = new Set(['authorization', 'cookie']);
 
 /**

@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
 
 /**
- * How many calls one endpoint takes in a request: as many as we ever send until it refuses, then fewer or one. What
- * was learned is forgotten after a while, for plans and gateways change.
+ * How many calls one endpoint takes in a request: as many as we ever send until it refuses, then fewer or one. A
+ * refusal is forgotten after a while, because plans and gateways change.
  */
 export interface BatchSize {
   /** Calls that may share a request now, at least 1. */
@@ -10,7 +10,10 @@ export interface BatchSize {
   /** Whether the endpoint has answered a batch as it should. */
   readonly isProven: boolean;
   answered(): void;
-  /** It refused a batch of so many calls: `size` for their number, `batch` for being one. */
+  /**
+   * Notes that the endpoint refused a batch of so many calls. `size`: for their number. `batch`: because it was a
+   * batch.
+   */
   refused(calls: number, reason: 'size' | 'batch'): void;
 }
 

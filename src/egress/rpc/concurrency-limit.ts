@@ -24,8 +24,8 @@ export interface Visit {
 export interface ConcurrencyLimit {
   readonly places: number;
   /**
-   * Waits for room in the order of asking. `take` hears how many places are free and says how many it takes, at once.
-   * Undefined when no place came free within `waitMs`.
+   * Waits for room in the order of asking. `take` gets the number of free places and returns at once how many it takes.
+   * Resolves with undefined if no place comes free within `waitMs`.
    */
   enter(take: (free: number) => number, waitMs: number): Promise<Visit | undefined>;
 }
@@ -36,7 +36,7 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
-/** Starts with nobody inside. */
+/** Starts without visits. */
 export function createConcurrencyLimit(settings: LimitSettings): ConcurrencyLimit {
   const waiting: Waiting[] = [];
   let limit = settings.start;
@@ -63,7 +63,7 @@ export function createConcurrencyLimit(settings: LimitSettings): ConcurrencyLimi
         taken -= count;
         visits -= 1;
         if (end === 'served' && isUsed) grow(count);
-        // One overload is met by many answers; those that left before it was noticed say nothing new.
+        // One overload shows in many answers. Visits that began before it was noticed do not shrink the limit again.
         if (end === 'overloaded' && before === shrunk) shrink();
         admitNext();
       },

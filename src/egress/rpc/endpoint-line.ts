@@ -18,18 +18,22 @@ export interface LineSettings extends RequestSettings {
 
 /** What a line is made of. */
 export interface LineParts extends RequestParts {
-  /** Learns what speaks against the endpoint, once for each request. */
+  /** Hears what counts against the endpoint, once for each request. */
   pool: Pick<EndpointPool, 'failed' | 'hold' | 'limited' | 'leaves' | 'bore' | 'heldForMs' | 'isWorthWaiting'>;
   settings: LineSettings;
 }
 
-/** The way to one endpoint: no more calls at once than it bears, and those of one turn of the loop in one request. */
+/**
+ * Sends calls to one endpoint: only as many at once as it can take, and the calls of one turn of the event loop
+ * together.
+ */
 export interface EndpointLine {
   readonly endpoint: Endpoint;
-  /** Calls that it is given at once at most, as it has shown to bear. */
+  /** The most calls that the endpoint gets at once, by what it has shown that it can take. */
   readonly concurrency: number;
   /**
-   * A call without effect. It may share its request with others, and is sent again alone when that was the trouble.
+   * Makes a call without effect. It may share its request with other calls. If sharing was the trouble, it is sent
+   * again alone.
    * @throws RpcError
    */
   read(method: string, params: Json, options?: ReadOptions): Promise<Json>;
@@ -39,7 +43,7 @@ export interface EndpointLine {
     params: readonly Json[],
     options?: Pick<OfferOptions, 'isForeign'>,
   ): Promise<PromiseSettledResult<Json>[]>;
-  /** Ends the waiting; what has left is not called back. */
+  /** Ends the waiting. Requests that were sent are not called back. */
   close(): void;
 }
 
@@ -54,9 +58,12 @@ interface WaitingRead extends CallText {
   reject: (reason: unknown) => void;
 }
 
-/** What hosts commonly let pass is 1 MB and more (nginx `client_max_body_size`); geth takes 5 MB. */
+/** The largest request. Hosts commonly let 1 MB and more pass (nginx `client_max_body_size`); geth takes 5 MB. */
 const MOST_BYTES = 1_000_000;
-/** As many as the HTTP client opens connections to one host: a request beyond would wait there, on its time. */
+/**
+ * The most requests at once: as many as the HTTP client opens connections to one host. A further request would wait
+ * there while its time runs.
+ */
 const MOST_REQUESTS = 64;
 
 /** Opens nothing before the first call. */
@@ -76,8 +83,9 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   const isClosed = () => closing.signal.aborted;
 
   /**
-   * `setImmediate` runs after all that the loop's turn brought, so it collects the calls of continuations of any depth;
-   * a microtask would miss those behind one more `await`. An idle loop comes to it at once.
+   * Sends the waiting reads at the end of the loop's turn. `setImmediate` runs after all continuations of that turn,
+   * however deep, so it collects their calls. A microtask would miss those behind one more `await`. An idle loop runs
+   * it at once.
    */
   function collect(): void {
     if (isCollecting || isDraining) return;
@@ -98,7 +106,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       }
       let batch: WaitingRead[] = [];
       const take = (free: number) => {
-        // Others may have come to the front meanwhile.
+        // Repeated reads may have come to the front in the meantime.
         batch = waiting.splice(0, waiting[0]?.isAlone === true ? 1 : fitting(waiting, Math.min(free, batches.most)));
         return batch.length;
       };
@@ -113,7 +121,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     isDraining = false;
   }
 
-  /** Waits until something may leave. Resolves at once with the reason where that is not to be waited for. */
+  /** Waits until a request may be sent. Resolves at once with the reason if waiting is of no use. */
   async function turn(expiresAt: number): Promise<RpcError | undefined> {
     for (let ms = pool.heldForMs(endpoint); ms > 0 && !isClosed(); ms = pool.heldForMs(endpoint)) {
       if (!pool.isWorthWaiting(endpoint) || clock.elapsed() + ms > expiresAt) {
@@ -125,7 +133,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     return isClosed() ? closed() : undefined;
   }
 
-  /** Their time is over in the order in which they came. */
+  /** Rejects the reads whose time is over. Their time ends in the order in which they came. */
   function expire(): void {
     const now = clock.elapsed();
     do {
@@ -153,7 +161,10 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     }
   }
 
-  /** Where batches are known to be answered, a failure that could be a refusal is taken for what it says. */
+  /**
+   * Whether to send a refused batch again. If the endpoint is known to answer batches, an uncertain refusal counts as a
+   * failure.
+   */
   function isWorthRepeating({ reason, isCertain }: Refusal): boolean {
     return isCertain || reason !== 'batch' || !batches.isProven;
   }
@@ -191,7 +202,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     else if (answers.some(({ status }) => status === 'fulfilled')) pool.bore(endpoint);
   }
 
-  /** Whether it can be the call's own fault, whatever the node says. */
+  /** Whether the failure can be the call's own fault, whatever the node says. */
   function isAboutCall(answer: PromiseSettledResult<Json>): boolean {
     return answer.status === 'rejected' && isNodeError(answer.reason) && !asksForLess(answer.reason, dialect);
   }
@@ -218,7 +229,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
         if (isClosed()) throw closed();
         const expiresAt = clock.elapsed() + settings.timeoutMs;
         const text = request.textOf(method, params);
-        // What may well fail must not take others with it.
+        // A call that may well fail must not take others with it.
         const kind = { isAlone: bestEffort || isLong, isBestEffort: bestEffort, isForeign };
         waiting.push({ ...text, ...kind, expiresAt, resolve, reject });
         collect();
@@ -268,7 +279,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   };
 }
 
-/** How many of the first fit into one request, at least one. */
+/** How many of the first items fit into one request, at least one. */
 function fitting(items: readonly (CallText & { isAlone?: boolean })[], most: number): number {
   let bytes = 0;
   let count = 0;
@@ -285,7 +296,10 @@ function answersOf(items: readonly CallText[], reading: BatchReading): PromiseSe
   return items.map(({ call }) => ({ status: 'rejected', reason: reading.failure(call) }));
 }
 
-/** After silence or a cut nobody knows what arrived, so what follows would leave out of order. A node's error is clear. */
+/**
+ * Whether no further calls may follow. After silence or a cut it is unknown what arrived, so they could arrive out of
+ * order. A node's error is clear.
+ */
 function endsTheRow(answer: PromiseSettledResult<Json>, dialect: RpcDialect): boolean {
   if (answer.status === 'fulfilled' || !(answer.reason instanceof RpcError)) return false;
   const { kind } = answer.reason;

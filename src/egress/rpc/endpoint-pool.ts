@@ -5,13 +5,13 @@ import type { Endpoint } from './endpoint.ts';
 export interface PoolSettings {
   /** Failures within {@link PoolSettings.failureMemoryMs} that pause an endpoint. */
   failureThreshold: number;
-  /** What lies back longer is forgotten: failures, and that it was behind for a moment. */
+  /** Failures that lie back longer are forgotten. So is a lag, unless it is noticed again within this time. */
   failureMemoryMs: number;
   pauseMs: number;
   /**
-   * The pause after an endpoint said that it is asked too much, and not until when; also the time between two requests
-   * from then on. It doubles with each further refusal in a row, up to `limitCapMs`, and shrinks with each request that
-   * is served.
+   * The pause after an endpoint said that it is asked too much, without saying until when. It is also the time between
+   * two requests from then on. It doubles with each further refusal in a row, up to `limitCapMs`, and shrinks with each
+   * request that is served.
    */
   limitMs: number;
   limitCapMs: number;
@@ -22,49 +22,57 @@ export interface EndpointPool {
   /** Those that are switched on, in the order of the configuration. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * All of them, in the order in which to try them: the healthy first, drawn by weight; then those that are paused,
-   * the one whose pause ends first before the others, so that there is always something to try. Those that are set
-   * aside are left out.
+   * The endpoints in the order in which to try them. Healthy endpoints come first, drawn by weight. Paused endpoints
+   * follow, the one whose pause ends first before the others, so that there is always something to try. Endpoints that
+   * are set aside are left out.
    */
   order(): Endpoint[];
   /** Notes a failure of this very endpoint. */
   failed(endpoint: Endpoint, reason: string): void;
-  /** Notes that the endpoint did what it was asked, which says nothing of its height. */
+  /** Notes that the endpoint served a call. That says nothing about its height. */
   served(endpoint: Endpoint): void;
-  /** Notes that the endpoint is a little behind, for which it is not blamed. */
+  /** Notes that the endpoint is a little behind. It is not blamed for that. */
   lagged(endpoint: Endpoint, reason: string): void;
-  /** Notes that the endpoint was found as high as the others: nothing else ends that it is behind. */
+  /** Notes that the endpoint is as high as the others. Nothing else ends that it counts as behind. */
   caughtUp(endpoint: Endpoint): void;
-  /** The endpoint asked to be left alone for so long (`Retry-After`). */
+  /** Leaves the endpoint alone for so long, because it asked for that (`Retry-After`). */
   hold(endpoint: Endpoint, ms: number): void;
-  /** The endpoint said that it is asked too much, and not until when: it is left alone, and asked at a slower pace then. */
+  /**
+   * Notes that the endpoint is asked too much and did not say until when. It is left alone, then asked at a slower
+   * pace.
+   */
   limited(endpoint: Endpoint, reason: string): void;
-  /** A request leaves for the endpoint: the next one has to wait as long as its pace asks. */
+  /** Notes that a request is sent to the endpoint. The next one has to wait as long as the endpoint's pace asks. */
   leaves(endpoint: Endpoint): void;
-  /** The endpoint answered a request without saying that it is asked too much: it bears this pace. */
+  /** Notes that the endpoint answered without saying that it is asked too much. So it can take this pace. */
   bore(endpoint: Endpoint): void;
   /**
-   * Leaves an endpoint out of the order for a while, because what it would answer is not to be had. False, and
-   * nothing done, when it is the only one that is left.
+   * Leaves an endpoint out of the order for a while, because its answers are of no use. If it is the only one that is
+   * left, does nothing and returns false.
    */
   setAside(endpoint: Endpoint, ms: number, reason: string): boolean;
-  /** Whether nothing speaks against the endpoint at the moment. */
+  /**
+   * Whether the endpoint can be asked now: it is not set aside, paused or left alone, and its pace allows a request.
+   */
   isReady(endpoint: Endpoint): boolean;
   stateOf(endpoint: Endpoint): EndpointState;
-  /** Milliseconds for which nothing may leave for this endpoint; without one, until there is one for which something may. */
+  /**
+   * Milliseconds until a request may be sent to this endpoint. Without an endpoint: until one may be sent to any of
+   * them.
+   */
   heldForMs(endpoint?: Endpoint): number;
-  /** Whether to wait for this endpoint is the best that a call can do: no other is ready, and this one is not gone. */
+  /** Whether a call does best to wait for this endpoint: no other is ready, and the contact is not gone. */
   isWorthWaiting(endpoint: Endpoint): boolean;
   readonly contact: Contact;
-  /** Whether the contact has been lost for so long that to ask again at once is of little use. */
+  /** Whether the contact has been lost for so long that asking again at once is of little use. */
   isGone(): boolean;
 }
 
-/** How the endpoints of a network answer, by what was asked of them so far. */
+/** How the endpoints of a network have answered so far. */
 export interface Contact {
-  /** True while the last word of every one of them was trouble. */
+  /** True while the last result of every endpoint was trouble. */
   isLost: boolean;
-  /** When one of them last did what it was asked, on the clock that never goes back; null before. */
+  /** When an endpoint last served a call, on the clock that never goes back; null before. */
   servedAt: number | null;
 }
 
@@ -82,32 +90,32 @@ interface Health {
   asideUntil: number;
   /** The time between two requests; 0 is full speed. */
   paceMs: number;
-  /** Its last word on its pace was that it is asked too much. */
+  /** Whether the endpoint's last word on its pace was that it is asked too much. */
   isRefusing: boolean;
   nextAt: number;
   isInTrouble: boolean;
-  /** What was last told of it. */
+  /** The last news that was told of it. */
   told: Exclude<EndpointNews['kind'], 'back'> | undefined;
   behindSince: number | undefined;
   laggedAt: number;
 }
 
-/** What weighs more is told even when something lighter was told before. */
+/** News by weight. Heavier news is told even when lighter news was told before. */
 const BY_WEIGHT: readonly Health['told'][] = [undefined, 'behind', 'limited', 'paused', 'unfit'];
 
-/** Nodes are a block behind each other now and then; only who stays so is spoken of. */
+/** How long an endpoint has to be behind before that is told. Nodes are a block behind each other now and then. */
 const BEHIND_FOR_MS = 30_000;
 
 /**
- * What is left of the pace after a request that was served. With doubling at the second refusal in a row a pace settles
- * where about half of the requests are refused: all of a plan's rate is used, and where a third is refused whatever the
- * pace is, it goes back to full speed.
+ * The factor on the pace after a request that was served. The pace doubles at the second refusal in a row, so it
+ * settles where about half of the requests are refused. All of a plan's rate is used then. If a third of the requests
+ * is refused whatever the pace is, it goes back to full speed.
  */
 const PACE_LEFT = 0.7;
-/** The part of the first pause below which the pace is full speed again. */
+/** Below this part of the first pause, the pace is full speed again. */
 const LEAST_PACE = 0.1;
 
-/** An endpoint that fails now and then is not gone. */
+/** How long the contact must be lost to count as gone. An endpoint that fails now and then is not gone. */
 const GONE_AFTER_MS = 5_000;
 
 const NEW_HEALTH: Readonly<Health> = {
@@ -143,7 +151,7 @@ export function createEndpointPool(
     return known;
   }
 
-  /** The same again is no news. */
+  /** Tells news, unless the same or heavier news was told before. */
   function tell(endpoint: Endpoint, news: Exclude<EndpointNews, { kind: 'back' }>): void {
     const health = healthOf(endpoint);
     if (BY_WEIGHT.indexOf(news.kind) <= BY_WEIGHT.indexOf(health.told)) return;
@@ -199,7 +207,7 @@ export function createEndpointPool(
         health.pausedUntil = now + settings.pauseMs;
         tell(endpoint, { kind: 'paused', endpoint: endpoint.name, reason, forMs: settings.pauseMs });
       }
-      // A burst of failures needs no longer memory than the threshold.
+      // No more failures are remembered than the threshold needs.
       health.failures = health.failures.slice(-settings.failureThreshold);
       noteTrouble(endpoint, true);
     },
@@ -207,7 +215,8 @@ export function createEndpointPool(
       const health = healthOf(endpoint);
       const { told } = health;
       contact.servedAt = clock.elapsed();
-      // What was under way when it asked to be left alone, or showed to be unfit, says nothing of that.
+      // A call that was under way when the endpoint asked to be left alone, or showed to be unfit, does not end its
+      // trouble.
       if (heldMs(endpoint) === 0 && !isAside(endpoint)) noteTrouble(endpoint, false);
       if (told === undefined || told === 'behind') return;
       if (isReady(endpoint) && health.paceMs === 0) tellBack(endpoint);
@@ -215,7 +224,7 @@ export function createEndpointPool(
     lagged(endpoint, reason) {
       const now = clock.elapsed();
       const health = healthOf(endpoint);
-      // Two moments that lie far apart are no long time: nobody may have looked in between.
+      // Two lags that lie far apart are not one long lag: there may have been no look in between.
       if (now - health.laggedAt > settings.failureMemoryMs) health.behindSince = undefined;
       health.behindSince ??= now;
       health.laggedAt = now;
@@ -231,7 +240,7 @@ export function createEndpointPool(
       if (ms > 0) holdFor(endpoint, ms, 'it asked for a pause');
     },
     limited(endpoint, reason) {
-      // The many answers to one burst are one refusal.
+      // Many refusals within one burst count as one.
       if (heldMs(endpoint) > 0) return;
       const health = healthOf(endpoint);
       const factor = health.isRefusing ? 2 : 1;
@@ -245,12 +254,12 @@ export function createEndpointPool(
     },
     bore(endpoint) {
       const health = healthOf(endpoint);
-      // What was under way when it refused says nothing of the pace since.
+      // A request that was under way when the endpoint refused says nothing about the pace since.
       if (health.paceMs === 0 || heldMs(endpoint) > 0) return;
       health.isRefusing = false;
       health.paceMs *= PACE_LEFT;
       if (health.paceMs < settings.limitMs * LEAST_PACE) health.paceMs = 0;
-      // A call that takes several requests may be long under way at such a pace: the endpoint is there all the same.
+      // At a slow pace, a call that takes several requests may take long. Each answer shows that the endpoint is there.
       contact.servedAt = clock.elapsed();
       if (!isAside(endpoint)) noteTrouble(endpoint, false);
     },
@@ -279,7 +288,7 @@ export function createEndpointPool(
   };
 }
 
-/** All of them in a random order in which the heavier come first more often. */
+/** The endpoints in a random order. Heavier endpoints come first more often. */
 function drawByWeight(endpoints: readonly Endpoint[], random: () => number): Endpoint[] {
   const left = [...endpoints];
   const drawn: Endpoint[] = [];

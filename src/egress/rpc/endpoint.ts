@@ -3,15 +3,15 @@ import { SHORTEST_KEY } from '../../domain/mask-url.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { basicCredentials, unescaped } from '../credentials.ts';
 
-/** One RPC endpoint, with what may and what may not be said of it. */
+/** One RPC endpoint, with the parts of it that a message may show. */
 export interface Endpoint {
   readonly url: URL;
   readonly weight: number;
-  /** Scheme, host and port: all that a message may name, for path and query often hold a key. */
+  /** Scheme, host and port. A message may name nothing else, because path and query often hold a key. */
   readonly name: string;
-  /** Takes out of a foreign text whatever it repeats of the endpoint's path, query and credentials. */
+  /** Masks the endpoint's path, query and credentials in a foreign text. */
   scrub(text: string): string;
-  /** The same for all texts of a value, at full length; call data in hexadecimal stays what it is. */
+  /** Masks them in all texts of a value, at full length. Call data in hexadecimal stays unchanged. */
   scrubData(data: Json): Json;
 }
 
@@ -24,7 +24,7 @@ export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.search, url.pathname];
   const secrets = [...pieces.filter((piece) => piece.length >= SHORTEST_KEY), url.username, url.password]
     .flatMap((secret) => [secret, unescaped(secret)])
-    // A gateway may repeat the header itself.
+    // A gateway may repeat the authorization header.
     .concat(basicCredentials(url) ?? [])
     .filter((secret) => secret !== '')
     .sort((a, b) => b.length - a.length);

@@ -3,13 +3,13 @@ import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts'
 import type { Endpoint } from './endpoint.ts';
 import { RpcError } from './rpc-client.ts';
 
-/** What came back for a request; the body is undefined where it is no JSON, such as one that was cut off. */
+/** The answer to a request. The body is undefined if it is not JSON, for instance because it was cut off. */
 export interface ReadBody {
   readonly status: number;
   readonly body: Json | undefined;
 }
 
-/** One call as it was sent, to hold its answer against. */
+/** One call as it was sent. Its answer is checked against it. */
 export interface JsonRpcCall {
   readonly endpoint: Endpoint;
   readonly id: number;
@@ -82,12 +82,12 @@ export function errorOf(endpoint: Endpoint, answer: JsonObject, status: number):
   });
 }
 
-/** There was nothing in the answer but its status. */
+/** The error for an answer with nothing but its status. */
 export function httpError(endpoint: Endpoint, status: number): RpcError {
   return new RpcError('http', `${endpoint.name} answered with HTTP status ${status}`, { status });
 }
 
-/** The answer is none. The reason must hold nothing of what the endpoint said that was not scrubbed. */
+/** The error for an unusable answer. The reason must hold no text of the endpoint that was not scrubbed. */
 export function malformed({ endpoint, method }: JsonRpcCall, reason: string): RpcError {
   return new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
 }

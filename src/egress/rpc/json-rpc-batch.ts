@@ -12,35 +12,35 @@ import {
 import { RpcError } from './rpc-client.ts';
 import { judgeFailure, type RpcDialect } from './rpc-verdict.ts';
 
-/** What became of a batch. */
+/** The outcome of a batch. */
 export type BatchReading =
   /** One entry for each call, in the order of the calls. */
   | { kind: 'answers'; answers: PromiseSettledResult<Json>[] }
-  /** It was not taken as a batch. */
+  /** The endpoint did not take it as a batch. */
   | {
       kind: 'refused';
-      /** Too many calls, batches at all, or only this mixture of methods. */
+      /** What was refused: too many calls, any batch, or only this mixture of methods. */
       reason: 'size' | 'batch' | 'mixture';
-      /** Whether nothing of it can have run. */
+      /** Whether it is certain that none of its calls has run. */
       isCertain: boolean;
-      /** What to say of each call when it is not sent again. */
+      /** The error for each call that is not sent again. */
       failure: (call: JsonRpcCall) => RpcError;
     };
 
 /**
- * How providers speak of a batch they refuse: erigon "batch limit 100 exceeded", geth "batch too large", besu "Number of
- * requests in batch exceeds", alchemy "Unsupported methods [...] in batch call".
+ * The words with which providers refuse a batch: erigon "batch limit 100 exceeded", geth "batch too large", besu
+ * "Number of requests in batch exceeds", alchemy "Unsupported methods [...] in batch call".
  */
 const OF_BATCHES = /\bbatch/i;
 const OF_SIZE = /too (large|big|many|long)|limit|exceed|max|more than|larger|up to/i;
 const OF_METHODS = /unsupported methods?\b/i;
-/** The codes with which JSON-RPC 2.0 refuses a request that it could not read as one, so that nothing of it ran. */
+/** Codes with which JSON-RPC 2.0 refuses a request that could not be read, so that nothing of it ran. */
 const UNREAD = new Set([-32_700, -32_600]);
 const NOT_TAKEN = new Set([400, 405, 413, 415, 422, 501]);
 
 /**
- * Holds the answer to a batch against its calls, by JSON-RPC 2.0 section 6: in any order, each matched by its id. What
- * is missing, doubled or foreign costs only the call that it belongs to.
+ * Matches the answer to a batch with its calls by their ids, in any order (JSON-RPC 2.0 section 6). A missing, doubled
+ * or foreign answer costs only the call that it belongs to.
  */
 export function readBatch(
   calls: readonly [JsonRpcCall, ...JsonRpcCall[]],
@@ -62,14 +62,17 @@ export function readBatch(
   return allFail(calls, (call) => malformed(call, 'the body is not a JSON array'));
 }
 
-/** Whether a node's answer to one call is about the batch that it was in, so that alone it may fare better. */
+/** Whether a node's error for one call is about its batch, so that the call may succeed alone. */
 export function blamesBatch(error: unknown): boolean {
   if (!(error instanceof RpcError) || error.kind !== 'node') return false;
   // geth counts the answers of a batch together (rpc/errors.go, errMsgResponseTooLarge).
   return OF_BATCHES.test(error.message) || /^response too large$/i.test(error.message);
 }
 
-/** An array may hold one error that stands for all, for the protocol has no other way to say it (geth, erigon). */
+/**
+ * The one error that stands for all calls. An array may hold it, because the protocol has no other way to say it (geth,
+ * erigon).
+ */
 function errorOfAll(calls: readonly JsonRpcCall[], entries: readonly Json[]): Json | undefined {
   const [first] = entries;
   if (first === undefined || !entries.every(isNamelessError)) {
@@ -84,7 +87,7 @@ function isNamelessError(entry: Json): boolean {
   return isObject(entry) && isObject(entry['error']) && (entry['id'] === null || entry['id'] === undefined);
 }
 
-/** One error for a whole batch: it says of no single call that it failed for this reason. */
+/** Judges one error for a whole batch. It does not mean that any single call failed for this reason. */
 function judgeWhole(calls: readonly JsonRpcCall[], error: RpcError, dialect: RpcDialect): BatchReading {
   const { code = 0, message, status = 200 } = error;
   const failure = (call: JsonRpcCall) => malformed(call, `a batch got one error: ${message} (code ${code})`);

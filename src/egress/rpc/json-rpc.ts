@@ -29,7 +29,7 @@ import {
 
 /** How long and how often endpoints are tried. Times in milliseconds. */
 export interface RpcSettings extends PoolSettings, LineSettings {
-  /** Tries that one endpoint gets within one call; 0 is 1. */
+  /** Tries that one endpoint gets within one call; 0 counts as 1. */
   tries: number;
   /** Endpoints beyond the first that one call may turn to. */
   failovers: number;
@@ -73,23 +73,23 @@ export interface RpcClientParts {
   /** 0 inclusive to 1 exclusive. */
   random: () => number;
   settings?: Partial<RpcSettings> | undefined;
-  /** That of the family whose nodes are asked. */
+  /** The dialect of the family whose nodes are asked. */
   dialect?: RpcDialect | undefined;
   onCall?: ((report: RpcCallReport) => void) | undefined;
-  /** Told when an endpoint is left alone, and when it serves again; not for each call. */
+  /** Called when an endpoint is left alone, and when it serves again; not for each call. */
   onEndpoint?: ((news: EndpointNews) => void) | undefined;
-  /** Told when the last word of every endpoint was trouble, and when one of them serves again. */
+  /** Called when the last result of every endpoint was trouble, and when one of them serves again. */
   onContact?: ((isLost: boolean) => void) | undefined;
 }
 
-/** A client that can be looked at. */
+/** A client whose endpoints can be inspected. */
 export interface WatchedRpcClient extends RpcClient {
   endpoints(): EndpointStatus[];
-  /** Lasts as long as the client, and says at any time how it is then. */
+  /** The same object for as long as the client lasts. It always shows the present state. */
   readonly contact: Readonly<Contact>;
 }
 
-/** The longest `Retry-After` that a call sits out; a longer one ends it. */
+/** The longest `Retry-After` that a call waits for. A longer one ends the call. */
 const LONGEST_HOLD_MS = 10_000;
 
 /** JSON-RPC 2.0 over HTTP to the given endpoints. */
@@ -148,7 +148,10 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     }
   }
 
-  /** Whether the endpoint only said that it is asked too much, and can be asked again in time: the line waits until then. */
+  /**
+   * Whether to ask again: the endpoint only said that it is asked too much, and it can be asked again in time. The line
+   * waits until then.
+   */
   function isSoonOver(error: unknown, { endpoint }: EndpointLine, until: number): boolean {
     if (!asksForLess(error, dialect) || !pool.isWorthWaiting(endpoint)) return false;
     return clock.elapsed() + pool.heldForMs(endpoint) < until;
@@ -171,7 +174,8 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       return parse(answer);
     } catch (error) {
       if (error instanceof EndpointUnfit) throw error;
-      // Its text may repeat the answer, and the answer the key: so it is no cause, which a log would show in full.
+      // The error of the parser is not kept as the cause. Its text may repeat the answer, the answer may hold the key,
+      // and a log would show a cause in full.
       const reason = error instanceof Error ? endpoint.scrub(error.message) : 'not what was asked for';
       const failure = new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
       if (options?.bestEffort !== true) pool.failed(endpoint, failure.message);
@@ -180,8 +184,9 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   }
 
   /**
-   * Round after round over the endpoints that may still serve, with a pause between rounds, none within. Those that were
-   * not asked yet come first: where there are more than one round takes, the one that answers must not be missed.
+   * Tries the endpoints that may still serve, round after round. It pauses between rounds, not within one. Endpoints
+   * that were not asked yet come first. Otherwise, with more endpoints than one round takes, the one that answers could
+   * be missed.
    */
   async function failOver<T>(use: (line: EndpointLine) => Promise<T>): Promise<T> {
     const dropped = new Set<Endpoint>();
@@ -248,7 +253,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     return settled.map((entry) => ({ ...entry, endpoint: line.endpoint.name }));
   }
 
-  /** Why an endpoint has no say; undefined when it has. */
+  /** Why an endpoint has no say; undefined if it has one. */
   async function objection(line: EndpointLine, check: EndpointCheck | undefined): Promise<RpcError | undefined> {
     try {
       await check?.(readerOf(line));
@@ -351,7 +356,7 @@ function asIs<T>(answer: Json): T {
   return answer as T;
 }
 
-/** @throws what is not of this layer, such as a fault in a caller's own code inside `onOne` */
+/** @throws errors that are not of this layer, such as a fault in a caller's own code inside `onOne` */
 function ofThisLayer(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   throw error;

@@ -1,12 +1,18 @@
 import type { Json } from '../../domain/json/json.ts';
 
-/** What is parsed in one go: a few milliseconds' worth. */
+/** The most that is parsed in one go. It takes a few milliseconds. */
 const PIECE_BYTES = 128 * 1024;
-/** Levels that are taken apart: an answer, its list, an entry with a list of its own. What nests deeper is one piece. */
+/**
+ * How many levels are taken apart: an answer, its list, an entry with a list of its own. Deeper levels are parsed in
+ * one piece.
+ */
 const MOST_LEVELS = 5;
-/** Structure that is looked through before others have their turn. */
+/** How many steps the search for structure takes before it pauses for other work. */
 const STEPS_PER_TURN = 2_000;
-/** What no honest answer has, and what takes seconds to build: so many commas, keys of one object, levels. */
+/**
+ * Limits on commas, on keys of one object, and on levels. No honest answer exceeds them, and more would take seconds to
+ * build.
+ */
 const MOST_COMMAS = 1_000_000;
 const MOST_KEYS = 50_000;
 const MOST_DEPTH = 4_096;
@@ -23,8 +29,8 @@ const CLOSERS: ReadonlySet<number> = new Set(CLOSER.values());
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Parses JSON (RFC 8259) as `JSON.parse` does, but a large text in pieces, between which `pause` lets others have their
- * turn: one large answer must not stop the service. A large one that is made of next to nothing is refused.
+ * Parses JSON (RFC 8259) as `JSON.parse` does. A large text is parsed in pieces, and `pause` lets other work run
+ * between them: one large answer must not stop the service. A large text that consists of tiny values is refused.
  * @throws SyntaxError
  */
 export async function parseLargeJson(body: Buffer, pause: () => Promise<void>): Promise<Json> {
@@ -43,7 +49,7 @@ class Pieces {
     this.#pause = pause;
   }
 
-  /** The value between two places, with nothing but spaces around it. */
+  /** The value between two places, with only spaces around it. */
   async value(from: number, to: number, level: number): Promise<Json> {
     const start = await this.#afterSpaces(from, to);
     const kind = this.#body[start];
@@ -91,11 +97,11 @@ class Pieces {
       const key = parsePiece(this.#body, start, keyEnd) as string;
       entries.push([key, await this.value(colon + 1, to, level + 1)]);
     }
-    // As JSON.parse does it: own properties whatever their name, and of two with one name the last.
+    // As JSON.parse does it: every key becomes an own property, and the last of two equal keys counts.
     return Object.fromEntries(entries);
   }
 
-  /** Where the commas of the list or object lie that begins here, and its end. */
+  /** Finds the commas and the end of the list or object that begins here. */
   async #places(start: number, to: number): Promise<{ commas: number[]; end: number }> {
     const body = this.#body;
     const commas: number[] = [];
@@ -104,7 +110,7 @@ class Pieces {
     let isInText = false;
     for (let at = start; at < to; at += 1) {
       if (this.#isTurnOver()) await this.#pause();
-      // Text by text, without a promise for each: there are many, and most have no quote in them.
+      // Skips texts without a promise for each: there are many, and most have no quote in them.
       if (isInText) {
         at = this.#quoteFrom(at);
         isInText = this.#isEscaped(at);
@@ -145,7 +151,7 @@ class Pieces {
     return at;
   }
 
-  /** Whether the quote here is part of the text. */
+  /** Whether the quote is escaped, so that it is part of the text. */
   #isEscaped(quote: number): boolean {
     let escapes = 0;
     while (this.#body[quote - 1 - escapes] === BACKSLASH) escapes += 1;
@@ -161,7 +167,7 @@ class Pieces {
     return at;
   }
 
-  /** Counts a step. */
+  /** Counts a step. True when it is time to pause. */
   #isTurnOver(): boolean {
     this.#steps += 1;
     return this.#steps % STEPS_PER_TURN === 0;

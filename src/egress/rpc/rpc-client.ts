@@ -1,100 +1,107 @@
 import type { Json, Wire } from '../../domain/json/json.ts';
 
 /**
- * JSON-RPC over several endpoints: choice by weight, time and size limits, retries and failover for what a retry
- * cannot spoil, health per endpoint. Created by `createRpcClient` in `json-rpc.ts`.
+ * JSON-RPC over several endpoints. Chooses endpoints by weight, limits time and size, and keeps the health of each
+ * endpoint. Retries and fails over only where a retry does no harm. Created by `createRpcClient` in `json-rpc.ts`.
  */
 export interface RpcClient {
   /** How many endpoints there are whose weight is not 0. */
   readonly endpointCount: number;
   /**
-   * Calls a method that has no effect; tries other endpoints on transport trouble. An answer that `parse` throws on
-   * is a malformed one and costs the endpoint its turn. `params` null leaves them out. Calls that are made in one turn
-   * of the loop may share a request.
+   * Calls a method that has no effect. Tries other endpoints on transport trouble. If `parse` throws on an answer, the
+   * answer is malformed and the endpoint loses its turn. With `params` null the request has none. Calls that are made
+   * in one turn of the event loop may share a request.
    * @throws RpcError
    */
   read(method: string, params: Json): Promise<Json>;
   read<T>(method: string, params: Json, parse: ParseAnswer<T>, options?: ReadOptions): Promise<T>;
   /**
-   * Runs several reads on one endpoint, so that they see one node's view; starts over on another endpoint on transport
-   * trouble, and when `use` or a `parse` throws {@link EndpointUnfit}; therefore `use` must have no effect.
+   * Runs several reads on one endpoint, so that they see one node's view. Starts over on another endpoint on transport
+   * trouble, and when `use` or a `parse` throws {@link EndpointUnfit}. Therefore `use` must have no effect.
    * @throws RpcError
    */
   onOne<T>(use: (read: ReadOne) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
-   * Runs the same reads once on each other endpoint than that of `read`, as far as nothing speaks against it. One
-   * promise for each; which of them matter is for the caller to say.
+   * Runs the same reads once on each ready endpoint other than that of `read`. Returns one promise for each. The caller
+   * decides which of them matter.
    */
   onOthers<T>(read: ReadOne, use: (other: ReadOne) => Promise<T>): Promise<T>[];
   /**
-   * Runs the same reads once on each endpoint whose weight is not 0, whatever speaks against it. One promise for each,
-   * in their order, so that one that hangs takes no other's word away.
+   * Runs the same reads once on each endpoint whose weight is not 0, ready or not. Returns one promise for each, in
+   * their order. So an endpoint that hangs does not hold back the answers of the others.
    */
   onAll<T>(use: (read: ReadOne) => Promise<T>): Promise<T>[];
-  /** Says that the endpoint of `read` is as high as the others: only this ends that it counts as behind. */
+  /** Reports that the endpoint of `read` is as high as the others. Nothing else ends that it counts as behind. */
   caughtUp(read: ReadOne): void;
   /**
-   * Offers something that may have an effect to one endpoint, exactly once; the caller decides what an error means.
+   * Sends one endpoint a call that may have an effect, exactly once. The caller decides what an error means.
    * @throws RpcError
    */
   offer(method: string, params: Json, options?: OfferOptions): Promise<Json>;
   /**
-   * Offers several things that may have an effect to one endpoint, in order, each at most once: the one that last took
-   * an offer while it is well, else one by weight. One entry for each, in the same order; what has no clear answer is
-   * rejected with an RpcError that says when it was not even sent. Never throws.
+   * Sends one endpoint several calls that may have an effect, in order, each at most once. Chooses the endpoint that
+   * last took an offer while it is ready, else one by weight. Returns one entry for each call, in the same order. A
+   * call without a clear answer is rejected with an RpcError, which says so if the call was not even sent. Never
+   * throws.
    */
   offerAll(method: string, params: readonly Json[], options?: OfferOptions): Promise<OfferAnswer[]>;
   /**
-   * Offers the same things, which may have an effect, in order, each once to each endpoint whose weight is not 0,
-   * whatever speaks against it; but nothing to one that fails the check. One row for each endpoint, in their order,
-   * with one entry for each thing. Never throws for what an endpoint does.
+   * Sends the same calls, which may have an effect, to each endpoint whose weight is not 0, ready or not. Each endpoint
+   * gets each call once, in order. An endpoint that fails the check gets none. Returns one row for each endpoint, in
+   * their order, with one entry for each call. Never throws for what an endpoint does.
    */
   offerEach(method: string, params: readonly Json[], check?: EndpointCheck): Promise<OfferAnswer[][]>;
-  /** Lets the next offers go to the endpoint of that place in the rows of `offerEach`. */
+  /** Sends the next offers to the endpoint of that place in the rows of `offerEach`. */
   prefer(place: number): void;
   /**
-   * Calls a method on each endpoint whose weight is not 0 once, in their order, for checks that all must pass. The
-   * answer of one that fails the check counts as none.
+   * Calls a method once on each endpoint whose weight is not 0, for checks that all must pass. Returns the answers in
+   * the order of the endpoints. The answer of an endpoint that fails the check counts as none.
    */
   each(method: string, params: Json, check?: EndpointCheck): Promise<PromiseSettledResult<Json>[]>;
   close(): Promise<void>;
 }
 
-/** What came of one offer, and the name of the endpoint that it went to: scheme, host and port. */
+/** The outcome of one offer, and the name of the endpoint that it went to: scheme, host and port. */
 export type OfferAnswer = PromiseSettledResult<Json> & { readonly endpoint?: string };
 
-/** How much a read matters. */
+/** How a read is made, and how its failure counts. */
 export interface ReadOptions {
-  /** For what may well fail, such as tracing: no failure is held against an endpoint. */
+  /** For a call that may well fail, such as tracing. Its failure does not count against an endpoint. */
   bestEffort?: boolean;
-  /** A client's own call: what a node says of it is not held against the endpoint, unless that it is asked too much. */
+  /**
+   * A client's own call. A node's error does not count against the endpoint, unless it says that the endpoint is asked
+   * too much.
+   */
   isForeign?: boolean;
-  /** Its answer may be long: it goes in a request of its own. */
+  /** The answer may be long, so the call gets a request of its own. */
   isLong?: boolean;
 }
 
 /** How something is offered. */
 export interface OfferOptions {
-  /** What it took earlier speaks against the endpoint that last took an offer: another is preferred from now on. */
+  /**
+   * Prefers another endpoint than the one that last took an offer, from now on. What became of the earlier offers
+   * speaks against that one.
+   */
   elsewhere?: boolean;
   /** As in {@link ReadOptions}. */
   isForeign?: boolean;
 }
 
-/** Throws {@link EndpointUnfit} where an endpoint has no say; an endpoint's own error about it is no failure. */
+/** Throws {@link EndpointUnfit} if an endpoint has no say. A node's error during the check does not fail the check. */
 export type EndpointCheck = (read: ReadOne) => Promise<unknown>;
 
-/** Takes a node's answer to what it says; throws on what no honest node answers. */
+/** Parses a node's answer. Throws on an answer that no honest node gives. */
 export type ParseAnswer<T> = (answer: Json) => T;
 
 /** One read on the endpoint that {@link RpcClient.onOne} chose. */
 export type ReadOne = <T>(method: string, params: Json, parse: ParseAnswer<T>, options?: ReadOptions) => Promise<T>;
 
 /**
- * Thrown by a chain adapter out of `parse` or out of `use`: the endpoint that answered cannot serve this call, though
- * it answered well. Another is asked at once. `pauseMs` above 0 sets it aside for as long, unless no other is left; 0
- * is no blame, but for a node that is a little behind, until {@link RpcClient.caughtUp} says otherwise. When nobody else serves, the caller gets an RpcError
- * `malformed` with the reason.
+ * Thrown by a chain adapter out of `parse` or out of `use`: the endpoint answered well, but it cannot serve this call.
+ * Another endpoint is asked at once. A `pauseMs` above 0 sets the endpoint aside for so long, unless no other is left.
+ * With 0 the endpoint is not blamed: it counts as a little behind, until {@link RpcClient.caughtUp} says otherwise. If
+ * no other endpoint serves, the caller gets an RpcError `malformed` with the reason.
  */
 export class EndpointUnfit extends Error {
   readonly pauseMs: number;
@@ -110,8 +117,9 @@ export class EndpointUnfit extends Error {
 export class RpcError extends Error {
   /**
    * `node`: the node answered with a JSON-RPC error (`code`, `data`). `timeout`, `transport`, `http` (`status`),
-   * `malformed`: there was no usable answer, and the call may or may not have had its effect. `blocked`: the
-   * address guard refused the connection, nothing left. `limited`: the endpoint asked to be left alone, nothing left.
+   * `malformed`: there was no usable answer, and the call may or may not have had its effect. `blocked`: the address
+   * guard refused the connection, and nothing was sent. `limited`: the endpoint asked to be left alone, and nothing was
+   * sent.
    */
   readonly kind: 'node' | 'timeout' | 'transport' | 'http' | 'malformed' | 'blocked' | 'limited';
   readonly code: number | undefined;
@@ -132,7 +140,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Whether a node was there and said no: the method is not supported, the call reverts, and the like. */
+/** Whether a node answered with an error: the method is not supported, the call reverts, and the like. */
 export function isNodeError(error: unknown): error is RpcError {
   return error instanceof RpcError && error.kind === 'node';
 }

@@ -2,24 +2,25 @@ import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { type AddressGuard, type AddressPolicy, canonicalHost, createAddressGuard } from '../address-guard.ts';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
 
-/** Whom RPC calls may reach. */
+/** Which hosts RPC calls may reach. */
 export interface RpcPolicy extends AddressPolicy {
   /** The endpoints in the operator's files. */
   declared: readonly RpcUrl[];
 }
 
-/** The way to nodes, and the judge of their addresses. */
+/** The HTTP client for nodes, with the check of their addresses. */
 export interface RpcHttp extends HttpClient, Pick<AddressGuard, 'checkUrl'> {
-  /** Goes by other endpoints of the operator's files from now on. */
+  /** Replaces the endpoints of the operator's files from now on. */
   declare(declared: readonly RpcUrl[]): void;
 }
 
 const ADVICE = 'declare the endpoint in the configuration, or name its host in RPC_ALLOWED_HOSTS';
 
 /**
- * Opens the connections to nodes. What the operator has named, as the server of a declared endpoint or as an allowed
- * host, may lie inside unless the policy blocks that. All others came over the API, from who is trusted less, and stay
- * outside; their connections are never shared, so that what was opened under one guard is not used past the other.
+ * Opens the connections to nodes. The operator names hosts as servers of declared endpoints or as allowed hosts. These
+ * may have private addresses unless the policy blocks that. All other hosts came over the API, from clients that are
+ * trusted less, and must have public addresses. The two groups never share a connection. So a connection that was
+ * opened under one guard does not get past the other.
  */
 export function createRpcHttp({ declared, ...policy }: RpcPolicy): RpcHttp {
   let origins = originsOf(declared);

@@ -13,10 +13,12 @@ import type { RpcDialect } from './rpc-verdict.ts';
 
 /** Times in milliseconds. */
 export interface RequestSettings {
-  /** Of one request, from its leaving to the last byte of its answer; and of the wait for room before it. */
+  /**
+   * The limit of one request, from sending it to the last byte of its answer. Also that of the wait for room before it.
+   */
   timeoutMs: number;
   maxAnswerBytes: number;
-  /** The longest that a `Retry-After` is heeded. */
+  /** The longest `Retry-After` that is heeded. */
   pauseMs: number;
 }
 
@@ -42,17 +44,17 @@ export interface CallText {
 /** One HTTP request to one endpoint, with one call or a batch of them. Never retries. */
 export interface RpcRequest {
   textOf(method: string, params: Json): CallText;
-  /** Never throws: whatever comes of it is an entry for each of its calls, or that they were not taken together. */
+  /** Never throws. Returns an entry for each of the calls, or says that they were not taken together. */
   send(texts: readonly CallText[]): Promise<BatchReading>;
 }
 
 /**
- * The longest answer to several calls: what they ask for is small. One that is longer is refused, and its calls are asked
- * again in smaller company, at last alone, where the limit is that of one answer.
+ * The longest answer to several calls, which usually ask for little. A longer answer is refused, and its calls are sent
+ * again in smaller batches, at last alone. A call that is alone has the limit of a single answer.
  */
 const BATCH_ANSWER_BYTES = 4 * 1_048_576;
 
-/** How long the reading of an answer may keep others from their turn, in milliseconds. */
+/** How long reading an answer may block the event loop at a time, in milliseconds. */
 const TURN_MS = 2;
 
 /** Opens nothing before the first call. */
@@ -82,7 +84,7 @@ export function createRpcRequest(parts: RequestParts): RpcRequest {
     return { status, body: await parseLargeJson(body, pause).catch(() => undefined) };
   }
 
-  /** What is not of this layer stays what it is. */
+  /** Errors of other layers stay unchanged. */
   function failureOf(error: unknown): unknown {
     if (!(error instanceof HttpFailure)) return error;
     const kind = error.kind === 'too-large' ? 'malformed' : error.kind;

@@ -3,13 +3,13 @@ import { EndpointUnfit, isNodeError, RpcError } from './rpc-client.ts';
 /** What a failed call means. */
 export interface RpcVerdict {
   /**
-   * `permanent`: the call as it is will never succeed, anywhere. `state`: what the chain or the pool is like at the
-   * moment stands against it, on every node that sees the same. `endpoint`: this endpoint will not or cannot serve it.
+   * `permanent`: the call as it is will never succeed, anywhere. `state`: the present state of the chain or the pool
+   * rules the call out, on every node that sees the same. `endpoint`: this endpoint will not or cannot serve the call.
    * `transport`: there was no usable answer.
    */
   meaning: 'permanent' | 'state' | 'endpoint' | 'transport';
   /**
-   * What is left to try for a call without effect. `final`: another try would hear the same. `elsewhere`: another
+   * What is left to try for a call without effect. `final`: another try would get the same answer. `elsewhere`: another
    * endpoint may serve. `again`: any endpoint may serve, this one too after a while.
    */
   retry: 'final' | 'elsewhere' | 'again';
@@ -21,17 +21,17 @@ export interface RpcVerdict {
 
 const PERMANENT: RpcVerdict = { meaning: 'permanent', retry: 'final', countsAgainst: false, overload: false };
 const STATE: RpcVerdict = { meaning: 'state', retry: 'final', countsAgainst: false, overload: false };
-/** It has not what is asked for; others may have. */
+/** The endpoint lacks what is asked for; others may have it. */
 const LACKS: RpcVerdict = { meaning: 'endpoint', retry: 'elsewhere', countsAgainst: false, overload: false };
-/** It refuses us: key, plan, quota, address. */
+/** The endpoint refuses us: key, plan, quota, address. */
 const REFUSES: RpcVerdict = { meaning: 'endpoint', retry: 'elsewhere', countsAgainst: true, overload: false };
 const TROUBLED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: false };
-/** It was asked too much within some time, so that it is left alone for a while. */
+/** The endpoint was asked too much within some time, so it is left alone for a while. */
 const LIMITING: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: true };
 const OVERLOADED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: true };
 const BROKEN: RpcVerdict = { meaning: 'transport', retry: 'again', countsAgainst: true, overload: false };
 const SILENT: RpcVerdict = { meaning: 'transport', retry: 'again', countsAgainst: true, overload: true };
-/** It was not asked, because it said that it is asked too much. */
+/** The endpoint was not asked, because it said before that it is asked too much. */
 const LIMITED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: false, overload: false };
 const BLOCKED: RpcVerdict = { meaning: 'transport', retry: 'elsewhere', countsAgainst: false, overload: false };
 
@@ -39,16 +39,16 @@ const BLOCKED: RpcVerdict = { meaning: 'transport', retry: 'elsewhere', countsAg
 export type Blame =
   /** The request: no node ever answers it. */
   | 'request'
-  /** The state of the chain or of the pool: it is against the request now, on every node that sees the same. */
+  /** The state of the chain or of the pool: it rules the request out now, on every node that sees the same. */
   | 'state'
   /** The endpoint: it is in trouble. */
   | 'endpoint'
-  /** Nobody: the endpoint has not what is asked for, and others may have it. */
+  /** Nobody: the endpoint lacks what is asked for, and others may have it. */
   | 'nobody';
 
-/** What the nodes of one family say, beside what every gateway says. It holds before that. */
+/** How to read the errors of one family's nodes. This comes before what every gateway says. */
 export interface RpcDialect {
-  /** The first that fits holds. A text holds before each code. */
+  /** The first text that matches counts. Texts come before codes. */
   texts: readonly (readonly [Blame, RegExp])[];
   codes: ReadonlyMap<number, Blame>;
 }
@@ -64,8 +64,8 @@ const BLAMED: Readonly<Record<Blame, RpcVerdict>> = {
 };
 
 /**
- * What gateways say of themselves, by what it means; the first that fits holds, and it holds before codes and statuses,
- * which they choose freely. The corpus of the tests has the texts and where each comes from.
+ * The meaning of the gateways' own error texts. The first match counts. Texts come before codes and statuses, which
+ * gateways choose freely. The corpus of the tests has the texts and where each comes from.
  */
 const TEXTS: readonly (readonly [RpcVerdict, RegExp])[] = [
   [
@@ -87,7 +87,7 @@ const TEXTS: readonly (readonly [RpcVerdict, RegExp])[] = [
   ],
 ];
 
-/** Codes of JSON-RPC 2.0 section 5.1, and those with which gateways of all families limit. */
+/** Codes of JSON-RPC 2.0 section 5.1, and the codes with which gateways of all families limit requests. */
 const CODES: ReadonlyMap<number, RpcVerdict> = new Map([
   [-32_700, PERMANENT],
   [-32_600, PERMANENT],
@@ -121,7 +121,7 @@ export function judgeFailure(error: RpcError, dialect: RpcDialect): RpcVerdict {
   }
 }
 
-/** Whether what came of a call speaks against the endpoint that it went to. */
+/** Whether the outcome of a call counts against the endpoint that it went to. */
 export function speaksAgainst(answer: PromiseSettledResult<unknown>, dialect: RpcDialect): boolean {
   if (answer.status === 'fulfilled' || !(answer.reason instanceof RpcError)) return false;
   return judgeFailure(answer.reason, dialect).countsAgainst;
@@ -132,7 +132,9 @@ export function asksForLess(error: unknown, dialect: RpcDialect): error is RpcEr
   return error instanceof RpcError && judgeFailure(error, dialect) === LIMITING;
 }
 
-/** Whether a node answered that it does not tell this: pruned, not there yet, not to be asked. It is not in trouble. */
+/**
+ * Whether a node answered that it cannot tell this: pruned, not there yet, or not allowed. The node is not in trouble.
+ */
 export function isDenial(error: unknown, dialect: RpcDialect): boolean {
   if (!isNodeError(error)) return false;
   const { retry, countsAgainst } = judgeNodeError(error, dialect);

@@ -2,7 +2,7 @@ import type { BroadcastOutcome } from '../../chains/chain-client.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 
-/** Why a transaction waits that could go on in another moment. */
+/** Why a transaction waits. */
 export type ParkCause = 'price' | 'balance' | 'budget' | 'sequence' | 'error' | 'other';
 
 /** A transaction that waits. */
@@ -18,13 +18,13 @@ interface Entry {
   refusals: number;
   refusedSince: number;
   wantsDearer: boolean;
-  /** Whether a node is known not to have it, though one took it or had no room. */
+  /** Whether a node is known not to have the transaction, although a node took it or had no room for it before. */
   isMissing: boolean;
   restsUntil: number;
   parked: Parked | null;
-  /** Since when the chain shows that its sequence is used, and not by what; null while it does not. */
+  /** Since when the chain shows the sequence as used, but not by which transaction; null while it does not. */
   unprovedSince: number | null;
-  /** What nodes have said of the latest attempt, each once. */
+  /** The kinds of answers that nodes gave to the latest attempt. */
   told: ReadonlySet<BroadcastOutcome['kind']>;
 }
 
@@ -42,9 +42,9 @@ const NEW: Entry = {
 };
 
 /**
- * What a lane remembers of its offers to nodes and of its failures. It only decides about pauses and when a dearer
- * attempt is due: losing it in a restart costs nothing but offers of the same bytes. Times are of a clock that never
- * goes back.
+ * Remembers a lane's offers to nodes, and its failures. It decides only about pauses and about when a dearer attempt is
+ * due. Losing it in a restart costs nothing but repeated offers of the same bytes. Times are of a clock that never goes
+ * back.
  */
 export class BroadcastHistory {
   readonly #entries = new Map<string, Entry>();
@@ -67,7 +67,7 @@ export class BroadcastHistory {
     }));
   }
 
-  /** Every node that answered refuses the bytes for what they are. */
+  /** Every node that answered refused the bytes because of their content. */
   refused(transactionId: string, elapsed: number): void {
     this.#change(transactionId, ({ refusals, refusedSince }) => ({
       refusals: refusals + 1,
@@ -75,14 +75,14 @@ export class BroadcastHistory {
     }));
   }
 
-  /** The node that is asked next does not have the bytes: they are to be offered again now. */
+  /** A node does not have the bytes: they are to be offered again now. */
   missing(transactionId: string): void {
     this.#change(transactionId, () => ({ isMissing: true }));
   }
 
   /**
-   * It was not offered: nodes have no room for what comes before it.
-   * @returns false when that is so since the last attempt, or nodes said so themselves
+   * The transaction was not offered, because nodes have no room for one before it.
+   * @returns false when this was noted since the last attempt already, or nodes said so themselves
    */
   heldBack(transactionId: string): boolean {
     const isNews = this.isNews(transactionId, 'busy');
@@ -94,7 +94,7 @@ export class BroadcastHistory {
     return this.#entries.get(transactionId)?.isMissing ?? false;
   }
 
-  /** Nodes ask for more than the bytes pay. */
+  /** Nodes ask for a higher fee than the bytes pay. */
   tooCheap(transactionId: string): void {
     this.#change(transactionId, () => ({ wantsDearer: true }));
   }
@@ -105,8 +105,8 @@ export class BroadcastHistory {
   }
 
   /**
-   * The same, as the price or the balance does not allow one now.
-   * @returns false when that has been so, for the same cause, since the last attempt
+   * Like {@link restUntil}, with the cause for which the transaction waits.
+   * @returns false when it has waited for the same cause since the last attempt
    */
   park({ id, relayerId, networkType }: Transaction, cause: ParkCause, elapsed: number): boolean {
     const before = this.#entries.get(id)?.parked?.cause;
@@ -114,18 +114,18 @@ export class BroadcastHistory {
     return before !== cause;
   }
 
-  /** The chain shows that its sequence is used, and the endpoints cannot prove by what. */
+  /** The chain shows the transaction's sequence as used, and the endpoints cannot prove by which transaction. */
   unproved(transactionId: string, elapsed: number): void {
     this.#change(transactionId, ({ unprovedSince }) => ({ unprovedSince: unprovedSince ?? elapsed }));
   }
 
-  /** The chain shows again that its sequence is free. */
+  /** The chain shows the transaction's sequence as free again. */
   freed(transactionId: string): void {
     if ((this.#entries.get(transactionId)?.unprovedSince ?? null) === null) return;
     this.#change(transactionId, () => ({ unprovedSince: null, parked: null }));
   }
 
-  /** Whether it has been unproved for so long that only looking for it can help. */
+  /** Whether the transaction has been unproved for `forMs` or longer. Then only looking for it can help. */
   isUnproved(transactionId: string, elapsed: number, forMs: number): boolean {
     const since = this.#entries.get(transactionId)?.unprovedSince ?? null;
     return since !== null && elapsed - since >= forMs;
@@ -136,12 +136,12 @@ export class BroadcastHistory {
     return this.#entries.get(transactionId)?.parked?.cause;
   }
 
-  /** All that wait. */
+  /** All transactions that wait. */
   parked(): Parked[] {
     return [...this.#entries.values()].flatMap(({ parked }) => parked ?? []);
   }
 
-  /** Whether this is the first time that nodes say so of the latest attempt. */
+  /** Notes an answer of nodes to the latest attempt. Returns whether it is the first of its kind. */
   isNews(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
     const told = this.#entries.get(transactionId)?.told;
     if (told?.has(outcome) === true) return false;
@@ -149,23 +149,23 @@ export class BroadcastHistory {
     return true;
   }
 
-  /** Whether nodes have said so of the latest attempt. */
+  /** Whether nodes have given this answer to the latest attempt. */
   hasHeard(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
     return this.#entries.get(transactionId)?.told.has(outcome) ?? false;
   }
 
-  /** Whether the latest attempt was offered and a node would not have it. */
+  /** Whether the latest attempt was offered and a node did not take it. */
   wasNotTaken(transactionId: string): boolean {
     return (this.#entries.get(transactionId)?.told.size ?? 0) > 0;
   }
 
-  /** Whether a node has said of the latest attempt that it does not take it, not only nothing. */
+  /** Whether a node has answered that it does not take the latest attempt. No answer does not count. */
   wasTurnedAway(transactionId: string): boolean {
     const told = this.#entries.get(transactionId)?.told ?? NEW.told;
     return [...told].some((outcome) => outcome !== 'unknown');
   }
 
-  /** A further attempt was signed: what nodes said of the earlier one says nothing of it. */
+  /** A further attempt was signed. What nodes said of the earlier one does not apply to it. */
   signedAnew(transactionId: string): void {
     this.#change(transactionId, ({ unprovedSince }) => ({ ...NEW, unprovedSince }));
   }
@@ -176,7 +176,7 @@ export class BroadcastHistory {
     return acceptedAt === null || elapsed - acceptedAt >= reofferMs;
   }
 
-  /** Whether the bytes were refused often enough and for long enough to believe that nobody will ever take them. */
+  /** Whether the bytes were refused often enough and for long enough to believe that no node will ever take them. */
   isHopeless(transactionId: string, elapsed: number, refusalMs: number): boolean {
     const { refusals, refusedSince } = this.#entries.get(transactionId) ?? NEW;
     return refusals >= REFUSALS_BELIEVED && elapsed - refusedSince >= refusalMs;

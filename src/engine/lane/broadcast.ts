@@ -6,16 +6,16 @@ import { applyToOpen, clientsOf, isDue, type LaneStep, latestOf, unmined } from 
 import type { Change, OpenEntry } from './ledger.ts';
 import { isOrdered, offerRound } from './offer-round.ts';
 
-/** What came of a round of offers. */
+/** The result of a round of offers. */
 export interface Offers {
   offered: number;
-  /** Those that no node took, to be looked for on the chain: one of their attempts may be there. */
+  /** Transactions that no node took. They are looked for on the chain, because one of their attempts may be there. */
   notTaken: OpenEntry[];
 }
 
 /**
- * Offers stored bytes to the nodes, lowest sequence first: what is due and was never taken, and what a node took long
- * ago and is in no block. Only bytes that are committed ever get here.
+ * Offers stored bytes to the nodes, lowest sequence first. Offers due transactions that no node has taken yet, and
+ * those that a node took long ago and that are in no block. Only committed bytes ever get here.
  */
 export async function offer(step: LaneStep): Promise<Offers> {
   const due = unmined(step).filter((entry) => needsOffer(step, entry));
@@ -31,8 +31,8 @@ export async function offer(step: LaneStep): Promise<Offers> {
 }
 
 /**
- * Whether the latest attempt goes to a node now: it is due, or the pool is known not to have it, and no node took it
- * lately. Of a transaction that is to have no effect, only a noop is offered.
+ * Whether to offer the latest attempt now: it is due and no node took it lately, or the pool is known not to have it. A
+ * transaction that is to have no effect is offered only as a noop.
  */
 function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   const latest = latestOf(entry);
@@ -49,7 +49,7 @@ function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
 
 type Outcomes = Map<OpenEntry, BroadcastOutcome>;
 
-/** The latest attempt of each, all that share endpoints in one go. */
+/** Offers the latest attempt of each transaction. Attempts that share endpoints go in one call. */
 async function broadcast(step: LaneStep, entries: readonly OpenEntry[]): Promise<Outcomes> {
   const outcomes: Outcomes = new Map();
   const groups = new Map<ChainClient, { entry: OpenEntry; attempt: Attempt }[]>();
@@ -89,7 +89,9 @@ async function offerGroup(client: ChainClient, attempts: readonly Attempt[]): Pr
   }
 }
 
-/** A node misses something below: all that we have below goes to it once more, and then what it missed that for. */
+/**
+ * Handles nodes that lack a lower sequence. Offers all our lower transactions once more, and then those that need them.
+ */
 async function offerLower(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<void> {
   const isAhead = (entry: OpenEntry) => outcomes.get(entry)?.kind === 'anchor-ahead';
   const ahead = entries.filter(isAhead);
@@ -102,19 +104,19 @@ async function offerLower(step: LaneStep, entries: readonly OpenEntry[], outcome
   }
 }
 
-/** Whether its latest attempt is to be in a block: of what is to have no effect, only one that does nothing. */
+/** Whether the latest attempt is to get into a block. For a transaction that is to have no effect, only a noop is. */
 export function isWanted(entry: OpenEntry): boolean {
   return entry.transaction.noopEnd === null || latestOf(entry)?.purpose === 'noop';
 }
 
-/** Whether nodes had no room for it, and none has appeared since. */
+/** Whether nodes had no room for the transaction, and no room has appeared since. */
 function waitsForRoom(step: LaneStep, entry: OpenEntry, outcomes: Outcomes): boolean {
   return (
     outcomes.get(entry)?.kind === 'busy' && isOrdered(entry) && !step.memory.offers.isMissing(entry.transaction.id)
   );
 }
 
-/** What is above one that waits for room comes with it. */
+/** Puts off transactions above one that waits for room (`blocker`). They become due together with it. */
 async function holdBack(step: LaneStep, entries: readonly OpenEntry[], blocker: OpenEntry | undefined): Promise<void> {
   const until = blocker && step.open.entries.get(blocker.transaction.id)?.transaction;
   if (until === undefined) return;
@@ -131,7 +133,7 @@ async function holdBack(step: LaneStep, entries: readonly OpenEntry[], blocker: 
   await applyToOpen(step, changes);
 }
 
-/** Writes what came of the round. */
+/** Stores the outcomes of the round. Returns the transactions that no node took. */
 async function note(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<OpenEntry[]> {
   const changes = entries.map((entry) => changeFor(step, entry, outcomes.get(entry) ?? SILENT));
   await applyToOpen(step, changes);
@@ -142,7 +144,7 @@ async function note(step: LaneStep, entries: readonly OpenEntry[], outcomes: Out
     .filter((entry) => entry !== undefined);
 }
 
-/** Those that nodes had no room for before they took one above: room appeared amid the round. */
+/** Transactions that nodes had no room for before they took a later one: room appeared during the round. */
 function roomLeft(entries: readonly OpenEntry[], outcomes: Outcomes): OpenEntry[] {
   const last = entries.findLastIndex((entry) => isOrdered(entry) && outcomes.get(entry)?.kind === 'accepted');
   return entries
@@ -182,7 +184,7 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
   };
 }
 
-/** Why a transaction is to have no effect stays its reason, whatever nodes say of the noop. */
+/** Keeps the reason why a transaction is to have no effect, whatever nodes say of its noop. */
 function reasonUnlessWithdrawn(noopEnd: string | null, statusReason: string | null): { statusReason?: string | null } {
   return noopEnd === null ? { statusReason } : {};
 }

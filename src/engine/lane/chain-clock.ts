@@ -3,13 +3,13 @@ import { messageOf } from '../../domain/errors.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Log } from '../../observability/log.ts';
 
-/** What a lane's chain says the time is, asked for seldom. */
+/** The time that a lane's chain tells, cached. */
 export class ChainClock {
   #read: { at: Timestamp | undefined; until: number } | undefined;
 
   /**
-   * When the chain's latest block was made, no older than so many milliseconds; undefined when no node tells. That is
-   * kept for as long, so that a node which hangs is not waited for again and again.
+   * Returns when the chain's latest block was made; undefined when no node tells. Either result is kept for `keepMs`
+   * milliseconds, so that a node that hangs is not waited for again and again.
    * @param elapsed by a clock that never goes back
    */
   async at(

@@ -8,9 +8,9 @@ import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 
 /**
- * Signs the next attempt of each transaction that is in no block and needs one. What has expired, was canceled or is
- * refused by every node gets a noop. What the network is silent about gets a dearer attempt. Noops come first, and a call
- * signs a batch at most: requests of clients are looked at before the next.
+ * Signs the next attempt of each transaction that is in no block and needs one. A transaction that has expired, was
+ * canceled or is refused by every node gets a noop. One that the network is silent about gets a dearer attempt. Noops
+ * come first. A call signs a batch at most, so that clients' requests are looked at before the next batch.
  * @returns how many were tried
  */
 export async function signDue(step: LaneStep): Promise<number> {
@@ -25,15 +25,15 @@ export async function signDue(step: LaneStep): Promise<number> {
   return batch.length;
 }
 
-/** What becomes of one that was not signed, if anything. */
+/** The change of a transaction whose attempt was not signed, if any. */
 function unsigned(step: LaneStep, { entry, attempt }: Wanted, outcome: AttemptOutcome): Change | undefined {
   const { transaction } = entry;
   if (outcome.kind === 'signed' || outcome.kind === 'later') return undefined;
-  // No price would bring it into a block.
+  // No price would bring the transaction into a block.
   if (outcome.kind === 'refused' && attempt.purpose === 'bump') {
     return withdraw(step, transaction, 'failed', 'refused', outcome.reason);
   }
-  // The bytes that there are stay on offer.
+  // The earlier attempts stay on offer.
   const cause = outcome.kind === 'refused' ? 'other' : outcome.cause;
   const isNew = step.memory.offers.park(transaction, cause, step.clock.elapsed() + step.timing.furtherMs);
   if (transaction.noopEnd !== null) return undefined;
@@ -55,8 +55,8 @@ async function allDue(step: LaneStep): Promise<Wanted[]> {
 }
 
 /**
- * Those that no price brings into a block now: below them a sequence is missing, or its transaction is one that no node
- * has taken. What they wait for is its turn.
+ * Transactions that wait for a lower sequence: it is missing, or no node has taken its transaction. No price brings
+ * them into a block before that.
  */
 function waitingForLower(step: LaneStep): Set<OpenEntry> {
   const waiting = new Set<OpenEntry>();
@@ -72,7 +72,7 @@ function waitingForLower(step: LaneStep): Set<OpenEntry> {
   return waiting;
 }
 
-/** Those whose effect nobody wants any more, or nobody will take: from here on only a noop is offered. */
+/** Withdraws transactions that have expired or that no node will take. From then on only a noop is offered. */
 async function withdrawals(step: LaneStep): Promise<Change[]> {
   const changes: Change[] = [];
   for (const { transaction } of unmined(step)) {
@@ -109,7 +109,7 @@ async function dueOf(step: LaneStep, entry: OpenEntry): Promise<NewAttempt | und
   if (latest === undefined) return undefined;
   if (noopEnd !== null && latest.purpose !== 'noop') return { purpose: 'noop' };
   if (latest.purpose === 'noop') {
-    // Nothing else can take the sequence, so one that is refused is made anew.
+    // Only a noop can take the sequence, so a refused one is made again.
     const isRefused = step.memory.offers.isHopeless(id, step.clock.elapsed(), step.timing.refusalMs);
     if (isRefused) return { purpose: 'noop' };
   }
@@ -117,18 +117,18 @@ async function dueOf(step: LaneStep, entry: OpenEntry): Promise<NewAttempt | und
   return { purpose: latest.purpose === 'noop' ? 'noop' : 'bump' };
 }
 
-/** Whether another attempt of the transaction can take the place of those that there are. */
+/** Whether a further attempt can replace the present attempts of the transaction. */
 export async function canReplace(step: LaneStep, entry: OpenEntry, purpose: NewAttempt['purpose']): Promise<boolean> {
   try {
     const { sender, ...observed } = await observedOf(step, entry);
     return sender.client.replacement?.can(observed, purpose) ?? false;
   } catch {
-    // Its relayer or network is not there at the moment: nothing can be signed either.
+    // The relayer or its network is not available now, so nothing can be signed either.
     return false;
   }
 }
 
-/** Whether the network has been silent about the latest attempt for longer than it is usually. */
+/** Whether the network has been silent about the latest attempt for longer than usual. */
 async function isOverdue(step: LaneStep, entry: OpenEntry): Promise<boolean> {
   const latest = latestOf(entry);
   if (latest === undefined || latest.acceptedAt === null) return false;
@@ -138,7 +138,7 @@ async function isOverdue(step: LaneStep, entry: OpenEntry): Promise<boolean> {
     const { replacement } = observed.sender.client;
     return replacement !== undefined && silentFor >= replacement.patienceMs(observed);
   } catch {
-    // Its relayer or network is not there at the moment: nothing can be priced either.
+    // The relayer or its network is not available now, so nothing can be priced either.
     return false;
   }
 }

@@ -6,16 +6,16 @@ import { canReplace, withdraw } from './due-attempts.ts';
 import { applyToOpen, isAside, type LaneStep, renewedOf } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 
-/** `Sent` and the like, as the reference names statuses in its messages. */
+/** The refusal of an intent. It names statuses as the reference does in its messages, for instance `Sent`. */
 export function stateRefusal(kind: IntentAction['kind'], { status }: Transaction): string {
   const current = status.charAt(0).toUpperCase() + status.slice(1);
   return `Invalid transaction state for ${kind}_transaction. Current: ${current}, Expected one of: [Pending, Sent, Submitted]`;
 }
 
 /**
- * Carries out what clients want of running transactions, for each in the order in which they asked. What cannot be done
- * any more is refused, and the transaction goes on as it was; what cannot be done now waits. One batch of replacements
- * is made at most, so that who cancels need not wait for all.
+ * Carries out clients' intents for running transactions, for each in the order in which they asked. An intent that is
+ * no longer possible is refused, and its transaction goes on as it was. One that is not possible now waits. A round
+ * signs one batch of replacements at most, so that a client who cancels need not wait for all.
  * @returns how many were settled
  */
 export async function carryOut(step: LaneStep, intents: readonly Intent[]): Promise<number> {
@@ -82,7 +82,7 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   const { transaction } = entry;
   if (transaction.status === 'mined') return { refusal: stateRefusal(action.kind, transaction) };
   if (action.kind === 'cancel') {
-    // What is to have no effect already keeps the reason that it has.
+    // A transaction that is to have no effect already keeps its reason.
     if (transaction.noopEnd !== null) return { change: { transaction, set: {}, settles } };
     const reason = (await canReplace(step, entry, 'noop'))
       ? 'Transaction canceled by user, replacing with NOOP'
@@ -93,16 +93,19 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   if (transaction.noopEnd !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.noopEnd]}` };
   if (!(await canReplace(step, entry, 'replace')))
     return { refusal: 'Cannot replace: it is signed, and nothing can take its place' };
-  // Its while begins now, whether it is tried or not.
+  // The time limit of the intent begins now, whether or not the intent is tried.
   step.memory.ages.watched(String(settles), step.clock.elapsed());
-  // What could not be done a moment ago is not asked of the nodes again in every step.
+  // Nodes are not asked again in every step for what failed a moment ago.
   if (step.memory.offers.isResting(transaction.id, step.clock.elapsed())) return 'later';
   const { request, validUntil } = action;
   const set = validUntil === null ? {} : { validUntil };
   return { replacement: { entry, attempt: { purpose: 'replace', request }, kind: 'replaced', settles, set } };
 }
 
-/** No attempt of it can execute, so it just ends, or is another one from now on. */
+/**
+ * Changes a pending transaction. No attempt of it can execute, so a cancel just ends it, and a replacement just changes
+ * its request.
+ */
 async function changePending(
   step: LaneStep,
   { action, position: settles }: Intent,
@@ -115,7 +118,7 @@ async function changePending(
     const set = { status: 'canceled', noopEnd: 'canceled', statusReason, nextActionAt: null } as const;
     return { transaction, set, decision: { kind: 'canceled', text }, settles };
   }
-  // What the earlier request waited for says nothing of this one.
+  // What the earlier request waited for does not apply to the new one.
   step.memory.offers.forget(transaction.id);
   const { request, validUntil } = action;
   const set = { request, ...(validUntil === null ? {} : { validUntil }), nextActionAt: step.clock.now() };

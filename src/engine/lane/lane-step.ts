@@ -20,22 +20,22 @@ export interface LaneStep {
   readonly ledger: Ledger;
   readonly read: LaneReads;
   readonly senders: Senders;
-  /** What is under way; kept current by the parts of the step. */
+  /** The lane's open transactions. Each part of the step keeps them current. */
   readonly open: OpenTransactions;
   readonly memory: LaneMemory;
   readonly clock: StepClock;
   readonly life: StepLife;
-  /** Has a relayer's chain looked at again: it may not be what it was. */
+  /** Has a relayer's chain checked again, because it may have changed. */
   recheck(relayerId: string): void;
   /** A new UUID v4. */
   newId(): string;
-  /** The family's pace, and the engine's where that says nothing. */
+  /** The chain family's pace; the engine's for values that the family does not set. */
   readonly timing: EngineTiming;
   random(): number;
   readonly log: Log;
 }
 
-/** What a lane asks the store for besides what it keeps in memory. */
+/** The reads with which a lane asks the store for what it does not keep in memory. */
 export type LaneReads = Pick<Reader, 'attempts' | 'budgeted' | 'chainIdentity' | 'children' | 'transactionOfLane'>;
 
 /** What time it is. */
@@ -44,40 +44,40 @@ export interface StepClock {
   now(): Timestamp;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
-  /** When the chain's latest block was made, as it was told lately; undefined where nobody tells. */
+  /** When the chain's latest block was made, from a recent answer; undefined when no node tells. */
   chainTime(ask: () => Promise<ChainMoment>): Promise<Timestamp | undefined>;
 }
 
 /** Whether the step goes on. */
 export interface StepLife {
   /**
-   * Whether the step begins nothing more and offers nothing: the engine is to end, the lane may be another's by now, or
-   * the picture of the open transactions is in doubt.
+   * Whether the step must begin and offer nothing more: the engine is to end, another instance may have the lane by
+   * now, or `open` may not match the store.
    */
   isEnding(): boolean;
-  /** The picture of the open transactions may not be what the store holds. The step ends, the next one reads it anew. */
+  /** Notes that `open` may not match the store. The step ends, and the next one reads the open transactions again. */
   distrust(): void;
   /** Called at each moment of a transaction's life. */
   passes(moment: LifeStep): void;
 }
 
-/** The open transactions that are not in a block and can still be, by sequence. */
+/** The open transactions that are in no block but still can be, by sequence. */
 export function unmined(step: LaneStep): OpenEntry[] {
   const isSigned = ({ transaction: { status } }: OpenEntry) => status === 'sent' || status === 'submitted';
   return step.open.bySequence.filter((entry) => isSigned(entry) && !isAside(step, entry));
 }
 
 /**
- * Whether its sequence has been used for a while and nobody can prove by what. One of its attempts may have done it, so it
- * stays open; but no offer and no further attempt can change anything, and nothing else waits for it.
+ * Whether the transaction's sequence has been used for a while and nobody can prove by which transaction. One of its
+ * own attempts may have used it, so it stays open. But no offer and no further attempt can change anything, and nothing
+ * else waits for it.
  */
 export function isAside({ memory, clock, timing }: LaneStep, { transaction }: OpenEntry): boolean {
   return memory.offers.isUnproved(transaction.id, clock.elapsed(), timing.unprovedMs);
 }
 
 /**
- * Commits changes and brings the step's picture of the open transactions up to date. One that is final, or pending again,
- * leaves it.
+ * Commits changes and updates the step's open transactions. One that is final, or pending again, is removed from them.
  * @returns the changed transactions as they are now, by id
  */
 export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<Map<string, Transaction>> {
@@ -99,7 +99,7 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
   return applied;
 }
 
-/** Of pending transactions, those that were signed before and whose attempts have all died, by id. */
+/** The ids of pending transactions that were signed before and whose attempts have all died. */
 export async function renewedOf(
   { read }: Pick<LaneStep, 'read'>,
   pending: readonly Transaction[],
@@ -109,15 +109,15 @@ export async function renewedOf(
   return new Set((await read.attempts(...ids)).map(({ transactionId }) => transactionId));
 }
 
-/** Nothing is remembered of a transaction that has ended. */
+/** Forgets a transaction that has ended. */
 export function forget(step: Pick<LaneStep, 'memory'>, transactionId: string): void {
   step.memory.offers.forget(transactionId);
   step.memory.ages.forget(transactionId);
 }
 
 /**
- * The clients through which the lane's account can be served, the given one first: signed bytes belong to an account on a
- * chain and not to the endpoints of the relayer that asked for them.
+ * The clients that can serve the lane's account, the given one first. Other relayers' clients can serve it too: signed
+ * bytes belong to an account on a chain, not to one relayer's endpoints.
  */
 export async function clientsOf(step: LaneStep, first: ChainClient): Promise<ChainClient[]> {
   const relayers = new Set([...step.open.entries.values()].map(({ transaction }) => transaction.relayerId));
@@ -127,8 +127,8 @@ export async function clientsOf(step: LaneStep, first: ChainClient): Promise<Cha
 }
 
 /**
- * What the first of the lane's clients says whose network answers.
- * @throws what the given client threw, when none does
+ * Asks the lane's clients one after the other and returns the first answer.
+ * @throws what the given client threw, when no client answers
  */
 export async function askAny<T>(
   step: LaneStep,
@@ -142,19 +142,19 @@ export async function askAny<T>(
       try {
         return await ask(client);
       } catch {
-        // The first one's trouble is what the relayer's operator has to know.
+        // Only the given client's error is thrown: the relayer's operator has to know it.
       }
     }
     throw error;
   }
 }
 
-/** The attempt that stands for the transaction now. */
+/** The latest attempt. It stands for the transaction now. */
 export function latestOf({ attempts }: OpenEntry): Attempt | undefined {
   return attempts.at(-1);
 }
 
-/** The entry as a chain's client looks at it. */
+/** The entry in the form that a chain's client takes, with its sender. */
 export async function observedOf(step: LaneStep, entry: OpenEntry): Promise<ObservedEntry & { sender: Sender }> {
   const sender = await step.senders.of(entry.transaction.relayerId);
   return { ...entry, account: sender.account, sender };
@@ -169,7 +169,7 @@ function withNews(attempts: Attempt[], { accepted, died }: Pick<Change, 'accepte
   }));
 }
 
-/** How long ago a stored date was, in milliseconds, whatever the clock did since it was first asked for. */
+/** The age of a stored date in milliseconds. Setting the clock after the first call does not change it. */
 export function ageOf(step: LaneStep, key: string, at: Timestamp): number {
   return step.memory.ages.of(key, at, { now: step.clock.now(), elapsed: step.clock.elapsed() });
 }

@@ -38,12 +38,12 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | '
   onFault(networkType: string): void;
 }
 
-/** What a wake-up led to: `elsewhere` when the lane is another instance's. What `rests` has to be woken once more. */
+/** The result of a wake-up. `elsewhere`: another instance has the lane. `rests`: the lane has to be woken once more. */
 export type LaneWake = 'ran' | 'rests' | 'not now' | 'elsewhere';
 
 /**
- * The one owner of an account's order on one chain, for as long as it has the lane's lease. It runs while the store has
- * something due for it, one step at a time, and keeps nothing in memory that the store does not hold.
+ * The only owner of the order of an account's transactions on one chain, for as long as it has the lane's lease. Runs
+ * one step at a time while the store has something due for it. Everything that must last is in the store.
  */
 export class Lane {
   readonly #key: string;
@@ -52,7 +52,7 @@ export class Lane {
   #timing: EngineTiming;
   #memory: LaneMemory;
   readonly #chainClock = new ChainClock();
-  /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
+  /** Kept from step to step: while the lease lasts, nothing else changes the lane's open transactions. */
   #open: OpenTransactions | null = null;
   #running: Promise<LaneWake> | null = null;
   #lease: HeldLease | null = null;
@@ -71,7 +71,7 @@ export class Lane {
     this.#endedAt = deps.elapsed();
   }
 
-  /** Runs the lane until it has nothing more to do now. One that runs already, rests or is closed does not. */
+  /** Runs the lane until it has nothing more to do now. Does not start a lane that runs already, rests or is closed. */
   async wake(): Promise<LaneWake> {
     if (this.#running !== null) {
       this.#again = true;
@@ -87,12 +87,12 @@ export class Lane {
     return outcome;
   }
 
-  /** Since when the lane has done nothing, on the clock that never goes back; null while it runs. */
+  /** When the lane last ended its work, on the clock that never goes back; null while it runs. */
   get idleSince(): number | null {
     return this.#running === null ? this.#endedAt : null;
   }
 
-  /** What waits in the lane for another moment, as far as it is known: of a lane that is ours. */
+  /** The lane's waiting transactions, as far as they are known; none when another instance has the lane. */
   get parked(): Parked[] {
     return this.#lease?.isLive() === true ? this.#memory.offers.parked() : [];
   }
@@ -135,7 +135,7 @@ export class Lane {
     return 'ran';
   }
 
-  /** While the lane is another's, what is known of its transactions may come to an end unseen. */
+  /** Drops what is known of the lane's transactions: they may have ended under another instance. */
   #forget(): void {
     this.#open = null;
     this.#memory = new LaneMemory(this.#timing.driftMs);
@@ -166,14 +166,14 @@ export class Lane {
     await look(step, placed);
     const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
 
-    // Read now: what clients asked of it meanwhile counts.
+    // Read only now, so that what clients asked for until now counts.
     const pending = await this.#pending(step, now);
     if (pending.length > 0) step.life.passes('found');
     const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
     const mayHaveGaps = waits && (pending.length === 0 || this.#memory.planner.isContradicted);
     const further = (await signDue(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
     await markMissing(step);
-    // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
+    // Offers one batch while the next is priced and signed. The next step offers what is signed here.
     const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
     await look(step, notTaken);
 
@@ -186,7 +186,7 @@ export class Lane {
     return moved;
   }
 
-  /** What may be signed now: of each kind of anchor as much as nodes and the chain bear. */
+  /** The transactions that may be signed now: of each kind of anchor as many as nodes and the chain bear. */
   async #pending(step: LaneStep, now: number): Promise<Transaction[]> {
     const { inFlight, batch } = this.#timing;
     const pending: Transaction[] = [];
@@ -233,24 +233,24 @@ export class Lane {
 }
 
 /**
- * Whether the chain is asked for it. Some node has it, its sequence is used, or it is offered no more: then only the chain
- * can show its end, although no node is known to have it.
+ * Whether to look for the transaction on the chain: a node has it, its sequence is used, or it is no longer offered. In
+ * the last two cases only the chain can show its end, even if no node is known to have it.
  */
 function isLookedAt(step: LaneStep, entry: OpenEntry): boolean {
   return isPlaced(entry) || isAside(step, entry) || !isWanted(entry);
 }
 
-/** Whether nodes did not take it, which may be for want of a lower sequence, and it is to be offered again. */
+/** Whether nodes did not take the transaction, perhaps because a lower sequence is missing, and it is due again. */
 function isMissing(step: LaneStep, entry: OpenEntry): boolean {
   return !isPlaced(entry) && isDue(step, entry) && step.memory.offers.wasNotTaken(entry.transaction.id);
 }
 
-/** Whether a node has had an attempt of it that still can be in a block. */
+/** Whether a node has had an attempt of the transaction that can still be in a block. */
 function isPlaced({ transaction, attempts }: OpenEntry): boolean {
   return transaction.status !== 'sent' || livingOf(attempts).some(({ acceptedAt }) => acceptedAt !== null);
 }
 
-/** The first's result once both have ended: a failure of one must not leave the other running unattended. */
+/** Returns the first result once both have ended. A failure of one must not leave the other running unattended. */
 async function bothDone<T>(first: Promise<T>, second: Promise<unknown>): Promise<T> {
   await Promise.allSettled([first, second]);
   await second;
@@ -258,8 +258,8 @@ async function bothDone<T>(first: Promise<T>, second: Promise<unknown>): Promise
 }
 
 /**
- * Whether it takes room of others for as long as it waits. What can never die by itself does not, nor what uses somebody
- * else's sequence and nodes turn away: of one account they take one at a time.
+ * Whether a waiting transaction counts against the lane's limit. Two kinds do not count. One can never die by itself.
+ * The other uses another account's sequence and nodes turn it away: they take one at a time for an account.
  */
 function isCounted(step: LaneStep, entry: OpenEntry): boolean {
   const { id, onDeath, anchorKind } = entry.transaction;

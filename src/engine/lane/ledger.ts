@@ -17,21 +17,23 @@ export interface OpenEntry {
   attempts: Attempt[];
 }
 
-/** A change of one transaction, against the status that was seen. */
+/** A change of one transaction. It applies only while the status is the one in `transaction`. */
 export interface Change {
   transaction: Transaction;
   set: TransactionChange;
   /** An attempt that a node is now known to have. */
   accepted?: { ordinal: number; at: Timestamp; by?: string };
-  /** It ends as what an attempt did on chain: bytes of a client that did it are never taken again. */
+  /**
+   * The transaction ends because an attempt executed on chain. A client's bytes that executed are never taken again.
+   */
   isExecuted?: boolean;
   /** Another transaction that has to be final before this one is signed; stored with it. */
   first?: Transaction;
   /** Attempts that are proved dead. */
   died?: { ordinals: readonly number[]; at: Timestamp };
-  /** What was decided with it, for whoever asks why. */
+  /** The decision behind the change, for whoever asks why. */
   decision?: Omit<Decision, 'at'>;
-  /** The intent that was carried out with it. */
+  /** Position of the intent that the change carries out. */
   settles?: number;
 }
 
@@ -50,34 +52,37 @@ export interface LedgerDeps {
   spending: SpendingBook;
   log: Log;
   /**
-   * Called when a write ended in an error, after which nobody knows whether it was kept, or met another state than the
-   * caller's. What the caller knows of the transactions may not be what is stored.
+   * Called when the store may hold other transactions than the caller knows. Either a write failed and it is unknown
+   * whether it was kept, or a transaction had another status than the caller's.
    */
   onDoubt(): void;
 }
 
-/** What an operator should look at. */
+/** Decisions that an operator should look at. */
 const REMARKABLE: ReadonlySet<DecisionKind> = new Set(['refused', 'gap-filled', 'reorganised']);
 
-/** What becomes of nearly every transaction, so that the log would hold little else. */
+/** Decisions about nearly every transaction. They would fill the log. */
 const ROUTINE: ReadonlySet<DecisionKind> = new Set(['mined']);
 
-/** What webhooks tell although the status stays. */
+/** Decisions that webhooks tell although the status stays. */
 const TOLD: ReadonlySet<DecisionKind> = new Set(['canceled', 'replaced', 'noop-signed']);
 
-/** The one way in which the engine changes transactions: commit with the events for webhooks, then tell. */
+/**
+ * The only way in which the engine changes transactions. Commits each change together with its webhook events, then
+ * tells listeners.
+ */
 export class Ledger {
   readonly #store: Pick<Store, 'write'>;
   readonly #deps: LedgerDeps;
 
-  /** `store` may be the store itself, or a lease that its writes are under. */
+  /** `store` may be the store itself, or a lease under which it is written to. */
   constructor(store: Pick<Store, 'write'>, deps: LedgerDeps) {
     this.#store = store;
     this.#deps = deps;
   }
 
   /**
-   * Commits the changes together. One whose transaction has another status by now is left out.
+   * Commits the changes together. Leaves out a change whose transaction has another status by now.
    * @returns the changed transactions as they are now, by id
    */
   async apply(changes: readonly Change[]): Promise<Map<string, Transaction>> {
@@ -111,9 +116,9 @@ export class Ledger {
   }
 
   /**
-   * Commits signed attempts with the states they lead to, all or none: one that is left out would leave a gap in the
-   * account's sequence below those that follow it. The store refuses an attempt that could execute besides another one
-   * of its transaction, whatever its family asked for.
+   * Commits signed attempts with the states they lead to, all or none: leaving one out would leave a gap in the
+   * account's sequences below the others. The store refuses an attempt that could execute in addition to another
+   * attempt of its transaction, whatever its chain family asked for.
    * @returns false when one of the transactions has another status by now: nothing was changed
    */
   async record(signed: readonly SignedAttempt[]): Promise<boolean> {
@@ -144,12 +149,14 @@ export class Ledger {
     return true;
   }
 
-  /** Reserves what attempts can take of plugins' budgets, before they are signed; names those that must not be. */
+  /**
+   * Reserves in plugins' budgets what attempts can take, before they are signed. Returns those that must not be signed.
+   */
   async raise(asks: readonly SpendingRaise[]): Promise<FeeRefusal[]> {
     return await this.#write((writer) => this.#deps.spending.raise(writer, asks));
   }
 
-  /** Notes that an intent cannot be carried out, and why; its transaction stays what it is. */
+  /** Stores that intents cannot be carried out, and why. Their transactions stay as they are. */
   async refuse(intents: readonly { position: number; transactionId: string; refusal: string }[]): Promise<void> {
     if (intents.length === 0) return;
     await this.#write(async (writer) => {
@@ -206,7 +213,10 @@ async function note(writer: Writer, { transaction, decision, settles }: Omit<Cha
   if (settles !== undefined) await writer.settleIntent(settles, null);
 }
 
-/** Without a hash and fields that it has already: each look finds those, and nobody need be told. */
+/**
+ * Leaves out a hash and fields that the transaction has already. Each look at the chain finds them again, and nobody
+ * needs to be told.
+ */
 function news({ transaction, set }: Pick<Change, 'transaction' | 'set'>): TransactionChange {
   const { hash, fields, ...others } = set;
   const isSameHash = hash === transaction.hash && (set.status ?? transaction.status) === transaction.status;
@@ -217,13 +227,13 @@ function news({ transaction, set }: Pick<Change, 'transaction' | 'set'>): Transa
   };
 }
 
-/** What has ended in vain gives its bytes back: they may be posted once more. */
+/** Frees the bytes of a transaction that ended without executing: they may be posted once more. */
 function freedKey({ transaction, set, isExecuted = false }: Change): Pick<TransactionChange, 'contentKey'> {
   const isVain = set.status !== undefined && isFinal(set.status) && !isExecuted;
   return isVain && transaction.contentKey !== null ? { contentKey: null } : {};
 }
 
-/** What a final transaction has used is used for good. */
+/** Stores the highest sequence that final transactions have used in each lane. */
 async function settleSequences(writer: Writer, changes: readonly Change[]): Promise<void> {
   const highest = new Map<string, bigint>();
   for (const { lane, status, sequence } of movedBy(changes)) {
@@ -232,14 +242,14 @@ async function settleSequences(writer: Writer, changes: readonly Change[]): Prom
   for (const [lane, sequence] of highest) await writer.settleSequence(lane, sequence);
 }
 
-/** Those that have another status now, as they are now. */
+/** The transactions whose status changes, as they are after the change. */
 function movedBy(changes: readonly Pick<Change, 'transaction' | 'set'>[]): Transaction[] {
   return changes
     .filter(({ transaction, set }) => set.status !== undefined && set.status !== transaction.status)
     .map(({ transaction, set }) => ({ ...transaction, ...set }));
 }
 
-/** Those whose webhook is due, as they are now. */
+/** The transactions that webhooks tell of, as they are after the change. */
 function toldBy(changes: readonly Pick<Change, 'transaction' | 'set' | 'decision'>[]): Transaction[] {
   return changes
     .filter(
@@ -250,5 +260,5 @@ function toldBy(changes: readonly Pick<Change, 'transaction' | 'set' | 'decision
     .map(({ transaction, set }) => ({ ...transaction, ...set }));
 }
 
-/** Undoes a commit whose transactions are no longer what they were. */
+/** Undoes a commit when a transaction has another status than expected. */
 class StaleTransaction extends Error {}

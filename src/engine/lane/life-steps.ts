@@ -1,9 +1,9 @@
 /**
- * The moments in a transaction's life between which something lasting happens, in their usual order. Nothing that is
- * accepted may be lost or doubled when the process ends at any of them.
+ * The moments in a transaction's life, in their usual order. Something lasting happens between each two. When the
+ * process ends at any of them, no accepted transaction may be lost or doubled.
  */
 export const LIFE_STEPS = [
-  /** The lane has found it. */
+  /** The lane has found the transaction. */
   'found',
   /** Its price is known; nothing is stored yet. */
   'priced',
@@ -11,7 +11,7 @@ export const LIFE_STEPS = [
   'reserved',
   /** Signed bytes exist in memory only. */
   'signed',
-  /** The bytes are on disk; nobody has them. */
+  /** The bytes are on disk; no node has them. */
   'written',
   /** A node has answered; the answer is not on disk. */
   'offered',
@@ -21,7 +21,7 @@ export const LIFE_STEPS = [
   'intent-read',
   /** A further attempt is signed, in memory only. */
   'further-signed',
-  /** A further attempt is on disk; nobody has it. */
+  /** A further attempt is on disk; no node has it. */
   'further-written',
   /** The chain was asked; what it showed is not on disk. */
   'observed',

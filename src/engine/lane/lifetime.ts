@@ -4,15 +4,15 @@ import { askAny, type LaneStep } from './lane-step.ts';
 import type { Sender } from './sender.ts';
 
 /**
- * Whether a transaction is no longer worth sending: its own time is over, or else that of its chain. A clock can be
- * wrong for a moment, and an end is for good, so the store's clock alone ends nothing. It takes a second witness: the
- * chain has made a block since the end, or this process has watched the transaction for its whole time to live, by a
- * clock that nobody sets. The latter counts also where no block is made, or no node answers.
+ * Whether a transaction has expired: its own time is over or, if it has none, the lifetime that its chain sets. The
+ * store's clock alone ends nothing, because a clock can be wrong for a moment and an end is final. A second proof is
+ * needed. Either the chain has made a block since the end, or this process has watched the transaction for its whole
+ * lifetime, by a clock that nobody sets. The latter also works where no block is made or no node answers.
  */
 export async function hasExpired(step: LaneStep, transaction: Transaction): Promise<boolean> {
   const { id, relayerId, validUntil, createdAt } = transaction;
   const watched = step.memory.ages.watched(id, step.clock.elapsed());
-  // Where its relayer is not there, what needs it says so, and the rest of the lane goes on.
+  // A missing relayer is reported where it is needed. Here it must not stop the rest of the lane.
   const sender = await step.senders.of(relayerId).catch(() => undefined);
   const endsAt = validUntil ?? (sender && createdAt + sender.chain.pace.lifetimeMs);
   if (endsAt === undefined || endsAt > step.clock.now()) return false;

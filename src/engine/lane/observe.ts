@@ -13,8 +13,8 @@ import type { Change, OpenEntry } from './ledger.ts';
 type Included = Extract<Observation, { kind: 'included' }>;
 
 /**
- * Looks on the chain for every attempt of the given transactions, with one question for each network client, and
- * brings the transactions to the state that the chain shows.
+ * Looks on the chain for every attempt of the given transactions, with one question for each network client. Brings the
+ * transactions to the state that the chain shows.
  */
 export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
   if (entries.length === 0) return;
@@ -66,7 +66,8 @@ function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: 
       if (observation.reason !== undefined) return leaveOpen(step, entry, observation.reason);
       return lapse(step, entry, new Set(observation.dead));
     case 'dead':
-      // First it goes back to where it can be signed anew from; the next look sees it dead once more.
+      // A mined transaction first goes back to `submitted`, from where it can be signed again. The next look finds it
+      // dead once more.
       if (transaction.status === 'mined') return takeBack(step, chain, entry);
       return bury(step, entry, observation);
     case 'included':
@@ -77,8 +78,8 @@ function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: 
 }
 
 /**
- * An offer that failed in this step has set a pause already. A transaction that a node took long ago stays due, so
- * that it is offered again.
+ * Sets when to look at a transaction again. Keeps the pause that a failed offer set in this step. A transaction that a
+ * node took long ago stays due, so that it is offered again.
  */
 function lookAgain(step: LaneStep, transaction: Transaction): Change {
   const now = step.clock.now();
@@ -87,7 +88,7 @@ function lookAgain(step: LaneStep, transaction: Transaction): Change {
     return { transaction, set: {} };
   }
   const silent = status === 'submitted' && step.memory.offers.isStale(id, step.clock.elapsed(), step.timing.reofferMs);
-  // The lane moves as blocks take its transactions: those behind are looked for at that pace, however old they are.
+  // While blocks take the lane's transactions, the others are looked for at that pace, however old they are.
   const quiet = Math.min(
     now - (sentAt ?? createdAt),
     step.memory.pool.standsFor(step.clock.elapsed()) ?? Number.POSITIVE_INFINITY,
@@ -101,9 +102,9 @@ function waitOn(step: LaneStep, transaction: Transaction): Change {
 }
 
 /**
- * Its sequence is used, and the endpoints cannot prove by what. One of its attempts may have taken effect, so the
- * transaction neither ends nor goes out under another sequence. Mostly an endpoint is only behind, and this is soon over.
- * Where it lasts, the transaction says why and is looked for less often.
+ * Handles a transaction whose sequence is used while the endpoints cannot prove by which transaction. One of its own
+ * attempts may have taken effect, so it neither ends nor goes out under another sequence. Mostly an endpoint only lags,
+ * and this is soon over. If it lasts, the transaction says why and is looked for less often.
  */
 function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
   const { transaction } = entry;
@@ -121,7 +122,10 @@ function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
   };
 }
 
-/** A reorganisation took the block: the bytes are offered again, at once, and the latest attempt stands again. */
+/**
+ * Handles a reorganisation that removed the transaction's block. The bytes are offered again at once, and the latest
+ * attempt stands for the transaction again.
+ */
 function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
   const { transaction } = entry;
   step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
@@ -139,7 +143,7 @@ function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
   };
 }
 
-/** Some attempts may be dead by now; when all are, the transaction is. */
+/** Marks dead attempts. When all attempts are dead, the transaction is dead too. */
 function lapse(step: LaneStep, entry: OpenEntry, dead: ReadonlySet<number>): Change {
   const died = livingOf(entry.attempts).filter(({ ordinal }) => dead.has(ordinal));
   if (died.length === 0) return waitOn(step, entry.transaction);
@@ -150,8 +154,9 @@ function lapse(step: LaneStep, entry: OpenEntry, dead: ReadonlySet<number>): Cha
 }
 
 /**
- * None of the attempts can execute any more. What nobody wants ends; what is the service's to sign goes the ordinary way
- * once more, under another anchor; what others have signed as well cannot.
+ * Handles a transaction of which no attempt can execute any more. One that is to have no effect ends. One that only the
+ * service signs becomes pending again, to be signed under another anchor. One that others have signed as well ends,
+ * because the service alone cannot sign it again.
  */
 function bury(
   step: LaneStep,
@@ -163,7 +168,7 @@ function bury(
   step.log.warn({ transaction: id, lane: step.key, anchor, reason }, 'no attempt can execute any more');
   const died = { ordinals: livingOf(attempts).map(({ ordinal }) => ordinal), at: now };
   const decision = { kind: 'dead', text: reason } as const;
-  // What was not used is free: somebody's next transaction takes it.
+  // An unused sequence is free for another transaction.
   const free = anchor === 'free' ? ({ sequence: null } as const) : {};
   if (noopEnd === null && onDeath === 'renew') {
     const set = {
@@ -201,7 +206,7 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
     const status = transaction.status === 'mined' ? {} : ({ status: 'mined' } as const);
     const set = { ...seen, ...status, nextActionAt };
     const place = chain.placeOf?.({ ...transaction, ...set });
-    // What nodes said of its attempts says nothing of them after a reorganisation.
+    // What nodes said of its attempts does not apply after a reorganisation.
     step.memory.offers.forget(transaction.id);
     const isNews = place !== undefined && place !== chain.placeOf?.(transaction);
     const text = `Attempt ${attempt.ordinal}, ${attempt.hash}, is in ${place}`;
@@ -215,7 +220,10 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   };
 }
 
-/** What the API shows of a transaction is what the attempt does that counts. Most were never replaced. */
+/**
+ * The hash and the request of the attempt that counts: the API shows these. Leaves out an unchanged request, as most
+ * transactions were never replaced.
+ */
 function contentOf({ request }: Transaction, attempt: Attempt): Pick<TransactionChange, 'hash' | 'request'> {
   return { hash: attempt.hash, ...(isDeepStrictEqual(attempt.request, request) ? {} : { request: attempt.request }) };
 }
@@ -230,7 +238,7 @@ function reasonFor(
   return final ? reason : `Failed in its block, not final yet: ${reason}`;
 }
 
-/** An attempt that does nothing has done so also when it reverts: its sequence is used. */
+/** A noop has done its work even when it reverts: its sequence is used. */
 function endOf(
   { noopEnd }: Transaction,
   { purpose }: Attempt,

@@ -2,23 +2,23 @@ import { type LaneStep, latestOf, unmined } from './lane-step.ts';
 import type { OpenEntry } from './ledger.ts';
 
 /**
- * How many are offered at once after nodes had no room. Pools that hold few transactions of an account hold 16 (reth,
- * geth): a round of no more leaves room for what is below, where room appears amid it.
+ * The most transactions offered at once after nodes had no room. Pools that limit the transactions of an account hold
+ * 16 (reth, geth). If room appears during a round of at most 16, some of it is left for lower sequences.
  */
 const CROWDED_ROUND = 16;
 
-/** What is offered now, of what is to be offered. */
+/** Which of the due transactions are offered now, and which later. */
 export interface OfferRound {
   now: OpenEntry[];
-  /** What is left for later, lowest sequence first. */
+  /** The transactions to offer later, lowest sequence first. */
   later: OpenEntry[];
-  /** The lowest that nodes had no room for and that is not offered now: what is above it waits with it. */
+  /** The lowest transaction that nodes had no room for and that is not offered now. Those above it wait with it. */
   blocker: OpenEntry | undefined;
 }
 
 /**
- * A transaction above one that nodes have no room for would take room there and get into no block. So once nodes have had
- * no room, few are offered at a time, and nothing above one that waits for room.
+ * Chooses what to offer now. Once nodes have had no room, few transactions are offered at a time, and none above one
+ * that waits for room. It would take room there and get into no block.
  */
 export function offerRound(step: LaneStep, due: readonly OpenEntry[]): OfferRound {
   const isDue = new Set(due);
@@ -37,7 +37,7 @@ export function offerRound(step: LaneStep, due: readonly OpenEntry[]): OfferRoun
   return round;
 }
 
-/** Whether it gets into a block only after what has a lower sequence, and no node has it. */
+/** Whether the transaction gets into a block only after lower sequences, and no node has it. */
 export function isOrdered(entry: OpenEntry): boolean {
   return entry.transaction.anchorKind === 'sequence' && latestOf(entry)?.acceptedAt === null;
 }

@@ -3,12 +3,12 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Reader } from '../../store/store.ts';
 import type { OpenEntry } from './ledger.ts';
 
-/** What a lane has under way, and how far its account has come. */
+/** The open transactions of a lane, and the highest sequence that its account has used finally. */
 export class OpenTransactions {
   readonly #entries: Map<string, OpenEntry>;
-  /** Known until one comes, changes or goes: several parts of a step need it. */
+  /** Cached until an entry is added, changed or removed, because several parts of a step need it. */
   #bySequence: readonly OpenEntry[] | undefined;
-  /** By an attempt's fields, which stay the same object when nodes take the attempt. */
+  /** Costs by an attempt's `fields`, which stay the same object when nodes take the attempt. */
   readonly #costs = new WeakMap<object, bigint>();
   readonly #readSettled: () => Promise<bigint | null>;
   #settled: bigint | null | undefined;
@@ -30,7 +30,7 @@ export class OpenTransactions {
     return this.#entries;
   }
 
-  /** Lowest sequence first; those without one stay in order. */
+  /** The open transactions, lowest sequence first. Those without a sequence keep their order. */
   get bySequence(): readonly OpenEntry[] {
     this.#bySequence ??= [...this.#entries.values()].sort(compareSequences);
     return this.#bySequence;
@@ -46,7 +46,7 @@ export class OpenTransactions {
     this.#bySequence = undefined;
   }
 
-  /** The most that attempts of one transaction can take: any of them may be the one that counts. */
+  /** The highest cost among the attempts of one transaction: any of them may be the one that takes effect. */
   dearestCost(chain: Pick<Chain, 'costOf'>, attempts: readonly Attempt[]): bigint {
     return attempts.reduce((most, attempt) => {
       const cost = this.#costs.get(attempt.fields) ?? chain.costOf(attempt);
@@ -55,7 +55,7 @@ export class OpenTransactions {
     }, 0n);
   }
 
-  /** The sequence after the highest that is used for good; read once, then kept. */
+  /** The sequence after the highest one that a final transaction has used; read once, then kept. */
   async settled(): Promise<bigint | null> {
     if (this.#settled === undefined) this.#settled = await this.#readSettled();
     return this.#settled;

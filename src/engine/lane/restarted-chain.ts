@@ -6,10 +6,10 @@ import type { Change } from './ledger.ts';
 const REASON = 'The chain was started anew: what was signed for the earlier one is not sent to it';
 
 /**
- * Ends what was signed for a development chain that has been started anew since, and hands what was not signed to the
- * account's lane on the new one.
+ * Handles a development chain that was started anew. Ends transactions that were signed for the earlier chain, and
+ * moves unsigned ones to the account's lane on the new one.
  * @param pending reads due ones of the lane
- * @returns how many were ended or handed on
+ * @returns how many were ended or moved
  */
 export async function leaveRestartedChain(step: LaneStep, pending: () => Promise<Transaction[]>): Promise<number> {
   const identity = chainOfLane(step.key);
@@ -29,7 +29,10 @@ export async function leaveRestartedChain(step: LaneStep, pending: () => Promise
   return changes.length;
 }
 
-/** The lane of the account on the chain that the relayer's network is now; undefined where that is this one. */
+/**
+ * The account's lane on the chain that the relayer's network serves now; undefined when it is still this lane, or not
+ * known.
+ */
 async function currentLane(
   step: LaneStep,
   { relayerId, networkType }: Transaction,

@@ -26,9 +26,9 @@ export interface SenderSources {
 }
 
 /**
- * Finds the senders of a lane, each once. They act for the lane's account, even where a relayer has been given another
- * signer since: what was begun with one key ends with it, or waits, for two keys would pay twice.
- * Made anew for every step, so that a changed policy or endpoint counts from the next one.
+ * Finds the senders of a lane, each once. They act for the lane's account, even where a relayer has another signer by
+ * now. A transaction begun with one key ends with that key, or waits: two keys would pay twice. Senders are found again
+ * for every step, so that a changed policy or endpoint counts from the next one.
  */
 export class Senders {
   readonly #sources: SenderSources;
@@ -52,7 +52,7 @@ export class Senders {
     return sender;
   }
 
-  /** The pace of those that were found: of several networks' the quickest; undefined where none has one of its own. */
+  /** The shortest `lookMs` of the clients found so far; undefined when none has one. */
   get lookMs(): number | undefined {
     return this.#lookMs;
   }

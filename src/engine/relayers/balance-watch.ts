@@ -14,18 +14,20 @@ export interface BalanceWatchDeps {
 export interface SeenBalance {
   relayer: Relayer;
   balance: bigint;
-  /** What its policy leaves on the account. */
+  /** The balance that the relayer's policy keeps on the account. */
   minBalance: bigint;
-  /** Asks once more, where less than that is told by a quorum only: one endpoint that lags must not raise an alarm. */
+  /**
+   * Asks again. Only a quorum can then tell a balance below `least`: one endpoint that lags must not raise an alarm.
+   */
   again(least: bigint): Promise<bigint>;
 }
 
-/** Below so many times `min_balance` a balance is low. */
+/** A balance below this many times `min_balance` is low. */
 export const LOW_BALANCE_FACTOR = 2n;
 
 /**
- * Remembers what relayers were seen to have, and tells once of each that comes near the balance at which it is disabled:
- * whichever instance sees it, the note that it is low and the event are one commit.
+ * Stores the balances of relayers, and tells once of each that comes near the balance at which its relayer is disabled.
+ * The note that it is low and the event are one commit, so that only one instance tells it.
  */
 export class BalanceWatch {
   readonly #deps: BalanceWatchDeps;
@@ -35,7 +37,7 @@ export class BalanceWatch {
     this.#deps = deps;
   }
 
-  /** Takes note; nobody waits for it. */
+  /** Notes a balance in the background. */
   seen(seen: SeenBalance): void {
     const noting = this.#note(seen)
       .catch((error: unknown) => {
@@ -45,7 +47,7 @@ export class BalanceWatch {
     this.#underWay.add(noting);
   }
 
-  /** Ends after what is being noted. */
+  /** Waits for the notes under way. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -56,7 +58,7 @@ export class BalanceWatch {
     const known = await store.read.relayerBalance(id);
     const isNews = first < threshold && first >= minBalance && known?.isLow !== true;
     const balance = isNews ? await again(threshold) : first;
-    // Endpoints that are not of one mind near the threshold must not raise the alarm again and again.
+    // Endpoints that disagree near the threshold must not raise the alarm again and again.
     const isLow = balance < (known?.isLow === true ? threshold + threshold / 10n : threshold);
     if (known?.balance === balance && known.isLow === isLow) return;
     const hasCrossed = await store.write(async (writer) => {
@@ -64,7 +66,7 @@ export class BalanceWatch {
       if (relayer === undefined) return false;
       const before = await writer.relayerBalance(id);
       await writer.putRelayerBalance({ relayerId: id, balance, isLow });
-      // Of less than the least the relayer is disabled, which is told by itself.
+      // Below `minBalance` the relayer is disabled, which has its own event.
       if (!isLow || before?.isLow === true || balance < minBalance) return false;
       await outbox.relayerBalanceLow(writer, relayer, { balance, threshold, minBalance });
       return true;

@@ -8,22 +8,22 @@ export interface ContactWatchDeps {
   contacts: Contacts;
   /** How long a change has to last before it is followed, in milliseconds. */
   followMs: number;
-  /** None of the relayer's endpoints has done what it was asked for that long. */
+  /** Called when none of the relayer's endpoints has served a call for that long. */
   onLost(relayerId: string): void;
-  /** One of them serves again. */
+  /** Called when one of the relayer's endpoints serves again. */
   onBack(relayerId: string): void;
   log: Log;
 }
 
 /**
- * Hears from those who ask the endpoints for their own ends that none of them serves: sooner than the next round of
- * checks, and at no cost. A hiccup is not followed, and endpoints that come and go are followed once in a while.
+ * Learns from ordinary calls that none of a relayer's endpoints serves. That is sooner than the next round of checks,
+ * and costs nothing. Ignores short interruptions. Endpoints that come and go are followed once in a while.
  */
 export class ContactWatch {
   readonly #deps: ContactWatchDeps;
   readonly #stop: () => void;
   readonly #pause = new Pause();
-  /** Tell the relayers whose contact has changed since it was last looked at. */
+  /** Functions that match relayers whose contact has changed since the last look. */
   #changed: ((relayer: Served) => boolean)[] = [];
   #following: Promise<void> = Promise.resolve();
   #closed = false;

@@ -6,36 +6,39 @@ import { Pause } from '../pause.ts';
 export interface Unreached {
   relayerId: string;
   network: string;
-  /** Why, as it was last seen. */
+  /** The latest cause. */
   cause: string;
-  /** Whether another instance is there that has not said the same. */
+  /** Whether another instance is running that has not reported the same. */
   isElsewhere: boolean;
 }
 
 export interface ReachDeps {
   /** Null where this instance has the store to itself. */
   instances: Instances | null;
-  /** Called when what is known of a relayer's reach is to be checked: another instance lost it, or none is left. */
+  /**
+   * Called when a relayer's reach is to be checked: another instance lost it, or no instance that may reach it is left.
+   */
   onDoubt(relayerId: string): void;
-  /** After so long the doubt of another instance is raised again, in milliseconds. */
+  /** The pause before the doubt of another instance is raised again, in milliseconds. */
   doubtMs: number;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   log: Log;
 }
 
-/** So many words fit into the time that one counts. */
+/** Reports of this instance in the time that one report counts. */
 const WORDS_PER_LIFE = 4;
 
 /**
- * Of which relayers this instance does not reach the chain, and what the other instances say of the same. A relayer
- * cannot work only when none reaches it: until all have said so, who does not leaves it to the others.
+ * Tracks the relayers whose chain this instance does not reach, and what other instances report of theirs. A relayer
+ * cannot work only when no instance reaches its chain. Until all have reported that, an instance that does not reach it
+ * leaves the relayer to the others.
  */
 export class Reach {
   readonly #deps: ReachDeps;
   readonly #mine = new Map<string, Omit<Unreached, 'relayerId' | 'isElsewhere'>>();
   #others: readonly ReadonlySet<string>[] = [];
-  /** When the doubt of others was last raised here, by relayer. */
+  /** When another instance's doubt was last raised here, by relayer. */
   readonly #raised = new Map<string, number>();
   readonly #pause = new Pause();
   #running: Promise<void> | null = null;
@@ -45,7 +48,7 @@ export class Reach {
     this.#deps = deps;
   }
 
-  /** Says that this instance is there, again and again. Resolves when it was said, or could not be. */
+  /** Begins to report regularly that this instance is running. Resolves after the first report, even if it failed. */
   async start(): Promise<void> {
     const { instances } = this.#deps;
     if (instances === null || this.#closed || this.#running !== null) return;
@@ -54,7 +57,7 @@ export class Reach {
     await first;
   }
 
-  /** Says that this instance goes. Safe to call twice. */
+  /** Reports that this instance ends. Safe to call twice. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#pause.end();
@@ -88,7 +91,7 @@ export class Reach {
     return this.isLost(relayerId) || this.#others.some((lost) => lost.has(relayerId));
   }
 
-  /** Whether another instance may do what this one cannot. */
+  /** Whether this instance does not reach the relayer's chain, and another one may. */
   isForOthers(relayerId: string): boolean {
     return this.isLost(relayerId) && this.#isElsewhere(relayerId);
   }
@@ -133,7 +136,10 @@ export class Reach {
     this.#raiseDoubts();
   }
 
-  /** What another one does not reach is looked at here too, or nobody would know when the last one loses it. */
+  /**
+   * Has relayers checked here whose chain another instance does not reach. Otherwise nobody would know when the last
+   * instance loses it.
+   */
   #raiseDoubts(): void {
     const { doubtMs, elapsed, onDoubt } = this.#deps;
     const doubted = new Set(this.#others.flatMap((lost) => [...lost]));

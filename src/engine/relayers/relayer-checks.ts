@@ -17,11 +17,11 @@ export interface RelayerChecksDeps {
   connections: ChainConnections;
   contacts: Contacts;
   timing: Pick<EngineTiming, 'checkMs'>;
-  /** Why its signer cannot sign for a relayer; undefined when it can. Absent where nobody looks. */
+  /** Why a relayer's signer cannot sign for it; undefined when it can. Absent: signers are not checked. */
   keyFault?: ((relayer: Relayer) => Promise<string | undefined>) | undefined;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
-  /** Told of each balance that an endpoint of the relayer's own chain has told. */
+  /** Called with each balance that an endpoint of the relayer's own chain has told. */
   onBalance?(seen: SeenBalance): void;
   log: Log;
 }
@@ -32,22 +32,25 @@ export interface CheckFailure {
   /** What clients are told first; the cause follows. */
   title: string;
   cause: string;
-  /** A node said so of the account. What is no fact is that this instance does not reach the chain; another one may. */
+  /**
+   * True when the failure is certain, for instance because a node said so of the account. Otherwise this instance may
+   * only not reach the chain, and another one may.
+   */
   isFact?: boolean;
 }
 
 /** What the checks of a relayer have found. */
 export interface Findings {
   failures: readonly CheckFailure[];
-  /** The chain that its endpoints serve; null when they did not say. */
+  /** The chain that the relayer's endpoints serve; null when they did not say. */
   identity: string | null;
-  /** What the network was found to be before; undefined at the first contact. */
+  /** The chain that the network was found to be before; undefined at the first contact. */
   pinned: string | undefined;
-  /** No endpoint answered anything for so long that it is no hiccup. */
+  /** No endpoint answered anything for too long to be a short interruption. */
   isSilence?: boolean;
 }
 
-/** A bound for what is remembered of endpoints, which clients may change. */
+/** The most stray endpoints that are remembered, as clients may change endpoints at will. */
 const MOST_STRAYS = 1_000;
 
 /** Which chain the endpoints of a network serve, asked once for many of its relayers. */
@@ -63,8 +66,8 @@ export class RelayerChecks {
   }
 
   /**
-   * All checks; each is made, and every one that fails is told. They are not waited for while nothing that is asked of
-   * the endpoints, by whomever, is answered: a busy line takes its time, one that hangs would take minutes.
+   * Makes all checks and returns every failure. Stops waiting when the endpoints answer no call at all, whoever makes
+   * it, for `checkMs`. Busy endpoints may take their time, but endpoints that hang would take minutes.
    */
   async all(relayer: Relayer): Promise<Findings> {
     const { timing, contacts, elapsed } = this.#deps;
@@ -74,7 +77,7 @@ export class RelayerChecks {
       const since = elapsed();
       const findings = await inTime(timing.checkMs, asked);
       if (findings !== undefined) return findings;
-      // Where nobody watches the endpoints, they count as serving for ever: that is no word of this moment.
+      // Endpoints that are not watched count as serving for ever, which says nothing about this moment.
       const heardAt = contacts.contactOf(relayer)?.servedAt ?? Number.NEGATIVE_INFINITY;
       if (heardAt < since || heardAt === Number.POSITIVE_INFINITY)
         return { ...unusable(pinned, silence(timing.checkMs)), isSilence: true };
@@ -102,7 +105,7 @@ export class RelayerChecks {
       outcomeOf(() => checkPolicies(client, relayer, pinned)),
       this.#keyFault(relayer),
     ]);
-    // What an account has on another chain says nothing.
+    // The endpoints serve another chain, so the other checks say nothing.
     if ('cause' in identity && told.length > 0) return unusable(pinned, identity.cause);
     if ('value' in identity && seen !== undefined) this.#deps.onBalance?.(seen);
     const failures: CheckFailure[] = [];
@@ -116,7 +119,7 @@ export class RelayerChecks {
       const title = isFact ? COMMON_CHECKS.BalanceCheckFailed : 'Balance not known';
       failures.push({ type: 'BalanceCheckFailed', title, cause: balance.cause, isFact });
     }
-    // That they cannot be looked at is told by the others.
+    // If the policies cannot be checked at all, the other failures say why.
     if ('cause' in policies && policies.error instanceof PoliciesUnfit) {
       const title = COMMON_CHECKS.PolicyCheckFailed;
       failures.push({ type: 'PolicyCheckFailed', title, cause: policies.cause, isFact: true });
@@ -129,8 +132,8 @@ export class RelayerChecks {
   }
 
   /**
-   * A short form for a relayer that is fit: whether an endpoint serves its chain and the account has its balance.
-   * Relayers on the same endpoints share the first question.
+   * A short check of a fit relayer: whether an endpoint serves its chain, and whether the account has its least
+   * balance. Relayers on the same endpoints share the answer about the chain.
    * @returns false when all checks had better be made
    */
   async seemWell(relayer: Relayer, share: IdentityShare): Promise<boolean> {
@@ -158,8 +161,9 @@ export class RelayerChecks {
   }
 
   /**
-   * Undefined also where the signer's service does not answer: it may by the time that something is signed. It gets half
-   * the time of a check, so that its silence is not taken for that of the endpoints.
+   * Why the signer cannot sign. Undefined also when the signer's service does not answer: it may answer by the time
+   * that something is signed. It gets half the time of a check, so that its silence does not pass for that of the
+   * endpoints.
    */
   async #keyFault(relayer: Relayer): Promise<string | undefined> {
     const { keyFault, timing } = this.#deps;
@@ -171,7 +175,7 @@ export class RelayerChecks {
     return this.#deps.store.read.chainIdentity(networkType, network);
   }
 
-  /** @throws when no endpoint serves the chain that is known, or none can be known */
+  /** @throws when no endpoint serves the chain that the network was before, or none tells its chain */
   async #identity(
     { networkType, network }: Relayer,
     client: ChainClient,
@@ -197,7 +201,9 @@ export class RelayerChecks {
   }
 }
 
-/** @throws when a chain for development was started anew: all has to be checked then */
+/**
+ * @throws when the chain has another identity, as a development chain that was started anew: then all checks are needed
+ */
 function assertSame(identity: string, pinned: string | undefined): void {
   if (pinned !== undefined && identity !== pinned) throw new Error(`chain ${identity} in the place of ${pinned}`);
 }
@@ -220,7 +226,7 @@ async function checkBalance(
     throw new BalanceTooLow(`${address} has ${balance} ${chain.unit}, min_balance asks for ${least}`);
 }
 
-/** @throws when the policies name what the chain does not have */
+/** @throws when the policies name something that the chain does not have */
 async function checkPolicies(
   client: ChainClient,
   { address, policies }: Relayer,
@@ -230,10 +236,10 @@ async function checkPolicies(
   if (faults.length > 0) throw new PoliciesUnfit(faults.join('; '));
 }
 
-/** The chain has told it. */
+/** The chain shows that the policies do not fit. */
 class PoliciesUnfit extends Error {}
 
-/** A node has told the balance. */
+/** A node has told a balance below the least one. */
 class BalanceTooLow extends Error {}
 
 function unusable(pinned: string | undefined, cause: string): Findings {
@@ -248,7 +254,10 @@ function silence(ms: number): string {
   return `no endpoint has answered anything for ${ms / 1000} s`;
 }
 
-/** What a chain family cannot do yet is no fault of its relayers, and tells nothing. */
+/**
+ * Runs a check and returns its result or its failure. A check that the chain family cannot make yet is unknown, not
+ * failed.
+ */
 async function outcomeOf<T>(
   check: () => Promise<T>,
 ): Promise<{ value: T } | { cause: string; error: unknown } | { isUnknown: true }> {
@@ -260,9 +269,9 @@ async function outcomeOf<T>(
   }
 }
 
-/** As clients are told of the failures; null when there is none. */
+/** The failures in the form that clients are told; null when there is none. */
 export function disabledReasonOf(failures: readonly CheckFailure[], nextCheckAt: number): DisabledReason | null {
-  // Endpoints that do not answer fail every check for the same cause: it is told once.
+  // Endpoints that do not answer fail every check for the same cause. The cause is told once.
   const isFirst = ({ cause }: CheckFailure, index: number) =>
     failures.findIndex((one) => one.cause === cause) === index;
   const causes = failures.map((failure, index) => ({

@@ -34,7 +34,7 @@ export interface RelayerHealthDeps {
   outbox: Outbox;
   timing: EngineTiming;
   keyFault?: RelayerChecksDeps['keyFault'];
-  /** Called with a lane that another instance had better drive: this one does not reach its chain. */
+  /** Called with a lane whose chain this instance does not reach, so that another instance can drive the lane. */
   onGiveAway?(lane: string): void;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
@@ -50,19 +50,19 @@ interface Watch {
   again: boolean;
 }
 
-/** Where a watch stands. */
+/** The state of a watch. */
 interface Round {
   /** Repetitions that have failed before this one. */
   failedBefore: number;
-  /** When the next one follows, in milliseconds. */
+  /** The pause before the next repetition, in milliseconds. */
   nextMs: number;
 }
 
 /**
- * Checks each relayer at the start, now and then while it is fit, and more often while it is disabled. Of several
- * instances one checks a relayer. The others read what it found, and one takes its place when it is gone. An instance
- * that does not reach the chain leaves the relayer and its lane to the others. When no instance reaches the chain, the
- * relayer is disabled.
+ * Checks each relayer at the start, now and then while it is fit, and more often while it is disabled. Only one of
+ * several instances checks a relayer. The others read its findings, and one takes over when that instance is gone. An
+ * instance that does not reach the chain leaves the relayer and its lane to the others. When no instance reaches the
+ * chain, the relayer is disabled.
  */
 export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;
@@ -141,12 +141,15 @@ export class RelayerHealth {
     return this.#reach.unreached;
   }
 
-  /** Whether the lane is for another instance: this one reaches the chain for none of its relayers, and that one may. */
+  /**
+   * Whether the lane is for another instance: this one reaches the chain for none of the lane's relayers, and another
+   * may.
+   */
   isAway(lane: string): boolean {
     return this.#away.get(lane)?.every((id) => this.#reach.isForOthers(id)) === true;
   }
 
-  /** Checks a relayer once more, now: what the checks depend on has changed. */
+  /** Checks a relayer once more, now, because something that the checks depend on has changed. */
   recheck(id: string): void {
     if (this.#closed) return;
     const watch = this.#watches.get(id);
@@ -163,8 +166,8 @@ export class RelayerHealth {
   }
 
   /**
-   * Another instance has disabled a relayer, wants it checked, or has stopped watching it. Who makes the rounds stands
-   * by for that one's end, too.
+   * Another instance has disabled a relayer, wants it checked, or has stopped watching it. The instance that makes the
+   * rounds then watches the relayer too, in case the other one ends.
    */
   recheckWatched(id: string): void {
     if (!this.#watches.has(id)) {
@@ -206,12 +209,13 @@ export class RelayerHealth {
       const fit = await this.#check(id, lease, watch, { failedBefore: Math.max(round - 1, 0), nextMs });
       onFirst();
       if (fit && !watch.again) break;
-      // Nobody else could find it fit, or drive its lane, while one that does not reach the chain has the lease.
+      // While an instance that does not reach the chain has the lease, no other one could find the relayer fit or drive
+      // its lane.
       if (this.#reach.isLost(id) && this.#reach.isShared) await lease.release();
       await watch.pause.last(fit ? 0 : nextMs);
       lease = await this.#turn(id, watch);
     }
-    // Whoever waits for the first check need not wait for the lease to be given up.
+    // The waiter for the first check need not wait until the lease is given back.
     onFirst();
     await lease?.release();
   }
@@ -221,7 +225,7 @@ export class RelayerHealth {
     const { leases, log, timing, random } = this.#deps;
     for (let round = 1; !this.#closed; round += 1) {
       try {
-        // Those who do not reach it take the lease for a moment only.
+        // An instance that does not reach the chain takes the lease for a moment only.
         if (this.#reach.isDoubted(id)) leases.askAgain(leaseOf(id));
         const lease = await leases.hold(leaseOf(id));
         if (lease !== undefined || (await this.#isFit(id))) return lease;
@@ -236,12 +240,12 @@ export class RelayerHealth {
     return undefined;
   }
 
-  /** What the checks of another instance have led to. */
+  /** Whether the checks of another instance found the relayer fit. */
   async #isFit(id: string): Promise<boolean> {
     const { read } = this.#deps.store;
     const relayer = await read.relayer(id);
     if (relayer === undefined) return true;
-    // Who has the lease may be one that does not reach its chain, of which a look from here may say something else.
+    // The holder of the lease may not reach the chain. A check from here may then find something else.
     if (this.#reach.isDoubted(id)) return false;
     if (this.#contacts.contactOf(relayer)?.servedAt == null) return false;
     const pinned = await read.chainIdentity(relayer.networkType, relayer.network);
@@ -272,8 +276,8 @@ export class RelayerHealth {
   }
 
   /**
-   * What the checks find; undefined when the end came before that was certain. That a relayer which worked is unfit has
-   * to be found twice: a hiccup of the network must not disable it.
+   * Returns what the checks find; undefined when the service or the relayer ended before that was certain. A relayer
+   * that worked must be found unfit twice: a short interruption must not disable it.
    */
   async #findingsOf(relayer: Relayer, watch: Watch): Promise<Findings | undefined> {
     const findings = await this.#checks.all(relayer);
@@ -284,7 +288,7 @@ export class RelayerHealth {
     return current && (await this.#checks.all(current));
   }
 
-  /** Whether what was found is that this instance does not reach the chain, and another one may. */
+  /** Whether the checks failed only because this instance does not reach the chain, and another one may reach it. */
   async #isForOthers(relayer: Relayer, { failures, pinned }: Findings): Promise<boolean> {
     const { id, network, networkType, address } = relayer;
     const [first] = failures;

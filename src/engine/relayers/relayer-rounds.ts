@@ -24,14 +24,18 @@ export interface RelayerRoundsDeps {
   random(): number;
 }
 
-/** Who makes the rounds. It is one lease for all relayers: theirs stay free, and nothing is written for a fit one. */
+/**
+ * The lease of the instance that makes the rounds. It is one lease for all relayers: the relayers' own leases stay
+ * free, and nothing is written for a fit relayer.
+ */
 const LEASE = 'relayer-rounds';
-/** Looks under way; endpoints that hang make a round longer, not the crowd bigger. */
+/** The most looks under way. Endpoints that hang make a round longer, but do not add looks. */
 const AT_ONCE = 16;
 
 /**
- * Looks at every relayer once in a while, evenly spread over the time, so that hundreds are no burst. One instance of
- * those on a store does it. What it suspects it hands over; disabled ones whose instance is gone are found by it, too.
+ * Looks at every relayer once in a while, evenly spread over the time, so that hundreds of relayers cause no burst.
+ * Only one of the instances on a store does so. It hands over relayers that it suspects, and disabled relayers whose
+ * instance is gone.
  */
 export class RelayerRounds {
   readonly #deps: RelayerRoundsDeps;
@@ -51,7 +55,7 @@ export class RelayerRounds {
     this.#rounds.start();
   }
 
-  /** Whether it is this instance that makes the rounds. */
+  /** Whether this instance makes the rounds. */
   get isMaking(): boolean {
     return !this.#rounds.isClosed && this.#lease?.isLive() === true;
   }
@@ -85,12 +89,15 @@ export class RelayerRounds {
     return fit.length === 0 ? timing.healthMs : 0;
   }
 
-  /** Who makes no rounds looks at what it has not heard of for long: else it would not know that it reaches nothing. */
+  /**
+   * Looks, on an instance that makes no rounds, at endpoints that have not served for long. Otherwise the instance
+   * would not know that it reaches none of them.
+   */
   async #lookFromHere(relayers: readonly Relayer[]): Promise<void> {
     const { contacts, timing, elapsed } = this.#deps;
     const isUnheard = ({ servedAt }: Readonly<Contact>) =>
       elapsed() - (servedAt ?? Number.NEGATIVE_INFINITY) > timing.healthMs;
-    // Those with the same endpoints share their contact.
+    // Relayers with the same endpoints share one contact, so one of them is enough.
     const unheard = new Map(relayers.map((relayer) => [contacts.contactOf(relayer), relayer.id]));
     for (const [contact, id] of unheard) {
       if (contact !== undefined && !isUnheard(contact)) continue;

@@ -10,10 +10,10 @@ import { sequenceFigures } from './sequence-figures.ts';
 import { endStranded } from './stranded.ts';
 
 /**
- * Fills gaps: sequences below the lane's open transactions that the chain waits for and nobody holds. A gap appears when
- * a reorganisation takes back what somebody else did with the key. Everything above would wait for ever. Each gap gets a
- * noop, in the name of the relayer that waits above it.
- * @returns how many were made
+ * Fills gaps with noops. A gap is a sequence below the lane's open transactions that the chain waits for and no
+ * transaction holds. It appears when a reorganisation takes back what somebody else did with the key. Without a noop,
+ * everything above the gap would wait for ever. The noop belongs to the relayer that waits above the gap.
+ * @returns how many noops were made
  */
 export async function fillGaps(step: LaneStep): Promise<number> {
   const lowest = unmined(step).find(({ transaction }) => transaction.sequence !== null);
@@ -36,7 +36,7 @@ export async function fillGaps(step: LaneStep): Promise<number> {
   return filled;
 }
 
-/** @returns false when there is none to be had now */
+/** @returns false when no noop can be made now */
 async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<boolean> {
   const { chain, client, relayer, account } = sender;
   const { sequences, replacement } = client;

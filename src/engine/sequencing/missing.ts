@@ -4,9 +4,10 @@ import { askAny, type LaneStep, latestOf, unmined } from '../lane/lane-step.ts';
 import type { OpenEntry } from '../lane/ledger.ts';
 
 /**
- * Marks what a node took and no longer has, to be offered again. Pools keep few transactions of one account (geth 16):
- * some drop the others without a word, and some lose one. The node's count shows what is missing. It is asked after
- * each block, which makes room, and now and then. The lowest sequences are marked first, a batch at most.
+ * Marks transactions that a node took and no longer has, so that they are offered again. Pools keep few transactions of
+ * one account (geth 16). Some drop the others without a word, and some lose one. The node's count shows which are
+ * missing. The node is asked after each block that made room, and now and then. At most a batch is marked, lowest
+ * sequences first.
  */
 export async function markMissing(step: LaneStep): Promise<void> {
   const { timing } = step;
@@ -30,7 +31,7 @@ export async function markMissing(step: LaneStep): Promise<void> {
   }
 }
 
-/** Whether a node took it some time ago, or had no room for it. */
+/** Whether a node took the transaction some time ago, or had no room for it. */
 function hasWaited(step: LaneStep, entry: OpenEntry): boolean {
   const { id } = entry.transaction;
   if (!isTaken(entry)) return step.memory.offers.hasHeard(id, 'busy');

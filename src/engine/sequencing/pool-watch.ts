@@ -1,4 +1,4 @@
-/** So many times as long the pool is left alone while no block takes anything of the lane. */
+/** How many times less often the pool is asked while no block takes a transaction of the lane. */
 const STANDSTILL = 5;
 
 /**
@@ -10,7 +10,7 @@ export class PoolWatch {
   #askedAt = Number.NEGATIVE_INFINITY;
   #hasRoom = false;
 
-  /** A block took something of the lane: so much room there is in the pool. */
+  /** A block took a transaction of the lane, which makes room in the pool. */
   moved(elapsed: number): void {
     this.#movedAt = elapsed;
     this.#hasRoom = true;
@@ -21,7 +21,7 @@ export class PoolWatch {
     return this.#movedAt === undefined ? undefined : elapsed - this.#movedAt;
   }
 
-  /** Whether a node is to be asked now: when a block has made room, and else more rarely. */
+  /** Whether to ask a node now: soon after a block has made room, and otherwise less often. */
   isDue(elapsed: number, poolMs: number): boolean {
     const waited = elapsed - this.#askedAt;
     return waited >= poolMs && (this.#hasRoom || waited >= STANDSTILL * poolMs);

@@ -1,40 +1,40 @@
-/** Sequences to use now, or why there is none yet, and in how many milliseconds at the latest it has to be asked again. */
+/** Sequences to use now, or why there is none yet. `withinMs` says when to ask again at the latest, in milliseconds. */
 export type SequencePlan =
   | { kind: 'use'; sequences: bigint[] }
   | { kind: 'wait'; reason: string; withinMs?: number | undefined };
 
 /** What is known of an account's sequences. */
 export interface SequenceFigures {
-  /** What the chain says the account uses next, with its pool counted. */
+  /** The sequence that the account uses next according to the chain, with its pool counted. */
   chain: bigint;
-  /** Those of the lane's open transactions. */
+  /** The sequences of the lane's open transactions. */
   held: ReadonlySet<bigint>;
-  /** The sequence after the highest that is used for good; null where none is. */
+  /** The sequence after the highest one that a final transaction has used; null when there is none. */
   settled: bigint | null;
   /** Whether an account's sequences may begin anew: see {@link import('../../chains/chain.ts').Counter.beginsAnew}. */
   beginsAnew?: boolean;
 }
 
 /**
- * The most sequences below an open transaction that are filled with transactions that do nothing, each of which costs a
- * fee. A wider gap is no accident of somebody else's use of the key.
+ * The most sequences that are filled with noops below an open transaction. Each noop costs a fee. A wider gap does not
+ * come from somebody else's use of the key by accident.
  */
 export const WIDEST_GAP = 64;
 
 /**
  * Decides which sequences a lane signs next: from the chain's count upwards, those that no open transaction holds.
  *
- * Mostly this is the one after the highest that is known here.
+ * Mostly the next sequence is the one after the highest that is known here.
  *
- * A higher count means that somebody else used the key. It is believed when it is heard twice in a row.
+ * A higher count means that somebody else used the key. The planner believes it when it is heard twice in a row.
  *
- * A lower count means that a node lags behind, or that a reorganisation took sequences back. Payments wait, for they would
- * fail if the node only lags. When the chain has told the lower count for a while, it is believed, and the gaps below our
- * open transactions are filled ({@link SequencePlanner.gaps}). Below what is settled nothing is ever signed, unless
- * sequences may begin anew.
+ * A lower count means that a node lags behind, or that a reorganisation took sequences back. Payments wait, because
+ * they would fail if the node only lags. When the chain has told the lower count for a while, the planner believes it,
+ * and the gaps below our open transactions are filled ({@link SequencePlanner.gaps}). Nothing is ever signed below what
+ * is settled, unless sequences may begin anew.
  *
- * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or
- * none, and a signature that fails moves those behind it down before anything is committed.
+ * The lane itself never makes a gap. It commits a sequence together with the bytes that use it, all of a batch or none.
+ * A signature that fails moves those behind it down before anything is committed.
  */
 export class SequencePlanner {
   readonly #driftMs: number;
@@ -74,8 +74,8 @@ export class SequencePlanner {
   }
 
   /**
-   * The sequences below open transactions that nobody holds and the chain waits for; none before the chain has asked for
-   * them long enough, and none below a gap wider than {@link WIDEST_GAP}.
+   * The sequences below open transactions that no transaction holds and the chain waits for. None before the chain has
+   * asked for them long enough, and none in or above a gap wider than {@link WIDEST_GAP}.
    */
   gaps(figures: SequenceFigures, elapsed: number): bigint[] {
     return this.#belowHeld(figures, elapsed).free;
@@ -105,7 +105,7 @@ export class SequencePlanner {
     }
     const before = this.#leap;
     this.#leap = { known, chain };
-    // Whoever uses the key may go on using it.
+    // The count may have risen again: whoever uses the key may go on using it.
     return before !== null && before.known === known && chain >= before.chain;
   }
 

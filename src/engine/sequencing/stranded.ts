@@ -2,9 +2,9 @@ import { applyToOpen, type LaneStep, latestOf, unmined } from '../lane/lane-step
 import type { Change, OpenEntry } from '../lane/ledger.ts';
 
 /**
- * Ends what is to have no effect and stands so far beyond its account that nothing fills the gap below it: an endpoint
- * told a wrong count when it was signed. A noop holds its place in the pools by then. It leaves its sequence, so that the
- * account is not taken to have come that far.
+ * Ends transactions that are to have no effect and stand above a gap too wide to be filled. An endpoint told a wrong
+ * count when they were signed. By then a noop holds their place in the pools. They give up their sequence, so that the
+ * account does not seem to have come that far.
  * @param beyond tells the sequences above a gap that is too wide to be filled; asked when something could end
  */
 export async function endStranded(step: LaneStep, beyond: () => readonly bigint[]): Promise<void> {
@@ -18,7 +18,7 @@ export async function endStranded(step: LaneStep, beyond: () => readonly bigint[
   );
 }
 
-/** Whether a noop took the place of its payment, or no node ever took any of its attempts. */
+/** Whether a noop took the place of the transaction, or no node ever took any of its attempts. */
 function isTakenBack(step: LaneStep, entry: OpenEntry): boolean {
   const { id, noopEnd } = entry.transaction;
   const latest = latestOf(entry);

@@ -16,14 +16,14 @@ export interface StartSwapsDeps {
   newId(): string;
 }
 
-/** Further than any transaction waits. */
+/** Later than any transaction waits for. */
 const EVER = Number.MAX_SAFE_INTEGER;
 const MOST_WAITING = 100_000;
 
 /**
- * Accepts a swap of each token that a relayer has enough of, unless one of it is under way: what that leaves is the next
- * one's.
- * @returns the lane; undefined where there is nothing to swap
+ * Accepts a swap of each token that a relayer has enough of, unless a swap of that token is under way. The next swap
+ * takes what that one leaves.
+ * @returns the lane; undefined where nothing was started
  */
 export async function startSwaps(
   { store, connections, newId }: StartSwapsDeps,
@@ -45,7 +45,7 @@ export async function startSwaps(
     let count = 0;
     for (const parsed of fresh) {
       const contentKey = `${parsed.contentKey ?? ''} ${run}`;
-      // Another instance has met the same moment.
+      // Another instance has started this run already.
       if ((await writer.transactionByContent(lane, contentKey)) !== undefined) continue;
       await writer.insertTransaction(
         newTransaction({ ...parsed, contentKey, id: newId(), relayerId, networkType, lane, createdAt: now }),
@@ -57,7 +57,7 @@ export async function startSwaps(
   return started === 0 ? undefined : lane;
 }
 
-/** What a lane has not brought to an end, whoever has asked for it. */
+/** The requests of all transactions of the lane that have not ended, whoever asked for them. */
 async function openRequests(writer: Writer, lane: string, kinds: ReadonlySet<AnchorKind>): Promise<JsonObject[]> {
   const pending: Transaction[] = [];
   for (const kind of kinds) pending.push(...(await writer.duePending(lane, kind, EVER, MOST_WAITING)));

@@ -21,16 +21,16 @@ export interface SwapRoundsDeps extends StartSwapsDeps {
   random(): number;
 }
 
-/** Who starts swaps. It is one lease for all relayers. */
+/** The lease of the instance that starts swaps. It is one lease for all relayers. */
 const LEASE = 'swap-rounds';
 
 /** Longer than a lease lasts. */
 const OVERLAP_MS = 60_000;
 
-/** While nobody swaps, policies are looked at so much more rarely. */
+/** How many times less often policies are looked at while no relayer swaps. */
 const IDLE_FACTOR = 10;
 
-/** Where a relayer's swaps stand. */
+/** The state of a relayer's swaps. */
 interface Mark {
   /** Up to when its schedule has been looked at. */
   lookedAt: Timestamp;
@@ -39,8 +39,8 @@ interface Mark {
 }
 
 /**
- * Starts the swaps that are due: by a schedule, and while an account has little. One instance of those on a store does it;
- * what it starts is a transaction like any other, so that a schedule met by two instances is met once.
+ * Starts swaps that are due: by a schedule, or because an account has little. One of the instances on a store does it.
+ * A swap is a transaction like any other. If two instances meet the same moment of a schedule, only one swap starts.
  */
 export class SwapRounds {
   readonly #deps: SwapRoundsDeps;
@@ -74,7 +74,7 @@ export class SwapRounds {
       const mark = this.#marks.get(relayer.id) ?? { lookedAt: now, balanceAt: now };
       this.#marks.set(relayer.id, mark);
       if (lease !== undefined && !this.#rounds.isClosed) await this.#look(relayer, mark, now, lease);
-      // What was due just before the other instance was gone is met by this one.
+      // If the other instance ends, this one starts what became due just before that.
       else mark.lookedAt = Math.max(mark.lookedAt, now - OVERLAP_MS);
     }
     return timing.swapMs;
@@ -89,7 +89,7 @@ export class SwapRounds {
     for (const id of this.#marks.keys()) if (!ids.has(id)) this.#marks.delete(id);
   }
 
-  /** What one relayer's endpoints do not tell holds up no other's swaps. */
+  /** Starts the swaps of one relayer, if due. A failure does not hold up other relayers' swaps. */
   async #look(relayer: Relayer, mark: Mark, now: Timestamp, lease: HeldLease): Promise<void> {
     const run = await this.#dueOf(relayer, mark, now);
     if (run === undefined || relayer.paused) return;
@@ -104,7 +104,7 @@ export class SwapRounds {
     }
   }
 
-  /** What tells this run from others; undefined where none is due. */
+  /** A text that tells this run from others; undefined when no run is due. */
   async #dueOf(relayer: Relayer, mark: Mark, now: Timestamp): Promise<string | undefined> {
     const { cron = null, below = null } = this.#scheduleOf(relayer) ?? {};
     const at = cron === null ? undefined : nextOf(cron, mark.lookedAt);

@@ -27,13 +27,13 @@ export interface LowBalance {
   balance: bigint;
   /** Less than this is low. */
   threshold: bigint;
-  /** At less than this the relayer is disabled. */
+  /** Below this the relayer is disabled. */
   minBalance: bigint;
 }
 
 /**
- * Puts the events that webhooks tell into the commit of the change that they tell of. Payloads have the reference's
- * keys in its order; the text that is stored is the one that is signed and sent.
+ * Stores webhook events in the commit of the change that they tell of. Payloads have the reference's keys in its order.
+ * The stored text is the one that is signed and sent.
  */
 export class Outbox {
   readonly #deps: OutboxDeps;
@@ -57,7 +57,7 @@ export class Outbox {
     }
   }
 
-  /** What became of a swap is told as such, besides. */
+  /** Stores a further event that tells a swap's outcome as such. */
   async #swapMoved(writer: Writer, relayer: Relayer | undefined, transaction: Transaction): Promise<void> {
     const chain = this.#deps.chains.get(transaction.networkType);
     const told = chain?.swapEvent?.(transaction);
@@ -82,7 +82,7 @@ export class Outbox {
     }));
   }
 
-  /** The account nears what its policy leaves on it. */
+  /** The account's balance nears the least one that its policy allows. */
   async relayerBalanceLow(writer: Writer, relayer: Relayer, seen: LowBalance): Promise<void> {
     await this.#put(writer, relayer, 'relayer_balance_low', `relayer:${relayer.id}`, (chain) => ({
       payload_type: 'relayer_balance_low',
@@ -94,7 +94,7 @@ export class Outbox {
     }));
   }
 
-  /** A method of the family's own has answered. */
+  /** A method that only the relayer's chain family has was called and has answered. */
   async answered(writer: Writer, relayer: Relayer, event: WebhookEventName, answer: WireObject): Promise<void> {
     const { newId } = this.#deps;
     await this.#put(writer, relayer, event, `call:${newId()}`, ({ type }) => ({
@@ -103,7 +103,7 @@ export class Outbox {
     }));
   }
 
-  /** After the commit. */
+  /** To be called after the commit. */
   committed(): void {
     this.#deps.onCommitted();
   }
@@ -123,7 +123,7 @@ export class Outbox {
       const timestamp = wireTime(this.#deps.now());
       body = writeJson({ id, event, payload: payloadOf(chain, relayer), timestamp });
     } catch (error) {
-      // What cannot be shown must not keep the change itself from being committed.
+      // A payload that cannot be written must not keep the change itself from being committed.
       this.#deps.log.error({ err: error, relayer: relayer.id, subject }, 'webhook event not made');
       return;
     }

@@ -14,12 +14,15 @@ export interface WebhookTiming {
   /** How long a receiver is left alone after a failure; it doubles with each up to `restCapMs`. */
   restMs: number;
   restCapMs: number;
-  /** When a delivery that was begun and not reported is begun anew: longer than any delivery takes. */
+  /** The time after which a delivery that was begun and not reported is begun again: longer than any delivery takes. */
   claimMs: number;
   /** An event's pause after its first failure; doubles up to `retryCapMs`, up to a quarter is taken off at random. */
   retryMs: number;
   retryCapMs: number;
-  /** How long an event is tried before it is dead, and how often at the least: the service may have been down. */
+  /**
+   * How long an event is tried before it is dead, and (`leastTries`) how often at the least, as the service may have
+   * been down.
+   */
   giveUpMs: number;
   leastTries: number;
   /** The longest and the shortest time between two searches for due events. */
@@ -29,7 +32,7 @@ export interface WebhookTiming {
   closeMs: number;
 }
 
-/** Two seconds to a quarter of an hour, for a day. */
+/** Pauses from two seconds to a quarter of an hour, for a day. */
 export const defaultWebhookTiming: WebhookTiming = {
   atOnce: 32,
   restMs: 500,
@@ -55,7 +58,7 @@ export interface WebhookDeliveryDeps {
   timing?: WebhookTiming;
 }
 
-/** How one notification's receiver behaves of late; kept while it matters. */
+/** The recent behaviour of a notification's receiver; kept while it matters. */
 interface Receiver {
   running: number;
   /** Since it last took a delivery. */
@@ -65,8 +68,8 @@ interface Receiver {
 }
 
 /**
- * Delivers what waits in the outbox, at least once, each subject's events in order. A receiver that hangs or fails
- * holds up nobody else. Work is found in the store; a hint that is lost only costs time.
+ * Delivers the events in the outbox at least once, each subject's events in order. A receiver that hangs or fails does
+ * not delay other receivers. Work is found in the store; a lost hint only costs time.
  */
 export class WebhookDelivery {
   readonly #deps: WebhookDeliveryDeps;
@@ -116,7 +119,10 @@ export class WebhookDelivery {
     }
   }
 
-  /** Where nobody else shares the store, what was begun before the start was cut off: it need not wait for its claim. */
+  /**
+   * Makes deliveries that were begun before the start due at once, when no other instance shares the store: they were
+   * cut off and need not wait for their claim.
+   */
   async #resume(): Promise<void> {
     const { store, log } = this.#deps;
     if (Number.isFinite(store.leases.lastsMs)) return;
@@ -158,7 +164,7 @@ export class WebhookDelivery {
     }
   }
 
-  /** Never rejects: an event that is not reported on is due again after its claim. */
+  /** Never rejects. An event whose outcome is not stored is due again after its claim. */
   async #deliver(event: WebhookEvent, receiver: Receiver): Promise<void> {
     const { store, log, metrics } = this.#deps;
     receiver.running += 1;
@@ -182,7 +188,7 @@ export class WebhookDelivery {
       receiver.failures = 0;
       return { outcome: 'the notification was deleted', end: 'dropped' };
     }
-    // Address and key are those of now: a change reaches what waits.
+    // Uses the present address and keys, so that a change also applies to waiting events.
     const signingKeys = await store.read.signingKeys(notification.id);
     const began = clock.elapsed();
     const { url } = notification;
@@ -228,7 +234,7 @@ export class WebhookDelivery {
     return [...this.#receivers.values()].flatMap(({ restsUntil }) => (restsUntil > now ? [restsUntil - now] : []));
   }
 
-  /** Counting costs a look at each waiting event, so not more often than the longest pause. */
+  /** Counts the waiting events. That reads each of them, so it is done at most once in `sweepMs`. */
   async #count(): Promise<void> {
     const { store, metrics, clock } = this.#deps;
     if (clock.elapsed() - this.#countedAt < this.#timing.sweepMs) return;

@@ -2,16 +2,16 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { type Access, FULL_ACCESS } from '../../domain/settings/access.ts';
 import type { KeyRate } from '../../domain/settings/api-key.ts';
 
-/** Whose key a request carries. */
+/** The API key of a request. */
 export interface Identity {
   readonly id: string;
   readonly access: Access;
-  /** Of its own; undefined: that of the service. */
+  /** The key's own rate limit; undefined: the service's rate limit. */
   readonly rate?: KeyRate | undefined;
   readonly allowedOrigins?: readonly string[];
 }
 
-/** A key that a client made, as far as a request has to know it. */
+/** A key made through the API, with the fields that a request needs. */
 export interface ClientKey extends Omit<Identity, 'rate'> {
   readonly rate: KeyRate | null;
   readonly allowedOrigins: readonly string[];
@@ -19,24 +19,23 @@ export interface ClientKey extends Omit<Identity, 'rate'> {
   readonly expiresAt: number | null;
 }
 
-/** The keys that are accepted. */
 export interface AcceptedKeys {
-  /** That of the environment. */
+  /** The key from the environment. */
   master: { id: string; key: string };
-  /** Those that clients made, by the SHA-256 of the key in hexadecimal. */
+  /** Finds a key made through the API by the SHA-256 of the key in hexadecimal. */
   withHash(hash: string): ClientKey | undefined;
-  /** Calls back when one of them may have changed; returns the way to stop that. */
+  /** Calls the listener when a key may have changed. Returns a function that stops this. */
   onChange(listener: () => void): () => void;
 }
 
-/** Says whose API key a request carries, or undefined when it carries none that is accepted. */
+/** Finds the API key of a request; undefined when the request has no accepted key. */
 export type Authenticator = (rawHeaders: readonly string[]) => Identity | undefined;
 
 const SCHEME = 'Bearer ';
 
 /**
- * Accepts exactly one `Authorization` header, `Bearer ` and a key. Only hashes are compared and looked up, so that
- * neither content nor length of a key can be told from the time that takes.
+ * Accepts exactly one `Authorization` header: `Bearer ` and a key. Compares and looks up only hashes, so the time taken
+ * reveals neither the content nor the length of a key.
  */
 export function createAuthenticator(
   { master, withHash }: Pick<AcceptedKeys, 'master' | 'withHash'>,
@@ -56,7 +55,7 @@ export function createAuthenticator(
   };
 }
 
-/** From the raw headers, because Node keeps only the first of several `Authorization` headers. */
+/** Reads the raw headers, because Node keeps only the first of several `Authorization` headers. */
 function authorizationsOf(rawHeaders: readonly string[]): string[] {
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -3,22 +3,22 @@ import type { AccessResource, Need } from '../../domain/settings/access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the key of a request has to be permitted; a route without one takes any key that is accepted. */
+    /** The permission that the route needs. A route without one takes any accepted key. */
     need?: RouteNeed;
   }
 }
 
-/** What a route does, and to what: to the resource that its path names, or to the kind as a whole. */
+/** The deed of a route and its resource: the one in the path, or the whole kind. */
 export interface RouteNeed extends Need {
-  /** Shows those of the kind that exist for the key. */
+  /** The route lists the resources of the kind that the key can see. */
   isList?: boolean;
 }
 
-/** By kind and deed, the routes below `/api/v1` that do it. */
+/** The routes below `/api/v1`, by kind of resource and deed. */
 const ROUTES: Readonly<Record<AccessResource, Readonly<Record<string, readonly string[]>>>> = {
   relayers: {
     read: [
-      // Each event is for those who may see what it is about.
+      // A key gets only the events of resources that it may see.
       'GET /events',
       'GET /relayers',
       'GET /relayers/:id',
@@ -31,7 +31,7 @@ const ROUTES: Readonly<Record<AccessResource, Readonly<Record<string, readonly s
       'GET /relayers/:id/transactions/by-hash/:hash',
     ],
     send: [
-      // Each request of it is for the relayer that it names.
+      // The permission is checked for the relayer of each request in the batch.
       'POST /transactions/batch',
       'POST /relayers/:id/transactions',
       'PUT /relayers/:id/transactions/:transactionId',
@@ -51,7 +51,7 @@ const ROUTES: Readonly<Record<AccessResource, Readonly<Record<string, readonly s
   plugins: {
     read: ['GET /plugins', 'GET /plugins/:id'],
     call: ['GET /plugins/:id/call', 'POST /plugins/:id/call', 'GET /plugins/:id/call/*', 'POST /plugins/:id/call/*'],
-    // What other callers' calls wrote is not for every caller.
+    // Reading logs needs `write`, because logs contain the output of other callers' calls.
     write: [
       'PATCH /plugins/:id',
       'POST /plugins/:id/enable',
@@ -91,13 +91,13 @@ function collection(name: string): Record<string, readonly string[]> {
 
 const PREFIX = '/api/v1';
 
-/** The lists of which a key sees its own part. */
+/** Routes on which a key sees only the resources it has access to. */
 const LISTS = new Set(['GET /events', 'POST /transactions/batch', 'GET /relayers', 'GET /plugins']);
 
-/** Shows a key what is its own: any that is accepted will do. */
+/** Shows a key its own data, so any accepted key may call it. */
 const OF_ANY_KEY = 'GET /api-keys/current';
 
-/** What each route needs, by method and path; null: no more than a key. */
+/** The need of each route, by method and path; null: any accepted key. */
 const NEEDS: ReadonlyMap<string, RouteNeed | null> = new Map<string, RouteNeed | null>([
   ...Object.entries(ROUTES).flatMap(([resource, deeds]) =>
     Object.entries(deeds).flatMap(([deed, routes]) =>
@@ -111,8 +111,8 @@ const NEEDS: ReadonlyMap<string, RouteNeed | null> = new Map<string, RouteNeed |
 ]);
 
 /**
- * What a route needs: null for no more than a key, undefined when nothing is known of it. The call of a plugin answers
- * without the prefix, too.
+ * Returns the need of a route: null when any accepted key will do, undefined when the route is not in the table. Plugin
+ * calls also exist without the prefix.
  */
 export function needOf(method: string, url: string): RouteNeed | null | undefined {
   const path = url.startsWith(PREFIX) ? url : `${PREFIX}${url}`;
@@ -120,8 +120,8 @@ export function needOf(method: string, url: string): RouteNeed | null | undefine
 }
 
 /**
- * Notes with each route that is added from now on what it needs.
- * @throws when nothing is known of a route that takes a key, so that the service does not start with it
+ * Writes its need into each route that is added after this call.
+ * @throws when a route takes a key and is not in the table, so that the service does not start with it
  */
 export function declareNeeds(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {

@@ -3,8 +3,8 @@ import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../../domain/settings/access.ts';
 
 /**
- * Why the key of a request may not do what that asks for; undefined when it may. What a key may do nothing to does not
- * exist for it, and is answered as what is not there.
+ * Returns the error when the key may not make this request; undefined when it may. A resource that the key has no
+ * access to is answered as if it did not exist.
  */
 export function refusalByNeed(request: FastifyRequest, access: Access): AppError | undefined {
   const { need } = request.routeOptions.config;
@@ -12,7 +12,7 @@ export function refusalByNeed(request: FastifyRequest, access: Access): AppError
   const { id } = request.params as { id?: string };
   const { resource, deed } = need;
   const isOne = id !== undefined && (resource === 'relayers' || resource === 'plugins');
-  // A list that has nothing for the key is empty.
+  // A list is never refused: without access it is empty.
   if (need.isList === true || access.may(need, isOne ? id : undefined)) return undefined;
   if (!access.sees(resource, isOne ? id : undefined)) return notThere(request, isOne ? resource : undefined, id ?? '');
   return new AppError('NOT_PERMITTED', { deed, resource: isOne ? `${resource}:${id}` : resource });

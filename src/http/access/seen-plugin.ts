@@ -1,7 +1,7 @@
 import type { WireObject } from '../../domain/json/json.ts';
 import type { Access } from '../../domain/settings/access.ts';
 
-/** A plugin as one key sees it: without the relayers, and what is left of their budgets, that do not exist for the key. */
+/** Returns the plugin's view without the relayers, and their remaining budgets, that the key has no access to. */
 export function seenPlugin(view: WireObject, access: Access): WireObject {
   const permissions = view['permissions'] as WireObject;
   const relayers = Object.entries(permissions['relayers'] as WireObject);

@@ -1,19 +1,19 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** How long a code can be exchanged. */
+/** How long a code is valid. */
 const LIFE_MS = 10 * 60_000;
 
 export interface SignInCodeParts {
-  /** What a code is exchanged for. */
+  /** The API key that a code is exchanged for. */
   key: string;
-  /** On the clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   elapsed: () => number;
   randomBytes: (size: number) => Buffer;
 }
 
 /**
- * Spares who sits at the machine the key's first typing: a code that is exchanged for the key once, within ten minutes.
- * Only its hash is kept. There is at most one; a new one ends the one before it.
+ * A one-time code that a user at the machine signs in with instead of the API key. It is exchanged for the key once,
+ * within ten minutes. Only the code's hash is stored. At most one code is valid; making a code ends the one before it.
  */
 export class SignInCode {
   readonly #parts: SignInCodeParts;
@@ -29,7 +29,7 @@ export class SignInCode {
     return code;
   }
 
-  /** The key; undefined for what is no code, was exchanged before, or is too old. */
+  /** Returns the key; undefined when the code is wrong, used or expired. */
   exchange(code: string): string | undefined {
     const made = this.#made;
     if (made === undefined || !timingSafeEqual(hash('sha256', code, 'buffer'), made.digest)) return undefined;

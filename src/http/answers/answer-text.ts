@@ -3,7 +3,10 @@ import { oncePerObject } from '../../domain/json/once-per-object.ts';
 
 const written = oncePerObject(writeJson);
 
-/** Writes the body of an answer. What is frozen in it, or in a list in it, is written once, however often it is sent. */
+/**
+ * Writes the body of an answer as JSON. A frozen object in the body, or in a list in it, is converted once. Later
+ * answers reuse the text.
+ */
 export function answerText(body: unknown): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return writeJson(body);
   const fields = Object.entries(body).filter(([, value]) => value !== undefined);

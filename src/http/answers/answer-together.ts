@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Writes the answers that one turn of the event loop made after each other, at its end: whoever reads them is woken once
- * and not for each.
+ * Sends all answers of one turn of the event loop together, at its end. The reader wakes once instead of once for each
+ * answer.
  */
 export function answerTogether(app: FastifyInstance): void {
   app.addHook('onSend', (_request, _reply, payload, done) => {

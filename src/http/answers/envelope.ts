@@ -3,17 +3,17 @@ import type { JsonObject, Wire } from '../../domain/json/json.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../../domain/page.ts';
 import { disabledView } from '../../domain/relayer/disabled-reason.ts';
 
-/** What a list says about itself; the values in effect, not those asked for. */
+/** The page of a list. The numbers are those in effect, not those asked for. */
 export interface Pagination {
   current_page: number;
   per_page: number;
   total_items: number;
 }
 
-/** What a list that only grows says about itself: it is asked for on from a cursor, and counts nothing. */
+/** The part of a list that only grows. A client continues from a cursor, and there is no total. */
 export interface Continuation {
   per_page: number;
-  /** Of the next part; null at the end of the list. */
+  /** The cursor of the next part; null at the end of the list. */
   next_cursor: string | null;
 }
 
@@ -35,9 +35,9 @@ export interface Failure {
   code: ErrorCode;
   /** Whether the same request may succeed later without being changed. */
   retryable: boolean;
-  /** With 429 only, as the reference's clients know it: the seconds to wait. */
+  /** Seconds to wait, with 429 only. The reference's clients read this field. */
   after?: number;
-  /** Of a disabled relayer: what its checks have seen, and when they look again. */
+  /** For a disabled relayer only: the result of its checks, and the time of the next check. */
   disabled_reason?: JsonObject;
 }
 
@@ -53,7 +53,7 @@ export function successPage(page: Page<Wire>, asked: PageRequest): Success {
 
 /**
  * One part of a list that only grows.
- * @param cursorOf how clients see a place of the list
+ * @param cursorOf turns a position in the list into a cursor for clients
  */
 export function successPart(
   { items, next }: Part<Wire>,

@@ -11,7 +11,10 @@ import { failure, success } from '../answers/envelope.ts';
 import { toAppError } from '../errors.ts';
 import { fingerprintOf } from '../idempotency.ts';
 
-/** One may take as long as a few seconds to be accepted, and all are answered together. */
+/**
+ * The most requests in a batch. Accepting one request can take a few seconds, and the batch is answered when all are
+ * done.
+ */
 const MOST_REQUESTS = 100;
 
 const requestSchema = z.strictObject({
@@ -29,27 +32,27 @@ export const batchSchema = z.strictObject({
 
 export type BatchRequest = z.output<typeof requestSchema>;
 
-/** What came of one request: the status and the body that it would have been answered with by itself. */
+/** The outcome of one request: the status and body of its answer, as if it were sent by itself. */
 export interface BatchOutcome {
   answer: WireObject & { status: number };
-  /** Another try may end otherwise. */
+  /** A retry may end differently. */
   isProvisional: boolean;
 }
 
 export interface BatchParts {
   transactions: Pick<TransactionsService, 'send'>;
   keys: Pick<IdempotencyKeys, 'begin' | 'end'>;
-  /** Whose batch it is. */
+  /** The sender of the batch. */
   caller: Actor & { access: Access };
   /** The effect of the batch when it has an idempotency key of its own. */
   effect: Effect | undefined;
-  /** The client has left. */
+  /** Whether the client has disconnected. */
   isGone: () => boolean;
-  /** Told of what failed without being anybody's mistake. */
+  /** Called for internal errors, which no caller caused. */
   onFault: (error: AppError) => void;
 }
 
-/** Sends all; those of one relayer in their order, one after the other. Never rejects. */
+/** Sends all requests. The requests of one relayer are sent one after the other, in their order. Never rejects. */
 export async function sendBatch(requests: readonly BatchRequest[], parts: BatchParts): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
   const ofRelayers = Map.groupBy(requests.entries(), ([, { relayer_id }]) => relayer_id);
@@ -75,7 +78,7 @@ async function outcomeOf(request: BatchRequest, index: number, parts: BatchParts
   }
 }
 
-/** The same refusals as where the relayer is named in the path. */
+/** Refuses like the routes that have the relayer in the path. */
 function assertPermitted(id: string, access: Access): void {
   if (!access.sees('relayers', id)) throw new AppError('RELAYER_NOT_FOUND', { id });
   if (!access.may({ resource: 'relayers', deed: 'send' }, id)) {
@@ -88,12 +91,12 @@ async function sendOnce(
   index: number,
   { transactions, caller, effect }: BatchParts,
 ): Promise<WireObject> {
-  // A further run of the batch finds by its place what this one has sent.
+  // The index names the effect, so a repeat of the batch finds the transactions that this run sent.
   const own = effect === undefined ? undefined : { ...effect, occurrence: index };
   return answerOf(await transactions.send(id, transaction, own, undefined, actorOf(caller)));
 }
 
-/** Under the name that the same request has by itself. */
+/** Sends under the same idempotency key as a single request would. A repeat outside of a batch finds it. */
 async function sendKeyed(
   { relayer_id: id, transaction }: BatchRequest,
   key: string,

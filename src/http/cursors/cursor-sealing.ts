@@ -1,22 +1,23 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
-/** Small things as clients see them: they tell nothing, look different each time, and cannot be made up. */
+/** Encrypts small values for clients. A sealed value reveals nothing, differs each time, and cannot be forged. */
 export interface Sealing {
-  /** Its length tells that of what is sealed. */
+  /** The length of the result depends on the length of the input. */
   seal(plain: Uint8Array): string;
-  /** Undefined for what was never sealed for this purpose. */
+  /** Returns undefined for a text that was not sealed for this purpose. */
   open(sealed: string): Buffer | undefined;
 }
 
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
-/** Each key seals one thing only. */
+/** The IV may be constant, because each key encrypts one value only. */
 const IV = Buffer.alloc(12);
 
 /**
- * In base64url: salt, ciphertext and tag of AES-256-GCM, under a key that HKDF (RFC 5869) makes of the salt.
- * @param keys those of all instances: the first seals, all open
- * @param purpose what is sealed for one is not opened for another
+ * The sealed text is base64url of salt, ciphertext and tag of AES-256-GCM. HKDF (RFC 5869) derives the key from the
+ * salt.
+ * @param keys the keys of all instances: the first seals, all open
+ * @param purpose a text sealed for one purpose cannot be opened for another
  */
 export function createSealing(
   keys: readonly Uint8Array[],
@@ -36,7 +37,7 @@ export function createSealing(
 
     open(sealed) {
       const bytes = Buffer.from(sealed, 'base64url');
-      // Each sealed thing has one text.
+      // Refuses other spellings of the same bytes.
       if (bytes.length < SALT_BYTES + TAG_BYTES || bytes.toString('base64url') !== sealed) return undefined;
       const salt = bytes.subarray(0, SALT_BYTES);
       for (const key of keys) {

@@ -3,16 +3,16 @@ import { NO_CURSOR } from '../paging.ts';
 import { createSealing } from './cursor-sealing.ts';
 
 /**
- * Places in a list that only grows, as clients see them. A list that is a part of one that all share counts what happens
- * to everybody, so its places are sealed.
+ * Turns positions in a list that only grows into cursors for clients. Positions count the rows of all keys, so they are
+ * sealed: a client that sees a part of the list must not learn how much others do.
  */
 export interface PlaceCursors {
   cursorOf(place: number): string;
-  /** @throws AppError `INVALID_REQUEST` for what was never a cursor */
+  /** @throws AppError `INVALID_REQUEST` for a text that is not a cursor */
   placeOf(cursor: string): number;
 }
 
-/** @param keys those of all instances: the first seals, all open */
+/** @param keys the keys of all instances: the first seals, all open */
 export function createPlaceCursors(
   keys: readonly Uint8Array[],
   randomBytes: (size: number) => Uint8Array,

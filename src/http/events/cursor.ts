@@ -1,28 +1,31 @@
 import type { EventPlace } from '../../domain/transaction/transaction-event.ts';
 import { createSealing } from '../cursors/cursor-sealing.ts';
 
-/** Up to where a client has read: of transactions, which all instances tell of, and of the calls of one instance. */
+/**
+ * How far a client has read: among the transactions, which are those of all instances, and among the calls of one
+ * instance.
+ */
 export interface Cursor {
   transactions: EventPlace;
-  /** The instance, 8 hexadecimal digits, and the place among its calls. */
+  /** The instance, 8 hexadecimal digits, and the position among its calls. */
   calls: { of: string; place: number };
 }
 
 /**
- * Cursors as the ids of events. Places count what happens to everybody, so a client sees them sealed: it cannot tell how
- * much happened that its key may not see, and cannot make up a place.
+ * Turns cursors into event ids. Positions count the events of all keys, so the ids are sealed. A client cannot tell how
+ * many events its key may not see, and cannot forge a position.
  */
 export interface CursorIds {
-  /** Another one each time. */
+  /** Returns a different id each time. */
   idOf(cursor: Cursor): string;
-  /** Undefined for what was never an id of an event. */
+  /** Returns undefined for a text that is not an event id. */
   cursorOf(id: string): Cursor | undefined;
 }
 
-/** Three places and an instance, always as long: its length tells nothing. */
+/** Three positions and an instance. The length is constant, so it reveals nothing. */
 const PLAIN_BYTES = 3 * 8 + 4;
 
-/** @param keys those of all instances: the first seals, all open */
+/** @param keys the keys of all instances: the first seals, all open */
 export function createCursorIds(keys: readonly Uint8Array[], randomBytes: (size: number) => Uint8Array): CursorIds {
   const sealing = createSealing(keys, randomBytes, 'isolayer ids of events');
   return {

@@ -7,7 +7,7 @@ import type { AcceptedKeys } from '../access/auth.ts';
 import type { Cursor } from './cursor.ts';
 import { WakeUp } from './wake-up.ts';
 
-/** Events of transactions that one look finds at the most. */
+/** The most transaction events that one query returns. */
 const AT_ONCE = 200;
 
 export interface EventSourceParts {
@@ -16,7 +16,7 @@ export interface EventSourceParts {
   keys: Pick<AcceptedKeys, 'onChange'>;
 }
 
-/** Where the streams of one instance have their events from. */
+/** Supplies the event streams of one instance. */
 export class EventSource {
   readonly #transactions: TransactionEvents;
   readonly #ended: PluginHost['ended'];
@@ -28,7 +28,7 @@ export class EventSource {
   #readers = 0;
   #stopListening: () => void = () => {};
 
-  /** @param instance 8 hexadecimal digits that tell this start of this instance from others */
+  /** @param instance 8 hexadecimal digits that identify this start of this instance */
   constructor({ events, pluginHost, keys }: EventSourceParts, instance: string) {
     this.#transactions = events;
     this.#ended = pluginHost.ended;
@@ -36,14 +36,14 @@ export class EventSource {
     this.#instance = instance;
   }
 
-  /** Somebody reads; returns the way to say that this is over. */
+  /** Adds a reader. Returns a function that removes it. */
   open(): () => void {
     this.#readers += 1;
     if (this.#readers === 1) {
       const stir = () => this.#wakeUp.stir();
-      // Nobody has listened since the last look.
+      // Events may have been missed while there was no reader.
       stir();
-      // A stream whose key has ended ends with the next beat.
+      // A change of keys wakes the streams, so that a stream ends soon after its key does.
       const stops = [this.#transactions.onNews(stir), this.#ended.onCall(stir), this.#keys.onChange(stir)];
       this.#stopListening = () => {
         for (const stop of stops) stop();
@@ -55,13 +55,13 @@ export class EventSource {
     };
   }
 
-  /** Where everything ends now. */
+  /** Returns the cursor of the latest events. */
   async now(): Promise<Cursor> {
     const transactions = await this.#transactions.latest();
     return { transactions, calls: { of: this.#instance, place: this.#ended.latest } };
   }
 
-  /** Goes on from a place, as far as what followed it is still known; `isWhole` false when something is not. */
+  /** Continues from a cursor. `isWhole` is false when some events after it are no longer known. */
   async resume(from: Cursor | undefined): Promise<{ cursor: Cursor; isWhole: boolean }> {
     const now = await this.now();
     if (from === undefined || !(await this.#transactions.isKept(from.transactions))) {
@@ -71,28 +71,31 @@ export class EventSource {
     return { cursor: { transactions: from.transactions, calls: isOurs ? from.calls : now.calls }, isWhole: isOurs };
   }
 
-  /** What became of transactions after a place; with `isFull` there is more, to be had at once. */
+  /** Returns transaction events after a position. With `isFull`, more can be read at once. */
   async transactionsAfter(place: EventPlace): Promise<{ transactions: readonly TransactionEvent[]; isFull: boolean }> {
     const transactions = await this.#lookAfter(place);
     return { transactions, isFull: transactions.length === AT_ONCE };
   }
 
-  /** The latest calls after a place that are wanted, at most `most`. */
+  /** Returns the latest wanted calls after a position, at most `most`. */
   callsAfter(place: number, most: number, isWanted: (call: EndedCall) => boolean): FollowingCalls {
     return this.#ended.after(place, most, isWanted);
   }
 
-  /** The number of the last beat that was heard. */
+  /** The number of the last beat. */
   get beats(): number {
     return this.#wakeUp.beats;
   }
 
-  /** Resolves when it is time to look again: soon after something may have happened, else within a second. */
+  /** Resolves when it is time to read again: soon after something may have happened, otherwise within a second. */
   next(heard: number): Promise<void> {
     return this.#wakeUp.next(heard);
   }
 
-  /** One look for all who ask for the same between two beats: what it misses makes another beat. */
+  /**
+   * Shares one query among all streams that ask for the same between two beats. An event that the query misses causes
+   * another beat.
+   */
   #lookAfter(from: EventPlace): Promise<TransactionEvent[]> {
     if (this.#lookedAt !== this.#wakeUp.beats) this.#looks.clear();
     this.#lookedAt = this.#wakeUp.beats;

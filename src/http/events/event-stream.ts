@@ -5,16 +5,21 @@ import type { Cursor, CursorIds } from './cursor.ts';
 import type { EventSource } from './event-source.ts';
 import { callsText, eventText, RETRY, transactionEventView } from './event-text.ts';
 
-/** How long nothing may come: half of what a connection may be silent. */
+/** The longest silence on a stream. It is half of the time that a connection may be silent. */
 const SILENCE_MS = 15_000;
 
-/** How many plugin calls a stream tells of in a second, and at once after a pause: more than anybody can read. */
+/**
+ * The most plugin calls that a stream sends each second, and at once after a pause. This is more than anybody can read.
+ */
 const CALLS = { perSecond: 200, atOnce: 200 };
 
-/** How often it says at the most that it has left some out: who hears that reads everything anew. */
+/** The shortest time between two `reset` events for omitted calls. A client reads everything again after each. */
 const RESET_EVERY_MS = 1_000;
 
-/** Which events a client wants. Naming something leaves out all else. */
+/**
+ * The events that a client wants. Naming a relayer or plugin excludes all others. Without a name, all events are
+ * wanted.
+ */
 export interface EventFilter {
   relayerId?: string | undefined;
   pluginId?: string | undefined;
@@ -23,20 +28,20 @@ export interface EventFilter {
 export interface StreamParts {
   source: EventSource;
   ids: CursorIds;
-  /** Where the client goes on; undefined for what comes from now on, null where its word for it is not understood. */
+  /** Where the client continues. Undefined: with new events only. Null: the client sent a cursor that is not valid. */
   from: Cursor | null | undefined;
   filter: EventFilter;
-  /** What the client's key may do at this moment; undefined when it is accepted no more. */
+  /** The current access of the client's key; undefined when the key is no longer accepted. */
   access: () => Access | undefined;
-  /** The client has left, or the service ends. */
+  /** Aborts when the client disconnects or the service stops. */
   signal: AbortSignal;
-  /** On a clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   elapsed: () => number;
 }
 
 /**
- * The text of a stream of events, piece by piece. It looks for more only when the piece before was taken, so that a slow
- * client has one piece in memory; what comes meanwhile waits where it is stored.
+ * Yields the text of an event stream in pieces. It reads the next events only after the last piece was taken. So a slow
+ * client has one piece in memory, and later events stay in the store.
  */
 export async function* eventStream(parts: StreamParts): AsyncGenerator<string, void, undefined> {
   const { source, ids, from, signal, elapsed } = parts;
@@ -84,8 +89,8 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<string, v
 }
 
 /**
- * So that what stands between does not take the connection for dead. What a key may not see still moves it on; there is
- * an id also where nothing moved, so that it does not tell.
+ * Returns a message that keeps proxies from closing a silent connection. Its id moves the client past events that its
+ * key may not see. The message always has an id, so that its presence does not reveal such events.
  */
 function quietText(id: string): string {
   return `id: ${id}\n\n`;
@@ -97,7 +102,10 @@ interface Visible {
   anyCall: boolean;
 }
 
-/** What others' calls wrote is for who may change the plugin, as are its logs. */
+/**
+ * Selects the events that the key may see. Events of plugin calls contain other callers' output, so they need `write`
+ * on the plugin, as its logs do.
+ */
 function visibleTo(access: Access, { relayerId, pluginId }: EventFilter): Visible {
   const isAll = relayerId === undefined && pluginId === undefined;
   const wantsRelayer = (id: string) => isAll || id === relayerId;
@@ -110,7 +118,7 @@ function visibleTo(access: Access, { relayerId, pluginId }: EventFilter): Visibl
   };
 }
 
-/** What a stream may tell of calls, and what it has to say of those that it left out. */
+/** Limits the plugin calls that a stream sends, and decides when to tell the client of omitted ones. */
 class CallPace {
   #left = CALLS.atOnce;
   #seenAt: number;
@@ -128,7 +136,9 @@ class CallPace {
     return Math.floor(this.#left);
   }
 
-  /** So many were told, and perhaps not all; returns whether that is to be said now. */
+  /**
+   * Records that `calls` calls were sent; `isCut` says that others were omitted. Returns whether to send a `reset` now.
+   */
   told(calls: number, isCut: boolean, now: number): boolean {
     this.#left -= calls;
     this.#isCut ||= isCut;

@@ -4,22 +4,25 @@ import type { TransactionEvent } from '../../domain/transaction/transaction-even
 import { wireTime } from '../../domain/wire-time.ts';
 import { callView, type EndedCall } from '../../plugin-host/call-log.ts';
 
-/** The kinds of events: the stream has begun; read anew what you show; a transaction; a plugin call that has ended. */
+/**
+ * The kinds of events. `open`: the stream has begun. `reset`: the client must read its data again. `transaction`: a
+ * transaction changed. `plugin_call`: a plugin call has ended.
+ */
 export type EventName = 'open' | 'reset' | 'transaction' | 'plugin_call';
 
-/** How soon a client comes back after a connection that ended. */
+/** How soon a client reconnects, in milliseconds. */
 export const RETRY = 'retry: 1000\n\n';
 
 /**
- * One event in the form of server-sent events (HTML standard, section 9.2). Without an id it leaves that of the event
- * before: whoever resumes there gets it again, and is not past what comes with it.
+ * Writes one server-sent event (HTML standard, section 9.2). An event without an id keeps the id of the event before
+ * it. A client that resumes from that id gets this event again, and misses nothing that is sent with it.
  */
 export function eventText(event: EventName, data: Wire, id?: string): string {
   // JSON on one line: no text in it can begin another field.
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${writeJson(data)}\n\n`;
 }
 
-/** How a transaction stood right after something became of it. */
+/** The state of a transaction right after the event. */
 export function transactionEventView(event: TransactionEvent) {
   return {
     id: event.transactionId,
@@ -31,15 +34,18 @@ export function transactionEventView(event: TransactionEvent) {
   };
 }
 
-/** What a plugin call came to, with what it wrote. */
+/** The outcome of a plugin call, with its logs. */
 export function callEventView(call: EndedCall) {
   return { plugin_id: call.pluginId, ...callView(call) };
 }
 
-/** Each is told to every stream that may see it. */
+/** The text of each call, which every stream that may see it sends. */
 const written = new WeakMap<EndedCall, string>();
 
-/** The events of plugin calls. The last has the id: who goes on from before it gets all of them again. */
+/**
+ * Writes the events of plugin calls. Only the last has an id. A client that resumes from an earlier id gets all of them
+ * again.
+ */
 export function callsText(calls: readonly EndedCall[], id: string): string {
   return calls.map((call, at) => (at === calls.length - 1 ? `id: ${id}\n` : '') + callText(call)).join('');
 }

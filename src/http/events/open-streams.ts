@@ -1,6 +1,9 @@
 import { AppError } from '../../domain/errors.ts';
 
-/** Each is a connection that stays. A page has one; a program that loses count of its own is told so. */
+/**
+ * The most open streams of one key. Each stream holds a connection. A console page opens one. The limit stops a program
+ * that leaks streams.
+ */
 const MOST_OF_A_KEY = 50;
 const MOST = 500;
 const RETRY_AFTER_SECONDS = 5;
@@ -11,7 +14,7 @@ export class OpenStreams {
   #count = 0;
 
   /**
-   * One more; returns the way to say that it is over. Safe to call that twice.
+   * Counts one more stream. Returns a function that ends it; calling the function twice is safe.
    * @throws AppError `TOO_MANY_REQUESTS`
    */
   open(keyId: string): () => void {

@@ -1,11 +1,11 @@
-/** What comes within this time is told of together. */
+/** News within this time is sent together. */
 const GATHER_MS = 50;
-/** How long at the most nobody looks. */
+/** The longest time between two beats while somebody waits. */
 const EVERY_MS = 1_000;
 
 /**
- * Beats soon after something may have happened, and now and then without, while somebody waits. All who wait hear the
- * same beat, so that what they then look at is looked at once.
+ * Wakes the streams soon after something may have happened, and at intervals otherwise. It beats only while somebody
+ * waits. All who wait hear the same beat, so that they can share one query.
  */
 export class WakeUp {
   #beats = 0;
@@ -23,7 +23,7 @@ export class WakeUp {
     else this.#beatSoon();
   }
 
-  /** Resolves with the next beat; soon, when there was one since the one that was heard last. */
+  /** Resolves with the next beat. The beat comes soon when there were beats after the number `heard`. */
   async next(heard: number): Promise<void> {
     if (this.#next === undefined) {
       this.#next = Promise.withResolvers();

@@ -12,23 +12,23 @@ import { limitRate, type RateLimiter } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers without a key. */
+    /** The route needs no key. */
     isPublic?: boolean;
-    /** For browsers, and no part of the described interface. */
+    /** The route is a page for browsers and not part of the described API. */
     isPage?: boolean;
-    /** Answers for as long as its client stays: the time that counts is that until its answer begins. */
+    /** The answer lasts as long as its client stays connected. Metrics count the time until the answer begins. */
     isStream?: boolean;
-    /** Asked by what watches the service: public, never limited, and answered to the last moment. */
+    /** The route is for monitoring: public, never rate limited, and answered until the server stops. */
     isProbe?: boolean;
   }
   interface FastifyInstance {
-    /** What the key of a request may do at this moment; undefined once it does not let that in any more. */
+    /** The current access of the request's key; undefined when the key no longer admits the request. */
     accessNow(request: FastifyRequest): Access | undefined;
   }
   interface FastifyRequest {
-    /** Which API key the request carries; empty without an accepted one. */
+    /** The id of the request's API key; empty without an accepted key. */
     keyId: string;
-    /** The key itself; null without an accepted one. */
+    /** The request's API key; null without an accepted key. */
     identity: Identity | null;
   }
 }
@@ -42,8 +42,9 @@ export interface AdmissionDependencies {
 }
 
 /**
- * Everything that is decided before a request's body is read, in this order: who asks, whether too often, whether the
- * service takes requests at all, whether the key lets this one in, whether there is such a route.
+ * Handles a request before its body is read. Identifies the key, then checks in this order: the rate limit, whether the
+ * service is shutting down, whether a missing key is allowed, whether the route exists, whether the key permits the
+ * request.
  */
 export function admitRequests(app: FastifyInstance, dependencies: AdmissionDependencies): void {
   const { drain, limiter } = dependencies;
@@ -84,14 +85,14 @@ export function admitRequests(app: FastifyInstance, dependencies: AdmissionDepen
     }
   });
 
-  // A connection ends with the answer that is under way on it, so that closing does not wait for callers to go.
+  // Closes each connection after the answer under way on it, so that closing does not wait for callers to leave.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (drain.isDraining) reply.header('connection', 'close');
     done(null, payload);
   });
 }
 
-/** Why a key does not let a request in; undefined when it does. */
+/** Returns the error when the key does not permit the request; undefined when it does. */
 function refusalOf(request: FastifyRequest, { access, allowedOrigins }: Identity): AppError | undefined {
   const { origin } = request.headers;
   if (origin !== undefined && allowedOrigins !== undefined && !allowsOrigin(allowedOrigins, origin)) {
@@ -100,12 +101,12 @@ function refusalOf(request: FastifyRequest, { access, allowedOrigins }: Identity
   return refusalByNeed(request, access);
 }
 
-/** A request's label: the route's pattern, so that callers cannot make new ones up. */
+/** Returns the metrics label of a request. It is the route's pattern, so that callers cannot make up new labels. */
 export function endpointOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unmatched';
 }
 
-/** Counts a request from here to the end of its answer, or to the moment its client left. */
+/** Measures a request from here until its answer ends or its client disconnects. */
 function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics, clock }: AdmissionDependencies): void {
   const endpoint = endpointOf(request);
   const begun = clock.elapsed();
@@ -125,7 +126,7 @@ function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics,
   });
 }
 
-/** From the raw headers, because Node keeps only the first: what stands before the service may go by the other. */
+/** Reads the raw headers, because Node keeps only the first `host`, and a proxy may have used the second. */
 function hasUnclearHost({ raw: { rawHeaders, httpVersion } }: FastifyRequest): boolean {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

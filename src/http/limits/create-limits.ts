@@ -7,7 +7,7 @@ import { RateLimitOfInstances } from './rate-limit-of-instances.ts';
 import { createRelayerLimit } from './relayer-limit.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
-/** The variables that say how much is taken. */
+/** The variables of the rate limits. */
 interface LimitSettings {
   RATE_LIMIT_REQUESTS_PER_SECOND: number;
   RATE_LIMIT_BURST_SIZE: number;
@@ -16,7 +16,10 @@ interface LimitSettings {
   RELAYER_RATE_LIMIT_BURST_SIZE: number;
 }
 
-/** The limits of keys, addresses and relayers; over all instances where they share their buckets. */
+/**
+ * Makes the rate limits of keys, addresses and relayers. With shared buckets, the limits of keys and relayers hold for
+ * all instances together.
+ */
 export function createLimits(
   settings: LimitSettings,
   { buckets, clock, log }: { buckets: Buckets | null; clock: Pick<Clock, 'elapsed'>; log: Log },

@@ -1,6 +1,6 @@
 /**
- * The requests under way. Once it drains no further ones are let in, and whoever closes the server can wait for those
- * that are there.
+ * Counts the requests under way. While draining, no new requests are admitted, and closing can wait for the running
+ * ones.
  */
 export class Drain {
   #underWay = 0;
@@ -12,7 +12,7 @@ export class Drain {
     return this.#isDraining;
   }
 
-  /** Aborted when it starts, for answers that have no end of their own. */
+  /** Aborts when draining starts. Answers without an end of their own stop then. */
   get signal(): AbortSignal {
     return this.#started.signal;
   }
@@ -26,7 +26,7 @@ export class Drain {
     if (this.#isDraining && this.#underWay === 0) this.#idle.resolve();
   }
 
-  /** Lets nobody in from now on; resolves when nothing is under way any more, at the latest after `graceMs`. */
+  /** Stops admitting requests. Resolves when no request is under way, at the latest after `graceMs`. */
   async start(graceMs: number): Promise<void> {
     this.#isDraining = true;
     this.#started.abort();

@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** Answers 504 for a handler that is too slow. The clock starts once the body is there; a slow sender is 408. */
+/** Answers 504 for a slow handler. The time starts once the body has arrived; a slow sender gets 408. */
 export function limitHandlers(app: FastifyInstance, seconds: number): void {
   app.addHook('preHandler', (request, reply, done) => {
     if (request.routeOptions.config.ownDeadline !== true) {

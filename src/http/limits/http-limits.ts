@@ -1,4 +1,4 @@
-/** What one request may take. */
+/** The limits of one request. */
 export interface HttpLimits {
   /** Largest body. No request that a chain takes is half as large. */
   bodyBytes: number;

@@ -6,7 +6,7 @@ import { isOwn } from './rate-limit.ts';
 import type { TokenBucketSettings } from './token-buckets.ts';
 
 export interface RateLimitOfInstancesParts {
-  /** Counts addresses, and the others while the database does not answer. */
+  /** Counts addresses. While the database does not answer, it counts keys and relayers too. */
   local: RateLimiter;
   buckets: Buckets;
   rate: Pick<TokenBucketSettings, 'perSecond' | 'burst'>;
@@ -14,7 +14,7 @@ export interface RateLimitOfInstancesParts {
 }
 
 /**
- * Limits keys and relayers over all instances together. Addresses are counted by each instance for itself: who has shown no key must
+ * Limits keys and relayers across all instances. Each instance counts addresses by itself: a caller without a key must
  * not make the service write to its database.
  */
 export class RateLimitOfInstances implements RateLimiter {

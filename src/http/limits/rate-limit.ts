@@ -6,7 +6,8 @@ import { subjectOfAddress } from '../client-address.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Counts a request that asks for several things as so many requests of its key. Nothing may have been done before.
+     * Counts a request for several things as that many requests of its key. Call this before the request has any
+     * effect.
      * @throws AppError `TOO_MANY_REQUESTS`; `INVALID_REQUEST` for more than the key may ever ask for at once
      */
     countAs(many: number, request: FastifyRequest, reply: FastifyReply): Promise<void>;
@@ -17,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** What a caller may still do after one more request. */
+/** The state of a caller's bucket after one more request. */
 export interface RateVerdict {
   allowed: boolean;
   /** The size of the bucket. */
@@ -30,26 +31,26 @@ export interface RateVerdict {
   retryAfterSeconds: number;
 }
 
-/** Counts the requests of subjects: of keys that were accepted, of addresses that have not shown one, of relayers. */
+/** Counts requests by subject. A subject is an accepted key, the address of a caller without one, or a relayer. */
 export interface RateLimiter {
   /**
-   * Takes tokens of the subject's bucket, all or none.
-   * @param rate where the subject has one of its own
-   * @param count 1 where none is given; at most the burst, as more are never there
+   * Takes tokens from the subject's bucket, all or none.
+   * @param rate the subject's own rate, if any
+   * @param count 1 by default; at most the burst, because the bucket never holds more
    */
   take(subject: string, rate?: KeyRate, count?: number): RateVerdict | Promise<RateVerdict>;
 }
 
 /**
- * Limits requests by the key that they carry, and those without an accepted key by the address they come from: made-up
- * keys share their sender's bucket, and a caller with a key is served whatever its neighbours do.
+ * Limits requests by key. Requests without an accepted key are limited by address. So invalid keys share the bucket of
+ * their sender's address, and a caller with a key is not affected by neighbours at its address.
  */
 export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
   app.decorateRequest('burst', 0);
   app.decorate('countAs', async (many: number, request: FastifyRequest, reply: FastifyReply) => {
     const further = many - 1;
     if (further <= 0) return;
-    // Its first token is taken already.
+    // The `onRequest` hook has already taken one token.
     if (many > request.burst) {
       throw invalidRequest(`${many} at once are more than the ${request.burst} that this key may ask for at once`);
     }
@@ -71,7 +72,7 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
   });
 }
 
-/** Writes a verdict into the answer's headers; returns the refusal where it is one. */
+/** Writes the verdict into the answer's headers. Returns an error when the request is refused. */
 function told(reply: FastifyReply, verdict: RateVerdict): AppError | undefined {
   // draft-ietf-httpapi-ratelimit-headers-07, the form that clients know.
   reply.header('ratelimit-limit', verdict.limit);
@@ -83,13 +84,13 @@ function told(reply: FastifyReply, verdict: RateVerdict): AppError | undefined {
   return new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds });
 }
 
-/** How the subject of an accepted key begins, before its id; no address does, nor what a caller makes up. */
+/** The prefix of a key's subject, before its id. No address begins like this, nor anything a caller can make up. */
 const KEY_SUBJECT = 'key ';
 
-/** The same of a relayer that is there. */
+/** The prefix of an existing relayer's subject. */
 export const RELAYER_SUBJECT = 'relayer ';
 
-/** Whether a subject is one of those that the service has, and not one that a stranger can make up. */
+/** Whether the subject is a key or relayer of the service, not a name that a stranger can make up. */
 export function isOwn(subject: string): boolean {
   return subject.startsWith(KEY_SUBJECT) || subject.startsWith(RELAYER_SUBJECT);
 }

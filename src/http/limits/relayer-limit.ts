@@ -3,7 +3,7 @@ import type { KeyRate } from '../../domain/settings/api-key.ts';
 import type { RelayerLimit } from '../../services/relayer-access.ts';
 import { type RateLimiter, RELAYER_SUBJECT } from './rate-limit.ts';
 
-/** Limits what each relayer is asked to do, by all keys and plugins together. */
+/** Limits the requests to each relayer, over all keys and plugins together. */
 export function createRelayerLimit(limiter: RateLimiter, rate: KeyRate): RelayerLimit {
   return {
     async take(relayerId, count = 1) {

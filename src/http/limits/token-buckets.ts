@@ -3,11 +3,11 @@ import type { KeyRate } from '../../domain/settings/api-key.ts';
 import { isOwn, type RateLimiter, type RateVerdict } from './rate-limit.ts';
 
 export interface TokenBucketSettings {
-  /** Tokens that come back each second. */
+  /** Tokens added each second. */
   perSecond: number;
   /** Tokens of a full bucket. */
   burst: number;
-  /** Addresses that are remembered at once; a bucket that is full again is forgotten anyway. */
+  /** The most addresses kept at once. An address whose bucket is full again is dropped anyway. */
   most?: number;
 }
 
@@ -16,21 +16,21 @@ const MOST_ADDRESSES = 10_000;
 
 /**
  * Token buckets in this process. A bucket is one number, the moment at which it will be full again (the generic cell
- * rate algorithm, ITU-T I.371), and a subject without one has a full bucket.
+ * rate algorithm, ITU-T I.371). A subject without a number has a full bucket.
  *
- * Those of keys and relayers have a table of their own and are never forgotten: only one that is there is asked for by
- * its id, so there are as many as the service has of them, and a flood of addresses cannot give one its burst anew.
+ * Keys and relayers have a table of their own, which keeps all its buckets. Its size is bounded, because only existing
+ * keys and relayers get in. A flood of addresses cannot reset their buckets.
  *
- * When there are too many addresses, those that were used least recently are forgotten: who has that many addresses has
- * that many buckets in any case. They are kept in two tables, one of those used lately and the one before it, which is
- * forgotten as a whole. So a request changes a number in its place; to take an entry out and put it back as the last one
- * makes V8 copy the table again and again, and keep what was in the copies (`sandbox/call-table.ts` says why).
+ * When there are too many addresses, the least recently used ones are dropped. This loses nothing: a caller with so
+ * many addresses has as many buckets anyway. Addresses are in two tables: a recent one and an earlier one, which is
+ * dropped as a whole. So a request changes a number in place. Removing an entry and adding it again at the end makes V8
+ * copy the table again and again, and keep what was in the copies (`sandbox/call-table.ts` says why).
  */
 export class TokenBuckets implements RateLimiter {
   readonly #rate: KeyRate;
   readonly #most: number;
   readonly #clock: Pick<Clock, 'elapsed'>;
-  /** When each bucket is full again, on the clock's `elapsed`; so in the other tables. */
+  /** The moment at which each bucket is full again, on the clock's `elapsed`. The other tables hold the same. */
   readonly #own = new Map<string, number>();
   #recent = new Map<string, number>();
   #earlier: ReadonlyMap<string, number> = new Map();
@@ -43,7 +43,7 @@ export class TokenBuckets implements RateLimiter {
     this.#recentSince = clock.elapsed();
   }
 
-  /** Subjects that are remembered now; an address that is in both tables counts twice. */
+  /** The number of buckets kept now. An address that is in both tables counts twice. */
   get size(): number {
     return this.#own.size + this.#recent.size + this.#earlier.size;
   }
@@ -61,7 +61,10 @@ export class TokenBuckets implements RateLimiter {
     return verdict;
   }
 
-  /** Those that were not used for as long as it takes to fill a bucket are full; or there are too many. */
+  /**
+   * Drops the earlier table when its addresses have not been used for the time that fills a bucket, because their
+   * buckets are full. Also drops it when there are too many addresses.
+   */
   #forget(now: number): void {
     const lasts = now - this.#recentSince;
     const fillMs = (this.#rate.burst * 1000) / this.#rate.perSecond;
@@ -72,7 +75,7 @@ export class TokenBuckets implements RateLimiter {
   }
 }
 
-/** Takes tokens of a bucket that will be full at a moment; one without a moment is full. */
+/** Takes tokens from a bucket. `lastFullAt` is the moment at which it is full again; undefined: it is full. */
 function taken(
   lastFullAt: number | undefined,
   now: number,
@@ -82,7 +85,7 @@ function taken(
   const msPerToken = 1000 / perSecond;
   const before = Math.max(lastFullAt ?? now, now);
   const after = before + count * msPerToken;
-  // A token's worth of rounding must not refuse the last token of a full bucket.
+  // A rounding error must not refuse the last token of a full bucket.
   const overdrawnMs = after - now - burst * msPerToken;
   const allowed = overdrawnMs <= msPerToken * 1e-6;
   const fullAt = allowed ? after : before;
@@ -97,7 +100,7 @@ function taken(
   return { verdict, fullAt };
 }
 
-/** Rounded up, but not for what floating point adds. */
+/** Rounds up, but ignores floating-point errors. */
 function wholeSeconds(ms: number): number {
   return Math.ceil(ms / 1000 - 1e-6);
 }

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 
-/** The shapes of answers. Nothing is validated by them on the way out: a test holds real answers against them. */
+/**
+ * Schemas of the answers. Answers are not validated when they are sent. A test checks real answers against these
+ * schemas.
+ */
 
 /** A point in time. */
 export const moment = z.string().meta({ description: 'RFC 3339', examples: ['2026-11-21T11:31:18.123456+00:00'] });

@@ -19,14 +19,14 @@ export const apiKeySchema = z.strictObject({
   expires_at: moment.nullable(),
 });
 
-/** The only answer that has a key. */
+/** A created API key. Only this answer contains the key itself. */
 const newKeySchema = apiKeySchema.extend({
   key: z.string().meta({ description: 'Shown here and never again: only a hash of it is kept' }),
 });
 
 const tag = 'API keys';
 
-/** What can be done with API keys. */
+/** The operations on API keys. */
 export const apiKeyOperations: Readonly<Record<string, Operation>> = {
   'GET /api/v1/api-keys': {
     id: 'listApiKeys',

@@ -19,7 +19,7 @@ export const auditRecordSchema = z.strictObject({
   secrets: z.array(z.string()).meta({ description: 'Fields that were set or removed and that no answer shows' }),
 });
 
-/** What the audit answers. */
+/** The operations on the audit. */
 export const auditOperations: Readonly<Record<string, Operation>> = {
   'GET /api/v1/audit': {
     id: 'listAuditRecords',

@@ -3,7 +3,7 @@ import { batchSchema } from '../batch/batch.ts';
 import { envelope, failureSchema } from './answers.ts';
 import { BODY, type ChainBodies, found, type Operation } from './operation.ts';
 
-/** What is sent together. */
+/** The operation that sends several transactions. */
 export function batchOperations({ request, transaction }: ChainBodies): Record<string, Operation> {
   const sent = envelope(transaction).extend({
     status: z.literal(200),

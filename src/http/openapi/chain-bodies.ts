@@ -9,7 +9,7 @@ import { signerCreateSchema } from '../../services/settings/signer-form.ts';
 import type { ChainBodies } from './operation.ts';
 import { relayerAnswers } from './relayer-answers.ts';
 
-/** What the families say of themselves. */
+/** The parts of a chain family that the description uses. */
 export type DescribedChain = Pick<
   Chain,
   'counter' | 'description' | 'networkSchema' | 'policySchema' | 'type' | 'unit'
@@ -18,7 +18,10 @@ export type DescribedChain = Pick<
 /** The kinds of signers that clients can make, by their type. */
 export type DescribedSigners = ReadonlyMap<string, Parameters<typeof signerCreateSchema>[0]>;
 
-/** What differs by network type: any of the families' own. Bodies get names of their own. */
+/**
+ * Combines the bodies of all families: a body may have the form of any family. Each family's body also gets a name of
+ * its own.
+ */
 export function chainBodies(
   chains: ReadonlyMap<NetworkType, DescribedChain>,
   signerKinds: DescribedSigners,
@@ -82,7 +85,7 @@ export function chainBodies(
   };
 }
 
-/** What makes signers of the kinds that clients can make some of, each under a name of its own. */
+/** The body that creates a signer. The schema of each kind gets a name of its own. */
 function signerBody(kinds: DescribedSigners, named: Record<string, z.ZodType>): DescribedBody {
   const schemas = [...kinds.values()].map((kind) => {
     const words = kind.type.split('_').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
@@ -93,10 +96,10 @@ function signerBody(kinds: DescribedSigners, named: Record<string, z.ZodType>): 
   return { schema: z.union(schemas), example: { id: 'my-key', type: 'plain', config: { key: '01'.repeat(32) } } };
 }
 
-/** Of a family that says nothing of its own. */
+/** The sponsored answers of a family without its own schema. */
 const SPONSORED = z.looseObject({ conversion_rate: z.string().optional() });
 
-/** Of a family that says nothing of its own. */
+/** The transactions of a family without its own schema. */
 const FURTHER = z.looseObject({
   id: z.string(),
   status: transactionStatusSchema,

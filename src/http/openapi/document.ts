@@ -12,7 +12,7 @@ import { NAMED_ANSWERS, operations } from './operations.ts';
 import { possibleErrors } from './possible-errors.ts';
 import { describeWebhooks, webhookEventSchema } from './webhooks.ts';
 
-/** What the description is made of, beside the routes. */
+/** The parts of the description other than the routes. */
 export interface DocumentParts extends ChainBodies {
   /** Schemas of bodies that are shown under a name of their own. */
   named: Readonly<Record<string, z.ZodType>>;
@@ -26,8 +26,8 @@ const DESCRIPTION = [
 ].join(' ');
 
 /**
- * Describes the routes as they are registered, in OpenAPI 3.1.
- * @throws when a route has no description, or a description no route
+ * Describes the registered routes in OpenAPI 3.1.
+ * @throws when a route has no description, or a description has no route
  */
 export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject {
   const known = new Map(Object.entries(operations(parts)));
@@ -36,7 +36,7 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
   for (const [url, { methods, isPublic, isPage }] of table) {
     if (isPage) continue;
     for (const [method, schema] of methods) {
-      // Fastify adds one to each GET.
+      // Fastify adds a HEAD route to each GET route.
       if (method === 'HEAD') continue;
       const operation = known.get(`${method} ${url}`);
       if (operation === undefined) throw new Error(`openapi/operations.ts says nothing of ${method} ${url}`);
@@ -68,7 +68,7 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
   };
 }
 
-/** Collects what operations refer to, so that each is described once. */
+/** Collects the schemas and failures that operations refer to, so that each is described once. */
 class Components {
   readonly #inputs: Record<string, z.ZodType>;
   readonly #outputs: Record<string, z.ZodType>;
@@ -98,14 +98,14 @@ class Components {
     return schemaReference(known ?? name);
   }
 
-  /** The answer of some rows of the error table that have one status. */
+  /** Returns a reference to the failure answer of these rows, which share one status. */
   failure(rows: readonly ErrorCode[]): JsonObject {
     const name = rows.join('.');
     this.#failures[name] ??= this.#failureAnswer(rows, schemaReference('Failure'));
     return { $ref: `#/components/responses/${name}` };
   }
 
-  /** A status that both the service and the thing called answer with. */
+  /** Returns the answer of a status that both the service and the called plugin use. */
   eitherFailure(rows: readonly ErrorCode[], other: OtherFailure): JsonObject {
     const anyOf = [this.output(other.name, other.schema), schemaReference('Failure')];
     return this.#failureAnswer(rows, { anyOf }, [other.description]);
@@ -147,7 +147,7 @@ function describe(
   const content = answer.contentType ?? 'application/json';
   return {
     operationId: id,
-    // What renderers of OpenAPI documents leave out.
+    // OpenAPI renderers hide operations with `x-internal`.
     ...(operation.isAlias === true ? { 'x-internal': true } : {}),
     tags: [tag],
     summary,
@@ -173,14 +173,14 @@ function describe(
   };
 }
 
-/** OpenAPI 3.1 has no words for what comes in a stream. */
+/** Describes the events of a stream in an extension, because OpenAPI 3.1 cannot describe them. */
 function eventsOf({ events }: Operation['answer'], components: Components): JsonObject {
   if (events === undefined) return {};
   const kinds = Object.entries(events).map(([kind, { name, data }]) => [kind, components.output(name, data)]);
   return { 'x-events': Object.fromEntries(kinds) };
 }
 
-/** What a key has to be permitted, in the words that permissions have. */
+/** Returns the permission that the operation needs, as API keys list it. */
 function permissionOf(method: string, url: string): JsonObject {
   const need = needOf(method, url);
   if (need == null) return {};
@@ -204,7 +204,7 @@ function pathParameters(url: string): JsonObject[] {
   }));
 }
 
-/** What a reader puts in the place of a path's parameter, so that a call that is shown can be pasted. */
+/** Returns an example for a path parameter, so that the displayed call can be pasted. */
 function exampleOfName(name: string, url: string): string {
   if (name === 'route') return 'any/further/path';
   if (name === 'name') return 'isolayer_http_requests_total';
@@ -217,7 +217,7 @@ function exampleOfName(name: string, url: string): string {
   return url.includes('/notifications/') ? 'accounting' : 'sepolia-1';
 }
 
-/** Those that the route validates, and those that its handler reads by itself. */
+/** Returns the query parameters: those in the route's schema, and those that its handler reads itself. */
 function queryParameters(validated: unknown, read: Operation['query'] = {}): JsonObject[] {
   const { properties = {} } =
     validated instanceof z.ZodObject ? (jsonSchemas({ query: validated }, 'input', String)['query'] ?? {}) : {};

@@ -4,10 +4,10 @@ import type { ChainBodies } from './operation.ts';
 
 type Placeholder = { [C in ErrorCode]: keyof ErrorDetails<C> }[ErrorCode];
 
-/** What stands for a family. */
+/** The example values that depend on the chain family. */
 type FamilyExample = ChainBodies['example'];
 
-/** What stands for each other placeholder of the error table. */
+/** The example values of the other placeholders in the error table. */
 const VALUES: Readonly<Record<Exclude<Placeholder, keyof FamilyExample>, string>> = {
   allowed: 'GET, POST',
   asked: '2000000000000000000',
@@ -38,7 +38,7 @@ const VALUES: Readonly<Record<Exclude<Placeholder, keyof FamilyExample>, string>
   what: 'Sending transactions',
 };
 
-/** Where the same word stands for something else. */
+/** Example values for errors in which a placeholder has another meaning. */
 const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, string>>>>> = {
   API_KEY_NOT_FOUND: { id: '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10' },
   DELIVERY_NOT_FOUND: { id: '7f1c0b6e-6a43-4b4e-9c34-0a2b7c8d9e10' },
@@ -71,7 +71,7 @@ const DISABLED = {
   nextCheckAt: Date.UTC(2026, 10, 22),
 };
 
-/** An error as it may be met, without placeholders. */
+/** Returns an example of an error, with its placeholders filled in. */
 export function exampleOf(code: ErrorCode, family: FamilyExample): AppError {
   const values: Readonly<Record<Placeholder, string>> = { ...VALUES, ...family };
   const names = [...ERRORS[code].text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name as Placeholder);

@@ -21,7 +21,7 @@ export const pluginCallEventSchema = loggedCallSchema
   .extend({ plugin_id: z.string() })
   .meta({ description: 'The data of an event `plugin_call`' });
 
-/** What happens, as it happens. */
+/** The operation that streams events. */
 export const eventOperations: Record<string, Operation> = {
   'GET /api/v1/events': {
     id: 'followEvents',

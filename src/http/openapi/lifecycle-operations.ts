@@ -9,7 +9,7 @@ const moment = z.string().meta({ description: 'RFC 3339' });
 const version = z.int().min(1).meta({ description: 'Counts the signed versions of the transaction' });
 const view = z.record(z.string(), z.unknown());
 
-/** One thing that happened; which keys there are hangs on `event`. */
+/** One event of a timeline. Its keys depend on `event`. */
 export const timelineEventSchema = z.discriminatedUnion('event', [
   z.strictObject({ at: moment, event: z.literal('accepted') }),
   z.strictObject({ at: moment, event: z.enum(['cancel_requested', 'replace_requested']) }),
@@ -66,7 +66,7 @@ const IN_TIME =
   'The answer comes once this is decided and stored. If the account cannot decide within 2.5 s, for instance while no ' +
   'node answers, it is the transaction as it is: the intent is kept and tried on, and the timeline tells what comes of it.';
 
-/** What clients may still do about what they sent. */
+/** The operations on transactions that were sent before. */
 export function lifecycleOperations({ request, transaction }: ChainBodies): Readonly<Record<string, Operation>> {
   const tag = 'Transactions';
   return {

@@ -3,7 +3,7 @@ import { networkTypeSchema } from '../../domain/network-type.ts';
 import { envelope, pageOf } from './answers.ts';
 import { BODY, type ChainBodies, found, type Operation } from './operation.ts';
 
-/** A network, with what its family's networks have. */
+/** A network, with the fields of its family. */
 export const networkSchema = z.looseObject({
   id: z.string().meta({ description: 'Type and name in lower case, for instance `evm:sepolia`' }),
   name: z.string(),
@@ -20,7 +20,7 @@ export const networkSchema = z.looseObject({
     .meta({ description: 'Who says what it is; only those of the API can be deleted' }),
 });
 
-/** What can be done with networks. */
+/** The operations on networks. */
 export function networkOperations({ networks }: ChainBodies): Readonly<Record<string, Operation>> {
   const tag = 'Networks';
   return {

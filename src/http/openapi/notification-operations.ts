@@ -4,7 +4,7 @@ import { eventNameSchema, webhookEndSchema } from '../../domain/webhook-event.ts
 import { envelope, moment, notificationSchema, pageOf, partOf } from './answers.ts';
 import { BODY, found, type Operation } from './operation.ts';
 
-/** An event with what became of it. */
+/** An event and the state of its delivery. */
 export const deliverySchema = z.strictObject({
   id: z.string().meta({ description: 'Of the event, as its body and `webhook-id` have it' }),
   notification_id: z.string(),
@@ -19,12 +19,12 @@ export const deliverySchema = z.strictObject({
   ended_at: moment.nullable(),
 });
 
-/** The same with what is sent. */
+/** A delivery and the body that is sent. */
 export const wholeDeliverySchema = deliverySchema.extend({
   body: z.string().meta({ description: 'The exact text that is signed and sent' }),
 });
 
-/** Webhook targets, and what became of their events. */
+/** The operations on webhook targets and their deliveries. */
 export const notificationOperations: Readonly<Record<string, Operation>> = {
   'GET /api/v1/notifications': {
     id: 'listNotifications',

@@ -4,28 +4,28 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { RelayerAnswers } from './relayer-answers.ts';
 
-/** What the chain families take and answer: any of their own. */
+/** The bodies and answers that depend on the chain family. Each is a union over all families. */
 export interface ChainBodies {
   policies: DescribedBody;
-  /** What makes relayers. */
+  /** The body that creates a relayer. */
   relayer: DescribedBody;
-  /** What makes signers. */
+  /** The body that creates a signer. */
   signer: DescribedBody;
-  /** What makes and changes networks. */
+  /** The bodies that create and change a network. */
   networks: { create: DescribedBody; update: DescribedBody };
-  /** About relayers. */
+  /** The answers about relayers. */
   answers: RelayerAnswers;
-  /** What stands for a family in examples: the first one's. */
+  /** The family of the examples: the first one. */
   example: { networkType: string; unit: string };
-  /** What is sent. */
+  /** The body that sends a transaction. */
   request: DescribedBody;
-  /** What was sent, as answers show it. */
+  /** A transaction in answers. */
   transaction: z.ZodType;
   message: Pick<DescribedSigning, 'text' | 'answer'>;
   typedData: DescribedSigning;
-  /** A transaction that is signed and not sent. */
+  /** A transaction that is signed but not sent. */
   unsent: DescribedSigning;
-  /** What users pay a relayer for its fees. */
+  /** A transaction whose fees a relayer pays, and the user's payment for them. */
   sponsorship: DescribedBody & { quote: z.ZodType; built: z.ZodType };
   /** The JSON-RPC methods that families answer themselves. */
   methods: string;
@@ -47,9 +47,9 @@ export const TAGS = {
 
 export type Tag = keyof typeof TAGS;
 
-/** What the description says of a route beyond its path and query, which its own schemas say. */
+/** The description of a route, except its path and query. Those come from the route's schemas. */
 export interface Operation {
-  /** Names it in generated clients. */
+  /** The operation's name in generated clients. */
   id: string;
   tag: Tag;
   summary: string;
@@ -61,27 +61,30 @@ export interface Operation {
   query?: Readonly<Record<string, string>>;
   /** Headers of the request that the handler reads by itself. */
   headers?: Readonly<Record<string, string>>;
-  /** The rows of the error table that this operation adds to those that any may end with. */
+  /** The errors of this operation, beyond those that every operation has. */
   errors: readonly ErrorCode[];
-  /** Left out where people read: the same stands there under another path. */
+  /** Hidden in rendered documentation: the same operation is shown there under another path. */
   isAlias?: boolean;
-  /** Whether it honours an idempotency key; the description says so of whatever may have an effect. */
+  /**
+   * Whether the operation honours an idempotency key. `operations` sets this for every operation that may have an
+   * effect.
+   */
   takesKey?: boolean;
-  /** Failures that are not rows of the error table, by statuses that some of those rows have too. */
+  /** Failures outside of the error table, by status. Errors of the table may have the same status. */
   otherFailures?: Readonly<Record<number, OtherFailure>>;
-  /** The failure that any further status may have, for what is called chooses it. */
+  /** The failure of all other statuses. For instance a plugin chooses its own. */
   anyFailure?: OtherFailure;
 }
 
 /** A failure with a shape of its own. */
 export interface OtherFailure {
-  /** Of its schema. */
+  /** The name of the schema. */
   name: string;
   description: string;
   schema: z.ZodType;
 }
 
-/** A successful answer: JSON unless it says otherwise. */
+/** A successful answer. It is JSON unless `contentType` is set. */
 export interface Answer {
   status: number;
   description: string;
@@ -91,7 +94,7 @@ export interface Answer {
   events?: Readonly<Record<string, { name: string; data: z.ZodType }>>;
 }
 
-/** What can be wrong with a body before anybody looks at what it says. */
+/** The errors of every body, before its content is checked. */
 export const BODY: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'REQUEST_TIMEOUT',

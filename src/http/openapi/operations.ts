@@ -33,7 +33,10 @@ const KEYED: readonly ErrorCode[] = [
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** All operations, by method and path as the routes have them. A test compares them with the routes, both ways. */
+/**
+ * All operations, by the method and path of their routes. A test checks that each route has an operation, and each
+ * operation a route.
+ */
 export function operations(chains: ChainBodies): Readonly<Record<string, Operation>> {
   const call = pluginCalls();
   const all: Record<string, Operation> = {
@@ -62,7 +65,7 @@ function mayAct(route: string): boolean {
   return route.includes('/plugins/:id/call') || !route.startsWith('GET ');
 }
 
-/** An operation that honours an idempotency key, with the failures that this adds. */
+/** Adds an idempotency key to an operation, and the errors that come with it. */
 function withKey(operation: Operation): Operation {
   return { ...operation, takesKey: true, errors: [...new Set([...operation.errors, ...KEYED])] };
 }

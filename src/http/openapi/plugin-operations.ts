@@ -24,7 +24,7 @@ const permissionSchema = z.strictObject({
 
 const limits = z.strictObject(Object.fromEntries(Object.keys(limitsSchema.shape).map((limit) => [limit, count])));
 
-/** A plugin: its entry, how it stands and what it used. */
+/** A plugin: its entry, state and usage. */
 export const pluginSchema = z.strictObject({
   id: z.string(),
   path: z.string(),
@@ -103,7 +103,7 @@ export const pluginSchema = z.strictObject({
   }),
 });
 
-/** One call, with what it wrote. */
+/** One call and its logs. */
 export const loggedCallSchema = z.strictObject({
   request_id: z.string(),
   key_id: z.string().meta({ description: 'The API key that called' }),
@@ -113,7 +113,7 @@ export const loggedCallSchema = z.strictObject({
   logs: z.array(z.strictObject({ level: z.enum(['log', 'debug', 'info', 'warn', 'error']), message: z.string() })),
 });
 
-/** What there is, and how it stands. */
+/** The operations that show and change plugins. */
 export const pluginViews: Readonly<Record<string, Operation>> = {
   'GET /api/v1/plugins': {
     id: 'listPlugins',
@@ -177,7 +177,7 @@ export const pluginViews: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** The calls, as they answer without the prefix. */
+/** The operations that call plugins, by their paths without the prefix. */
 export function pluginCalls(): Record<string, Operation> {
   const common: Omit<Operation, 'id' | 'summary'> = {
     tag: 'Plugins',

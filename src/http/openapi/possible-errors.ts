@@ -2,14 +2,14 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { needOf } from '../access/needs.ts';
 import { BODY, type Operation } from './operation.ts';
 
-/** Failures of the service itself that any operation may end with; the public ones need no key. */
+/** Errors of the service itself, which every operation can have, also the public ones. */
 const ANY: readonly ErrorCode[] = ['TOO_MANY_REQUESTS', 'INTERNAL', 'UNAVAILABLE', 'HANDLER_TIMEOUT'];
 
-/** The rows of the error table that an operation may end with, by its method and path as the routes have them. */
+/** Returns the errors that an operation can have, by the method and path of its route. */
 export function possibleErrors({ errors }: Pick<Operation, 'errors'>, method: string, url: string): ErrorCode[] {
   const need = needOf(method, url);
   const codes: ErrorCode[] = [...errors];
-  // Also where none is taken: what a client sends is read before it is refused.
+  // Routes without a body have these errors too: the service reads a body before it refuses it.
   if (method !== 'GET') codes.push(...BODY);
   if (need !== undefined) codes.push('UNAUTHORIZED');
   if (need != null) codes.push('NOT_PERMITTED');
@@ -18,7 +18,10 @@ export function possibleErrors({ errors }: Pick<Operation, 'errors'>, method: st
   return [...new Set([...codes, ...ANY])];
 }
 
-/** Of other kinds a key sees all or none: their paths are not there for a key that sees none. */
+/**
+ * Whether access is decided for one relayer or plugin. Of any other kind, a key sees all resources or none. If it sees
+ * none, the paths of that kind do not exist for it.
+ */
 function namesOne(resource: string, url: string): boolean {
   return (resource === 'relayers' || resource === 'plugins') && url.includes('/:id');
 }

@@ -16,7 +16,7 @@ const unavailable = z
   .optional()
   .meta({ description: 'Why what is null is so, by its key' });
 
-/** The shapes of the answers about relayers of the given families. */
+/** Makes the schemas of the answers about relayers, for the given families. */
 export function relayerAnswers(chains: readonly Pick<Chain, 'counter' | 'unit'>[]): RelayerAnswers {
   const counters = chains.flatMap(({ counter }) => counter ?? []);
   const checks = [...Object.keys(COMMON_CHECKS), ...counters.map(({ failure }) => failure.type)];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { envelope, pageOf } from './answers.ts';
 import { BODY, type ChainBodies, found, type Operation } from './operation.ts';
 
-/** A signer without what is secret of it. */
+/** A signer without its secrets. */
 export const signerSchema = z.strictObject({
   id: z.string(),
   type: z.string().meta({ description: 'Its kind; `local` for every key that this process has' }),
@@ -11,7 +11,7 @@ export const signerSchema = z.strictObject({
     .meta({ description: 'What is not secret of its configuration; null for what may be there and is not' }),
 });
 
-/** What can be done with signers. */
+/** The operations on signers. */
 export function signerOperations({ signer }: Pick<ChainBodies, 'signer'>): Readonly<Record<string, Operation>> {
   const tag = 'Signers';
   return {

@@ -15,7 +15,7 @@ const common = {
   errors: [...BODY, ...OF_RELAYER, ...ACTING, 'SIGNER_FAILED', 'NOT_SUPPORTED'],
 } as const satisfies Partial<Operation>;
 
-/** What a relayer signs without sending it, and what it passes on. */
+/** The operations that sign without sending, and those that pass calls on to a node. */
 export function signingOperations(bodies: ChainBodies): Readonly<Record<string, Operation>> {
   const { message, typedData, unsent, methods } = bodies;
   return {
@@ -61,7 +61,7 @@ export function signingOperations(bodies: ChainBodies): Readonly<Record<string, 
   };
 }
 
-/** What spares users the network's fee. */
+/** The operations on transactions whose network fee the relayer pays. */
 function sponsoredOperations({ sponsorship }: ChainBodies): Record<string, Operation> {
   const body = { ...bodyOf(sponsorship), required: true };
   const errors = [...BODY, ...OF_RELAYER, ...ACTING, 'PROVIDER_FAILED', 'UNAVAILABLE'] as const;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import { eventNameSchema, type WebhookEventName } from '../../domain/webhook-event.ts';
 import { moment } from './answers.ts';
 
-/** What each event tells. */
+/** The meaning of each event. */
 const EVENTS: Readonly<Record<WebhookEventName, string>> = {
   transaction_update: 'A status of a transaction after `pending`, a cancellation or a replacement',
   relayer_state_update: 'A relayer was disabled, or enabled again',
@@ -16,7 +16,7 @@ const EVENTS: Readonly<Record<WebhookEventName, string>> = {
   stellar_dex: 'A swap of what users paid has ended',
 };
 
-/** What is posted to a webhook. */
+/** The body that is posted to a webhook. */
 export const webhookEventSchema = z.object({
   id: z.string().meta({ description: 'Of the event, the same in every delivery of it' }),
   event: eventNameSchema,
@@ -36,7 +36,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * The webhooks of the description, by event.
- * @param schema refers to that of {@link webhookEventSchema}
+ * @param schema a reference to {@link webhookEventSchema}
  */
 export function describeWebhooks(schema: JsonObject): JsonObject {
   const parameters = Object.entries(HEADERS).map(([name, description]) => ({

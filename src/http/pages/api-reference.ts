@@ -1,7 +1,10 @@
 import { inlineSource, STRICT_POLICY } from './html.ts';
 import { REFERENCE_SCRIPT_PATH } from './reference-script.ts';
 
-/** Settings of Scalar's API reference. It speaks to this server only: no fonts, proxies, counters or agents of others. */
+/**
+ * Settings of Scalar's API reference. The page connects to this server only. It uses no foreign fonts, proxies,
+ * telemetry or agents.
+ */
 const SETTINGS = {
   url: '/api-docs/openapi.json',
   withDefaultFonts: false,
@@ -16,7 +19,7 @@ const SETTINGS = {
 
 const START = `Scalar.createApiReference('#reference', ${JSON.stringify(SETTINGS)});`;
 
-/** The page on which the API's description is read: Scalar's API reference. */
+/** The page that shows the API's description, with Scalar's API reference. */
 export const REFERENCE_PAGE = [
   '<!doctype html><html lang="en"><head><meta charset="utf-8">',
   '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -25,7 +28,10 @@ export const REFERENCE_PAGE = [
   `<script src="${REFERENCE_SCRIPT_PATH}"></script><script>${START}</script></body></html>`,
 ].join('');
 
-/** The page runs its own two scripts and speaks to this server. Its script makes its styles, so those may be inline. */
+/**
+ * The page runs only its own two scripts and connects only to this server. Scalar's script creates styles, so inline
+ * styles are allowed.
+ */
 export const REFERENCE_POLICY = [
   ...STRICT_POLICY,
   `script-src 'self' ${inlineSource(START)}`,

@@ -1,6 +1,6 @@
 /**
- * The entry of the thread that bundles the console. The bundler is a process of its own, which ends with the thread:
- * one that stays would be the service's to look after.
+ * The entry of the thread that bundles the console. The bundler runs as a process that ends with this thread. If it
+ * stayed, the service would have to manage it.
  */
 import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -16,7 +16,7 @@ const { outputFiles } = await build({
   minify: true,
   format: 'esm',
   target: 'es2023',
-  // Not that of the folder: an image has only what runs.
+  // Uses no tsconfig file: a container image has none.
   tsconfigRaw: {},
   jsx: 'automatic',
   jsxImportSource: 'preact',

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { STRICT_POLICY } from './html.ts';
 
-/** Where the console's page finds its parts. */
+/** The paths of the console page's script and style. */
 export const CONSOLE_SCRIPT_PATH = '/console/console.js';
 export const CONSOLE_STYLE_PATH = '/console/console.css';
 
-/** What a browser loads first. All it shows, it asks the API for, with the key of who looks. */
+/** The console's HTML page. It gets its data from the API, with the user's key. */
 export const CONSOLE_PAGE = [
   '<!doctype html><html lang="en"><head><meta charset="utf-8">',
   '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Isolayer</title>',
@@ -16,7 +16,7 @@ export const CONSOLE_PAGE = [
   '</body></html>',
 ].join('');
 
-/** Nothing inline, nothing from elsewhere. */
+/** Allows no inline content and nothing from other hosts, except images in data URLs. */
 export const CONSOLE_POLICY = [
   ...STRICT_POLICY,
   "script-src 'self'",
@@ -34,7 +34,7 @@ export interface ConsoleBundle {
 /** Bundles the console in a thread, which ends after that. */
 export function bundleConsole(): Promise<ConsoleBundle> {
   const { promise, resolve, reject } = Promise.withResolvers<ConsoleBundle>();
-  // Options that the process was started with need not suit a thread.
+  // The process's own options may not suit a thread.
   const thread = new Worker(join(import.meta.dirname, 'console-bundle-thread.ts'), { execArgv: [] });
   thread.once('message', resolve);
   thread.once('error', reject);

@@ -13,10 +13,10 @@ code { font: .9em ui-monospace, Menlo, Consolas, monospace; }
 .unhealthy { color: light-dark(#b3261e, #f28b82); }
 `;
 
-/** The page shows its own style and loads nothing. */
+/** Allows the page's own style only. The page loads nothing. */
 export const FRONT_PAGE_POLICY = [...STRICT_POLICY, `style-src ${inlineSource(STYLE)}`].join('; ');
 
-/** What a browser shows at the address of the service: what this is, how it is, and where to read on. */
+/** Makes the page at the root of the service: what the service is, its health, and links to the API. */
 export function frontPage({ status, components }: HealthReport): string {
   const rows = Object.entries(components).map(([name, { status: state, error }]) => {
     const why = error === undefined ? '' : ` — ${escapeHtml(error)}`;

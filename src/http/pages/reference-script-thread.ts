@@ -1,6 +1,6 @@
 /**
- * The entry of the thread that reads Scalar's script. Its package has it inside a plugin for fastify only, so one that
- * never listens hands it out.
+ * The entry of the thread that reads Scalar's script. The script's package exports it only through a fastify plugin. So
+ * this thread asks a fastify server that never listens.
  */
 import { parentPort } from 'node:worker_threads';
 import { constants, gzipSync } from 'node:zlib';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** Where the page finds its script. */
+/** The path of the page's script. */
 export const REFERENCE_SCRIPT_PATH = '/api-docs/reference.js';
 
 /**
- * Scalar's script, gzipped. A thread takes it out of its package and ends: that is half a second of work and many
- * megabytes, which anybody may ask for.
+ * Returns Scalar's script, gzipped. A thread extracts it and ends, because that takes half a second and many megabytes,
+ * and anybody may ask for the script.
  */
 export function readReferenceScript(): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  // Options that the process was started with need not suit a thread.
+  // The process's own options may not suit a thread.
   const thread = new Worker(join(import.meta.dirname, 'reference-script-thread.ts'), { execArgv: [] });
   thread.once('message', (bytes: Uint8Array) => resolve(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)));
   thread.once('error', reject);

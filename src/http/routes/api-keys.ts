@@ -9,7 +9,7 @@ import { pageQuerySchema, pageRequest } from '../paging.ts';
 
 const params = z.object({ id: z.string() });
 
-/** The keys of callers. A key itself is shown once, by the answer that makes it. */
+/** The routes of API keys. The key itself is in the answer that creates it, and in no other. */
 export function apiKeyRoutes(app: FastifyInstance, apiKeys: ApiKeysService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
@@ -22,7 +22,7 @@ export function apiKeyRoutes(app: FastifyInstance, apiKeys: ApiKeysService): voi
     reply.code(201).send(success(await apiKeys.create(bodyOf(request), callerOf(request), accessOf(request)))),
   );
 
-  // No key is called so: their ids are UUIDs, and that of the environment is `default`.
+  // No key has the id `current`: ids are UUIDs, and the environment's key is `default`.
   routes.get('/api-keys/current', async (request) => success(await apiKeys.current(request.keyId)));
 
   routes.get('/api-keys/:id', { schema: { params } }, async (request) => success(await apiKeys.get(request.params.id)));

@@ -12,7 +12,7 @@ const query = partQuerySchema.extend({
   key_id: z.string().optional().meta({ description: 'Only what was done with this API key' }),
 });
 
-/** Who changed or asked for what, for who looks after the service. */
+/** The audit of changes and requests, for operators. */
 export function auditRoutes(app: FastifyInstance, audit: AuditService): void {
   app.withTypeProvider<ZodTypeProvider>().get('/audit', { schema: { querystring: query } }, async (request) => {
     const part = partRequest(request.query);

@@ -28,7 +28,7 @@ export function batchRoutes(app: FastifyInstance, { transactions, keys, log }: B
       isGone: () => reply.raw.destroyed,
       onFault: (error) => log.error({ requestId, keyId, err: error }, 'a request of a batch failed'),
     });
-    // Under the batch's own key a repeat tries again what may end otherwise.
+    // If a retry may end differently, the answer is not stored under the batch's own key, so that a repeat tries again.
     request.isProvisional = outcomes.some(({ isProvisional }) => isProvisional);
     return success(outcomes.map(({ answer }) => answer));
   });

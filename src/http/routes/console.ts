@@ -21,11 +21,11 @@ export interface ConsoleParts {
 
 const exchangeSchema = z.strictObject({ code: z.string().max(100) });
 
-/** The console: a page that knows no more than the API tells its reader's key. */
+/** The console. The page can show only what the API shows to the user's key. */
 export function consoleRoutes(app: FastifyInstance, { signInCode }: ConsoleParts): void {
   const config = { isPublic: true, isPage: true };
   let bundling: Promise<ConsoleBundle> | undefined;
-  /** Once, when the first one asks; another time when that went wrong. */
+  /** Bundles the console on the first request. A failure is tried again on the next request. */
   const bundle = () => {
     bundling ??= bundleConsole().catch((error: unknown) => {
       bundling = undefined;
@@ -65,10 +65,13 @@ export function consoleRoutes(app: FastifyInstance, { signInCode }: ConsoleParts
   });
 }
 
-/** Names of headers that what stands before a service sets. */
+/** Headers that proxies set. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** Whether a page of this service, in a browser on this machine, asks; a proxy on it asks for somebody else. */
+/**
+ * Whether the request comes from a page of this service in a browser on this machine. A request through a proxy does
+ * not, since the proxy may pass on a remote user's request.
+ */
 function isFromHere({ headers, socket, host }: FastifyRequest): boolean {
   const { origin } = headers;
   if (origin !== undefined && origin !== `http://${host}`) return false;

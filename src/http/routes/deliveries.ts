@@ -18,7 +18,7 @@ const query = sealedPartQuerySchema.extend({
   transaction_id: z.string().optional().meta({ description: 'Only those of this transaction' }),
 });
 
-/** What became of the events of a webhook, and once more with those that its receiver missed. */
+/** The deliveries of a webhook: listing them, and sending one again. */
 export function deliveryRoutes(app: FastifyInstance, deliveries: DeliveriesService, cursors: PlaceCursors): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

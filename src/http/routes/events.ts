@@ -18,11 +18,11 @@ export interface EventRouteParts {
   source: EventSource;
   ids: CursorIds;
   clock: Pick<Clock, 'elapsed'>;
-  /** Aborted when the service begins to end. */
+  /** Aborts when the service starts to shut down. */
   ending: AbortSignal;
 }
 
-/** What happens, as it happens: server-sent events, for as long as the client stays. */
+/** Streams server-sent events while the client stays connected. */
 export function eventRoutes(app: FastifyInstance, { source, ids, clock, ending }: EventRouteParts): void {
   const streams = new OpenStreams();
   app.withTypeProvider<ZodTypeProvider>().route({
@@ -50,7 +50,7 @@ export function eventRoutes(app: FastifyInstance, { source, ids, clock, ending }
       return (
         reply
           .type('text/event-stream; charset=utf-8')
-          // Some proxies would gather it up.
+          // Stops proxies from buffering the stream.
           .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
           .send(Readable.from(text, { objectMode: false, highWaterMark: 1 }))
       );

@@ -4,8 +4,8 @@ import type { Health, HealthReport } from '../../observability/health.ts';
 import type { Drain } from '../limits/drain.ts';
 
 /**
- * The two probes, which need no key: `/health` says that the process answers, `/ready` that its parts work and that it
- * takes requests.
+ * The two probes, which need no key. `/health` says that the process answers. `/ready` says that its parts work and
+ * that it accepts requests.
  */
 export function healthRoutes(app: FastifyInstance, health: Health, drain: Pick<Drain, 'isDraining'>): void {
   const config = { isPublic: true, isProbe: true };
@@ -19,7 +19,7 @@ export function healthRoutes(app: FastifyInstance, health: Health, drain: Pick<D
   });
 }
 
-/** Said first, so that a load balancer sends its requests elsewhere before they are refused. */
+/** Reports the shutdown while the server still runs, so that a load balancer sends its requests elsewhere. */
 function shuttingDown(report: HealthReport): HealthReport {
   const reason = ['The service is shutting down', report.reason].filter(Boolean).join('; ');
   return { ...report, ready: false, status: 'unhealthy', reason };

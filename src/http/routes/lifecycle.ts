@@ -19,7 +19,7 @@ const byNonce = z.object({
   }),
 });
 
-/** The course of accepted transactions: replacing and canceling, finding by nonce and by hash, and what happened so far. */
+/** Routes for accepted transactions: replace, cancel, find by nonce or hash, and show the timeline. */
 export function lifecycleRoutes(app: FastifyInstance, lifecycle: LifecycleService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

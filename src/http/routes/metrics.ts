@@ -7,7 +7,7 @@ import type { Exposition } from '../../observability/metrics.ts';
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
 const params = z.object({ name: z.string() });
 
-/** The metrics behind the key, in the reference's paths: the names, one family, everything. */
+/** The metrics that need a key, at the reference's paths: the names, one family, everything. */
 export function metricRoutes(app: FastifyInstance, metrics: Exposition): void {
   app.get('/metrics', async () => metrics.names());
   oneFamily(app, metrics);
@@ -15,8 +15,8 @@ export function metricRoutes(app: FastifyInstance, metrics: Exposition): void {
 }
 
 /**
- * The metrics on their own port: everything at `/metrics`, and at the reference's path. Whoever asks for JSON there is one
- * of its clients, which expects the names; Prometheus never does.
+ * The metrics on their own port: everything at `/metrics` and at the reference's path. A request for JSON at `/metrics`
+ * gets the names, because the reference's clients expect them. Prometheus never asks for JSON.
  */
 export function scrapeRoutes(app: FastifyInstance, metrics: Exposition): void {
   app.get('/metrics', (request, reply) =>
@@ -38,7 +38,7 @@ async function sendAll(reply: FastifyReply, metrics: Exposition): Promise<Fastif
   return send(reply, await metrics.text());
 }
 
-/** Already text: the envelope's serialiser must not see it. */
+/** Sends the text unchanged, without the envelope's serialiser. */
 function send(reply: FastifyReply, text: string): FastifyReply {
   return reply
     .type(TEXT_FORMAT)

@@ -9,7 +9,7 @@ import { pageQuerySchema, pageRequest } from '../paging.ts';
 
 const params = z.object({ id: z.string() });
 
-/** The networks that relayers may be on; what may be a key of an endpoint goes in and never comes out. */
+/** The routes of networks. No answer contains an endpoint's credentials. */
 export function networkRoutes(app: FastifyInstance, networks: NetworksService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

@@ -9,7 +9,7 @@ import { pageQuerySchema, pageRequest } from '../paging.ts';
 
 const params = z.object({ id: z.string() });
 
-/** Webhook targets; their signing keys go in and never come out. */
+/** The routes of webhook targets. No answer contains a signing key. */
 export function notificationRoutes(app: FastifyInstance, notifications: NotificationsService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

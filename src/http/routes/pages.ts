@@ -7,19 +7,19 @@ import { REFERENCE_PAGE, REFERENCE_POLICY } from '../pages/api-reference.ts';
 import { FRONT_PAGE_POLICY, frontPage } from '../pages/front-page.ts';
 import { REFERENCE_SCRIPT_PATH, readReferenceScript } from '../pages/reference-script.ts';
 
-/** `npm run client` makes it of the routes and their schemas. */
+/** `npm run client` generates this file from the routes and their schemas. */
 const DESCRIPTION = new URL('../openapi/openapi.json', import.meta.url);
 const HTML = 'text/html; charset=utf-8';
-/** A new version of the script comes with a new version of the service. */
+/** An hour is safe: the script changes only with the version of the service. */
 const CACHED = 'public, max-age=3600';
 
 export interface PageParts {
   health: Health;
-  /** Whether browsers are led to the console. */
+  /** Whether the root path redirects browsers to the console. */
   hasConsole: boolean;
 }
 
-/** What a browser shows of the service, and its description for programs. None of it needs a key. */
+/** The pages for browsers, and the API description for programs. None of them needs a key. */
 export function pageRoutes(app: FastifyInstance, { health, hasConsole }: PageParts): void {
   const config = { isPublic: true, isPage: true };
   let script: Promise<Buffer> | undefined;
@@ -61,7 +61,7 @@ function isBrowser({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') === true;
 }
 
-/** For programs there is nothing at the address itself. */
+/** Only browsers get a page at the root path. Programs get an error. */
 function refusalOf({ keyId, method }: FastifyRequest): AppError {
   return keyId === '' ? new AppError('UNAUTHORIZED', {}) : new AppError('ROUTE_NOT_FOUND', { method, path: '/' });
 }

@@ -23,7 +23,10 @@ const params = z.object({ id: z.string() });
 
 type CallRequest = FastifyRequest<{ Params: { id: string; '*'?: string } }>;
 
-/** The plugin call, with the route in the path or in the query. The answer is made by the plugin host, as text. */
+/**
+ * Routes that call a plugin, with the plugin's route in the path or in the query. The plugin host makes the answer's
+ * text.
+ */
 export function pluginRoutes(app: FastifyInstance, { pluginHost, metrics, limits }: PluginRouteParts): void {
   acceptAnythingAsJson(app);
   for (const method of ['GET', 'POST'] as const) {
@@ -33,7 +36,7 @@ export function pluginRoutes(app: FastifyInstance, { pluginHost, metrics, limits
         url,
         bodyLimit: limits.pluginBodyBytes,
         config: { ownDeadline: true, runsPlugin: true },
-        // A HEAD would run the plugin and throw its answer away.
+        // A HEAD request would run the plugin and discard its answer.
         exposeHeadRoute: false,
         handler: async (request: CallRequest, reply) => {
           const { id, '*': tail = '' } = request.params;
@@ -48,7 +51,7 @@ export function pluginRoutes(app: FastifyInstance, { pluginHost, metrics, limits
   }
 }
 
-/** What plugins there are, how each one stands, and what of it clients may change. */
+/** Routes that show plugins and their state, and change the settings that clients may change. */
 export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, plugins: PluginsService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
   const shown = async (id: string, request: FastifyRequest) =>

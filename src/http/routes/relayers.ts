@@ -43,7 +43,7 @@ function isState(text: string): text is RelayerState {
   return (RELAYER_STATES as readonly string[]).includes(text);
 }
 
-/** What relayers there are, how each one stands, and what of it clients may change. */
+/** Routes that show relayers and their state, and create, change and delete them. */
 export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

@@ -22,13 +22,16 @@ export function rpcRoutes(app: FastifyInstance, rpc: RpcService): void {
     const outcomes = Array.isArray(body)
       ? await rpc.batch(id, body, effect, by)
       : [await rpc.call(id, body, effect, undefined, by)];
-    // A node that refused or did not answer may do better next time.
+    // A retry may succeed where a node refused or did not answer.
     request.isProvisional = outcomes.some(({ error }) => error !== undefined);
     return Array.isArray(body) ? outcomes : outcomes[0];
   });
 }
 
-/** Methods of a family's own that sign or send are what they are. One call that may not be refuses the whole batch. */
+/**
+ * Checks the permission for a call. The family's own methods that send or sign need `send` or `sign`. One call without
+ * permission refuses the whole batch.
+ */
 function assertPermitted(call: unknown, id: string, access: Access): void {
   const deed = rpcRight(call);
   if (!access.may({ resource: 'relayers', deed }, id)) {

@@ -9,7 +9,7 @@ import { pageQuerySchema, pageRequest } from '../paging.ts';
 
 const params = z.object({ id: z.string() });
 
-/** The keys that relayers sign with; secrets go in and never come out. */
+/** The routes of signers. No answer contains a secret. */
 export function signerRoutes(app: FastifyInstance, signers: SignersService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

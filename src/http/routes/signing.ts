@@ -9,7 +9,7 @@ import { bodyOf } from '../json-body.ts';
 
 const params = z.object({ id: z.string() });
 
-/** Signatures over what is not sent. */
+/** Routes that sign without sending. */
 export function signingRoutes(app: FastifyInstance, signing: SigningService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

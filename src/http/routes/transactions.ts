@@ -20,7 +20,10 @@ const listQuery = pageQuerySchema.extend({
     .optional(),
 });
 
-/** Transactions, each visible under its own relayer only. What `POST` answers with is on disk. */
+/**
+ * The routes of transactions. A transaction is visible only under its own relayer. `POST` answers after the transaction
+ * is on disk.
+ */
 export function transactionRoutes(app: FastifyInstance, transactions: TransactionsService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 

@@ -20,14 +20,14 @@ export interface Principal {
   readonly signal: AbortSignal;
   /** The name of this capability call's effect, when it has one and the plugin call has an idempotency key. */
   readonly effect?: Effect | undefined;
-  /** As whom it changes the plugin's values. */
+  /** The identity under which the call changes the plugin's values. */
   readonly kvCaller: KvCaller;
   readonly locks: HeldLocks;
   /** The longest that one plugin call lasts, in milliseconds. */
   readonly timeoutMs: number;
-  /** From where it may fetch. */
+  /** The hosts from which the plugin may fetch. */
   readonly hosts: FetchGrants;
-  /** Under which limits it sends through a relayer; undefined when there are none. */
+  /** The limits for what the plugin sends through a relayer; undefined when there are none. */
   spender(relayerId: string): Spender | undefined;
 }
 
@@ -41,8 +41,8 @@ export interface TraceShape<P> {
 }
 
 /**
- * One thing that a plugin can ask for. Grant check, counting, size limits, traces and the mapping of errors are the
- * gateway's; a capability says what it needs and makes one service call.
+ * One operation that a plugin can ask for. A capability states what it needs and makes one service call. The gateway
+ * checks grants, counts, limits sizes, traces and maps errors.
  */
 export interface Capability<M extends CapabilityMethod, N extends keyof Services = never> {
   method: M;
@@ -52,7 +52,7 @@ export interface Capability<M extends CapabilityMethod, N extends keyof Services
   grant(params: Params<M>): Need;
   /** Whether the call may change something outside: after an effect a plugin call is neither rerun nor canceled. */
   effect(params: Params<M>): boolean;
-  /** What tells one effect from another; absent: all of the parameters. */
+  /** The value that tells this effect from others. Absent: all of the parameters. */
   payload?(params: Params<M>): unknown;
   trace?: TraceShape<Params<M>>;
   handle(services: Pick<Services, N>, params: Params<M>, principal: Principal): Promise<Wire>;
@@ -60,10 +60,10 @@ export interface Capability<M extends CapabilityMethod, N extends keyof Services
   failure(error: AppError): string;
 }
 
-/** A capability bound to its services, as the gateway runs it: what the guest sent comes in unparsed. */
+/** A capability bound to its services, for the gateway. It gets the guest's parameters unparsed. */
 export interface BoundCapability<M extends CapabilityMethod = CapabilityMethod> {
   method: M;
-  /** The public SDK's name of a call of a relayer. */
+  /** The public SDK's method name, for a call of a relayer. */
   traceMethod: string | undefined;
   /** @throws z.ZodError when the parameters are not the contract's */
   prepare(params: unknown): PreparedCall;
@@ -74,7 +74,7 @@ export interface BoundCapability<M extends CapabilityMethod = CapabilityMethod> 
 export interface PreparedCall {
   need: Need;
   effect: boolean;
-  /** What tells one effect from another: the same in each run of a keyed request. */
+  /** The value that tells this effect from others. It is the same in each run of a request with an idempotency key. */
   payload(): unknown;
   trace: { method: string; relayerId: string; payload: Json } | undefined;
   run(principal: Principal): Promise<Wire>;

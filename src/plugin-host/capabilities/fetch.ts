@@ -4,7 +4,7 @@ import type { FetchRequest } from '../../egress/fetch/plugin-fetch.ts';
 import { defineCapability, type Principal } from './capability.ts';
 import type { Need } from './grants.ts';
 
-/** Far more than any server takes. */
+/** More than any server accepts. */
 const LONGEST_URL = 16_384;
 const LONGEST_HEADER = 16_384;
 
@@ -33,7 +33,7 @@ function isFetchable(url: URL | null): boolean {
 const isRead = ({ method }: Params) => method === 'GET' || method === 'HEAD';
 const fetcher = ({ pluginId, signal, hosts }: Principal) => ({ pluginId, signal, grants: hosts });
 const failure = ({ message }: { message: string }) => message;
-/** What belongs to a fetch needs no grant of its own. */
+/** To read or abort a granted fetch needs no grant of its own. */
 const none = (): Need => ({ ofFetch: true });
 const never = () => false;
 
@@ -43,7 +43,7 @@ export const fetch = defineCapability({
   params: request,
   grant: ({ url, method }) => ({ url, method }),
   effect: (params) => !isRead(params),
-  // Its name counts the fetches of its isolate, which may have served other calls before.
+  // Leaves out `key`: it counts the fetches of an isolate, which may have served other calls before.
   payload: ({ key: _, ...sent }) => sent,
   handle: ({ fetch: service }, params, principal) =>
     service.fetch(fetcher(principal), params.key, fetchRequest(params), principal.effect),

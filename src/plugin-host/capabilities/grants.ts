@@ -4,27 +4,27 @@ import type { Spender } from '../../domain/transaction/spending.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
 import { hostGrantsOf } from './host-grants.ts';
 
-/** What a capability call wants to use; `acts` when a call of a node may do more than read. */
+/** The right that a capability call needs. `acts`: a node may do more than read for this call. */
 export type Need =
   | { relayer: string; right: RelayerGrant; acts?: boolean }
   | { kv: true }
   | { url: string; method: string }
-  /** Only what a granted fetch has left. */
+  /** The rest of a fetch that was granted. */
   | { ofFetch: true };
 
 /** What one plugin may use, read from its entry. */
 export interface Grants {
-  /** `undefined` when granted, else the refusal, which names the line that would grant it. */
+  /** `undefined` when granted. Otherwise the refusal, with the configuration line that would grant it. */
   refusal(need: Need): string | undefined;
-  /** Under which limits it sends through a relayer; undefined when there are none. */
+  /** The limits for what the plugin sends through a relayer; undefined when there are none. */
   spender(relayerId: string): Spender | undefined;
-  /** From where it may fetch. */
+  /** The hosts from which the plugin may fetch. */
   readonly hosts: FetchGrants;
-  /** The environment entries the plugin may see, those that exist. */
+  /** The environment entries that the plugin may see and that exist. */
   env(environment: (name: string) => string | undefined): Record<string, string>;
 }
 
-/** The plain words for a right, as a refusal reads. */
+/** The words for each right in a refusal. */
 const DEEDS: Record<RelayerGrant, string> = {
   read: 'read',
   send: 'send through',
@@ -97,7 +97,10 @@ function caveatsIn(permission: RelayerPermission | undefined): string[] {
   return CAVEATS.filter((key) => permission?.[key] !== undefined);
 }
 
-/** Bytes that are signed, or that a node acts on, can move money where no limit is asked. */
+/**
+ * The refusal of a call that a grant with limits cannot allow. Signed bytes, and bytes that a node acts on, could move
+ * money without a check of the limits.
+ */
 function beyondCaveats(
   id: string,
   { right, relayer }: { right: RelayerGrant; relayer: string },

@@ -10,7 +10,8 @@ export class TooLarge extends Error {
 }
 
 /**
- * A service's answer as plain JSON for the guest: integers beyond 2^53 become decimal strings, absent fields go.
+ * A service's answer as plain JSON for the guest. Integers beyond 2^53 become decimal strings; absent fields are left
+ * out.
  * @throws TooLarge when its JSON text would exceed about `limit` bytes
  */
 export function guestValue(wire: Wire, limit: number): Json {
@@ -18,7 +19,7 @@ export function guestValue(wire: Wire, limit: number): Json {
 }
 
 /**
- * Holds a guest's value against a limit without writing its text.
+ * Checks the size of a guest's value without writing its JSON text.
  * @throws TooLarge
  */
 export function assertSize(value: Json, limit: number): void {

@@ -1,13 +1,13 @@
 import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
 import type { KvLock } from '../../domain/kv.ts';
 
-/** The locks that one plugin call holds. They are given back when it ends, whatever its end is. */
+/** The locks that one plugin call holds. All of them are released when the call ends, however it ends. */
 export class HeldLocks {
-  /** By fence, with what gives them back. */
+  /** The locks by their fences, each with the function that releases it. */
   readonly #held = new Map<number, { lock: KvLock; release: () => void }>();
   #ended = false;
 
-  /** True when the call may take no further one. */
+  /** True when the call may take no further lock. */
   get full(): boolean {
     return this.#held.size >= FIXED_LIMITS.locks;
   }
@@ -17,20 +17,20 @@ export class HeldLocks {
     return [...this.#held.values()].map(({ lock }) => lock);
   }
 
-  /** Notes a lock that was taken; one that comes after the call's end is given back at once. */
+  /** Notes a lock that was taken. A lock that comes after the call's end is released at once. */
   hold(lock: KvLock, release: () => void): void {
     if (this.#ended) release();
     else this.#held.set(lock.fence, { lock, release });
   }
 
-  /** Forgets a lock that is about to be given back; undefined when the call does not hold it. */
+  /** Forgets a lock that is about to be released. Undefined when the call does not hold it. */
   letGo(fence: number): { lock: KvLock; release: () => void } | undefined {
     const held = this.#held.get(fence);
     this.#held.delete(fence);
     return held;
   }
 
-  /** Gives all back. Safe to call twice. */
+  /** Releases all locks. Safe to call twice. */
   end(): void {
     this.#ended = true;
     for (const { release } of this.#held.values()) release();

@@ -25,7 +25,7 @@ export function hostGrantsOf(pluginId: string, hosts: readonly HostPermission[] 
 }
 
 function covers({ name, isWildcard, port }: HostPattern, url: URL): boolean {
-  // A URL does not show its scheme's own port.
+  // `url.port` is empty for the scheme's default port.
   const isPort = port === undefined ? url.port === '' : port === portOf(url);
   const hostname = canonicalHostname(url);
   return isPort && (isWildcard ? hostname.endsWith(`.${name}`) : hostname === name);
@@ -47,7 +47,7 @@ function ruleOf(permission: HostPermission): FetchRule {
   };
 }
 
-/** The host as a grant would have to name it. */
+/** The host as a grant must name it. */
 function shownHost(url: URL): string {
   const port = url.port === '' ? '' : `:${url.port}`;
   return `${canonicalHostname(url)}${port}`;
@@ -58,7 +58,7 @@ function hostRefusal(pluginId: string, host: string, hosts: readonly HostPermiss
   if (hosts !== undefined) {
     return `${refused} add ${JSON.stringify(host)} to permissions.hosts of its entry in config.json`;
   }
-  // An entry without permissions may use every relayer and kv; one with permissions only what these name.
+  // An entry without permissions may use every relayer and kv. An entry with permissions may use only what they name.
   return (
     `${refused} add "permissions": {"hosts": [${JSON.stringify(host)}]} to its entry in config.json, ` +
     'and beside "hosts" the "relayers" and "kv" that it uses'

@@ -4,14 +4,14 @@ import { type AppError, invalidRequest } from '../../domain/errors.ts';
 import { defineCapability } from './capability.ts';
 import type { Need } from './grants.ts';
 
-/** Which keys are valid is the store's to say, with the reference's text. */
+/** The store decides which keys are valid, and refuses others with the reference's text. */
 const ofKey = z.strictObject({ key: z.string() });
 
 const grant = (): Need => ({ kv: true });
 const never = () => false;
 const always = () => true;
 
-/** `invalid key` and its like reach the plugin word for word; what broke inside does not. */
+/** The plugin reads errors such as `invalid key` word for word, but not faults inside the service. */
 const failure = (error: AppError): string =>
   error.status === 400 ? error.message : `Key-value store error: ${error.publicMessage}`;
 
@@ -83,11 +83,11 @@ export const kvLock = defineCapability({
   effect: always,
   async handle({ kv }, { key, ttlSec }, { kvCaller, locks, effect, signal, timeoutMs }) {
     if (locks.full) throw invalidRequest(`a call may hold at most ${FIXED_LIMITS.locks} locks`);
-    // A lock ends with its call, so a longer time would only matter to those who wait after a crash.
+    // A lock ends with its call. A longer time would only keep others waiting after a crash.
     const forMs = Math.min(ttlSec * 1000, timeoutMs);
     const lock = await kv.lock(kvCaller, key, forMs, effect, signal);
     if (lock === null) return null;
-    // Where it cannot be given back, its time ends it.
+    // If the release fails, the lock ends when its time is over.
     locks.hold(lock, () => void kv.unlock(kvCaller.pluginId, lock).catch(() => {}));
     return lock.fence;
   },
@@ -99,7 +99,7 @@ export const kvUnlock = defineCapability({
   needs: ['kv'],
   params: z.strictObject({ key: z.string(), fence: z.int() }),
   grant,
-  // It ends what `kv.lock` began, and to do so twice is harmless.
+  // It releases a lock that `kv.lock` took. A second release is harmless.
   effect: never,
   async handle({ kv }, { fence }, { pluginId, locks }) {
     const held = locks.letGo(fence);
@@ -107,7 +107,7 @@ export const kvUnlock = defineCapability({
     try {
       return await kv.unlock(pluginId, held.lock);
     } catch (error) {
-      // The end of the call tries once more.
+      // The end of the call tries again to release the lock.
       locks.hold(held.lock, held.release);
       throw error;
     }

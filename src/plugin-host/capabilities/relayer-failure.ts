@@ -1,15 +1,15 @@
 import type { CapabilityReply } from '../../../sandbox/protocol.ts';
 import type { AppError } from '../../domain/errors.ts';
 
-/** How existing plugins know a refused payload: of a send, of another call, of an RPC request. */
+/** The texts by which existing plugins recognise a refused payload: of a send, of another call, of an RPC request. */
 export type PayloadPrefix = 'Relayer error: Bad Request: ' | 'Invalid payload: ' | 'Invalid payload: Bad Request: ';
 
-/** What a plugin reads when something broke that is none of its business. */
+/** The text that a plugin reads after a fault inside the service. */
 export const INTERNAL_FAILURE = 'Relayer error: Internal Server Error';
 
 /**
- * The text of a failed relayer call, word for word what plugins of the reference compare with. Reasons of faults
- * inside the service stay in its log.
+ * The text of a failed relayer call. Plugins of the reference compare it word for word. The reasons of faults inside
+ * the service appear only in its log.
  */
 export function relayerFailure(error: AppError, payloadPrefix: PayloadPrefix): string {
   switch (error.code) {
@@ -32,8 +32,9 @@ export function relayerFailure(error: AppError, payloadPrefix: PayloadPrefix): s
 }
 
 /**
- * What a plugin can read of a transaction that its own limits do not allow, beside the text: the code of the error
- * table, the status of its answer when it lets the error pass, and the figures. Undefined for every other error.
+ * The fields, beside the text, that a plugin can read when its own limits forbid a transaction: the code of the error
+ * table, the status of the plugin's answer when it does not catch the error, and the figures. Undefined for every other
+ * error.
  */
 export function spendingFailure(
   error: AppError,
@@ -48,9 +49,9 @@ export function spendingFailure(
   return { code, status, details: { rule, asked, limit, remaining, free_from } };
 }
 
-/** Thrown by `relayer.waitTransaction` when its time is over; the guest makes a `PluginError` of it. */
+/** Thrown by `relayer.waitTransaction` when its time is over. The guest turns it into a `PluginError`. */
 export class WaitTimeout extends Error {
-  /** HTTP status of the answer when the plugin lets it pass. */
+  /** HTTP status of the answer when the plugin does not catch the error. */
   readonly status = 504;
 
   constructor(transactionId: string, timeoutMs: number) {

@@ -6,9 +6,11 @@ import { rpcMayAct, rpcRight } from '../../services/rpc.ts';
 import { defineCapability } from './capability.ts';
 import { type PayloadPrefix, relayerFailure, WaitTimeout } from './relayer-failure.ts';
 
-/** Long enough for every id; which ids exist is for the services to say. */
+/** Long enough for every id. The services decide which ids exist. */
 const name = z.string().min(1).max(256);
-/** A driver thread made it from JSON text; walking a megabyte of it once more would only hold up the loop. */
+/**
+ * Not checked: a driver thread parsed the value from JSON text. Checking a megabyte again would hold up the event loop.
+ */
 const json = z.custom<Json>((value) => value !== undefined, 'missing');
 
 const ofRelayer = z.strictObject({ relayerId: name });

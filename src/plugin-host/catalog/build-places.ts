@@ -1,6 +1,6 @@
 import { inTime } from '../../domain/in-time.ts';
 
-/** Places for work of which only so much is done at once. What takes long gives its place to the next, and goes on. */
+/** Limits how much work is done at once. Work that takes long gives its place to the next, and goes on. */
 export class BuildPlaces {
   private readonly patienceMs: number;
   private readonly waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class BuildPlaces {
 
   /**
    * Does the work once there is a place for it.
-   * @returns the work that goes on, when it has given up its place; undefined when it has ended
+   * @returns the rest of the work when it has given up its place; undefined when the work has ended
    */
   async take(work: () => Promise<void>): Promise<{ rest: Promise<void> } | undefined> {
     if (this.free > 0) this.free -= 1;

@@ -1,12 +1,12 @@
 import type { HostFailure } from '../outcome.ts';
 import type { ServingVersion } from './version-swap.ts';
 
-/** What the bundles of all plugins and their source maps may take, in bytes: they are kept in the server's memory. */
+/** The most bytes that the bundles and source maps of all plugins may take. The server keeps them in its memory. */
 export const BUNDLES_BYTES = 256 * 1_048_576;
 
 type Refused = Pick<ServingVersion, 'bytes' | 'inputs'>;
 
-/** The room that the bundles of all plugins have together. */
+/** Limits the size of all plugins' bundles together. */
 export class BundleRoom {
   private readonly most: number;
   private readonly refused = new Map<string, Refused>();
@@ -17,8 +17,8 @@ export class BundleRoom {
   }
 
   /**
-   * Why there is no room for a version.
-   * @param others what the bundles of the other plugins take
+   * Why there is no room for a version; undefined when there is room.
+   * @param others the bytes that the bundles of the other plugins take
    */
   refusal({ version, bytes, inputs }: ServingVersion, others: number): HostFailure | undefined {
     const { pluginId, filename } = version;
@@ -35,7 +35,7 @@ export class BundleRoom {
     return refused !== undefined && others + refused.bytes > this.most ? refused.inputs : undefined;
   }
 
-  /** The newest version of the plugin is another one. */
+  /** Forgets the refused version, because the plugin has a newer one. */
   forget(pluginId: string): void {
     this.refused.delete(pluginId);
   }

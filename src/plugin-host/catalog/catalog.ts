@@ -17,36 +17,42 @@ import { type ServingVersion, stateOf, VersionSwap } from './version-swap.ts';
 
 export interface CatalogDeps extends VersionBuildDeps {
   entries: readonly PluginEntry[];
-  /** Has the processes of the version's plugin load it; false when it has none. */
+  /** Makes the processes of the version's plugin load it. False when the plugin has no process. */
   tryOut: (version: PluginVersion) => boolean;
-  /** What clients made of a plugin. */
+  /** The settings that clients have stored for a plugin. */
   settings?: (pluginId: string) => StoredPlugin | undefined;
-  /** Another version begins to serve. */
+  /** Called when another version begins to serve. */
   serves?: (pluginId: string) => void;
-  /** A plugin is there no more. */
+  /** Called when a plugin is gone. */
   gone?: (pluginId: string) => void;
   watch?: WatchTiming;
   /** How long a build may keep others waiting, in milliseconds. */
   placeMs?: number;
-  /** The bundles of all plugins together, in bytes. */
+  /** The most bytes that the bundles of all plugins may take together. */
   mostBytes?: number;
 }
 
 const WATCH: WatchTiming = { debounceMs: 100, pollMs: 2000 };
 
-/** How long a dropped-in plugin whose file is gone serves on: editors and deployments take files away and back. */
+/**
+ * How long a dropped-in plugin still serves after its file is gone, in ms. Editors and deployments remove files for a
+ * moment.
+ */
 const GONE_MS = 2000;
 
-/** What a plugin may be made of. */
+/** Names of files that a plugin may be made of. */
 const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 
-/** Builds that run at once, without those that have taken so long that others no longer wait for them. */
+/**
+ * The most builds that run at once. A build that takes longer than `PLACE_MS` no longer counts: the others do not wait
+ * for it.
+ */
 const BUILDS = 4;
 const PLACE_MS = 3000;
 
 /**
- * The plugins and their serving versions. Follows the folder: what is new, changed or gone is picked up without a
- * restart, and a version that does not compile leaves the old one serving.
+ * The plugins and their serving versions. Watches the folder: a new, changed or removed file takes effect without a
+ * restart. When a version does not compile, the old version keeps serving.
  */
 export class Catalog {
   private readonly deps: CatalogDeps;
@@ -54,18 +60,18 @@ export class Catalog {
   private readonly plugins = new Map<string, KnownPlugin>();
   private readonly places: BuildPlaces;
   private readonly room: BundleRoom;
-  /** By plugin, the builds that nobody waits for any more. */
+  /** The slow builds, by plugin id. No other build waits for them. */
   private readonly slow = new Map<string, Promise<void>>();
-  /** Of those, whose files have changed since. */
+  /** The plugins with a slow build whose files have changed since it began. */
   private readonly outdated = new Set<string>();
   private tree: PluginTree = { files: new Map(), folders: [] };
   private ignored = new Set<string>();
   private watch: FolderWatch | undefined;
   private reading: Promise<void> | undefined;
   private again = false;
-  /** Whose files changed while they were built. */
+  /** The plugins that the next reading builds in any case, for instance because their files changed during a build. */
   private unsettled = new Set<string>();
-  /** Dropped-in plugins whose files are gone, with the moment on the clock's `elapsed`. */
+  /** Plugins that are no longer found, with the moment when that was noticed, on the clock's `elapsed`. */
   private readonly missing = new Map<string, number>();
   private closed = false;
   /** Resolves when all plugins are known, and their first builds begin. */
@@ -83,14 +89,14 @@ export class Catalog {
     return this.plugins.get(id);
   }
 
-  /** By id. */
+  /** All plugins, sorted by id. */
   list(): KnownPlugin[] {
     return [...this.plugins.values()].sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
   }
 
   /**
    * Compiles everything once and begins to follow the folder.
-   * @param patienceMs how long it waits for the builds in all; those that take longer go on
+   * @param patienceMs how long to wait for all builds together; slower builds go on
    */
   async start(patienceMs: number): Promise<void> {
     this.watch = watchFolders(this.deps.watch ?? WATCH, () => void this.refresh());
@@ -99,7 +105,7 @@ export class Catalog {
     await inTime(patienceMs, compiled);
   }
 
-  /** Stops following. What a build that runs comes to changes nothing any more. Safe to call twice. */
+  /** Stops watching. The results of running builds are ignored from now on. Safe to call twice. */
   async close(): Promise<void> {
     this.closed = true;
     this.watch?.close();
@@ -110,8 +116,8 @@ export class Catalog {
   }
 
   /**
-   * What a process found when it loaded a version.
-   * @returns whether calls are to meet that version, and its failure, in that process
+   * Notes that a process has loaded a version, or could not.
+   * @returns whether the process's calls use that version, with its failure if it has one
    */
   loaded(pluginId: string, version: string, failure: LoadFailure | null): boolean {
     const versions = this.plugins.get(pluginId)?.versions;
@@ -122,7 +128,10 @@ export class Catalog {
     return meets;
   }
 
-  /** A process ended while it loaded a version, of itself or of a call of the one before, see {@link VersionSwap}. */
+  /**
+   * Notes that a process ended while it loaded a version. `ofItself` is false when a call of the version before ended
+   * it, see {@link VersionSwap}.
+   */
   lost(pluginId: string, version: string, ofItself: boolean): void {
     const versions = this.plugins.get(pluginId)?.versions;
     if (versions === undefined || this.closed) return;
@@ -131,33 +140,33 @@ export class Catalog {
     this.reportChange(pluginId, versions, { serving, failure });
   }
 
-  /** Goes by what clients have made of plugins by now; calls that run end as they began. */
+  /** Applies the settings that clients have stored. Running calls keep the settings with which they began. */
   applySettings(): void {
     for (const { declared, versions } of this.plugins.values()) this.know(declared, versions);
   }
 
   /**
-   * Goes by other entries from now on, and builds what they make of the plugins that have changed.
-   * @param changed the ids of those that are new, not what they were, or there no more
+   * Replaces the declared entries, and builds the plugins that have changed.
+   * @param changed the ids of entries that are new, changed or removed
    */
   async declare(entries: readonly PluginEntry[], changed: ReadonlySet<string>): Promise<void> {
     this.entries = entries;
     for (const id of changed) this.unsettled.add(id);
     for (const entry of entries) {
       const known = this.plugins.get(entry.id);
-      // What it may do is less at once, whatever its build comes to.
+      // Reduced permissions apply at once, whatever comes of the build.
       if (known !== undefined && changed.has(entry.id)) this.know(entry, known.versions);
     }
     await this.refresh();
   }
 
-  /** Compiles a plugin anew, whether its files have changed or not. Resolves when that is done, or takes long. */
+  /** Compiles a plugin again, even when its files have not changed. Resolves when that is done, or takes long. */
   async reload(id: string): Promise<void> {
     this.unsettled.add(id);
     await this.refresh();
   }
 
-  /** Reads the folder and compiles what changed; one reading at a time. */
+  /** Reads the folder and compiles the plugins that changed. Only one reading runs at a time. */
   async refresh(): Promise<void> {
     this.again = this.reading !== undefined;
     this.reading ??= this.readAll().finally(() => {
@@ -207,7 +216,7 @@ export class Catalog {
     this.plugins.set(declared.id, new KnownPlugin(declared, versions, this.deps.settings?.(declared.id)));
   }
 
-  /** Resolves when the plugin is compiled, or that takes so long that the others are not to wait for it. */
+  /** Resolves when the plugin is compiled, or when its build takes so long that other builds no longer wait for it. */
   private async compileInTurn(entry: PluginEntry): Promise<void> {
     const { id } = entry;
     if (this.slow.has(id)) {
@@ -228,7 +237,7 @@ export class Catalog {
     this.slow.set(id, rest);
   }
 
-  /** Resolves when those are compiled, too, that take so long that the others do not wait for them. */
+  /** Resolves when the slow builds are done, too. */
   async slowOnes(): Promise<void> {
     await Promise.all(this.slow.values());
   }
@@ -249,7 +258,10 @@ export class Catalog {
     if (this.missing.size > 0 && !this.closed) this.lookAgain = setTimeout(() => void this.refresh(), GONE_MS).unref();
   }
 
-  /** A failed version may have failed for want of any file; the others know what they are made of. */
+  /**
+   * Whether a plugin must be built again. After a failure, any changed file may be the cure. Without one, only changed
+   * inputs count.
+   */
   private isStale(entry: PluginEntry, changed: ReadonlySet<string>): boolean {
     const known = this.plugins.get(entry.id);
     if (known === undefined || known.entry.path !== entry.path) return true;
@@ -259,7 +271,7 @@ export class Catalog {
     return newest === undefined || failure !== undefined || isAffected(newest.inputs, changed);
   }
 
-  /** What the bundles of the other plugins take. */
+  /** The bytes that the bundles of the other plugins take. */
   private bytesBeside(own: VersionSwap): number {
     return [...this.plugins.values()].reduce((sum, { versions }) => sum + versions.bytes, -own.bytes);
   }
@@ -268,7 +280,7 @@ export class Catalog {
     const { clock, tryOut } = this.deps;
     const built = await buildVersion(this.deps, entry);
     const versions = this.plugins.get(entry.id)?.versions;
-    // It may be gone, after a build that took long.
+    // The plugin may have gone during a long build.
     if (this.closed || versions === undefined) return;
     if (this.isRedeclared(entry) || (versions.serving !== undefined && (await this.changedMeanwhile(built)))) {
       this.unsettled.add(entry.id);
@@ -286,13 +298,13 @@ export class Catalog {
     else if (versions.failure?.message !== refused?.message) this.reportBroken(entry.id, versions);
   }
 
-  /** Whether the configuration says something else of it by now than it was built from. */
+  /** Whether the configuration has changed the plugin's entry since the build began. */
   private isRedeclared(entry: PluginEntry): boolean {
     const declared = this.entries.find(({ id }) => id === entry.id);
     return declared !== undefined && JSON.stringify(declared) !== JSON.stringify(entry);
   }
 
-  /** Why a version that was built is not to serve. */
+  /** Why a version that was built must not serve. Undefined when it may. */
   private refusal(built: ServingVersion, versions: VersionSwap): HostFailure | undefined {
     const unloadable = versions.serving === undefined ? undefined : built.unloadable;
     return unloadable ?? this.room.refusal(built, this.bytesBeside(versions));
@@ -323,7 +335,10 @@ export class Catalog {
     this.deps.log.error({ pluginId, code, reason, hint, ...(report !== '' && { err: uncaughtError(report) }) }, what);
   }
 
-  /** Whether what was just built is of yesterday, or a mixture: the next reading builds it again. */
+  /**
+   * Whether files changed during the build, so that the bundle is outdated or a mixture. The next reading then builds
+   * it again.
+   */
   private async changedMeanwhile(built: ServingVersion | HostFailure): Promise<boolean> {
     const changed = changedFiles(this.tree, await readPluginTree(this.deps.root));
     const isInput = (file: string) => ('version' in built ? built.inputs.has(file) : SOURCE.test(file));
@@ -343,7 +358,7 @@ function isAffected(inputs: ReadonlySet<string>, changed: ReadonlySet<string>): 
   return [...changed].some((file) => inputs.has(file) || (basename(file) === INSTALL_RECORD && usesPackages()));
 }
 
-/** The plugins folder without symbolic links; one that is missing counts as empty. */
+/** The path of the plugins folder without symbolic links. A folder that is missing counts as empty. */
 export async function pluginsRoot(pluginsDir: string): Promise<string> {
   return realpath(pluginsDir).catch(() => pluginsDir);
 }

@@ -4,26 +4,26 @@ import { droppedInEntry, type PluginEntry } from '../../domain/plugin.ts';
 import { packageMain } from './package-main.ts';
 import { entryPath } from './plugin-file.ts';
 
-/** Names of a folder that is no plugin by its index, but may be one by what its package names. */
+/** The `package.json` of a folder. When the folder has no index file, the package's `main` may be a plugin. */
 const PACKAGE = /^([^/]+)\/package\.json$/;
 
-/** The forms a dropped-in plugin may have, best first: where two share an id, the first one is the plugin. */
+/** The forms of a dropped-in plugin's path, best first. When two files share an id, the better form is the plugin. */
 const FORMS = [/^([^/]+)\.ts$/, /^([^/]+)\.js$/, /^([^/]+)\.mjs$/, /^([^/]+)\/index\.ts$/, /^([^/]+)\/index\.js$/];
 
-/** What is never a plugin: declarations, tests, and names kept back with `_` or `.`. */
+/** Files that are never plugins: declarations, tests, packages, and names that begin with `_` or `.`. */
 const NEVER = /(^[_.])|(^|\/)node_modules\/|\.d\.[cm]?ts$|\.test\.[^/]*$/;
 
 export interface Discovered {
   entries: PluginEntry[];
-  /** Files that look like plugins and are none, each with its reason. */
+  /** Files that look like plugins but are none, each with its reason. */
   ignored: { file: string; reason: string }[];
 }
 
 /**
- * All plugins: the declared ones, then what was dropped into the folder, by id. What an entry's path names is not
- * discovered under its own name as well.
+ * All plugins, sorted by id: the declared ones and those that were dropped into the folder. A file that an entry names
+ * is not found again under its own name.
  * @param files absolute paths
- * @param mains what packages among them name as their main files, see {@link packageMains}
+ * @param mains the main files that packages among `files` name, see {@link packageMains}
  */
 export function discoverPlugins(
   root: string,
@@ -60,8 +60,8 @@ export function discoverPlugins(
 }
 
 /**
- * The packages among the files that name a main file, as the folder of a plugin does that has no index: by the path of
- * its `package.json`, the path of that file.
+ * Finds the main files of plugin folders that have no index file but a `package.json`. The key is the path of the
+ * `package.json`, the value the path of its main file.
  */
 export async function packageMains(root: string, files: Iterable<string>): Promise<Map<string, string>> {
   const paths = new Set([...files].map((file) => below(root, file)));

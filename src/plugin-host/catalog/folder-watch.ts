@@ -10,11 +10,11 @@ export interface FolderWatch {
 export interface WatchTiming {
   /** Quiet time after the last event before `onChange` is called, in ms. */
   debounceMs: number;
-  /** How often `onChange` is called without any event, in ms: some file systems never report one. */
+  /** How often `onChange` is called without any event, in ms. Some file systems never report an event. */
   pollMs: number;
 }
 
-/** Calls `onChange` when something in the followed folders may have changed. The folders themselves, not their trees. */
+/** Calls `onChange` when something in the followed folders may have changed. Does not watch folders below them. */
 export function watchFolders(timing: WatchTiming, onChange: () => void): FolderWatch {
   const watchers = new Map<string, FSWatcher>();
   let quiet: NodeJS.Timeout | undefined;
@@ -40,7 +40,7 @@ export function watchFolders(timing: WatchTiming, onChange: () => void): FolderW
           watcher.on('error', () => unfollow(folder));
           watchers.set(folder, watcher);
         } catch {
-          // Gone again, or the system has no watches left: the poll sees it.
+          // The folder is gone again, or the system has no watches left. The poll notices the change.
         }
       }
     },

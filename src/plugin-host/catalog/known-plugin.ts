@@ -7,20 +7,23 @@ import type { ServingVersion, VersionSwap } from './version-swap.ts';
 
 /** A plugin as it stands now. */
 export interface CatalogPlugin {
-  /** With what clients made of it. */
+  /** The declared entry with the settings that clients have stored. */
   readonly entry: PluginEntry;
   readonly caller: CallingPlugin;
   /** Whether calls of it are refused. */
   readonly isDisabled: boolean;
-  /** What calls run; undefined when no version ever compiled. Without a failure too the first one is being compiled. */
+  /**
+   * The version that calls run; undefined when no version ever compiled. If there is no failure, either, the first
+   * version is being compiled.
+   */
   serving: ServingVersion | undefined;
   /** Why the newest version does not serve. */
   failure: HostFailure | undefined;
 }
 
-/** A plugin whose versions come and go. */
+/** A plugin of the catalog, with its versions. */
 export class KnownPlugin implements CatalogPlugin {
-  /** As it was declared. */
+  /** The entry as declared, without the settings of clients. */
   readonly declared: PluginEntry;
   readonly entry: PluginEntry;
   readonly caller: CallingPlugin;

@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
-/** A larger one, in bytes, describes no plugin. */
+/** The largest `package.json` that is read, in bytes. */
 const MOST_BYTES = 262_144;
 const ENDS = ['', '.ts', '.js', '.mjs', '.cjs', '/index.ts', '/index.js'];
 
 /**
- * What the `package.json` of a plugin's folder names as its `main`, below that folder.
+ * The file that the `package.json` of a plugin's folder names as its `main`, relative to that folder.
  * @param folder absolute
- * @returns undefined where it names nothing that is there
+ * @returns undefined when no such file exists
  */
 export async function packageMain(folder: string): Promise<string | undefined> {
   const main = await mainOf(join(folder, 'package.json'));

@@ -10,11 +10,11 @@ const SOURCE_BYTES = 5 * 1_048_576;
 export interface PluginFile {
   /** Absolute, without symbolic links. */
   file: string;
-  /** As people know it, for instance `plugins/hello.ts`. */
+  /** The path as messages show it, for instance `plugins/hello.ts`. */
   label: string;
 }
 
-/** The path of an entry below the plugins folder; the reference's files write `plugins/` in front. */
+/** The path of an entry, relative to the plugins folder. The reference's files put `plugins/` in front. */
 export function entryPath(path: string): string {
   return path.replace(/^(\.\/)?plugins\//, '').replace(/^\.\//, '');
 }
@@ -27,7 +27,7 @@ export function pluginLabel(root: string, file: string): string {
 /**
  * Finds an entry's file.
  * @param root the plugins folder, absolute and without symbolic links
- * @returns the file, or why it is none, with the reference's codes
+ * @returns the file, or why there is none, with one of the reference's codes
  */
 export async function findPluginFile(root: string, id: string, path: string): Promise<PluginFile | HostFailure> {
   const wanted = resolve(root, entryPath(path));
@@ -45,7 +45,7 @@ export async function findPluginFile(root: string, id: string, path: string): Pr
     (await firstExisting([wanted, join(wanted, 'index.ts'), join(wanted, 'index.js')])) ??
     (await firstExisting([join(wanted, (await packageMain(wanted)) ?? '')]));
   if (file === undefined) return fail('FILE_NOT_FOUND', `File not found: ${label}`);
-  // A link may point anywhere; what counts is where it leads.
+  // A link may point anywhere, so its target is checked.
   if (!isInside(root, file)) return fail('PATH_TRAVERSAL', `${outside}: ${label} is a link that leads out of it`);
   const { size } = await stat(file);
   try {
@@ -60,14 +60,14 @@ export async function findPluginFile(root: string, id: string, path: string): Pr
   return { file, label: pluginLabel(root, file) };
 }
 
-/** The first that is a file, without symbolic links; a folder's path means the index in it, or what its package names. */
+/** The first candidate that is a file, without symbolic links. */
 async function firstExisting(candidates: string[]): Promise<string | undefined> {
   for (const candidate of candidates) {
     try {
       const file = await realpath(candidate);
       if ((await stat(file)).isFile()) return file;
     } catch {
-      // Not there: the next one.
+      // This candidate does not exist.
     }
   }
   return undefined;

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What lies in the plugins folder, without its packages. */
+/** The files and folders of the plugins folder, without its packages. */
 export interface PluginTree {
   /** Absolute path to a stamp that changes when the file does. */
   files: ReadonlyMap<string, string>;
@@ -33,11 +33,15 @@ export async function readPluginTree(root: string): Promise<PluginTree> {
   return { files, folders };
 }
 
-/** Readings that wait for a folder to come to rest: a file that is written all the time holds nothing up for good. */
+/**
+ * The most readings that wait for the folder to come to rest. A file that is written all the time must not delay builds
+ * forever.
+ */
 const SETTLING = 20;
 
 /**
- * Reads on until two readings, `pauseMs` apart, are the same, so that nothing is made of a change that is half done.
+ * Reads the folder until two readings, `pauseMs` apart, are the same. So no plugin is built from a change that is half
+ * done.
  * @param isOver asked before each reading
  */
 export async function settledTree(

@@ -15,11 +15,11 @@ import { type ServingVersion, stateOf } from './version-swap.ts';
 export interface PluginViewsDeps {
   books: PluginBooks;
   plugins: () => readonly ShownPlugin[];
-  /** What its calls came to within the last hour. */
+  /** The usage of the plugin's calls within the last hour. */
   lastHour: (pluginId: string) => HourUsage;
-  /** Its processes. */
+  /** The plugin's processes. */
   uses: (pluginId: string) => readonly ProcessUse[];
-  /** Its calls. */
+  /** How many calls of the plugin run and wait. */
   load: (pluginId: string) => { running: number; queued: number };
   backOff: (pluginId: string) => { reason: string; leftMs: number } | undefined;
   clock: Clock;
@@ -32,7 +32,7 @@ export interface ShownPlugin extends CatalogPlugin {
 }
 
 /**
- * Plugins as `GET /plugins` shows them: what the entry says, and how each one stands. Values of `config` and of the
+ * Plugins as `GET /plugins` shows them, with their entries and their present state. Values of `config` and of the
  * environment are never shown.
  */
 export class PluginViews {
@@ -42,7 +42,7 @@ export class PluginViews {
     this.deps = deps;
   }
 
-  /** By id. */
+  /** Plugins, sorted by id. With `among`: only the plugins with these ids. */
   async list({ page, perPage }: PageRequest, among?: readonly string[]): Promise<Page<WireObject>> {
     const all = this.deps.plugins();
     const plugins = among === undefined ? all : all.filter(({ entry }) => among.includes(entry.id));
@@ -124,7 +124,7 @@ function isAmount(value: unknown): boolean {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** What the code shows that it wants, with the line that would grant what is missing. */
+/** What the code reads and fetches. When a grant is missing, `missing` is the line that adds it. */
 function readsView({ id, permissions }: PluginEntry, { reads }: ServingVersion, grants: Grants): WireObject {
   return {
     environment: reads.environment.slice(0, MOST_SHOWN).map((name) => {

@@ -22,9 +22,9 @@ export interface VersionBuildDeps {
 }
 
 /**
- * Builds the version that an entry and its files make now: their bundle, with the environment that is granted to it. The
- * log says what the code wants and is not granted.
- * @returns why there is none instead; it never rejects
+ * Builds the current version of a plugin from its entry and files: a bundle with the environment that is granted to it.
+ * Logs what the code uses without a grant. Never rejects.
+ * @returns the version, or why there is none
  */
 export async function buildVersion(deps: VersionBuildDeps, entry: PluginEntry): Promise<ServingVersion | HostFailure> {
   const { id, path } = entry;
@@ -59,7 +59,7 @@ function versionOf(
   return { ...kept, version: { ...parts, version: hash }, since: deps.clock.now(), reads };
 }
 
-/** Exports that are told of where the handler is missing. */
+/** The most exports that are named when the handler is missing. */
 const MOST_NAMES = 10;
 
 function reportMissing(log: Log, pluginId: string, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {
@@ -81,7 +81,10 @@ function reportChange(log: Log, pluginId: string, { target, place }: BuiltInChan
   log.warn({ pluginId, target, place, hint }, 'a plugin changes a built-in when it is called, which does nothing');
 }
 
-/** A file that was cut off, that calls its handler by another name, or that is meant for others to import. */
+/**
+ * The failure of a file without a handler: it was cut off, exports its handler by another name, or is only for others
+ * to import.
+ */
 function withoutHandler(pluginId: string, file: string, exported: readonly string[]): HostFailure {
   const told = exported.length === 0 ? '' : `; it exports ${exported.slice(0, MOST_NAMES).join(', ')}`;
   const message = `Plugin must export a handler function${told}`;

@@ -7,40 +7,40 @@ import { ended, type HostFailure } from '../outcome.ts';
 export interface ServingVersion {
   version: PluginVersion;
   positions: SourcePositions;
-  /** What it takes to keep its bundle. */
+  /** The bytes of memory that its bundle takes. */
   bytes: number;
   inputs: ReadonlySet<string>;
-  /** Since when it serves, in milliseconds since the epoch; before that, when it was built. */
+  /** When it began to serve, in milliseconds since the epoch. Before it serves: when it was built. */
   since: number;
   reads: Reads;
-  /** A process has loaded it: where a later one cannot, that is put down to that process. */
+  /** True once a process has loaded it. When a later process cannot load it, that process is to blame. */
   isProven?: boolean;
-  /** Why no process can load it, or could so far: its calls are answered with that where no version is before it. */
+  /** Why no process could load it so far. Its calls get this failure when there is no version before it. */
   unloadable?: HostFailure;
 }
 
-/** What a version's text shows that it wants from outside. */
+/** What a version wants from outside, as far as its code shows. */
 export interface Reads extends NetworkUse {
   /** Names of environment entries. */
   environment: string[];
 }
 
-/** Processes that may die under a new version before that is put down to the version. */
+/** The version is rejected when this many processes have died while they loaded it. */
 const MOST_LOSSES = 3;
 
 /**
- * Which version of one plugin serves. A new one takes over at the moment at which a process has loaded it; until then,
- * and when that fails, calls run on the one before it, so that no call waits for a change or fails of one.
+ * Decides which version of one plugin serves. A new version takes over when a process has loaded it. Until then, and
+ * when it does not load, calls run on the version before. So no call waits for a change, or fails because of one.
  */
 export class VersionSwap {
-  /** What calls run; undefined when no version ever compiled. */
+  /** The version that calls run; undefined when no version ever compiled. */
   serving: ServingVersion | undefined;
   /** Why the newest version was refused. */
   private refused: HostFailure | undefined;
   private failingSince: number | undefined;
-  /** Built, and being loaded by processes that serve the one before. */
+  /** The new version, while processes that serve the version before load it. */
   private next: ServingVersion | undefined;
-  /** What served before, while no process has loaded the one that serves. */
+  /** The version that served before. Kept until a process has loaded the one that serves. */
   private before: ServingVersion | undefined;
   private losses = 0;
 
@@ -59,15 +59,15 @@ export class VersionSwap {
     return this.next ?? this.serving;
   }
 
-  /** What it takes to keep the bundles of all versions that may still serve. */
+  /** The bytes of memory for the bundles of all versions that may still serve. */
   get bytes(): number {
     const kept = new Set([this.serving, this.next, this.before]);
     return [...kept].reduce((sum, version) => sum + (version?.bytes ?? 0), 0);
   }
 
   /**
-   * A version was built.
-   * @param tryOut has the plugin's processes load it; false when there are none: then it serves at once
+   * Notes that a version was built.
+   * @param tryOut makes the plugin's processes load it; false when there are none, and then the version serves at once
    */
   built(version: ServingVersion, tryOut: (version: PluginVersion) => boolean): void {
     this.refused = undefined;
@@ -80,15 +80,15 @@ export class VersionSwap {
     else this.serve(version, this.before ?? this.serving);
   }
 
-  /** The newest version could not be built. */
+  /** Notes that the newest version could not be built. */
   broken(failure: HostFailure, now: number): void {
     if (this.failure?.message !== failure.message) this.failingSince = now;
     this.refused = failure;
   }
 
   /**
-   * A process has loaded a version, or could not.
-   * @returns whether calls are to meet that version, and its failure, in that process
+   * Notes that a process has loaded a version, or could not.
+   * @returns whether the process's calls use that version, with its failure if it has one
    */
   loaded(hash: string, failure: LoadFailure | null, now: number): boolean {
     const { next, serving } = this;
@@ -115,8 +115,8 @@ export class VersionSwap {
   }
 
   /**
-   * A process ended while it loaded a version.
-   * @param ofItself false when a call of the version before was its end
+   * Notes that a process ended while it loaded a version.
+   * @param ofItself false when a call of the version before ended it
    */
   lost(hash: string, ofItself: boolean, tryOut: (version: PluginVersion) => boolean, now: number): void {
     const { next, before } = this;
@@ -141,7 +141,7 @@ export class VersionSwap {
   }
 }
 
-/** How a plugin stands by its versions: without any, and nothing that failed, its first one is being compiled. */
+/** The state of a plugin. When it has no version and no failure, its first version is being compiled. */
 export function stateOf({
   serving,
   failure,

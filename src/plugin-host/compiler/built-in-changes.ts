@@ -1,26 +1,32 @@
 import type { SourcePositions } from './source-positions.ts';
 
-/** The bundler writes the file before each module of a bundle. */
+/** The comment with the file's path, which the bundler writes before each module of a bundle. */
 const MODULE = /^ {2}\/\/ (\S.*)$/;
-/** A statement of the module itself, and whether it is a block: what that does is done while the module is loaded. */
+/**
+ * A statement at the top level of a module. The group tells whether it is a block: a block runs while the module is
+ * loaded.
+ */
 const STATEMENT = /^ {2}(?! )((?:if|for|while|do|switch|try|\}|\{).*\{$)?/;
-/** Within a function or a block: what stands further out is done while the module is loaded, and holds. */
+/**
+ * An assignment to a built-in within a function or a block. An assignment further out runs while the module is loaded,
+ * and has effect.
+ */
 const CHANGE =
   /^ {4,}(?:.*[\s;({])?((?:(?:Array|BigInt|Boolean|Date|Error|Function|Map|Number|Object|Promise|Set|String|Symbol)\.prototype|Array|Date|JSON|Math|Number|Object|Promise|Reflect)\.[A-Za-z_$][\w$]*) = /;
 const STRICT = '(() => {"use strict";';
 const MOST = 8;
 
-/** An assignment to what is frozen by then. */
+/** An assignment to a built-in that is frozen by then. */
 export interface BuiltInChange {
-  /** What is assigned: `Array.prototype.last`. */
+  /** The target of the assignment, for instance `Array.prototype.last`. */
   target: string;
-  /** File, line and column of its author. */
+  /** File, line and column in the author's code. */
   place: string;
 }
 
 /**
- * Assignments in the author's own functions to built-ins, in a bundle that is not strict because of a package: nothing
- * happens there when they are made. In a strict one each throws.
+ * Finds assignments to built-ins in the author's own functions, in a bundle that is not strict because of a package.
+ * Such an assignment does nothing. In a strict bundle it throws.
  */
 export function builtInChanges(code: string, filename: string, positions: SourcePositions): BuiltInChange[] {
   if (code.slice(0, 1000).includes(STRICT)) return [];

@@ -2,7 +2,10 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { BuildOptions } from 'esbuild';
 
-/** How `sandbox/process/main.ts` is bundled: not minified, since the lines of its stack traces are all that a dead child leaves. */
+/**
+ * How `sandbox/process/main.ts` is bundled. It is not minified: the lines of its stack traces are all that a dead child
+ * leaves.
+ */
 export const CHILD_BUILD: BuildOptions = {
   bundle: true,
   write: false,
@@ -17,9 +20,10 @@ export const CHILD_BUILD: BuildOptions = {
 };
 
 /**
- * The program of a sandbox process as one script: it evaluates to a function of Node's `require`, which runs it.
+ * The program of a sandbox process as one script. The script evaluates to a function that takes Node's `require` and
+ * runs the program.
  * @param bundle made as {@link CHILD_BUILD} says
- * @param addon absolute path of isolated-vm's native module: the system opens it, so that Node need not read any file
+ * @param addon absolute path of isolated-vm's native module. The system opens it, so that Node need not read any file
  */
 export function childProgram(bundle: string, addon: string): string {
   return `(function (load) {

@@ -17,7 +17,7 @@ import { type SourcePositions, sourcePositions } from './source-positions.ts';
 export interface Compiler {
   /** A plugin's bundle, or why there is none. */
   compile(pluginId: string, source: PluginFile): Promise<Bundle | HostFailure>;
-  /** Files have changed: a build of the plugin that lasts and is made of one of them begins anew. */
+  /** Called when files have changed. Restarts a build of the plugin that is under way and has read one of them. */
   filesChanged(pluginId: string): Promise<void>;
   /** The guest runtime: an expression that evaluates to the function `boot`. */
   runtime(): Promise<string>;
@@ -25,7 +25,7 @@ export interface Compiler {
   child(): Promise<string>;
   /** How far the bundler's own process is confined; undefined until it has built something. */
   readonly confinement: BundlerConfinement | undefined;
-  /** Ends the bundler's own process, and builds under way with it; a later build would start it again. */
+  /** Ends the bundler's own process and the builds under way. A later build starts it again. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface Bundle {
   /** A script that leaves the module's exports on `__isolayer_plugin__`. */
   code: string;
   positions: SourcePositions;
-  /** What it takes to keep it, its source map included, in bytes. */
+  /** The memory that the bundle and its source map take, in bytes. */
   bytes: number;
   /** Absolute paths of the files that it was made of. */
   inputs: ReadonlySet<string>;
@@ -52,7 +52,10 @@ export interface CompilerDeps {
 const COMPILE_MS = 30_000;
 const MIB = 1_048_576;
 const MEMORY_BYTES = 768 * MIB;
-/** Long enough for an author who saves again, short enough for a server at rest to hold no memory for it. */
+/**
+ * How long the bundler's process waits for another build, in ms. Long enough for an author who saves again, short
+ * enough that a server at rest holds no memory for it.
+ */
 const IDLE_MS = 5000;
 
 const WHY = {
@@ -62,14 +65,14 @@ const WHY = {
 };
 const AGAIN = 'is compiled again when a file that it is made of changes';
 
-/** A bundler that is told where plugins may import from. */
+/** Creates a compiler whose bundler knows where plugins may import from. */
 export function createCompiler(deps: CompilerDeps): Compiler {
   const { root, sandboxDir, timeoutMs = COMPILE_MS, memoryBytes = MEMORY_BYTES } = deps;
   const modulesDir = join(sandboxDir, 'guest', 'modules');
   const bundler = new Bundler({ timeoutMs, idleMs: IDLE_MS }, bundlerHolds(memoryBytes, [root]));
-  /** By plugin: what ended the bundler's process is not tried again as long as its files are the same. */
+  /** Builds that ended the bundler's process, by plugin. Such a build is not tried again until its files change. */
   const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
-  /** By plugin, the build that goes on, and what it has read. */
+  /** The builds under way, by plugin, with the files that each has read. */
   const lasting = new Map<string, { read: FilesRead; outdated: AbortController }>();
 
   return {

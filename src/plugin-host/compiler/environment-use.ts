@@ -1,13 +1,13 @@
 import { MOST_SHOWN } from './network-use.ts';
 
-/** Names that bundled packages probe on every platform; nobody grants them. */
+/** Names that bundled packages probe on every platform. Operators do not grant them. */
 const PROBED = new Set(['NODE_ENV', 'NODE_DEBUG', 'DEBUG']);
 
 const READ = /\bprocess\.env(?:\.([A-Za-z_]\w{0,255})(?!\w)|\[["']([A-Za-z_]\w{0,255})["']\])/g;
 
 /**
- * The environment entries that a bundle reads by name, so that the operator learns which grants it will miss; at most
- * one more than shown.
+ * The environment entries that a bundle reads by name, so that the operator learns which grants are missing. At most
+ * one more than `MOST_SHOWN`.
  */
 export function environmentReads(code: string): string[] {
   const names = new Set<string>();

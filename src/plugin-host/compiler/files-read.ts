@@ -2,13 +2,16 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Absolute paths of files with what tells one state of a file from another. */
+/** Files by absolute path, each with a text that identifies its state. */
 export type FilesRead = Map<string, string>;
 
-/** Said of every import of what lies elsewhere, whether anything is there or not. */
+/** The error of every import from a forbidden place, whether a file is there or not. */
 export const LEADS_OUT = 'The import leads out of the plugins folder';
 
-/** Largest file that goes into a bundle, in bytes: beyond the largest bundle, so that it is that which is complained of. */
+/**
+ * Largest file that goes into a bundle, in bytes. It exceeds the largest bundle, so that a large file fails by the
+ * bundle's limit.
+ */
 const FILE_BYTES = 16 * 1_048_576;
 
 interface FileState {
@@ -22,8 +25,9 @@ interface FileState {
 /**
  * The bytes of a file, and its state.
  * @param allowed whether a file may be read, by its path without symbolic links
- * @param mayBeShared whether it may have a second name: one that somebody else's file got here is a way out like a link
- * @returns the reason instead, where it is not allowed, too large or no ordinary file
+ * @param mayBeShared whether a file may have a second name (hard link): such a name for another user's file leads out,
+ *   like a link
+ * @returns the reason instead, when the file is not allowed, too large or no ordinary file
  */
 export async function readSource(
   path: string,
@@ -33,7 +37,7 @@ export async function readSource(
   if (!allowed(path)) return LEADS_OUT;
   let handle: FileHandle | undefined;
   try {
-    // Opening a pipe would wait for whoever writes to it.
+    // `O_NONBLOCK`: opening a pipe would wait for its writer.
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const opened = await handle.stat({ bigint: true });
     if (!opened.isFile()) return 'The import is no ordinary file';
@@ -48,7 +52,7 @@ export async function readSource(
     if (size > FILE_BYTES) return `The file has ${size} bytes, more than ${FILE_BYTES}`;
     return { bytes: await firstBytes(handle, size), state: stateOf(opened) };
   } catch (error) {
-    // Its code says what is wrong; its message would name folders of the machine.
+    // The error's code says what is wrong. Its message would name folders of the machine.
     return `Could not read the file: ${(error as NodeJS.ErrnoException).code ?? 'it has no name'}`;
   } finally {
     await handle?.close();
@@ -61,7 +65,7 @@ export async function areUnchanged(files: FilesRead): Promise<boolean> {
   return true;
 }
 
-/** What tells this state of a file from another; undefined where there is none. */
+/** A text that identifies the file's state; undefined when there is no file. */
 export async function fileState(file: string): Promise<string | undefined> {
   try {
     return stateOf(await stat(file, { bigint: true }));
@@ -70,7 +74,9 @@ export async function fileState(file: string): Promise<string | undefined> {
   }
 }
 
-/** As much as the file had when it was opened: what grows meanwhile is read again by the next build. */
+/**
+ * Reads as many bytes as the file had when it was opened. When the file grows meanwhile, the next build reads it again.
+ */
 async function firstBytes(handle: FileHandle, size: number): Promise<Buffer> {
   const bytes = Buffer.alloc(size);
   let filled = 0;

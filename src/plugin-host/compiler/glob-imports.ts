@@ -8,9 +8,9 @@ const REFUSED =
   'Cannot bundle this: which file it means is only known at run time. Import each file by a fixed text of its own';
 
 /**
- * What may be a call of `import` or `require` with anything but one plain text, or of `module.require`, which is
- * `require` in a bundle. A keyword stands there as it is, a name may be spelt with escapes, which are those of the
- * letters of `require` and `module`. Many files have nothing of the kind.
+ * Code that may be a call of `import` or `require` with anything but one plain text, or a call of `module.require`,
+ * which is `require` in a bundle. The keyword `import` cannot be escaped. The names `require` and `module` can, so
+ * escapes of their letters match, too. Many files match nothing.
  */
 const SUSPECT = new RegExp(
   [
@@ -21,26 +21,29 @@ const SUSPECT = new RegExp(
   ].join('|'),
 );
 
-/** Calls with a text at their beginning, in code without blanks. What is named like them may be a property of another. */
+/**
+ * Calls whose argument begins with a text, in code without blanks. A property of another object with the same name does
+ * not match.
+ */
 const CALL = /(?<!(?<!\.\.)\.|[#$])\b(?:import|require|module(?:\.require|\[(["'`])require\1\]))\((?=["'`])/g;
 
-/** What the bundler says of calls that name no file. */
+/** The bundler's warnings about calls that name no file. */
 const WARNED = { 'unsupported-dynamic-import': 'warning', 'unsupported-require-call': 'warning' } as const;
 
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
 
-/** What the errors of one file repeat of its lines, in characters, beyond the first of them. */
+/** The most characters of source lines that the errors of one file repeat. The first error always shows its line. */
 const LINES_CHARS = 65_536;
 
-/** What a call begins with, unless it is spelt with escapes. */
+/** How a call begins, unless it is spelt with escapes. */
 const CALLEE = /^(?:import|require|module)\b/;
 
-/** Calls of one file whose places are looked up: each costs a look at its line, however long that is. */
+/** The most calls of one file whose places are looked up. Each one costs a look at its whole line. */
 export const MOST_CALLS = 100;
 
-/** A call of which the bundler would make a pattern. */
+/** A call that the bundler would take for a pattern. */
 export interface PatternCall {
-  /** Where in the text it begins; undefined where something else is written there. */
+  /** The index in the text at which the call begins; undefined when something else is written there. */
   at: number | undefined;
   isOfModule: boolean;
   /** Counted as the bundler does: lines from 1, columns from 0 and in bytes. */
@@ -48,11 +51,11 @@ export interface PatternCall {
 }
 
 /**
- * The calls of `import()` and `require()` whose argument is put together from a relative path and something else. The
- * bundler would take it for a pattern and search all folders below the path, wherever that leads, without asking its
- * plugins (https://esbuild.github.io/api/#glob).
- * @param file how errors name it
- * @returns of more than {@link MOST_CALLS} the first ones, and one more
+ * Finds the calls of `import()` and `require()` whose argument is put together from a relative path and something else.
+ * The bundler would take the argument for a pattern. It would search all folders below the path, wherever the path
+ * leads, without asking its plugins (https://esbuild.github.io/api/#glob).
+ * @param file its name in errors
+ * @returns the calls; of more than {@link MOST_CALLS} the first ones, and one more
  * @throws BuildFailure when the text does not compile
  */
 export async function patternCalls(file: string, text: string): Promise<PatternCall[]> {
@@ -71,23 +74,24 @@ export async function patternCalls(file: string, text: string): Promise<PatternC
   const calls = placesOf(file, text, code, map);
   const written = calls.filter(({ at }) => at !== undefined);
   if (written.length > 0) return written;
-  // Others are spelt with escapes, or stand in a text: that is taken for code only where there is such code as well. Of
-  // calls of `module.require` the bundler does not warn before it is too late.
+  // The remaining calls are spelt with escapes, or stand inside a text. A call inside a text counts only when there is
+  // such code, too. The bundler warns of calls of `module.require` too late.
   if (calls.length > MOST_CALLS || calls.some(({ isOfModule }) => isOfModule)) return calls;
-  // Each warning carries its line, however long that is, so they are asked for only where nothing else says.
+  // Each warning carries its whole line. So warnings are asked for only when nothing else decides.
   const logOverride = { ...GUEST_SYNTAX.logOverride, ...WARNED };
   return (await transform(text, { ...how, logOverride })).warnings.length > 0 ? calls : [];
 }
 
 /**
- * The errors that refuse a text with such calls; those by which it does not compile, where that is so.
- * @param file how errors name it
+ * The errors that refuse a text with such calls. When the text does not compile, its compile errors.
+ * @param file its name in errors
  */
 export async function globImports(file: string, text: string): Promise<PartialMessage[]> {
   try {
     return refusals(await patternCalls(file, text));
   } catch (error) {
-    // Not left to the build itself: what it refuses only in the end would be looked through by then.
+    // Does not leave the compile errors to the build: where the build refuses a text only in the end, it has searched
+    // the folders by then.
     if (isBuildFailure(error)) return error.errors.slice(0, MOST_PROBLEMS);
     throw error;
   }
@@ -103,7 +107,7 @@ export function refusals(calls: readonly PatternCall[], said = REFUSED): Partial
   return shown.map(({ location }) => ({ text: said, location }));
 }
 
-/** Where calls begin whose text begins with `./` or `../`, whatever it is put together from. */
+/** The indices of calls whose argument begins with `./` or `../`, whatever it is put together from. */
 function* callsIn(code: string): Generator<number> {
   for (const { index, 0: call } of code.matchAll(CALL)) if (isPattern(code, index + call.length)) yield index;
 }
@@ -121,7 +125,7 @@ function placesOf(file: string, text: string, code: string, map: string): Patter
     const at = start + column;
     const isOfModule = code.startsWith('module', index);
     const known = places.get(at);
-    // One call may become several, one for each text that it may be of.
+    // One call of the author may become several: one for each text that its argument may be.
     if (known !== undefined) known.isOfModule ||= isOfModule;
     else {
       const lineText = text.slice(start, written[line + 1]).replace(LINE_END, '');
@@ -148,11 +152,11 @@ function isPattern(code: string, from: number): boolean {
   if (!isHole && code[end + 1] !== '+') return false;
   const text = code.slice(from + 1, isHole ? end - 1 : end);
   if (/^\.{1,2}\//.test(text)) return true;
-  // Texts that are joined at run time may come to the same; one of anything else may not.
+  // A beginning of dots, or nothing, may become such a path when a text is joined to it. With anything else it may not.
   return /^\.{0,2}$/.test(text) && /^[{+]\(*["'`]/.test(code.slice(isHole ? end : end + 1, end + 100));
 }
 
-/** Where the text that begins with a quote ends: at the quote, or at the bracket of what is put into it. */
+/** The index at which a quoted text ends: at its closing quote, or at the bracket of its first inserted value. */
 function endOfText(code: string, from: number): number {
   const quote = code[from];
   for (let at = from + 1; at < code.length; at += 1) {

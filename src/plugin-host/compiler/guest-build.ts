@@ -18,7 +18,7 @@ import { isStrict, strict } from './strict-code.ts';
 
 const CONTEXTS = 'async_hooks';
 
-/** What a build came to. */
+/** The result of a build. */
 export type BuildEnd =
   | { kind: 'built'; code: Uint8Array; map: Uint8Array | null }
   | { kind: 'oversized'; bytes: number }
@@ -31,20 +31,21 @@ const FOR_THE_GUEST: BuildOptions = {
   ...GUEST_SYNTAX,
   bundle: true,
   write: false,
-  // Only for this platform does esbuild follow a package's `browser` map, by which ethers and others do without Node.
+  // esbuild follows a package's `browser` map only for this platform. By that map ethers and others work without Node.
   platform: 'browser',
-  // What a plugin is granted of its environment decides at run time, not what esbuild would put there.
+  // Keeps the expression: the environment that the plugin is granted decides at run time, not a value of esbuild.
   define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' },
-  // Beside these the bundler has "import" for imports and "require" for calls of require, as Node has. No main fields
-  // are named, so that it takes "main" for such a call, and "module" only where nothing in the bundle makes one.
+  // The bundler adds "import" for imports and "require" for calls of require, as Node does. No main fields are named.
+  // So it takes "main" for such a call, and "module" only where nothing in the bundle makes one.
   conditions: ['browser', 'worker'],
 };
 
 const NOTHING = new Uint8Array();
 
 /**
- * For a bundle with `AsyncLocalStorage`: an `await` calls nothing that could keep a context, the promises of a generator
- * do. The module is asked for before the world is sealed, for it changes what promises do.
+ * For a bundle with `AsyncLocalStorage`: makes esbuild write `await` as generators. An `await` calls no function that
+ * could keep a context, but the promises of a generator do. The footer loads the module before the world is sealed,
+ * because the module changes what promises do.
  */
 const KEEPS_CONTEXTS: BuildOptions = {
   supported: { 'async-await': false, 'async-generator': false, 'for-await': false },
@@ -52,9 +53,9 @@ const KEEPS_CONTEXTS: BuildOptions = {
 };
 
 /**
- * Builds with esbuild in this process and its own.
- * @param onRead told of each file that is read, before the bundler sees its text
- * @throws what esbuild throws where it does not say what is wrong with the files
+ * Builds with esbuild, in this process and in esbuild's own.
+ * @param onRead called with each file that is read, before the bundler sees its text
+ * @throws the error of esbuild when it does not say what is wrong with the files
  */
 export async function performBuild(job: BuildJob, onRead: OnRead): Promise<BuildEnd> {
   const outfile = job.kind === 'plugin' ? join(job.root, 'bundle.js') : join(job.base, 'runtime.js');
@@ -121,12 +122,12 @@ function ofRuntime({ base, file, exported }: RuntimeJob): BuildOptions {
   return {
     absWorkingDir: base,
     entryPoints: [file],
-    // Streams would give a buffer away by a clone that the guest's world cannot make.
+    // Hides `structuredClone`: streams would use it to transfer a buffer, which the guest's world cannot do.
     define: exported === 'part' ? { structuredClone: 'undefined' } : {},
     format: 'cjs',
     minifyWhitespace: true,
     minifySyntax: true,
-    // Strict from its first word, so that no function of the runtime can be asked for its caller.
+    // The runtime is strict from its first word. So no code can read the caller of one of its functions.
     banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
     footer: { js: `return module.exports.${exported}; })()` },
     plugins: [partImports(join(base, 'sandbox/guest/node/plain-intrinsics.ts'))],

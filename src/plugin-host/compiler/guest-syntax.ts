@@ -2,8 +2,9 @@ import { basename, extname } from 'node:path';
 import type { BuildOptions, Loader, LogLevel, TransformOptions } from 'esbuild';
 
 /**
- * esbuild's names for its warnings about code (https://esbuild.github.io/api/#log-override). Nobody is shown them, and
- * each carries the line that it is about: of a file of one long line, they would be many times its size.
+ * esbuild's names for its warnings about code (https://esbuild.github.io/api/#log-override). The service does not show
+ * them. Each warning carries its line of code: for a file of one long line, the warnings would be many times the file's
+ * size.
  */
 const WARNINGS = `
   ambiguous-reexport assert-to-with assert-type-json assign-to-constant assign-to-define assign-to-import bigint
@@ -18,7 +19,7 @@ const WARNINGS = `
   unsupported-css-property unsupported-dynamic-import unsupported-jsx-comment unsupported-regexp
   unsupported-require-call unsupported-source-map-comment`;
 
-/** Lets none of them be made. */
+/** Turns all these warnings off. */
 const WITHOUT_WARNINGS: Record<string, LogLevel> = Object.fromEntries(
   WARNINGS.trim()
     .split(/\s+/)
@@ -32,11 +33,11 @@ export const GUEST_SYNTAX = {
   charset: 'utf8',
   logLevel: 'silent',
   logOverride: WITHOUT_WARNINGS,
-  // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
+  // Ignores the authors' tsconfig, which is for their editors. Its paths and plugins must not redirect imports.
   tsconfigRaw: {},
 } as const satisfies BuildOptions & TransformOptions;
 
-/** By the end of a file's name, as esbuild itself has it (https://esbuild.github.io/content-types/). */
+/** esbuild's own loaders, by the end of a file's name (https://esbuild.github.io/content-types/). */
 const LOADERS: ReadonlyMap<string, Loader> = new Map([
   ...['', '.js', '.mjs', '.cjs'].map((end) => [end, 'js'] as const),
   ...['.ts', '.mts', '.cts'].map((end) => [end, 'ts'] as const),
@@ -48,7 +49,7 @@ const LOADERS: ReadonlyMap<string, Loader> = new Map([
   ['.txt', 'text'],
 ]);
 
-/** What may be done where a file is of no kind that can be imported. */
+/** The advice to an author who imports a file of such a kind. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['.wasm', 'A plugin runs without WebAssembly: use a package, or a build of it, in plain JavaScript'],
   ['.node', 'It is a native module, and a plugin runs without Node.js: use a package in plain JavaScript'],
@@ -56,7 +57,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 
 const CODE = new Set<Loader>(['js', 'jsx', 'ts', 'tsx']);
 
-/** What a file is read as, by the longest end of its name that is known; undefined when none is. */
+/** The loader of a file, by the longest known end of its name; undefined when no end is known. */
 export function guestLoader(file: string): Loader | undefined {
   const name = basename(file);
   let at = name.indexOf('.');
@@ -73,10 +74,10 @@ export function isCode(loader: Loader): boolean {
   return CODE.has(loader);
 }
 
-/** Longest path that an error names; of a longer one it names the end. */
+/** The most characters of a path that an error shows. Of a longer path it shows the end. */
 const SHOWN_CHARS = 150;
 
-/** What to tell the author of an import of a file for which there is no {@link guestLoader}. */
+/** The error of an import of a file for which there is no {@link guestLoader}. */
 export function unknownKind(file: string): string {
   const kinds = [...LOADERS.keys()].filter((end) => end.lastIndexOf('.') === 0).join(' ');
   const instead = INSTEAD.get(extname(file)) ?? 'Put what it holds into a .json or .txt file, or into the code';

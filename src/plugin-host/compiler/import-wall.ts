@@ -16,33 +16,36 @@ import { isProvided, nodeModule, PROVIDED, providedText } from './resolution/gue
 import { sourceTexts } from './resolution/source-texts.ts';
 import { TsconfigPaths } from './resolution/tsconfig-paths.ts';
 
-/** What the wall needs to know of the places on disk. */
+/** The folders that the wall needs to know. */
 export interface ImportPlaces {
   /** The plugins folder, without symbolic links. */
   root: string;
-  /** `sandbox/guest/modules`, where the module lies that stands in for the public SDK. */
+  /** `sandbox/guest/modules`, with the module that replaces the public SDK. */
   modulesDir: string;
 }
 
 export interface WallOptions {
   mostFiles?: number;
-  /** Told of each module of Node's that the guest makes. */
+  /** Called with the name of each Node module that the guest provides. */
   onModule?: (name: string) => void;
-  /** Told what is in each file of code. */
+  /** Called with the text of each file of code. */
   onText?: (file: string, text: string) => void;
 }
 
 const SDK = /^(?:isolayer|@openzeppelin\/relayer-sdk(?:\/.*)?)$/;
 const SDK_FILE = 'relayer-sdk.ts';
 
-/** How plugins written beside the library of the reference import it. */
+/** The import of the reference's library, in plugins that were written beside it. */
 const LIBRARY = /^(?:\.{1,2}\/)+lib\/plugin(?:\.[jt]s)?$/;
 const LIBRARY_FILE = 'lib-plugin.ts';
 
-/** All files of one bundle together. */
+/** The most bytes of all files of one bundle together. */
 const BUILD_BYTES = 64 * 1_048_576;
 
-/** An error of the bundler carries the line that it is about: with so much of it in prospect, few more are let happen. */
+/**
+ * The most bytes that the errors of a build may carry. Each error carries its line of code. Beyond this limit only a
+ * few more errors may happen.
+ */
 const ERRORS_BYTES = 16 * 1_048_576;
 const ERROR_BYTES = 500;
 const MOST_REFUSED = 8;
@@ -51,11 +54,11 @@ const OPTIONAL = new Set(['require-call', 'require-resolve', 'dynamic-import']);
 /** The name of a package at the head of a specifier. */
 const PACKAGE = /^(@[^/]{1,200}\/)?[^./@][^/]{0,200}/;
 
-/** A URL that is its own content: as code it would be bundled without having been looked at. */
+/** A URL that is its own content. Code in it would be bundled without a check. */
 const DATA_URL = /^data:/i;
 const HARMLESS_DATA = /^data:(?:application\/json|(?:image|font)\/[\w.+-]{1,100})[;,]/;
 
-/** URLs, of which the bundler opens no file. */
+/** URLs for which the bundler opens no file. */
 const URL_START = /^(?:data:|https?:\/\/)/i;
 
 const LINK_AWAY = 'The import is a link that leads out of the plugins folder, or to nothing';
@@ -67,13 +70,14 @@ const [SLASH, STAR, HASH, AT, SPACE] = Buffer.from('/*#@ ');
 /** Set on our own nested resolution, so that it is not intercepted again. */
 const NESTED = Symbol('nested');
 
-/** Where modules lie that packages do without in browsers. */
+/** The namespace of modules that packages leave out in browsers. */
 const EMPTY = 'empty';
 
 /**
- * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
- * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
- * @param onRead told of each file that is read, and its state, before the bundler sees its text
+ * Limits the imports of a plugin to files of the plugins folder, packages of `node_modules` there or in a folder above
+ * it, and the modules of the guest world. Every other import ends the build, also one through a symbolic link that
+ * leads out.
+ * @param onRead called with each file that is read, and its state, before the bundler sees its text
  */
 export function importWall(
   places: ImportPlaces,
@@ -86,17 +90,17 @@ export function importWall(
   const packages = packagesOf(root);
   const allowed = (file: string) => isWithin([root, guestDir, ...packages], file);
 
-  /** As imports spell them, before a link is followed. */
+  /** The allowed folders as imports spell them, before a link is followed. */
   const inside = [root, guestDir, ...packages, ...packageFolders(root)];
   const isOfPackage = (file: string) =>
     file.includes(`${sep}node_modules${sep}`) || packages.some((folder) => isInside(folder, file));
-  // Package managers share the files of packages between folders by a second name.
+  // Package managers share a package's files between folders by hard links.
   const mayBeShared = (file: string) => isOfPackage(file) || isInside(guestDir, file);
 
   return {
     name: 'import-wall',
     setup(build) {
-      /** By file, the most that an error in it carries. */
+      /** The longest line of each file, in bytes: the most that an error in the file carries. */
       const lines = new Map<string, number>();
       let carried = 0;
       const refused = { needed: 0, optional: 0 };
@@ -105,10 +109,13 @@ export function importWall(
       const refusedFile = packageFiles((folder) => isWithin(watched, folder), allowed);
       const read = sourceTexts(allowed, mayBeShared, onRead);
       const browser = new BrowserField(read);
-      /** By what is imported from where: what stands in the place of a bundle for browsers, if anything. */
+      /** The file that replaces a package's bundle for browsers, if any, by import and importing folder. */
       const mains = new Map<string, Promise<string | undefined>>();
       const paths = new TsconfigPaths(root, read);
-      /** The bundler itself reads what a package says of itself, so a build that this harms is to be done again with it. */
+      /**
+       * Reports the `package.json` files of a package as read, because the bundler reads them by itself. When one of
+       * them breaks the build, its change starts a new build.
+       */
       const describe = async (specifier: string) => {
         const name = PACKAGE.exec(specifier)?.[0];
         if (name === undefined || described.has(name) || described.size >= MOST_FILES) return;
@@ -119,11 +126,11 @@ export function importWall(
           if (state !== undefined) onRead(file, state);
         }
       };
-      /** What a package names instead of a module of Node's, for browsers. */
+      /** The module that a package names for browsers in place of a Node module. */
       const mapped = async ({ path, importer, namespace, resolveDir, kind }: OnResolveArgs) => {
         if (!isOfPackage(importer) || path.startsWith('node:')) return undefined;
         const found = await build.resolve(path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
-        // A package that happens to have the module's name is none: Node would not find it either.
+        // A package with the Node module's name does not count: Node would not find it, either.
         const isInstead = found.errors.length === 0 && !found.path.includes(`${sep}node_modules${sep}${path}${sep}`);
         return isInstead ? { path: found.path, sideEffects: found.sideEffects } : undefined;
       };
@@ -151,7 +158,7 @@ export function importWall(
           if (found.errors.length > 0 || !isInside(root, found.path)) return { path: join(modulesDir, LIBRARY_FILE) };
         }
         if (kind !== 'entry-point' && leadsOut(args.path, resolveDir, inside)) {
-          // Packages look for what may lie above them, and do without it.
+          // Packages probe for files above them, and can do without.
           const isProbe = OPTIONAL.has(kind) && isOfPackage(importer);
           return isProbe ? { path: args.path, external: true } : { errors: [{ text: LEADS_OUT }] };
         }
@@ -169,15 +176,16 @@ export function importWall(
           if (found?.errors.length === 0) return { path: found.path, sideEffects: found.sideEffects };
         }
         carried += ERROR_BYTES + (lines.get(importer) ?? 0);
-        // Counted apart: what is optional may be missing without an error, and then something else is to end the build.
+        // Optional and needed imports are counted apart. A missing optional import may be no error, and then another
+        // one must end the build.
         const need = OPTIONAL.has(kind) ? 'optional' : 'needed';
         if (carried > ERRORS_BYTES && (await resolve()).errors.length > 0 && ++refused[need] > MOST_REFUSED) {
           return { path: args.path, external: true };
         }
         if (!/^\.{0,2}\//.test(args.path) && kind !== 'entry-point') return undefined;
         if (importer.includes(`${sep}node_modules${sep}`)) return undefined;
-        // Resolved here, an author's file is taken for CommonJS or ESM by what it says, not by the "type" of the
-        // package.json that happens to lie above the plugins folder.
+        // Resolves an author's file here. So the file's own code decides whether it is CommonJS or ESM, not the "type"
+        // of a package.json that happens to lie above the plugins folder.
         const found = await resolve();
         if (found.errors.length > 0 && (await isLinkAway(resolvePath(resolveDir, args.path), allowed))) {
           return { errors: [{ text: LINK_AWAY }] };
@@ -185,7 +193,8 @@ export function importWall(
         if (found.errors.length > 0 || found.path.includes(`${sep}node_modules${sep}`)) return undefined;
         return { path: found.path, sideEffects: found.sideEffects };
       });
-      // The bundler has followed the symbolic links. It is given the text, since it would read whatever that names.
+      // The bundler has followed the symbolic links by now. It gets the text from here: otherwise it would read any
+      // file that the path names.
       let left = BUILD_BYTES;
       let files = 0;
       build.onLoad({ filter: /./, namespace: EMPTY }, () => ({ contents: '', loader: 'empty' }));
@@ -229,8 +238,8 @@ export function unresolvedReason(specifier: string): string {
 }
 
 /**
- * Whether an import leads out by what it says. It is refused without a look at what is there: the answer would tell a
- * plugin's author which files the machine has.
+ * Whether an import leads out by its own text. Such an import is refused without a look at the disk: the answer would
+ * tell a plugin's author which files the machine has.
  */
 function leadsOut(specifier: string, resolveDir: string, inside: readonly string[]): boolean {
   if (URL_START.test(specifier)) return false;
@@ -239,7 +248,9 @@ function leadsOut(specifier: string, resolveDir: string, inside: readonly string
   return !isWithin(inside, target.replace(/(?<=.)\/$/, ''));
 }
 
-/** The name says enough: it is found on the way to the import that the error is at. */
+/**
+ * The error of an import whose way leads through a refused file or folder. It shows only the last part of that path.
+ */
 function refusedText(path: string): string {
   const name = basename(path);
   if (isReadByBundler(path)) {
@@ -250,7 +261,7 @@ function refusedText(path: string): string {
 }
 
 /**
- * Whether an import that cannot be resolved means a link to what may not be read.
+ * Whether an import that cannot be resolved is a link to a file that may not be read.
  * @param path absolute, perhaps without the file's extension
  */
 async function isLinkAway(path: string, allowed: (file: string) => boolean): Promise<boolean> {
@@ -272,7 +283,9 @@ function longestLine(bytes: Buffer): number {
   return longest;
 }
 
-/** The text without the word by which a comment names a source map: any file at all, and the bundler would read it. */
+/**
+ * Blanks the word by which a comment names a source map. The comment may name any file, and the bundler would read it.
+ */
 function withoutSourceMap(bytes: Buffer): Buffer {
   for (let at = bytes.indexOf(SOURCE_MAP); at !== -1; at = bytes.indexOf(SOURCE_MAP, at + SOURCE_MAP.length)) {
     const [slash, second, sign, space] = bytes.subarray(Math.max(at - 4, 0), at);
@@ -283,8 +296,8 @@ function withoutSourceMap(bytes: Buffer): Buffer {
 }
 
 /**
- * Where packages lie, without symbolic links. The operator's own folders, which are above the plugins folder, may be
- * links to anywhere; what lies in it, its authors have made.
+ * The folders of packages, without symbolic links. The folders above the plugins folder are the operator's own, and may
+ * be links to anywhere. The folder inside it is made by the plugins' authors, so it must not lead out.
  */
 function packagesOf(root: string): string[] {
   const [own, ...above] = packageFolders(root).map(targetOf);

@@ -1,27 +1,33 @@
 import { FETCH_METHODS } from '../../domain/host-permission.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
 
-/** What a bundle shows of what it fetches. */
+/** What a bundle's code shows about its fetches. */
 export interface NetworkUse {
-  /** Whether the word `fetch` is called anywhere, in a package for instance. */
+  /** Whether anything named `fetch` is called anywhere, for instance in a package. */
   fetches: boolean;
-  /** Hosts of the URLs that the author's own files spell out, with a port where one is named; at most one more than shown. */
+  /**
+   * Hosts of the URLs that the author's own files spell out, with a port when the URL names one. At most one more than
+   * `MOST_SHOWN`.
+   */
   hosts: string[];
 }
 
-/** The bundler writes the file before each module of a bundle. */
+/** The comment with the file's path, which the bundler writes before each module of a bundle. */
 const MODULE = /^ {2}\/\/ (\S.*)$/m;
-/** A quote, a scheme, and what may be a host: beyond 260 characters, a port included, it is none. */
+/** A quote, a scheme, and a possible host. No host has more than 260 characters, including a port. */
 const URL_START = /["'`](https?:\/\/[^"'`\s${}\\/?#]{1,260})(?=["'`\s${}\\/?#])/g;
-/** Different texts that are looked at: whoever spells out more of them names no hosts. */
+/** The most different URLs that are looked at. Code that spells out more of them does not tell its hosts by them. */
 const LOOKED_AT = 1000;
 
-/** Hosts, and names of environment entries, that are shown of a plugin; one more that was found tells that there are more. */
+/**
+ * The most hosts, and the most names of environment entries, that are shown of a plugin. One more may be found, to tell
+ * that there are more.
+ */
 export const MOST_SHOWN = 64;
 
 /**
- * The hosts that a plugin is likely to fetch from, so that the operator learns which grants it will miss. Packages spell
- * out many URLs that they never ask; theirs do not count.
+ * The hosts that a plugin is likely to fetch from, so that the operator learns which grants are missing. URLs in
+ * packages do not count: packages spell out many URLs that they never fetch.
  */
 export function networkUse(code: string): NetworkUse {
   if (!/\bfetch\s*\(/.test(code)) return { fetches: false, hosts: [] };
@@ -37,7 +43,7 @@ export function networkUse(code: string): NetworkUse {
   return { fetches: true, hosts: [...hosts].sort() };
 }
 
-/** Scheme and host of what the modules that are no packages spell out. */
+/** Scheme and host of each URL in modules that belong to no package. */
 function* authorsUrls(code: string): Generator<string> {
   const [, ...parts] = code.split(MODULE);
   for (let at = 0; at < parts.length; at += 2) {

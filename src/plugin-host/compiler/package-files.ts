@@ -5,17 +5,18 @@ import { isInside } from '../catalog/plugin-file.ts';
 /** Files that the bundler looks for and reads by itself (https://esbuild.github.io/api/#main-fields, #tsconfig). */
 const OWN_READS = new Set(['package.json', 'tsconfig.json', 'jsconfig.json', '.pnp.data.json', '.pnp.cjs', '.pnp.js']);
 
-/** Whether the bundler reads such a file by itself, where nobody imports it. */
+/** Whether the bundler reads such a file by itself, without an import. */
 export function isReadByBundler(file: string): boolean {
   return OWN_READS.has(basename(file));
 }
 
 /**
- * Looks, before the bundler does, at the folders on its way to an import, and at what it would read there by itself.
- * Each folder is looked at once.
- * @param watched whether a folder is one in which plugins or packages lie
+ * Checks the folders on the way to an import, and the files that the bundler would read there by itself, before the
+ * bundler does. Checks each folder once.
+ * @param watched whether plugins or packages lie in a folder
  * @param allowed whether a file may be read, by its path without symbolic links
- * @returns by specifier and the importer's folder, the first file or folder that the bundler must not open
+ * @returns a function of the specifier and the importer's folder: the first file or folder that the bundler must not
+ *   open
  */
 export function packageFiles(
   watched: (folder: string) => boolean,
@@ -30,7 +31,7 @@ export function packageFiles(
     const first = ofFolder(dirname(folder)).then(async (above) => {
       if (above !== undefined) return above;
       if (await leadsAway(folder, allowed)) return folder;
-      // Of Yarn's files only those of the folder that the build runs in are read, and it is the topmost one watched.
+      // The bundler reads Yarn's files only in the folder in which the build runs. That is the topmost watched folder.
       const names = watched(dirname(folder)) ? ['package.json'] : OWN_READS;
       for (const name of names) if (!(await mayBeRead(join(folder, name), allowed))) return join(folder, name);
       return undefined;
@@ -41,7 +42,8 @@ export function packageFiles(
 
   return async (specifier, resolveDir) => {
     if (resolveDir === '' && !specifier.startsWith('/')) return undefined;
-    // What follows ? or # is a part of the file's name to the bundler, or else nothing of it.
+    // The bundler may take the text after ? or # for a part of the file's name, or leave it out. Both paths are
+    // checked.
     for (const path of new Set([specifier, specifier.replace(/[?#].*$/s, '')])) {
       for (const folder of foldersOf(path, resolveDir)) {
         const refused = await ofFolder(folder);
@@ -52,7 +54,10 @@ export function packageFiles(
   };
 }
 
-/** Where the bundler looks for an import, with it as the name of a folder; the folders above each belong to it. */
+/**
+ * The folders in which the bundler looks for an import, with the import itself as the name of a folder. The folders
+ * above each one are checked with it.
+ */
 function foldersOf(specifier: string, resolveDir: string): string[] {
   if (specifier.startsWith('/')) return [join(specifier)];
   if (/^\.{1,2}(\/|$)/.test(specifier)) return [join(resolveDir, specifier)];
@@ -63,7 +68,9 @@ function foldersOf(specifier: string, resolveDir: string): string[] {
   }
 }
 
-/** Whether nothing is there, or an ordinary file that may be read: to open a pipe would be to wait for its writer. */
+/**
+ * Whether the path is free, a folder, or an ordinary file that may be read. Opening a pipe would wait for its writer.
+ */
 async function mayBeRead(file: string, allowed: (file: string) => boolean): Promise<boolean> {
   if (await leadsAway(file, allowed)) return false;
   const state = await stat(file).catch(() => undefined);
@@ -71,9 +78,9 @@ async function mayBeRead(file: string, allowed: (file: string) => boolean): Prom
 }
 
 /**
- * Whether this is a link to what may not be read. What confines the bundler hides that, so that a link to nothing cannot
- * be told from it.
- * @param path a folder of it that is a link is not what is asked for
+ * Whether the path is a link to a file that may not be read. The bundler's confinement hides such files, so a link to
+ * nothing counts, too.
+ * @param path only its last part is checked, not the folders above
  */
 export async function leadsAway(path: string, allowed: (file: string) => boolean): Promise<boolean> {
   const isLink = await lstat(path).then(

@@ -4,18 +4,18 @@ import { MOST_PROBLEMS } from './bundler/worker-messages.ts';
 import { isBuildFailure } from './failures/build-failure.ts';
 import { MOST_CALLS, type PatternCall, patternCalls, refusals } from './glob-imports.ts';
 
-/** What is called, where it is written so that other words can stand in its place. */
+/** The callee of a call, in a spelling that another name can replace. */
 const CALLEE = /^(?:import\b|require\b|module[ \t]{0,100}\.[ \t]{0,100}require\b|module\[(["'])require\1\])/;
 
-/** Names that are tried for what takes the place of a call. */
+/** The most names that are tried for the functions that replace calls. */
 const MOST_NAMES = 1000;
 
 /**
- * The text of a package's file, where a call that the bundler would take for a pattern, see {@link patternCalls},
- * throws when it is reached, as Node.js does where a module is missing. Most packages try such calls, or can do
- * without. Every line and column stays where it is.
+ * The text of a package's file with functions in place of the calls that the bundler would take for patterns, see
+ * {@link patternCalls}. Such a function throws when it is reached, as Node.js does for a missing module. Most packages
+ * try such calls, or can do without. Every line and column stays where it is.
  * @param file its path below the plugins folder
- * @returns the same text where nothing is to be replaced; the errors that refuse it, where something cannot be
+ * @returns the same text when there is nothing to replace; the errors that refuse it when a call cannot be replaced
  */
 export async function throwingPatterns(file: string, text: string): Promise<string | PartialMessage[]> {
   try {
@@ -23,7 +23,7 @@ export async function throwingPatterns(file: string, text: string): Promise<stri
     if (calls.length === 0) return text;
     const replaced = replacedCalls(file, text, calls);
     if (replaced === undefined) return refusals(calls, refusedText(file));
-    // The bundler is given nothing that was not looked at.
+    // Checks the new text, too, before the bundler gets it.
     const left = await patternCalls(file, replaced);
     return left.length === 0 ? replaced : refusals(left, refusedText(file));
   } catch (error) {
@@ -32,7 +32,9 @@ export async function throwingPatterns(file: string, text: string): Promise<stri
   }
 }
 
-/** The text with other functions called, which stand behind its end; undefined where that does not do. */
+/**
+ * The text with calls of other functions, which are appended behind its end. Undefined when a call cannot be replaced.
+ */
 function replacedCalls(file: string, text: string, calls: readonly PatternCall[]): string | undefined {
   const names = freeNames(text, calls.length);
   if (names.length < calls.length || calls.length > MOST_CALLS) return undefined;

@@ -8,17 +8,17 @@ const OWN_FILES = ['src', 'sandbox', 'node_modules', 'package.json'].map((name) 
 
 /** A file or a folder that the bundler may read, with all that lies below it. */
 export interface ReadableFile {
-  /** As it is spelled: absolute, and no folder above it is a link. */
+  /** Absolute. No folder above it is a link. */
   path: string;
-  /** The same where it is no link itself. */
+  /** Where it leads: the same path when it is no link. */
   target: string;
   isFolder: boolean;
-  /** Another one in the same place has another identity. */
+  /** Differs when another file or folder takes the same place. */
   identity: string;
 }
 
 /**
- * What builds are made of, as far as it is there.
+ * The existing files and folders that builds are made of.
  * @param roots plugins folders, absolute and without symbolic links
  */
 export function readableFiles(roots: readonly string[]): ReadableFile[] {
@@ -38,7 +38,7 @@ export function packageFolders(folder: string): string[] {
   return [join(folder, 'node_modules'), ...(above === folder ? [] : packageFolders(above))];
 }
 
-/** Where a path leads, without symbolic links; undefined where that is nowhere, or nowhere that may be looked at. */
+/** A path without symbolic links; undefined when it leads to nothing, or to a place that may not be looked at. */
 export function targetOf(path: string): string | undefined {
   try {
     return realpathSync(path);

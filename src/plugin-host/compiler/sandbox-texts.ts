@@ -19,8 +19,8 @@ export type SandboxTexts = z.output<typeof textsSchema>;
 const PREFIX = 'isolayer-sandbox-';
 
 /**
- * The texts of the sandbox: those that an earlier start has kept beside what Node compiled, while all that they are made
- * of is the same; else built, and kept. A folder that cannot be written to keeps nothing.
+ * The texts of the sandbox. Reads those that an earlier start stored beside Node's compile cache, if all their sources
+ * are the same. Otherwise builds and stores them. Stores nothing when the folder cannot be written.
  */
 export async function sandboxTexts(
   compiler: Pick<Compiler, 'runtime' | 'child'>,
@@ -58,13 +58,13 @@ async function keep(texts: SandboxTexts, folder: string, name: string): Promise<
   await Promise.all(outdated.map((one) => rm(join(folder, one), { force: true })));
 }
 
-/** Of the sources, of what builds them, and of the packages that are there. */
+/** A digest of the sources, of the code that builds them, and of the installed packages. */
 async function digest(sandboxDir: string): Promise<string> {
   const root = dirname(sandboxDir);
   const files = [
     ...(await filesBelow(sandboxDir)),
     ...(await filesBelow(import.meta.dirname)),
-    // What npm has installed.
+    // Lists the packages that npm has installed.
     join(root, 'node_modules', '.package-lock.json'),
   ];
   const hash = createHash('sha256').update(nativeAddon());

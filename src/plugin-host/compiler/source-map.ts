@@ -7,7 +7,7 @@ export interface OriginalPosition {
 
 /** A source map that was read. */
 export interface SourceMapText {
-  /** What stands at a position of the bundle, counted from 0, or began before it in its line. */
+  /** The original of a position in the bundle, counted from 0: that of the last entry at or before it in its line. */
   find(line: number, column: number): OriginalPosition | undefined;
 }
 
@@ -15,16 +15,19 @@ const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const COMMA = ','.charCodeAt(0);
 const SEMICOLON = ';'.charCodeAt(0);
 
-/** Column in the bundle, source, line and column in the source; the source is -1 where nothing is known. */
+/**
+ * The numbers of one entry: column in the bundle, source, line and column in the source. The source is -1 when it is
+ * not known.
+ */
 const NUMBERS = 4;
 
 /**
- * Reads a source map (ECMA-426) as this process's own bundler writes it into a few flat arrays: `SourceMap` of Node
- * makes objects of every entry and stands still for a second over a large one.
+ * Reads a source map (ECMA-426) of this process's own bundler into a few flat arrays. Node's `SourceMap` makes objects
+ * of every entry, and blocks for a second on a large map.
  * @param text its JSON text
  */
 export function readSourceMap(text: string): SourceMapText {
-  // Made by the compiler in this process; only its reading is late.
+  // Not checked: the compiler in this process made the text.
   const { mappings = '', sources = [] } = JSON.parse(text) as { mappings?: string; sources?: string[] };
   const { entries, lines } = decoded(mappings);
 
@@ -47,7 +50,7 @@ export function readSourceMap(text: string): SourceMapText {
   };
 }
 
-/** All entries one after the other, and for each line its first one, with an end behind the last. */
+/** All entries in one array, and for each line the index of its first entry. One more index marks the end. */
 function decoded(mappings: string): { entries: Int32Array; lines: number[] } {
   const digits = new Uint8Array(128);
   for (let digit = 0; digit < DIGITS.length; digit += 1) digits[DIGITS.charCodeAt(digit)] = digit;
@@ -55,7 +58,10 @@ function decoded(mappings: string): { entries: Int32Array; lines: number[] } {
   const entries = new Int32Array(countOf(mappings) * NUMBERS);
   const lines = [0];
   let count = 0;
-  /** Each number is told as what it differs by from the one before it, in a line for the first and at all for others. */
+  /**
+   * The current numbers. Each one is stored as the difference to the number before it. The first starts again at 0 in
+   * each line.
+   */
   const now = new Int32Array(5);
   let fields = 0;
   let value = 0;
@@ -87,7 +93,7 @@ function decoded(mappings: string): { entries: Int32Array; lines: number[] } {
   return { entries, lines };
 }
 
-/** Entries there are at most: one more than marks between them. */
+/** The most entries that there can be: one more than there are marks between them. */
 function countOf(mappings: string): number {
   let count = 1;
   for (let at = 0; at < mappings.length; at += 1) {

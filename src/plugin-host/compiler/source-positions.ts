@@ -3,30 +3,33 @@ import { readSourceMap, type SourceMapText } from './source-map.ts';
 
 /** Turns positions in a bundle into positions in the author's files. */
 export interface SourcePositions {
-  /** The text with each stack frame of the bundle naming the author's file, line and column, and none of the runtime. */
+  /**
+   * Returns the text with the author's file, line and column in each stack frame of the bundle, and without the frames
+   * of the runtime.
+   */
   mapped(text: string): string;
 }
 
-/** Frames of one text that are looked up: no stack has so many. */
+/** The most frames of one text that are looked up. No stack has so many. */
 const MOST_FRAMES = 1000;
 
 /**
- * The guest runtime's own frames, also of what it loads late, which say nothing to an author; and what is written behind
- * the last one: the properties of the error.
+ * The guest runtime's own frames, including those of its parts that are loaded late. They tell an author nothing. The
+ * group is the text behind the last frame: the properties of the error.
  */
 const OF_RUNTIME =
   /^\s*at (?:[^(]* \()??(?:isolayer|eval at load \(isolayer:\d+:\d+\), <anonymous>):\d+:\d+\)?(\D.*)?$/;
-/** Modules of the runtime that are bundled in. */
+/** Modules of the runtime that are part of the bundle. */
 const RUNTIME_SOURCE = /(?:^|\/)sandbox\/guest\/(?:modules|sdk|plugin-error\.ts)/;
-/** A package above the folder of plugins: where that lies is nobody's business. */
+/** A package above the plugins folder. The path of that folder is not shown. */
 const PACKAGE_ABOVE = /^\.\.\/.*?(node_modules\/.*)$/;
 
 const TOO_LARGE = '    (positions in the bundle: its source map is too large)';
 
 /**
- * Reads a bundle's source map when the first stack trace turns up, since most versions never need it.
+ * Reads a bundle's source map only when the first stack trace comes, because most versions never need it.
  * @param filename the bundle's name in stack frames
- * @param map the source map's JSON text, its sources relative to `root`; null where it is too large to be kept
+ * @param map the source map's JSON text, its sources relative to `root`; null when it is too large to be kept
  * @param root folder that the shown names begin with, for instance `plugins`
  */
 export function sourcePositions(filename: string, map: string | null, root: string): SourcePositions {
@@ -60,7 +63,7 @@ export function sourcePositions(filename: string, map: string | null, root: stri
         }
         const place = original(Number(row), Number(column));
         const rest = line.slice(whole.length);
-        // What the map does not know the bundler has put there.
+        // A frame that the map does not know is the bundler's own code.
         if (place !== undefined) lines.push(begin + place + rest);
         else if (rest.length > 1) lines.push((lines.pop() ?? '') + rest.replace(/^\)/, ''));
       }

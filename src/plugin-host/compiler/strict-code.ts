@@ -5,7 +5,7 @@ const DIRECTIVE = /^(?:"use strict"|'use strict')/;
 /** How the bundler's scripts begin. */
 const START = Buffer.from('(() => {\n');
 const MARK = Buffer.from('"use strict";');
-/** It stands in the first lines. */
+/** The start lies within this many bytes. */
 const LOOKED_AT = 1000;
 
 /** Whether a file of code says that it is strict. Modules always are (ECMA-262 11.2.2), and need not say so. */
@@ -14,8 +14,8 @@ export function isStrict(text: string): boolean {
 }
 
 /**
- * The script as strict code, with all lines where they were. The bundler writes modules into a script and leaves out
- * that they are strict: an assignment to what is frozen would then do nothing and say nothing.
+ * The script as strict code, with all lines where they were. The bundler writes strict modules into a script that is
+ * not strict. There, an assignment to a frozen object would do nothing, without an error.
  */
 export function strict(code: Uint8Array): Uint8Array {
   const bytes = Buffer.from(code.buffer, code.byteOffset, code.byteLength);

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Remembers children on disk where the system does not end them with the server, so that the next start can. A pid
- * alone is not enough: by then it may be somebody else's, so its start time is kept beside it.
+ * Records children on disk where the system does not end them with the server. The next start ends them. By then a pid
+ * may belong to another process, so the record has the child's start time, too.
  */
 export interface Orphans {
-  /** Notes running children. Failures are silent: this is a second net. */
+  /** Records running children. Rejects when a record cannot be written. */
   note(pids: readonly number[]): Promise<void>;
   forget(pids: readonly number[]): void;
-  /** Kills what earlier servers left running. Returns the pids. */
+  /** Kills the children that earlier servers left running. Returns their pids. */
   sweep(): Promise<number[]>;
 }
 
-/** Tells when a process started, in whatever form the system has; `undefined` when it does not run. */
+/** Tells when a process started, in the system's own format. `undefined` when it does not run. */
 export type StartTime = (pid: number) => Promise<string | undefined>;
 
 /** Keeps one small file per child below `<dataDir>/children`. */
@@ -56,14 +56,14 @@ export function createOrphans(dataDir: string, startTime: StartTime, kill: (pid:
 export const systemStartTime: StartTime = async (pid) => {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-    // The command's name, in parentheses, may hold anything; the fields are counted behind it.
+    // The command's name, in parentheses, may hold anything. The fields after it are counted.
     return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   }
   const ps = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]).catch(() => undefined);
   return ps?.stdout.trim() || undefined;
 };
 
-/** SIGKILL; a process that is gone already is as good as killed. */
+/** Sends SIGKILL. A process that is already gone counts as killed. */
 export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

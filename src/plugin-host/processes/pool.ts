@@ -21,9 +21,9 @@ export interface DriverPool {
   threads(): readonly number[];
   /** Runs a call in a child of this thread. Rejects when the thread dies. */
   run(thread: number, task: CallTask): Promise<CallReport>;
-  /** Sends a message to a thread; lost when the thread is gone. */
+  /** Sends a message to a thread. The message is lost when the thread is gone. */
   post(thread: number, message: HostMessage): void;
-  /** Starts one more thread, unless one is on its way or all are there. */
+  /** Starts one more thread, unless one is being started or the limit is reached. */
   grow(): void;
   /** Ends all threads. Safe to call twice. */
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export interface DriverPoolDeps {
   /** The driver's file, `sandbox/driver/driver.ts`; its export `task` is there for piscina only. */
   filename: string;
   data: DriverData;
-  /** How many there may be. */
+  /** The most threads. */
   mostThreads: number;
   log: Log;
 }
@@ -49,11 +49,14 @@ export interface DriverPoolDeps {
 /** How long the first thread may take to say that it is ready, in ms. */
 const START_MS = 30_000;
 
-/** Pauses before threads that are missing are started, in ms: doubling from the first to the last until none is. */
+/**
+ * Pauses before missing threads are started, in ms. The pause doubles from the first value to the last until none is
+ * missing.
+ */
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 5000;
 
-/** One thread as the host holds it: what goes to it, and who waits for what comes from it. */
+/** The host's side of one thread: the messages to it, and the calls that wait for its reports. */
 class DriverThread {
   readonly port: MessagePort;
   readonly #runs = new CallTable<PromiseWithResolvers<CallReport>>();
@@ -83,7 +86,7 @@ class DriverThread {
     this.#runs.delete(call);
   }
 
-  /** Nothing comes from it any more. Safe to call twice. */
+  /** Rejects all waiting calls, because the thread has ended. Safe to call twice. */
   end(): void {
     for (const run of this.#runs.values()) run.reject(new Error('The driver thread of the call ended'));
     this.#runs.clear();
@@ -98,12 +101,12 @@ class DriverThread {
 }
 
 /**
- * Starts the first driver thread and resolves once it has sent its port. Piscina owns the threads; calls and messages
- * cross over the ports. Piscina's queue is not used for them: it is served from its head, so one full thread would hold
- * up all others.
+ * Starts the first driver thread and resolves once it has sent its port. Piscina owns the threads. Calls and messages
+ * cross over the ports, not through Piscina's queue: it is served from its head, so one full thread would hold up all
+ * others.
  *
- * Threads that end are replaced from here. Piscina would stop replacing them after one could not start, and where the
- * system starts no thread for the moment, its attempt would throw from an event.
+ * This function also replaces threads that end. Piscina stops replacing them after one could not start. And while the
+ * system starts no thread, Piscina's attempt would throw from an event.
  */
 export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolEvents): Promise<DriverPool> {
   const threads = new Map<number, DriverThread>();
@@ -120,7 +123,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     minThreads: 0,
     maxThreads: deps.mostThreads,
     idleTimeout: Number.POSITIVE_INFINITY,
-    // The default parks a thread between tasks, and what its children say then lies unread.
+    // The default blocks a thread between tasks. It would not read the messages of its children then.
     atomics: 'disabled',
     recordTiming: false,
   });
@@ -128,7 +131,10 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     if (closing === undefined) deps.log.error({ err: error }, 'a driver thread failed');
   };
 
-  /** Starts what is missing: a thread that is there takes one of the tasks, and each that is left brings a new one. */
+  /**
+   * Starts the missing threads. Queues one task for each wanted thread: each running thread takes one task, and each
+   * task that is left starts a new thread.
+   */
   function fill(): void {
     restart = undefined;
     if (closing !== undefined) return;
@@ -218,7 +224,7 @@ function isReport(message: FromDriver[number]): message is ReportMessage {
   return Array.isArray(message);
 }
 
-/** A thread's first message; whatever else is posted there is not meant for us. */
+/** Whether a message is a thread's first one. All other messages to the pool are ignored. */
 function isHello(message: unknown): message is { port: MessagePort; thread: number } {
   return typeof message === 'object' && message !== null && 'port' in message && 'thread' in message;
 }

@@ -4,16 +4,22 @@ import type { PluginRequest } from '../plugin-host.ts';
 
 /** When a request, an API key or a plugin is backed off, and for how long. */
 export interface QuarantineRules {
-  /** Within `windowMs`: different requests of an API key that kill and back it off; keys that do, and back off the plugin. */
+  /**
+   * How many kills within `windowMs` start a back-off: by different requests for an API key, by different keys for a
+   * plugin.
+   */
   kills: number;
   windowMs: number;
-  /** The first back-off; each further one is twice as long, up to `longestMs`. */
+  /** The first back-off. Each further back-off is twice as long, up to `longestMs`. */
   firstMs: number;
   longestMs: number;
-  /** The longest for a plugin that answered somebody within `workingMs`, or a key that it answered: it is not all broken. */
+  /**
+   * The longest back-off of a plugin that answered any call within `workingMs`, or of a key that it answered: the
+   * plugin is not wholly broken.
+   */
   longestWorkingMs: number;
   workingMs: number;
-  /** How long the next call of a key waits for the end of the one that was let in on probation. */
+  /** How long the next call of a key is refused while its call on probation has not ended. */
   probeMs: number;
 }
 
@@ -36,20 +42,20 @@ export interface BackOff {
   leftMs: number;
 }
 
-/** Whose call it was, and what it asked for. */
+/** The call that ended a process: its API key and its request. */
 export interface Culprit {
   keyId: string;
   /** See {@link fingerprintOf}. */
   request: string;
 }
 
-/** What the end of a process starts: back-offs, in ms, or 0. */
+/** The back-offs that the end of a process starts, in ms; 0 for none. */
 export interface StartedBackOffs {
   pluginMs: number;
   keyMs: number;
 }
 
-/** What is held against a request, an API key or a plugin. */
+/** The back-offs of a request, an API key or a plugin. */
 interface Standing {
   /** Back-offs in a row without a call that ended well between them. */
   rounds: number;
@@ -59,14 +65,14 @@ interface Standing {
 interface KeyStanding extends Standing {
   /** When its last call was let in on probation. */
   probedAt: number;
-  /** When a call of it last ended well. */
+  /** When a call of the key last ended well. */
   endedWellAt: number;
 }
 
 /** What is known of a plugin that has lost a process lately. */
 interface Case {
   reason: string;
-  /** When processes were killed, latest last, and by whom as far as that is known. */
+  /** When processes were killed, the latest last, and by which call if that is known. */
   kills: { at: number; by: Culprit | undefined }[];
   readonly whole: Standing;
   readonly keys: Map<string, KeyStanding>;
@@ -74,12 +80,14 @@ interface Case {
 }
 
 /**
- * Backs off what kills processes again and again, for seconds, then minutes; nothing is ever refused for good.
+ * Backs off requests, API keys and plugins that kill processes again and again. A back-off lasts seconds at first, then
+ * minutes. None is permanent.
  *
- * A request that killed is refused when it is repeated. An API key is backed off for this plugin when different requests
- * of it kill, the plugin as a whole when calls of several keys do. Then comes probation: each key may try one call at a
- * time. One that ends well clears the plugin and the key; one that kills doubles the back-off. The back-off of a plugin
- * which answers others stays short, so that callers who know many ways to kill it cannot keep it from everybody else.
+ * A request that killed a process is refused when it is repeated. An API key is backed off for this plugin when several
+ * different requests of it kill. The whole plugin is backed off when calls of several keys kill. After a back-off comes
+ * probation: each key may try one call at a time. A call that ends well clears the plugin and the key. A call that
+ * kills doubles the back-off. The back-off of a plugin that answers other callers stays short. So callers who know many
+ * ways to kill it cannot keep it from everybody else.
  */
 export class Quarantine {
   private readonly cases = new Map<string, Case>();
@@ -94,8 +102,9 @@ export class Quarantine {
   }
 
   /**
-   * Whether a call is refused; on probation one that is not becomes the call that its key tries.
-   * @param request asked for a plugin that has lost a process lately, see {@link fingerprintOf}
+   * Why a call is refused; undefined when it may run. On probation, a call that may run becomes the one call that its
+   * key tries.
+   * @param request called only for a plugin that has lost a process lately, see {@link fingerprintOf}
    */
   refusal(pluginId: string, keyId: string, request: () => string): BackOff | undefined {
     const known = this.cases.get(pluginId);
@@ -122,7 +131,7 @@ export class Quarantine {
     return undefined;
   }
 
-  /** The same for a call that was let go on and has waited since: its like may have killed a process meanwhile. */
+  /** Checks a call again after it has waited for a place. In the meantime an equal call may have killed a process. */
   refusalAfterWait(pluginId: string, request: () => string): BackOff | undefined {
     const known = this.cases.get(pluginId);
     return known && this.refusalOfRepeat(known, request(), this.clock.elapsed());
@@ -130,7 +139,7 @@ export class Quarantine {
 
   /**
    * Notes that a plugin's process was killed.
-   * @param by whose call was its end, when that is known
+   * @param by the call that ended the process, when it is known
    */
   killed(pluginId: string, reason: string, by?: Culprit): StartedBackOffs {
     const now = this.clock.elapsed();
@@ -145,7 +154,7 @@ export class Quarantine {
     const before = known.requests.get(by.request);
     const request = before ?? remember(known.requests, by.request, newStanding());
     request.until = now + Math.min(this.rules.firstMs * 2 ** request.rounds++, this.rules.longestMs);
-    // Who repeats a request that kills has a back-off for that.
+    // A repeated request has its own back-off. It starts none for the key or the plugin.
     if (before !== undefined) return { pluginMs: 0, keyMs: 0 };
     const own = keyOf(known, by.keyId);
     const ownKills = known.kills.flatMap((kill) => (kill.by?.keyId === by.keyId ? kill.by.request : []));
@@ -155,7 +164,10 @@ export class Quarantine {
     };
   }
 
-  /** A call ended as its author meant it to; during a back-off it belongs to the time before. */
+  /**
+   * Notes that a call ended as its author meant it to. A call that ends during a back-off began before it, and does not
+   * end it.
+   */
   endedWell(pluginId: string, keyId: string): void {
     const now = this.clock.elapsed();
     this.endedWellAt.set(pluginId, now);
@@ -183,8 +195,8 @@ export class Quarantine {
   }
 
   /**
-   * Whether callers are refused who may have done nothing: everybody, or all that one API key asks. Who repeats a request
-   * that kills is not counted.
+   * Whether all calls of the plugin, or all calls of one API key, are refused now. These callers may have done nothing
+   * wrong. The refusal of a repeated request does not count.
    */
   isRefusing(pluginId: string): boolean {
     const known = this.cases.get(pluginId);
@@ -193,7 +205,7 @@ export class Quarantine {
     return [known.whole, ...known.keys.values()].some(({ until }) => until > now);
   }
 
-  /** Forgets what is held against a plugin: it is another one now. */
+  /** Forgets the kills and back-offs of a plugin, because it has changed. */
   forget(pluginId: string): void {
     this.cases.delete(pluginId);
     this.endedWellAt.delete(pluginId);
@@ -205,8 +217,8 @@ export class Quarantine {
   }
 
   /**
-   * Backs off, or not yet.
-   * @param culprits how many different ones there were lately
+   * Starts a back-off if there were enough culprits.
+   * @param culprits how many different requests or keys killed lately
    * @returns for how long, in ms, or 0
    */
   private backOffAfter(standing: Standing, culprits: number, endedWellAt: number): number {
@@ -221,7 +233,7 @@ export class Quarantine {
     return backOffMs;
   }
 
-  /** Nothing has happened for so long that it counts no more. */
+  /** Whether the latest kill or back-off is so long ago that it no longer counts. */
   private isOver({ kills, whole, keys, requests }: Case, now: number): boolean {
     const untils = [whole, ...keys.values(), ...requests.values()].map(({ until }) => until);
     const latest = Math.max(kills.at(-1)?.at ?? Number.NEGATIVE_INFINITY, ...untils);
@@ -229,7 +241,7 @@ export class Quarantine {
   }
 }
 
-/** Tells requests apart by who asks for what: not by headers, which differ each time. */
+/** A hash of who asks for what. Headers are not part of it, because they differ each time. */
 export function fingerprintOf({ keyId, method, route, query, params }: PluginRequest): string {
   return hash('sha256', JSON.stringify([keyId, method, route, query, params]));
 }
@@ -248,7 +260,7 @@ function keyOf({ keys }: Case, keyId: string): KeyStanding {
   return remember(keys, keyId, known);
 }
 
-/** Keeps a value as the latest one. */
+/** Stores a value as the latest one, and drops the oldest one beyond the limit. */
 function remember<V>(map: Map<string, V>, key: string, value: V): V {
   map.delete(key);
   map.set(key, value);
@@ -256,14 +268,14 @@ function remember<V>(map: Map<string, V>, key: string, value: V): V {
   return value;
 }
 
-/** Ends a probation, if it is one. */
+/** Ends a probation. Returns whether there was one. */
 function clear(standing: Standing, now: number): boolean {
   if (standing.rounds === 0 || now < standing.until) return false;
   standing.rounds = 0;
   return true;
 }
 
-/** How many keys' calls killed; of a kill of which nothing is known, nobody can say that it was the same. */
+/** How many different keys' calls killed. A kill by an unknown call counts as one of another key. */
 function keysOf(kills: Case['kills']): number {
   const known = kills.flatMap(({ by }) => by?.keyId ?? []);
   return new Set(known).size + kills.length - known.length;

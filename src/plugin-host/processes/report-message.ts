@@ -1,6 +1,6 @@
 import type { CallReport, LogEntry, ReportMessage } from '../../../sandbox/protocol.ts';
 
-/** The report that a driver thread, which is trusted, sent as a message. */
+/** Reads a call's report from a driver thread's message. The thread is trusted, so nothing is checked. */
 export function reportOf(message: ReportMessage): CallReport {
   const [, ended, lines, droppedLogs, cpuMs, calls, heapBytes, bytesIn, bytesOut, lost] = message;
   const logs: LogEntry[] = [];

@@ -1,11 +1,14 @@
 import type { PluginVersion } from '../../../sandbox/protocol.ts';
 
-/** One child process as the host sees it. A number is never used again. */
+/** One child process as the host sees it. An `id` is never used again. */
 export interface SandboxProcess {
   readonly id: number;
   /** The driver thread that owns the child. */
   readonly thread: number;
-  /** `opening`: starting, without a plugin. `spare`: ready for any. `owned`: one plugin's for good. `closing`. */
+  /**
+   * `opening`: it starts, without a plugin. `spare`: ready for any plugin. `owned`: it belongs to one plugin until it
+   * ends. `closing`: it ends.
+   */
   state: 'opening' | 'spare' | 'owned' | 'closing';
   /** Empty until owned. */
   pluginId: string;
@@ -21,7 +24,7 @@ export interface SandboxProcess {
   /** Takes no more calls: it is dying, or another plugin gets the process. */
   draining: boolean;
   dying: boolean;
-  /** As last metered. */
+  /** Its memory in bytes, as last metered. */
   rssBytes: number;
   isolates: number;
   pids: readonly number[];
@@ -49,14 +52,18 @@ export function newSandboxProcess(id: number, thread: number, now: number): Sand
   };
 }
 
-/** How much of a child's memory may be given to new isolates: it is measured now and then only. */
+/**
+ * How much of its memory limit a child may fill with new isolates. The rest is a reserve, because memory is measured
+ * only now and then.
+ */
 const FILLED = 15 / 16;
-/** By how much of its size an isolate grows in a call that works in it, beyond what it was when it was new. */
+/** How much an isolate grows in a call that works in it, as a part of its size when it was new. */
 const GROWTH = 1 / 6;
 
 /**
- * Whether the child may take one more call of this version: its measured memory and the isolate that the call may
- * need, with what all of them grow by, stay well below the plugin's `process_mb`. A child without a call always may, or the plugin could never run.
+ * Whether the child may take one more call of this version. Its measured memory, the isolate that the call may need and
+ * the growth of all isolates must stay well below the plugin's `process_mb`. A child without a call always may take
+ * one: otherwise the plugin could never run.
  */
 export function hasRoom(child: SandboxProcess, version: PluginVersion): boolean {
   if (child.state !== 'owned' || child.draining || child.version !== version.version) return false;
@@ -68,12 +75,15 @@ export function hasRoom(child: SandboxProcess, version: PluginVersion): boolean 
   return child.rssBytes + newIsolates * bytes + (child.running + 1) * bytes * GROWTH <= mostBytes * FILLED;
 }
 
-/** A new isolate has garbage of its beginnings; in a child with many, all that it takes, shared out, says it better. */
+/**
+ * The size of one isolate of the child. A new isolate still has garbage from its start. So in a child with many
+ * isolates, the child's memory divided by their number is the better figure.
+ */
 function isolateBytes({ isolateBytes, isolates, rssBytes }: SandboxProcess): number {
   return isolates > 0 && rssBytes > 0 ? Math.min(isolateBytes, rssBytes / isolates) : isolateBytes;
 }
 
-/** Whether the child can be ended without disturbing anyone. */
+/** Whether the child can be ended without harm to a call or to a load. */
 export function isIdle(child: SandboxProcess): boolean {
   return child.state === 'owned' && child.running === 0 && child.loading === undefined;
 }

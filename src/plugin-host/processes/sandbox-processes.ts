@@ -12,47 +12,47 @@ import { hasRoom, isIdle, newSandboxProcess, type SandboxProcess } from './sandb
 
 export interface SandboxProcessesDeps {
   threads: () => readonly number[];
-  /** Called when each thread has a child: one more thread could take the next. */
+  /** Called when a child is opened and each thread has one already. Another thread could take the next child. */
   moreThreads: () => void;
   post: (thread: number, message: HostMessage) => void;
   clock: Clock;
   log: Log;
-  /** All children together, the spare among them. */
+  /** The most children, including the spare. */
   maxProcesses: number;
   /** How long a child without a call is kept, in ms. */
   idleMs: number;
 }
 
 export interface SandboxProcessesEvents {
-  /** Something may be possible now that was not before. */
+  /** A child has changed, so calls that wait may get a place now. */
   changed(): void;
   spawned(child: SandboxProcess): void;
   /**
    * A child has loaded a version, or could not.
-   * @returns whether its calls are to meet that version; else it goes on with the one before
+   * @returns whether the child's calls use that version; otherwise they use the one before
    */
   loaded(child: SandboxProcess, version: string, failure: LoadFailure | null): boolean;
-  /** The child is being killed, or is dead; comes before its calls end, and once. */
+  /** The child is being killed, or is dead. Called once, before the child's calls end. */
   dying(child: SandboxProcess, death: Death): void;
-  /** `watched` is false when the child's driver thread ended: nobody has killed it then. */
+  /** The child is gone. `watched` is false when its driver thread ended: then nothing has killed the child yet. */
   gone(child: SandboxProcess, closed: Closed, watched: boolean): void;
 }
 
 export type Closed = Extract<DriverMessage, { type: 'closed' }>;
 
-/** How long a module that failed to evaluate is taken at its word, in ms. */
+/** How long after a failed evaluation a module is loaded again, in ms. */
 const RELOAD_MS = 5000;
 
-/** How long a child must have been idle to be ended for the sake of a spare, in ms. */
+/** How long a child must be idle before it may be ended to make room for a spare, in ms. */
 const SPARE_MS = 5000;
 
-/** Pauses between attempts while children do not start, in ms: doubling from the first to the last. */
+/** Pauses between attempts while children do not start, in ms. The pause doubles from the first value to the last. */
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
 
 /**
- * The child processes: who has which, when one is opened, loaded, ended. One spare is kept ready; at the cap the idle
- * child that was used least recently gives way.
+ * Opens, loads and ends the child processes, and gives them to plugins. Keeps one spare ready. At the limit, ends the
+ * idle child that was used least recently.
  */
 export class SandboxProcesses {
   private readonly deps: SandboxProcessesDeps;
@@ -65,7 +65,7 @@ export class SandboxProcesses {
   private retryAt = 0;
   private closed = false;
   private emptied: (() => void) | undefined;
-  /** What the operating system grants the children, as the latest one found. */
+  /** How the operating system confines the children, as the latest child reported. */
   confinement: Confinement | undefined;
 
   constructor(deps: SandboxProcessesDeps, events: SandboxProcessesEvents) {
@@ -86,7 +86,7 @@ export class SandboxProcesses {
     return this.failedStarts > 0 || this.hasReady();
   }
 
-  /** Why no child starts, while that is so and none that is ready is left; a single attempt may fail. */
+  /** Why no child starts. Null when a child is ready, or when only one attempt has failed. */
   get stuck(): string | null {
     return this.failedStarts < 2 || this.hasReady() ? null : this.startFailure;
   }
@@ -108,7 +108,9 @@ export class SandboxProcesses {
     child.running++;
   }
 
-  /** `lost`: the call's end says that the child is dying, though it may be a while until `closed` says so. */
+  /**
+   * Takes a call off the child. `lost`: the call's end says that the child is dying, and `closed` may come much later.
+   */
   leave(child: SandboxProcess, lost: boolean): void {
     child.running--;
     if (lost) child.draining = true;
@@ -117,8 +119,8 @@ export class SandboxProcesses {
   }
 
   /**
-   * Sees to it that a child will be able to take a call of this version.
-   * @returns false when that takes a process which is not there yet: see {@link fill}
+   * Makes sure that a child will be able to take a call of this version.
+   * @returns false when that needs a process that does not exist yet: see {@link fill}
    */
   provide(version: PluginVersion): boolean {
     const mine = this.of(version.pluginId).filter(({ draining }) => !draining);
@@ -135,27 +137,30 @@ export class SandboxProcesses {
     return false;
   }
 
-  /** Has the plugin's children load a version while they serve another; false when there are none. */
+  /** Makes the plugin's children load a version while they serve another. False when there are no children. */
   tryOut(version: PluginVersion): boolean {
     const mine = this.of(version.pluginId).filter(({ draining }) => !draining);
     for (const child of mine) this.load(child, version);
     return mine.length > 0;
   }
 
-  /** Gives a busy plugin one more child if one is to be had without taking it from others. */
+  /** Gives a busy plugin one more child, but takes none from another plugin. */
   grow(version: PluginVersion): void {
     if (this.of(version.pluginId).length < version.limits.processes && this.provide(version)) this.fill(0);
   }
 
-  /** Nobody's second child is the last free one: its calls may hold it for as long as they like. */
+  /**
+   * Whether a plugin may have a second child. It never gets the last free one, because its calls may hold it for any
+   * length of time.
+   */
   private hasSecondFree(): boolean {
     if (this.all.size < this.deps.maxProcesses) return true;
     return this.count(({ state }) => state === 'opening' || state === 'spare') > 1;
   }
 
   /**
-   * Opens a child for each of the `short` plugins, as far as the cap lets, or a spare when there are none: beside it
-   * those that somebody waits for would start more slowly.
+   * Opens a child for each of the `short` plugins, up to the limit. When `short` is 0, opens a spare. A spare would
+   * slow the start of children that calls wait for.
    */
   fill(short: number): void {
     if (this.closed || this.deps.clock.elapsed() < this.retryAt) return;
@@ -166,16 +171,17 @@ export class SandboxProcesses {
     for (let missing = short - onTheWay; missing > 0; missing--) if (!this.giveWay()) return;
   }
 
-  /** Ends what has been idle for long, and lets what failed to load or to start be tried again. */
+  /** Ends children that have been idle for long. Lets failed loads and failed starts be tried again. */
   tick(): void {
     const now = this.deps.clock.elapsed();
     let spares = 0;
     for (const child of this.all.values()) {
-      // Others are left over where nobody waited any more when they were ready.
+      // More than one spare is left when calls stopped waiting before their child was ready.
       if (child.state === 'spare' && ++spares > 1 && child.idleSince <= now - this.deps.idleMs) this.end(child, 'idle');
       if (!isIdle(child)) continue;
       if (child.idleSince <= now - this.deps.idleMs) this.end(child, 'idle');
-      // A module that took too long on a busy machine would otherwise be broken for as long as it is called.
+      // Loads the module again: it may have been too slow only because the machine was busy. Otherwise it would stay
+      // broken for as long as it is called.
       else if (child.failedAt !== undefined && child.failedAt <= now - RELOAD_MS) child.version = undefined;
     }
     if (this.all.size >= this.deps.maxProcesses && this.count(({ state }) => state !== 'owned') === 0) {
@@ -185,7 +191,7 @@ export class SandboxProcesses {
     this.events.changed();
   }
 
-  /** Takes in what a driver thread says of a child. Capability requests are the gateway's. */
+  /** Handles what a driver thread reports of a child. The gateway handles capability requests. */
   handle(message: Exclude<DriverMessage, { type: 'request' }>): void {
     const child = this.all.get(message.child);
     if (child === undefined) return;
@@ -222,7 +228,7 @@ export class SandboxProcesses {
     this.events.changed();
   }
 
-  /** The children of a thread that ended: nobody watches them any more. */
+  /** Removes the children of a thread that ended, because nothing watches them any more. */
   threadLost(thread: number): void {
     for (const child of [...this.all.values()].filter((one) => one.thread === thread)) {
       const detail = 'its driver thread ended';
@@ -262,7 +268,7 @@ export class SandboxProcesses {
     return true;
   }
 
-  /** With the number of its children. */
+  /** The thread with the fewest children, and how many it has. */
   private quietestThread(): [number, number] | undefined {
     const load = new Map(this.deps.threads().map((thread) => [thread, 0]));
     for (const { thread } of this.all.values()) {
@@ -285,7 +291,10 @@ export class SandboxProcesses {
     this.deps.post(child.thread, { type: 'load', child: child.id, version });
   }
 
-  /** Makes the child that is missed least free for another plugin, or keeps one from taking more calls. */
+  /**
+   * Frees a process for another plugin: ends the child that has been idle longest. When no child is idle, stops a
+   * plugin's surplus child from taking more calls.
+   */
   private giveWay(): boolean {
     const idle = this.longestIdle();
     if (idle !== undefined) {

@@ -1,7 +1,7 @@
 import type { CallUsage } from '../../../sandbox/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 
-/** What calls came to. */
+/** The sums over some calls. */
 export interface Totals {
   calls: number;
   /** Guest code that ran, in milliseconds. */
@@ -11,9 +11,9 @@ export interface Totals {
   bytesOut: number;
 }
 
-/** What a plugin's calls came to within the last hour, as far as it was counted. */
+/** The usage of a plugin's calls within the last hour, as far as it was counted. */
 export interface HourUsage extends Totals {
-  /** From when on it was counted, in milliseconds since the epoch. */
+  /** When the count began, in milliseconds since the epoch. */
   since: number;
   /** Calls by the way they ended. */
   outcomes: ReadonlyMap<string, number>;
@@ -35,12 +35,12 @@ interface Account {
 }
 
 const MINUTE_MS = 60_000;
-/** Together with the one that runs they make an hour. */
+/** How many full minutes count. With the current minute they make an hour. */
 const FULL_MINUTES = 59;
 
 /**
- * What the calls of each plugin came to: since the start, and in the last hour by the minute. Kept in memory, so it
- * begins anew with the process; at most sixty small rows for each plugin.
+ * Counts the usage of each plugin's calls: since the start, and for the last hour by the minute. It is kept in memory,
+ * so it begins again with the process. It takes at most sixty small rows for each plugin.
  */
 export class UsageLedger {
   readonly #clock: Clock;
@@ -69,7 +69,7 @@ export class UsageLedger {
     minute.heapPeakBytes = Math.max(minute.heapPeakBytes, usage.heap_bytes);
   }
 
-  /** Of the minute that runs and the 59 before it. */
+  /** The usage within the current minute and the 59 before it. */
   lastHour(pluginId: string): HourUsage {
     const first = this.#firstMinute();
     const since = Math.max(this.#startedAt, first * MINUTE_MS);
@@ -88,7 +88,7 @@ export class UsageLedger {
     return hour;
   }
 
-  /** Since the start, for every plugin that was ever called. */
+  /** The usage since the start, for every plugin that was ever called. */
   *totals(): Generator<{ pluginId: string; outcome: string } & Totals> {
     for (const [pluginId, { totals }] of this.#accounts) {
       for (const [outcome, sum] of totals) yield { pluginId, outcome, ...sum };

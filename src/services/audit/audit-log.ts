@@ -3,14 +3,16 @@ import type { Store, Writer } from '../../store/store.ts';
 
 type Noted = Parameters<Writer['insertAuditRecord']>[0];
 
-/** The store, with a line in the log for each audit record that it keeps. A send has a line of its own. */
+/**
+ * Returns the store, extended by a log line for each audit record that it commits. A send has its own log line already.
+ */
 export function withAuditLog(store: Store, log: Log): Store {
   return {
     ...store,
     async write(body) {
       let noted: Noted[] = [];
       const written = await store.write((writer) => {
-        // The store may run the body again.
+        // The store may run the body more than once.
         noted = [];
         const insertAuditRecord = (record: Noted) => {
           noted.push(record);

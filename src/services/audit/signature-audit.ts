@@ -4,17 +4,20 @@ import type { WireObject } from '../../domain/json/json.ts';
 import type { Actor } from '../../domain/settings/caller.ts';
 import type { Writer } from '../../store/store.ts';
 
-/** What was signed without being sent: the operation, and the request as the client wrote it. */
+/** A signature of something that is not sent: the operation, and the request as the client wrote it. */
 export interface SignedFor {
   relayerId: string;
   what: 'message' | 'typed_data' | 'transaction' | 'sponsored_transaction' | 'rpc';
   request: unknown;
 }
 
-/** Of a longer request the beginning is kept, and the hash tells the rest. */
+/** The most characters of a request that are stored. The hash covers the whole request. */
 const MOST_CHARACTERS = 2_000;
 
-/** Notes who had a relayer sign what, in the commit before the signature leaves. Signatures themselves are not kept. */
+/**
+ * Records who asked a relayer to sign what. The record is committed before the signature is returned. Signatures are
+ * not stored.
+ */
 export async function noteSigned(
   writer: Pick<Writer, 'insertAuditRecord'>,
   by: Actor | undefined,

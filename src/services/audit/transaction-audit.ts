@@ -4,17 +4,17 @@ import type { Actor } from '../../domain/settings/caller.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Writer } from '../../store/store.ts';
 
-/** What was asked of a transaction. */
+/** A client's request about a transaction. */
 export interface AskedOf {
   action: 'send' | 'replace' | 'cancel';
   transaction: Pick<Transaction, 'id' | 'relayerId'>;
-  /** Absent where nothing is to be sent. */
+  /** Absent when the request sends nothing. */
   request?: { of: Pick<Chain, 'spending'>; fields: JsonObject };
 }
 
 /**
- * Notes who asked for a transaction, its replacement or its end, in the commit in which that is stored: for whom it is
- * and how much it moves, where its family tells that. What the service asks for itself leaves no record.
+ * Records who asked to send, replace or cancel a transaction, in the commit that stores it. The record has the
+ * recipient and the value, if the chain family can tell them. Requests of the service itself have no record.
  */
 export async function noteAsked(
   writer: Pick<Writer, 'insertAuditRecord'>,

@@ -7,7 +7,7 @@ import { isDeclaredAsBefore, keptDeclaration } from './declared-value.ts';
 /** A relayer as the configuration declares it, with the address of its signer. */
 export type DeclaredRelayer = Omit<Relayer, 'disabledReason' | 'declaration'> & { declaration: Json };
 
-/** The fields that clients can change, each with the key of the file that declares it. */
+/** The fields that clients can change, each with its key in the configuration file. */
 const CHANGEABLE = {
   name: 'name',
   paused: 'paused',
@@ -20,13 +20,13 @@ const CHANGEABLE = {
 const SECRET_KEYS = ['custom_rpc_urls'];
 
 /**
- * Brings the declared relayers and the stored ones together. The file declares, the database remembers: a field whose
- * declared value differs from the one at the last start takes the file's value, the others keep what clients made of
- * them. What is no longer declared stays, with a warning.
+ * Merges the declared relayers into the stored ones. A field whose declared value changed since the last start takes
+ * the declared value. All other fields keep their stored value, which clients may have changed. A relayer that is no
+ * longer declared stays, with a warning.
  *
- * With `reset` the database remembers nothing: all is as the file says, and what it does not declare goes, unless a
- * transaction of it is under way. Transactions stay.
- * @param declaredIds of all that the file declares, also of those whose address is not known yet
+ * With `reset`, every field takes its declared value. A relayer that is not declared is deleted, unless it has a
+ * transaction under way. Transactions stay.
+ * @param declaredIds the ids of all declared relayers, also of those whose address is not known yet
  */
 export async function applyDeclarations(
   store: Store,
@@ -35,7 +35,7 @@ export async function applyDeclarations(
   { reset = false, declaredIds = declared.map(({ id }) => id) } = {},
 ): Promise<void> {
   const known = new Set(declaredIds);
-  // One commit: instances that start together apply the same file one after the other.
+  // All in one commit, so that instances that start together apply the file one after the other.
   await store.write(async (writer) => {
     if (reset) await dropOthers(writer, known);
     for (const entry of declared) await declare(writer, entry, reset);
@@ -47,7 +47,7 @@ export async function applyDeclarations(
   }
 }
 
-/** The same for those that the file says something else of while the service runs; all others stay as they are. */
+/** Merges the relayers whose declaration changed while the service runs. All others stay as they are. */
 export async function applyChangedDeclarations(
   store: Pick<Store, 'write'>,
   changed: readonly DeclaredRelayer[],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 
-/** Whether two declarations say the same under a key, or both nothing; the order of keys below it does not count. */
+/** Whether two declarations have the same value under a key, or both none. The order of nested keys does not matter. */
 export function isDeclaredAsBefore(key: string, now: Json, before: Json): boolean {
   return canonical(valueAt(now, key)) === canonical(valueAt(before, key));
 }
@@ -16,14 +16,14 @@ function canonical(value: Json | undefined): string | undefined {
   );
 }
 
-/** Of a value, whatever the order of its keys. */
+/** Returns a digest of a value that does not depend on the order of its keys. */
 export function valueDigest(value: Json): string {
   return createHash('sha256')
     .update(canonical(value) ?? '')
     .digest('hex');
 }
 
-/** A declaration as it is kept to be compared: of what may hold credentials, only a digest. */
+/** Returns a declaration as it is stored for comparison. Values that may hold credentials are replaced by digests. */
 export function keptDeclaration(declaration: Json, secretKeys: readonly string[]): Json {
   const kept: JsonObject = isObject(declaration) ? { ...declaration } : {};
   for (const key of secretKeys) {

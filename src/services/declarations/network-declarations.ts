@@ -4,9 +4,9 @@ import type { Store } from '../../store/store.ts';
 import { urlsDigest } from '../settings/networks.ts';
 
 /**
- * Brings the configured networks and what clients made of networks together. What a file newly says of a network is
- * what counts; else the endpoints that clients gave it do. With `reset` all is as the files say, but networks of
- * clients that relayers are on stay.
+ * Merges the configured networks with clients' changes. If a file's endpoints for a network changed, the file's count.
+ * Otherwise the endpoints that clients set count. With `reset`, the files alone count, except that clients' networks
+ * with relayers stay.
  */
 export async function applyNetworks(
   store: Pick<Store, 'write'>,

@@ -16,11 +16,11 @@ export interface DeclaredNotification {
 }
 
 /**
- * Brings the declared notifications and the stored ones together. An address follows the rule of the relayers' fields:
- * it is the file's when the file has changed, else what clients made of it. A signing key that the file refers to is
- * always read anew; one that a client gave stays while the file never named any. What is no longer declared stays,
- * with a warning. With `reset` all is as the file says, and what it does not declare goes.
- * @param secretOf reads what an entry refers to
+ * Merges the declared notifications into the stored ones. An address follows the rule of relayer fields: the declared
+ * address counts if the declaration changed, otherwise the stored one. A declared signing key is always read again. A
+ * signing key that a client set stays as long as the file never declared one. A notification that is no longer declared
+ * stays, with a warning. With `reset`, all is as declared, and notifications that are not declared are deleted.
+ * @param secretOf reads the secret that an entry refers to
  */
 export async function applyNotifications(
   store: Store,
@@ -44,7 +44,7 @@ export async function applyNotifications(
   }
 }
 
-/** The same for those that the file says something else of while the service runs; all others stay as they are. */
+/** Merges the notifications whose declaration changed while the service runs. All others stay as they are. */
 export async function applyChangedNotifications(
   store: Pick<Store, 'write'>,
   changed: readonly DeclaredNotification[],
@@ -80,7 +80,10 @@ async function merge(
   }
 }
 
-/** What is remembered of an entry: of a key that stands in the file itself, only that there is one. */
+/**
+ * Returns an entry as it is stored for comparison. For a key written in the file itself, it stores only that there is
+ * one.
+ */
 function withoutSecrets({ url, signing_key: first, second_signing_key: second }: DeclaredNotification): JsonObject {
   return {
     url,

@@ -5,8 +5,8 @@ import type { Store } from '../../store/store.ts';
 import { declaredDigest } from '../settings/plugins.ts';
 
 /**
- * Brings the declared plugins and what clients made of plugins together: a field that the file says something else of
- * than when a client changed it is the file's again. With `reset` all is as the file says.
+ * Merges the declared plugins with clients' changes. If the declared value of a field changed since a client's change,
+ * the declared value counts. With `reset`, the declared values alone count.
  */
 export async function applyPlugins(
   store: Pick<Store, 'write'>,
@@ -17,7 +17,8 @@ export async function applyPlugins(
   await store.write(async (writer) => {
     for (const plugin of await writer.storedPlugins()) {
       const { pluginId } = plugin;
-      // One that was dropped in has no entry; its path says nothing about these fields.
+      // A plugin that was dropped into the folder has no entry. Its path does not affect these fields, so the id can
+      // stand for it.
       const entry = entries.get(pluginId) ?? droppedInEntry(pluginId, pluginId);
       if (reset) await writer.deletePlugin(pluginId);
       else await writer.putPlugin({ ...plugin, settings: keptSettings(plugin, entry) });

@@ -3,8 +3,8 @@ import type { SignerEntry } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';
 
 /**
- * Brings the signers of the configuration and those of clients together: where both have one with the same id, the
- * configuration's counts. With `reset` those of clients go that no relayer signs with.
+ * Merges the configured signers with clients' signers. If both have the same id, the configured signer counts. With
+ * `reset`, clients' signers that no relayer uses are deleted.
  */
 export async function applySigners(
   store: Pick<Store, 'write'>,

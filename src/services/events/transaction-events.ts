@@ -2,15 +2,18 @@ import type { EventPlace, TransactionEvent } from '../../domain/transaction/tran
 import type { Engine } from '../../engine/engine.ts';
 import type { Store } from '../../store/store.ts';
 
-/** What becomes of transactions, for who follows it. */
+/** The events of transactions. */
 export interface TransactionEvents {
-  /** Where they end now. */
+  /** The place of the latest event. */
   latest(): Promise<EventPlace>;
-  /** Whether all that followed an event can still be told: for an hour at least. */
+  /** Whether all events after a place are still stored. They are stored for at least an hour. */
   isKept(place: EventPlace): Promise<boolean>;
-  /** Those that follow, at most `limit`, of all instances. */
+  /** The events after a place, of all instances, at most `limit`. */
   after(place: EventPlace, limit: number): Promise<TransactionEvent[]>;
-  /** Calls back when there may be more, though not always for those of other instances; returns the way to stop that. */
+  /**
+   * Calls the listener when there may be new events, though not always for those of other instances. Returns a function
+   * that stops this.
+   */
   onNews(listener: () => void): () => void;
 }
 

@@ -18,12 +18,12 @@ import type { RelayerAccess, RelayerDirectory } from '../relayer-access.ts';
 import type { LifecycleService, TransactionsService } from '../services.ts';
 import type { SignatureWait } from '../transactions.ts';
 
-/** How long a caller waits for the lane to sign; below what any answer may take. */
+/** How long a caller waits for the lane to sign. It is less than the time limit of any answer. */
 const SIGNING_MS = 15_000;
 
 export interface OwnCallsDeps {
   store: Pick<Store, 'read' | 'write'>;
-  /** Takes what webhooks tell of answers. */
+  /** Takes the webhook events about answers. */
   outbox: Pick<Outbox, 'answered' | 'committed'>;
   relayers: RelayerDirectory;
   signerOf(relayer: Relayer): Promise<Signer>;
@@ -33,7 +33,7 @@ export interface OwnCallsDeps {
   signingMs?: number;
 }
 
-/** In whose name a call is made. */
+/** The effect name, the plugin's limits and the caller of a call. */
 export interface CallBy {
   effect?: Effect | undefined;
   spender?: Spender | undefined;
@@ -41,16 +41,15 @@ export interface CallBy {
   actor?: Actor | undefined;
 }
 
-/** What is asked for. */
 interface Call {
   method: string;
   params: Json;
 }
 
-/** Runs a method of a family's own. What it refuses is part of the outcome, like a node's refusal. */
+/** Runs one of a family's own methods. A refusal is part of the outcome, like a node's refusal. */
 export type RunOwnCall = (relayerId: string, body: unknown, method: OwnMethod, by: CallBy) => Promise<RpcOutcome>;
 
-/** Calls that are not passed through to a node: the family answers them, with the relayer's signer where it has to. */
+/** Runs calls that are not passed on to a node. The family answers them, with the relayer's signer if needed. */
 export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
   const { store, outbox, relayers, signerOf, transactions, lifecycle, signingMs = SIGNING_MS } = deps;
   const { read } = store;
@@ -71,7 +70,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
     }
   }
 
-  /** Signed bytes leave when what webhooks tell of them is kept. */
+  /** Stores the webhook event about an answer before the answer with signed bytes is returned. */
   async function told(relayer: Relayer, event: WebhookEventName | undefined, answer: WireObject): Promise<WireObject> {
     if (event === undefined || relayer.notificationId === null) return answer;
     await store.write((writer) => outbox.answered(writer, relayer, event, answer));
@@ -79,7 +78,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
     return answer;
   }
 
-  /** The same, and who asked is kept with it. */
+  /** Does the same, and stores the audit record of the signature in the same commit. */
   async function signedFor(
     relayer: Relayer,
     event: WebhookEventName | undefined,
@@ -106,7 +105,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
     const { id: relayerId } = relayer;
     const body = method.body(params);
     try {
-      // What was accepted before is not refused afterwards.
+      // A transaction that was accepted before must not be refused now.
       const isNew = (await earlierEffect(read, effect)) === undefined && !(await transactions.isKnown(relayerId, body));
       if (isNew) await method.check(body, account);
       const answer = method.answer(await signed(relayerId, body, { effect, spender, actor }));
@@ -116,7 +115,10 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
     }
   }
 
-  /** @throws AppError `UNAVAILABLE` for what was withdrawn, because nobody signed it in time */
+  /**
+   * Sends and waits for the signature. Without one in time it cancels the transaction.
+   * @throws AppError `UNAVAILABLE` when it canceled the transaction
+   */
   async function signed(relayerId: string, body: JsonObject, { effect, spender, actor }: CallBy): Promise<WireObject> {
     const id = textOf((await transactions.send(relayerId, body, effect, spender, actor))['id']);
     const view = await transactions.untilSigned(relayerId, id, signingMs);

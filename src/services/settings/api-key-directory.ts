@@ -2,12 +2,12 @@ import { Access } from '../../domain/settings/access.ts';
 import type { ApiKey } from '../../domain/settings/api-key.ts';
 import type { Reader } from '../../store/store.ts';
 
-/** An API key with what it may do. */
+/** An API key and its access. */
 export interface ActiveKey extends ApiKey {
   readonly access: Access;
 }
 
-/** The keys that clients made, as they are now, by their hashes. */
+/** The current API keys of clients, by their hashes. */
 export class ApiKeyDirectory {
   readonly #read: Pick<Reader, 'apiKeyHashes'>;
   readonly #listeners = new Set<{ call: () => void }>();
@@ -17,7 +17,7 @@ export class ApiKeyDirectory {
     this.#read = read;
   }
 
-  /** The key with a hash, whether or not its time is over. */
+  /** The key with a hash, also when it has expired. */
   withHash(hash: string): ActiveKey | undefined {
     return this.#keys.get(hash);
   }
@@ -28,7 +28,7 @@ export class ApiKeyDirectory {
     for (const listener of this.#listeners) listener.call();
   }
 
-  /** Calls back when they may have changed; returns the way to stop that. */
+  /** Calls the listener when keys may have changed. Returns a function that stops this. */
   onChange(listener: () => void): () => void {
     const entry = { call: listener };
     this.#listeners.add(entry);

@@ -13,7 +13,7 @@ import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
-/** The keys of callers. Only the answer that makes one shows it. */
+/** The API keys of clients. The key itself is in the answer that creates it, and in no other. */
 export interface ApiKeysService {
   get(id: string): Promise<WireObject>;
   /** The key that a request came with; 401 when it was revoked since. */
@@ -22,9 +22,9 @@ export interface ApiKeysService {
   permissions(id: string): Promise<string[]>;
   /** 400; 403 for a permission that the caller does not have. The answer has the key as `key`. */
   create(body: unknown, by: Caller, access: Access): Promise<WireObject>;
-  /** It counts from the next request on. 404, 400; 403 for permissions that the caller does not have. */
+  /** The change takes effect with the next request. 404; 400; 403 for permissions that the caller does not have. */
   update(id: string, body: unknown, by: Caller, access: Access): Promise<WireObject>;
-  /** It is accepted no more. 404; 400 for that of the environment; 403 for one that may do what the caller may not. */
+  /** Ends a key. 404; 400 for the environment's key; 403 for a key with more permissions than the caller. */
   revoke(id: string, by: Caller, access: Access): Promise<void>;
 }
 
@@ -32,19 +32,19 @@ export interface ApiKeysDeps {
   store: Store;
   feed: Pick<SettingsFeed, 'changed'>;
   randomBytes(size: number): Uint8Array;
-  /** When the service came to its key, which has no other beginning. */
+  /** The start of the service. It stands in for the creation time of the environment's key. */
   startedAt: Timestamp;
   /** A new UUID v4. */
   newId(): string;
 }
 
-/** What bounds a key whatever it may do. */
+/** The limits of a key apart from its permissions. */
 type Bounds = Pick<ApiKey, 'expiresAt' | 'rate' | 'allowedOrigins'>;
 
-/** Those of a request. */
+/** The limits that a request asks for. */
 type Asked = { [K in keyof Bounds]?: Bounds[K] | undefined };
 
-/** Tells a key of ours from other words, to people and to those who search for leaked ones. */
+/** The prefix of keys. People and scanners for leaked keys recognise a key by it. */
 const PREFIX = 'iso_';
 const KEY_BYTES = 32;
 
@@ -65,14 +65,14 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
   }
 
   /**
-   * The end, the rate and the origins of whoever makes or changes a key bound those that it gives: else a key with an end
-   * would go on under another name.
+   * A key's expiry, rate and origins limit the keys that it creates or changes. Otherwise a key that expires could go
+   * on under another name.
    */
   async function boundsOf(writer: Writer, { keyId }: Caller): Promise<Bounds> {
     return (await writer.apiKey(keyId)) ?? master;
   }
 
-  /** @throws AppError `INVALID_REQUEST` for an end that is over */
+  /** @throws AppError `INVALID_REQUEST` for an expiry in the past */
   async function endOf(text: string | null | undefined): Promise<Timestamp | null> {
     if (text == null) return null;
     const end = Date.parse(text);
@@ -87,14 +87,14 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
 
     async current(id) {
       const key = await known(store.read, id);
-      // Another instance has revoked it, and this one did not hear of it yet.
+      // Another instance has revoked the key, and this instance does not know yet.
       if (key === undefined) throw new AppError('UNAUTHORIZED', {});
       return keyView(key);
     },
 
     async list({ page, perPage }) {
       const { items, total } = await store.read.apiKeys({ page, perPage });
-      // That of the environment comes last.
+      // The environment's key comes last.
       const hasRoom = items.length < perPage && (page - 1) * perPage + items.length === total;
       return { items: [...items, ...(hasRoom ? [master] : [])].map(keyView), total: total + 1 };
     },
@@ -122,7 +122,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
         const after = keyView(await find(writer, id));
         return { outcome: null, after, audit: audited('create', id, { before: null, after }) };
       });
-      // The key that the first run made is nowhere: nobody can be given it again.
+      // The first run's key is not stored, so no repeat can return it.
       if (written.isRepeat) throw new AppError('ANSWER_NOT_KEPT', { status: '201' });
       await feed.changed('api_key');
       return { ...written.made.after, key };
@@ -139,10 +139,10 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
           permissions = key.permissions,
           allowed_origins: allowedOrigins = key.allowedOrigins,
         } = form;
-        // Of a key that may do more than its caller, not even the end is put off.
+        // Even the expiry of a key with more permissions than the caller cannot be changed.
         assertHeld(access, [...key.permissions, ...permissions]);
         const rate = form.rate_limit === undefined ? undefined : rateOf(form.rate_limit);
-        // Only what is changed is judged.
+        // Only changed limits are checked.
         assertWithin(await boundsOf(writer, by), { expiresAt, rate, allowedOrigins: form.allowed_origins });
         await writer.updateApiKey({
           ...{ id, name, permissions, allowedOrigins },
@@ -170,13 +170,19 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
   };
 }
 
-/** Nobody grants what they do not have, nor takes it away. @throws AppError `PERMISSION_NOT_HELD` */
+/**
+ * A caller can neither grant nor take away a permission that it does not have.
+ * @throws AppError `PERMISSION_NOT_HELD`
+ */
 function assertHeld(access: Access, permissions: readonly string[]): void {
   const beyond = access.lacks(permissions);
   if (beyond !== undefined) throw new AppError('PERMISSION_NOT_HELD', { permission: beyond });
 }
 
-/** The same of ends, rates and origins; absent ones are not judged. @throws AppError `PERMISSION_NOT_HELD` */
+/**
+ * Checks the same for expiry, rate and origins. Absent ones are not checked.
+ * @throws AppError `PERMISSION_NOT_HELD`
+ */
 function assertWithin(own: Bounds, { expiresAt, rate, allowedOrigins = [] }: Asked): void {
   if (own.expiresAt !== null && expiresAt !== undefined && (expiresAt === null || expiresAt > own.expiresAt)) {
     throw new AppError('PERMISSION_NOT_HELD', { permission: 'a later end' });
@@ -200,12 +206,12 @@ function rateOf(rate: { requests_per_second: number; burst: number } | null | un
   return rate == null ? null : { perSecond: rate.requests_per_second, burst: rate.burst };
 }
 
-/** What is kept of a key: with 256 random bits it needs no salt, and cannot be guessed. */
+/** Returns the stored hash of a key. A key has 256 random bits, so it needs no salt and cannot be guessed. */
 export function hashOfKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** Keys in the reference's order, then ours. */
+/** The fields are in the reference's order, followed by our own. */
 function keyView({ id, name, allowedOrigins, createdAt, permissions, rate, expiresAt }: ApiKey): JsonObject {
   return {
     id,

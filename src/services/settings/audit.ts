@@ -4,7 +4,7 @@ import type { AuditFilter, AuditRecord } from '../../domain/settings/audit.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Reader } from '../../store/store.ts';
 
-/** Who changed what. */
+/** The audit records. */
 export interface AuditService {
   /** The latest first. */
   list(part: PartRequest, filter: AuditFilter): Promise<Part<WireObject>>;

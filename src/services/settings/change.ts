@@ -4,14 +4,14 @@ import type { Caller } from '../../domain/settings/caller.ts';
 import type { Store, Writer } from '../../store/store.ts';
 import { inWriteOnce, type Made, type Written } from '../effects.ts';
 
-/** A change of settings, with what the audit says of it. */
+/** A change of settings and its audit record. */
 export interface Change extends Made {
   audit: AuditedChange;
 }
 
 /**
- * Makes a change of settings in one commit with its audit record, once for each keyed request. Nothing that the body
- * reads is changed by another before the commit. A change that changes nothing leaves no record.
+ * Makes a change of settings and its audit record in one commit, once for each keyed request. The body's reads stay
+ * valid until the commit: no other change of settings comes in between. A change without a difference has no record.
  */
 export async function changeOnce<T extends Change>(
   store: Pick<Store, 'write'>,

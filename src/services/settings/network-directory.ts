@@ -2,14 +2,14 @@ import type { ConfiguredNetwork, Network, Networks, StoredNetwork } from '../../
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Reader } from '../../store/store.ts';
 
-/** A network with who says what it is. */
+/** A network and the source of its definition. */
 export interface KnownNetwork extends Network {
   source: 'api' | 'file' | 'built-in';
 }
 
 /**
- * All networks as they are now: those of the configuration, with the endpoints that clients gave them, and those that
- * clients made.
+ * All current networks: those of the configuration, with endpoints that clients may have changed, and those that
+ * clients created.
  */
 export class NetworkDirectory implements Networks {
   readonly #configured: ReadonlyMap<string, KnownNetwork>;
@@ -31,22 +31,24 @@ export class NetworkDirectory implements Networks {
     return this.#known.get(`${type}:${name}`);
   }
 
-  /** By the id that answers show; names that differ in case only share one, and the first of them is meant. */
+  /**
+   * Finds a network by the id in answers. Names that differ only in case share an id; the first of them is returned.
+   */
   withId(id: string): KnownNetwork | undefined {
     return this.#known.get(id) ?? this.list().find((network) => idOf(network) === id);
   }
 
-  /** Those that clients made, newest first; then those of the files, then the built-in ones. */
+  /** Clients' networks, newest first; then those of the files; then the built-in ones. */
   list(): KnownNetwork[] {
     return [...this.#known.values()];
   }
 
-  /** As the configuration has it. */
+  /** The network as configured, without clients' changes. */
   configured(type: NetworkType, name: string): KnownNetwork | undefined {
     return this.#configured.get(`${type}:${name}`);
   }
 
-  /** Reads what clients made. */
+  /** Reads clients' networks and changes from the store. */
   async reload(): Promise<void> {
     const stored = await this.#read.storedNetworks();
     const changed = new Map(stored.map((network) => [keyOf(network), network]));
@@ -60,7 +62,7 @@ export class NetworkDirectory implements Networks {
   }
 }
 
-/** As the reference writes it. */
+/** The id is written as the reference does. */
 export function idOf({ type, name }: Pick<Network, 'type' | 'name'>): string {
   return `${type}:${name}`.toLowerCase();
 }

@@ -15,7 +15,7 @@ const nameSchema = z
     'a name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit',
   );
 
-/** What every network has. */
+/** The fields of every network. */
 const commonFields = {
   name: nameSchema,
   network_type: networkTypeSchema,
@@ -31,7 +31,7 @@ export function networkCreateSchema(family: Family) {
   return z.strictObject(fields);
 }
 
-/** The body that changes one: what is absent stays, and null removes what the family knows a default for. */
+/** The body that changes a network. Absent fields stay. Null removes a field that the family has a default for. */
 export function networkUpdateSchema(family: Family) {
   const own = Object.entries(fieldsOf(family)).map(([name, schema]) => [name, nullish(schema)]);
   return z.strictObject({
@@ -46,17 +46,17 @@ function nullish(schema: z.core.$ZodType): z.ZodType {
 
 /** The fields that only a family's networks have. */
 function fieldsOf({ networkSchema, type }: Family): Record<string, z.core.$ZodType> {
-  // What makes JSON of the settings comes behind them.
+  // The schema may be a pipe whose second part converts the settings to JSON.
   const form = networkSchema instanceof z.ZodPipe ? networkSchema.in : networkSchema;
   if (form instanceof z.ZodObject) return form.shape;
   throw new TypeError(`the settings of ${type} networks are no object`);
 }
 
-/** What a client asks for. */
+/** The network that a client asks for. */
 export interface NetworkForm extends Omit<Network, 'rpcUrls' | 'settings'> {
   from: string | undefined;
   rpcUrls: RpcUrl[] | undefined;
-  /** As given, for the family to read once they are whole. */
+  /** The family's own fields as given. The family parses them once they are complete. */
   fields: JsonObject;
 }
 
@@ -70,12 +70,12 @@ export function readNetworkForm(body: unknown, familyOf: (type: Network['type'])
   return { type, name, from, rpcUrls, fields: ownFields(body as JsonObject) };
 }
 
-/** Settings as a family reads them, with those that are taken over. */
+/** Parses the settings with the family's schema, including those inherited from the parent. */
 export function settingsOf({ networkSchema }: Family, parent: JsonObject, fields: JsonObject): JsonObject {
   return parseBody(networkSchema, withoutNulls(inheritedFields(parent, fields)));
 }
 
-/** Settings after a change: null removes. */
+/** Returns the settings after a change. Null removes a field. */
 export function changedSettings({ networkSchema }: Family, before: JsonObject, fields: JsonObject): JsonObject {
   return parseBody(networkSchema, withoutNulls({ ...before, ...fields }));
 }

@@ -2,10 +2,10 @@ import type { WireObject } from '../../domain/json/json.ts';
 import { maskKeys } from '../../domain/mask-url.ts';
 import { idOf, type KnownNetwork } from './network-directory.ts';
 
-/** What every family's networks may have; it stands before what only one has. */
+/** The fields that networks of every family may have. They come before the family's own fields. */
 const COMMON = ['explorer_urls', 'average_blocktime_ms', 'is_testnet', 'tags'];
 
-/** A network as answers show it, keys in the reference's order. What may be a key of an endpoint is hidden. */
+/** A network in answers, with its fields in the reference's order. Possible credentials in endpoints are hidden. */
 export function networkView(network: KnownNetwork): WireObject {
   const { type, name, rpcUrls, settings, source } = network;
   const common = COMMON.filter((key) => settings[key] !== undefined).map((key) => [key, settings[key]]);

@@ -23,15 +23,15 @@ import { refuseOtherChain } from './other-chain.ts';
 import { checkRpcAddresses } from './rpc-urls.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
-/** Networks that relayers may be on. Views hide what may be a key of an endpoint. */
+/** The networks of relayers. Views hide possible credentials in endpoints. */
 export interface NetworksService {
   get(id: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
   /** 400, 409 for a name that is taken. */
   create(body: unknown, by: Caller): Promise<WireObject>;
-  /** 404; 400, also for anything but the endpoints of one that the configuration has. */
+  /** 404; 400, also for a configured network when anything but its endpoints is changed. */
   update(id: string, body: unknown, by: Caller): Promise<WireObject>;
-  /** 404; 400 for one that the configuration has; 409 while relayers are on it. */
+  /** 404; 400 for a configured network; 409 while relayers are on it. */
   remove(id: string, by: Caller): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
     return parent;
   }
 
-  /** Relayers of which the network's endpoints are the own ones are to be looked at anew. */
+  /** Rechecks the relayers that use this network's endpoints, which are those without endpoints of their own. */
   async function recheckOn({ type, name }: Network): Promise<void> {
     for (const { id, networkType, network, customRpcUrls } of await store.read.allRelayers()) {
       const hasOwn = customRpcUrls !== null && customRpcUrls.length > 0;
@@ -148,7 +148,7 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
         const before = await current(writer, networks, seen);
         if (before === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
         await writer.deleteNetwork(type, name);
-        // Another network may get its name.
+        // A later network may have the same name.
         const identity = await writer.chainIdentity(type, name);
         if (identity !== undefined) await writer.unpinChainIdentity(type, name, identity);
         return { outcome: null, audit: audited('delete', seen, { before: networkView(before), after: null }) };
@@ -163,7 +163,7 @@ function onlyUrls({ source }: KnownNetwork): string {
   return `the network is ${where}, and only its rpc_urls can be changed here`;
 }
 
-/** A network as the store has it by now; undefined for one that a client made and that is gone. */
+/** Returns the current network from the store; undefined for a client's network that was deleted. */
 async function current(
   writer: Writer,
   networks: NetworkDirectory,
@@ -183,7 +183,7 @@ function storedForm(network: KnownNetwork, configured: KnownNetwork | undefined)
   return { type, name, rpcUrls, settings: null, declaration };
 }
 
-/** Of endpoints that a file declares, to be compared with what it declares later. */
+/** Returns a digest of declared endpoints. A later start compares it with the endpoints declared then. */
 export function urlsDigest(urls: readonly RpcUrl[]): string {
   const text = JSON.stringify(urls.map(({ url, weight }) => [url, weight]));
   return createHash('sha256').update(text).digest('hex');

@@ -14,9 +14,9 @@ export interface OtherChainDeps {
 const IDENTITY_MS = 3_000;
 
 /**
- * Refuses endpoints of another chain than the one that a network is known to be: transactions would be signed for it.
- * Those that do not answer now are accepted: the check that follows disables relayers until they do.
- * @param field of the body
+ * Refuses endpoints that serve another chain than the network's known one, because transactions would be signed for
+ * that chain. Accepts endpoints that do not answer now. The next check then disables their relayers until they answer.
+ * @param field the field of the body
  * @throws AppError `INVALID_REQUEST`
  */
 export async function refuseOtherChain(

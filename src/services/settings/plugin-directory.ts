@@ -1,7 +1,7 @@
 import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import type { Reader } from '../../store/store.ts';
 
-/** What clients made of plugins, as it is now. */
+/** The current changes that clients made to plugins. */
 export class PluginDirectory {
   readonly #read: Pick<Reader, 'storedPlugins'>;
   #known: ReadonlyMap<string, StoredPlugin> = new Map();
@@ -11,12 +11,12 @@ export class PluginDirectory {
     this.#read = read;
   }
 
-  /** Undefined for a plugin of which clients made nothing. */
+  /** Undefined for a plugin that clients did not change. */
   of(pluginId: string): StoredPlugin | undefined {
     return this.#known.get(pluginId);
   }
 
-  /** Calls back after each reading: who goes by it is there later than it. */
+  /** Calls the listener after each reload, once the new settings are in place. */
   whenRead(listener: () => void): void {
     this.#onChange = listener;
   }

@@ -18,11 +18,11 @@ import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
-/** What clients may make of plugins. The entries are as they were declared. */
+/** The changes that clients can make to plugins. `entry` is always the entry as declared. */
 export interface PluginsService {
   /** 400. */
   update(entry: PluginEntry, body: unknown, by: Caller): Promise<void>;
-  /** Lets calls of it in, or refuses them from now on. */
+  /** Admits or refuses the plugin's calls from now on. */
   enable(entry: PluginEntry, isEnabled: boolean, by: Caller): Promise<void>;
 }
 
@@ -78,12 +78,15 @@ export function createPluginsService({ store, feed }: PluginsDeps): PluginsServi
   };
 }
 
-/** Of what an entry declares of one field, to be compared with what it declares later. */
+/** Returns a digest of the declared value of a field. A later start compares it with the value declared then. */
 export function declaredDigest(entry: PluginEntry, field: keyof PluginSettings): string {
   return valueDigest(entry[field] ?? null);
 }
 
-/** Values that come back as answers hide them stay as they are. @throws AppError `INVALID_REQUEST` where there is none */
+/**
+ * Keeps the stored value for each value that is sent back hidden, as answers show it.
+ * @throws AppError `INVALID_REQUEST` where there is no stored value
+ */
 function keptConfig({ config }: PluginSettings, { config: before = {} }: PluginEntry): Pick<PluginSettings, 'config'> {
   if (config == null) return {};
   const values = Object.entries(config).map(([key, value]) => {

@@ -47,7 +47,7 @@ export const relayerCreateSchema = z.strictObject({
   policies: z.custom<JsonObject>(isObject, { error: 'must be an object' }).nullish(),
 });
 
-/** The making of a relayer by a client. The engine takes it up at once. */
+/** Creates a relayer for a client. The engine starts it at once. */
 export function createRelayerCreate(deps: RelayerCreateDeps): (body: unknown, by: Caller) => Promise<Relayer> {
   const { store, relayers, engine } = deps;
 
@@ -73,7 +73,7 @@ function idIn(outcome: Json | undefined): string {
   return typeof outcome === 'string' ? outcome : '';
 }
 
-/** Everything that is checked before the store is written to, in the reference's order. */
+/** Does all checks that come before the write, in the reference's order. */
 async function formOf(deps: RelayerCreateDeps, body: unknown, by: Caller): Promise<Relayer> {
   const { store, chains, signers, networks, connections, rpcGuard, newId } = deps;
   const form = parseBody(relayerCreateSchema, body);
@@ -119,7 +119,10 @@ function noNetwork(networkType: NetworkType, network: string): AppError {
   );
 }
 
-/** What a relayer refers to has to be there by now, and a signer is one relayer's on each network. */
+/**
+ * Refuses a relayer whose signer, network or notification does not exist, or whose signer has a relayer on the network
+ * already.
+ */
 async function refuseReference(
   { networks, signers }: RelayerCreateDeps,
   writer: Writer,
@@ -143,8 +146,8 @@ async function refuseReference(
 }
 
 /**
- * The transactions of a deleted relayer are kept for a while, and would be shown as this one's: under another account or
- * on another chain they never were.
+ * Refuses the id of a deleted relayer if the new relayer has another account or chain. The deleted relayer's
+ * transactions are kept for a while, and would be shown as the new one's.
  */
 async function refuseOtherPast(writer: Writer, { id, networkType, network, address }: Relayer): Promise<void> {
   const [latest] = (await writer.transactions(id, { page: 1, perPage: 1 })).items;

@@ -13,8 +13,8 @@ export interface RelayerDeleteDeps {
 }
 
 /**
- * The end of a relayer. Nothing of it may be under way: what is in a block may come out of it again, and would have to
- * be offered anew. What has ended is kept as long as any other.
+ * Deletes a relayer. It must have no transaction under way, because a transaction can drop out of its block and would
+ * have to be sent again. Ended transactions are kept as long as any others.
  */
 export function createRelayerDelete({
   store,
@@ -32,7 +32,7 @@ export function createRelayerDelete({
       const views = { before: relayers.viewOf(relayer), after: null };
       return { outcome: null, audit: relayerAudit('delete', relayerId, views) };
     });
-    // Whoever watches it sees that it is gone.
+    // The recheck shows watchers that the relayer is gone.
     engine.recheck(relayerId);
   };
 }

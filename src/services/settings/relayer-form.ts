@@ -13,7 +13,7 @@ export const relayerNameSchema = z
   .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`);
 
 /**
- * A webhook that a relayer names is told of it: who names one has to see it.
+ * Checks that the notification exists and that the caller may see it. The relayer's events go to that webhook.
  * @throws AppError `NOTIFICATION_NOT_FOUND`
  */
 export async function checkNotification(
@@ -27,7 +27,8 @@ export async function checkNotification(
 }
 
 /**
- * Whoever makes a relayer with a signer may sign with its key: that takes the right over signers.
+ * Checks that the caller may use the signer. A new relayer lets its caller sign with the key, so it needs the right
+ * over signers.
  * @throws AppError `SIGNER_NOT_FOUND`, `NOT_PERMITTED`
  */
 export function checkSignerUse(id: string, { access }: Caller): void {
@@ -37,7 +38,9 @@ export function checkSignerUse(id: string, { access }: Caller): void {
   throw new AppError('NOT_PERMITTED', need);
 }
 
-/** What the audit says of a change of a relayer; `isMoved`: its endpoints, which are hidden in part, changed. */
+/**
+ * Makes the audit record of a relayer's change. `isMoved` says that its endpoints changed, which views hide in part.
+ */
 export function relayerAudit(
   action: AuditedChange['action'],
   resourceId: string,

@@ -24,7 +24,7 @@ export interface RelayerUpdateDeps {
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
 }
 
-/** The body that updates a relayer: what is absent stays. Null leaves a name and removes each of the others. */
+/** The body that updates a relayer. Absent fields stay. Null keeps the name and removes any other field. */
 export const relayerUpdateSchema = z.strictObject({
   name: relayerNameSchema.nullish(),
   paused: z.boolean().optional(),
@@ -35,7 +35,7 @@ export const relayerUpdateSchema = z.strictObject({
 
 type RelayerChange = z.output<typeof relayerUpdateSchema>;
 
-/** The change of a relayer by a client. What it changes counts from the engine's next step. */
+/** Changes a relayer for a client. The change takes effect with the engine's next step. */
 export function createRelayerUpdate(
   deps: RelayerUpdateDeps,
 ): (relayerId: string, body: unknown, by: Caller) => Promise<Relayer> {
@@ -81,7 +81,10 @@ function given<T>(value: T | null | undefined, kept: T | null): T | null {
   return value === undefined ? kept : value;
 }
 
-/** RFC 7396, but null stays: to the chain's schema it means unset, and an unknown key does not get lost with it. */
+/**
+ * Merges policies by RFC 7396, except that null stays in the result. The chain's schema reads null as unset, and an
+ * unknown key with null is still reported.
+ */
 function mergedPolicies({ policies }: Relayer, change: RelayerChange): JsonObject {
   if (change.policies === null) return {};
   return change.policies === undefined ? policies : merge(policies, change.policies);

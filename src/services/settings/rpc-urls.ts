@@ -19,13 +19,13 @@ const urlSchema = z
 
 const rpcUrlSchema = z.strictObject({ url: urlSchema, weight: z.int().min(0, WEIGHT).max(100, WEIGHT).default(100) });
 
-/** Endpoints as the body of a relayer has them. */
+/** The endpoints in the body of a relayer. */
 export const relayerUrlsSchema = listOf(rpcUrlSchema).refine(
   (urls) => urls.length === 0 || hasOneSwitchedOn(urls),
   'at least one weight must be above 0',
 );
 
-/** Endpoints as the body of a network has them: also as bare URLs. */
+/** The endpoints in the body of a network. A bare URL is also allowed. */
 export const networkUrlsSchema = listOf(
   z
     .preprocess((value) => (typeof value === 'string' ? { url: value } : value), rpcUrlSchema)
@@ -47,7 +47,7 @@ export const networkUrlsSchema = listOf(
   .refine((urls) => urls.length > 0, 'rpc_urls must contain at least one RPC endpoint')
   .refine((urls) => urls.length === 0 || hasOneSwitchedOn(urls), 'at least one weight must be above 0');
 
-/** The length is looked at before the entries are: a body can hold a million. */
+/** Checks the length before the entries, because a body can hold a million entries. */
 function listOf<S extends z.ZodType<RpcUrl>>(entry: S) {
   return z.array(z.unknown()).max(MOST_URLS, `must have at most ${MOST_URLS} entries`).pipe(z.array(entry));
 }
@@ -57,8 +57,8 @@ function hasOneSwitchedOn(urls: readonly RpcUrl[]): boolean {
 }
 
 /**
- * Refuses endpoints that the guard would never let anybody call.
- * @param field of the body
+ * Refuses endpoints that the guard blocks.
+ * @param field the field of the body
  * @throws AppError `INVALID_REQUEST`
  */
 export function checkRpcAddresses(

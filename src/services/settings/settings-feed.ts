@@ -2,21 +2,24 @@ import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Settings that are kept in memory, as far as they can change. */
+/** The kinds of settings that are held in memory and can change. */
 type Kind = AuditedChange['resource'];
 
 export interface SettingsFeedDeps {
   store: Pick<Store, 'read' | 'hints' | 'instances'>;
   log: Log;
-  /** How often a change of another instance is looked for of which nothing was heard, in milliseconds. */
+  /**
+   * The time between two checks for changes of other instances, in milliseconds. The checks find changes whose hint was
+   * lost.
+   */
   everyMs?: number;
 }
 
 const EVERY_MS = 1_000;
 
 /**
- * Keeps what is held in memory of settings as the store has it: after a change of this instance before it is answered,
- * after one of another instance when that tells of it, and within a second where its word is lost.
+ * Keeps settings in memory equal to the store. A change of this instance is read before its request is answered. A
+ * change of another instance is read when its hint arrives, or within a second if the hint is lost.
  */
 export class SettingsFeed {
   readonly #deps: SettingsFeedDeps;
@@ -30,13 +33,13 @@ export class SettingsFeed {
     this.#deps = deps;
   }
 
-  /** Has settings of a kind read now, and after each change of them. */
+  /** Reads settings of a kind now, and again after each change of them. */
   async follow(kind: Kind, reload: () => Promise<void>): Promise<void> {
     this.#reloads.set(kind, reload);
     await reload();
   }
 
-  /** Begins to look for changes of other instances, where there may be any. */
+  /** Starts checking for changes of other instances, if there can be any. */
   async start(): Promise<void> {
     const { store, everyMs = EVERY_MS } = this.#deps;
     if (store.instances === null) return;
@@ -48,7 +51,7 @@ export class SettingsFeed {
     this.#timer = setInterval(() => this.#look(), everyMs);
   }
 
-  /** Resolves once this instance goes by a change that it has made; the others are told. */
+  /** Reloads settings that this instance has changed, and sends a hint to the other instances. */
   async changed(kind: Kind): Promise<void> {
     await this.#reloads.get(kind)?.();
     this.#deps.store.hints.send({ topic: 'settings', id: kind });
@@ -61,7 +64,7 @@ export class SettingsFeed {
     await this.#looking;
   }
 
-  /** One look after the other. */
+  /** Checks for changes, one check at a time. */
   #look(): void {
     this.#looking = this.#looking
       .then(async () => {

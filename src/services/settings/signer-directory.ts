@@ -7,7 +7,7 @@ import type { Reader } from '../../store/store.ts';
 import { clientKinds } from './signer-form.ts';
 
 export interface SignerDirectoryDeps {
-  /** Those of the configuration, opened. */
+  /** The signers of the configuration, already opened. */
   declared: { ring: Pick<KeyRing, 'signer'>; entries: readonly SignerEntry[] };
   read: Pick<Reader, 'storedSigner' | 'signerConfig'>;
   kinds: SignerKinds;
@@ -15,7 +15,7 @@ export interface SignerDirectoryDeps {
   log: Log;
 }
 
-/** All signers: those of the configuration, and those that clients made, which are opened when they are first needed. */
+/** All signers: those of the configuration, and clients' signers. A client's signer is opened when it is first used. */
 export class SignerDirectory {
   readonly #deps: SignerDirectoryDeps;
   readonly #entries: ReadonlyMap<string, SignerEntry>;
@@ -29,7 +29,7 @@ export class SignerDirectory {
     this.kinds = clientKinds(deps.kinds);
   }
 
-  /** Those of the configuration, by id. */
+  /** The signers of the configuration, sorted by id. */
   get declared(): readonly SignerEntry[] {
     return [...this.#entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -39,7 +39,7 @@ export class SignerDirectory {
   }
 
   /**
-   * The signer as it is now: one that was deleted and made again has another key.
+   * The current signer. A signer that was deleted and created again has another key.
    * @throws AppError `SIGNER_NOT_FOUND`, `SIGNER_UNUSABLE`
    */
   async signer(id: string): Promise<Signer> {
@@ -58,7 +58,10 @@ export class SignerDirectory {
     return await signer;
   }
 
-  /** What a signer can sign for. @throws AppError `SIGNER_NOT_FOUND` */
+  /**
+   * Returns the curves and network types that a signer can sign for.
+   * @throws AppError `SIGNER_NOT_FOUND`
+   */
   async reach(id: string): Promise<Pick<SignerKind, 'curves' | 'notFor'>> {
     const declared = this.#entries.get(id);
     const stored = declared === undefined ? await this.#deps.read.storedSigner(id) : undefined;
@@ -69,7 +72,7 @@ export class SignerDirectory {
     return { ...kind, curves: kind.curvesOf?.(declared?.config ?? stored?.shown) ?? kind.curves };
   }
 
-  /** Wipes the keys of those that clients made. Safe to call twice. */
+  /** Wipes the keys of clients' signers. Safe to call twice. */
   async close(): Promise<void> {
     const all = [...this.#opened.values()];
     this.#opened.clear();
@@ -87,7 +90,7 @@ export class SignerDirectory {
     return await openSigner(this.kinds, { id, type, config: await reread() }, { ...tools, secrets, reread });
   }
 
-  /** Whoever signs with it now ends first. */
+  /** Closes a signer after its running signatures have ended. */
   #forget(id: string, signer: Promise<Signer>): void {
     this.#opened.delete(id);
     signer
@@ -96,7 +99,10 @@ export class SignerDirectory {
   }
 }
 
-/** A client has no variables: what it names would be those of the service. Only what a kind looks for by itself is there. */
+/**
+ * Resolves secrets of clients' signers. A client must not name variables, because they would be those of the service.
+ * Only the variables that the kind itself reads are available.
+ */
 function ownSecrets(secrets: SignerTools['secrets'], ofKind: readonly string[]): SignerTools['secrets'] {
   return (secret) => {
     if (secret.type === 'plain') return secret.value;

@@ -9,10 +9,10 @@ import { secretSchema } from '../../signers/secret.ts';
 import type { SignerKind } from '../../signers/signer.ts';
 import { parseBody } from '../request-body.ts';
 
-/** What of a kind a client needs to know. */
+/** The parts of a signer kind that clients use. */
 type ClientKind = Pick<SignerKind, 'type' | 'configSchema' | 'ofFilesOnly' | 'shownAllTheSame'>;
 
-/** A keystore is a file of this machine: a client hands over the key itself. */
+/** Clients cannot create this kind: it reads a keystore file on this machine. Clients send the key itself. */
 const WITHOUT_CLIENTS = 'local';
 
 /** The kinds that clients can make signers of. */
@@ -21,7 +21,7 @@ export function clientKinds(kinds: SignerKinds): SignerKinds {
   return new Map([...known, [rawKeySignerKind.type, rawKeySignerKind]]);
 }
 
-/** The body that makes a signer of a kind: as an entry of a file, with each secret as it is. */
+/** The body that creates a signer. It is like an entry of a file, with plain secrets. */
 export function signerCreateSchema({ type, configSchema, ofFilesOnly }: ClientKind) {
   return z.strictObject({
     id: idSchema.nullish(),
@@ -30,17 +30,17 @@ export function signerCreateSchema({ type, configSchema, ofFilesOnly }: ClientKi
   });
 }
 
-/** A signer as a client asks for it. */
+/** The signer that a client asks for. */
 export interface SignerForm {
   id: string | undefined;
   kind: SignerKind;
-  /** As a file would have it, each secret as itself. */
+  /** In the form of a file's entry, with plain secrets. */
   config: JsonObject;
 }
 
 /**
- * Reads a body that makes a signer. Nothing is asked of any service.
- * @param kinds those of {@link clientKinds}
+ * Parses a body that creates a signer. Calls no other service.
+ * @param kinds the result of {@link clientKinds}
  * @throws AppError `INVALID_REQUEST`, which shows no secret
  */
 export function readSignerForm(body: unknown, kinds: SignerKinds): SignerForm {
@@ -60,12 +60,12 @@ function whyNoKind(type: string, kinds: SignerKinds): string {
   return `there is no signer type "${type}"; ${didYouMean(type, kinds.keys()) ?? `known: ${[...kinds.keys()].join(', ')}`}`;
 }
 
-/** The type as answers show it: the reference knows one word for keys in the process, wherever they came from. */
+/** The type in answers. The reference has one name for all keys in the process, whatever their source. */
 export function shownType(type: string): string {
   return type === rawKeySignerKind.type ? WITHOUT_CLIENTS : type;
 }
 
-/** The part of a configuration that answers show: no secret, and null for what may be and is not there. */
+/** The configuration in answers, without secrets. A field that may be null and is absent is shown as null. */
 export function shownConfig({ type, configSchema, shownAllTheSame = [] }: ClientKind, config: JsonObject): JsonObject {
   if (type === WITHOUT_CLIENTS) return {};
   return shownPart(configSchema, config, shownAllTheSame) as JsonObject;
@@ -85,12 +85,12 @@ function shownPart(schema: z.core.$ZodType, value: Json, shownAllTheSame: readon
   return Object.fromEntries(fields);
 }
 
-/** Of one that stands in the environment, nothing. */
+/** A secret from the environment is shown as null. */
 function shownSecret(secret: Json | undefined): Json {
   return isObject(secret) && secret['type'] === 'plain' ? (secret['value'] as Json) : null;
 }
 
-/** The same form with a text wherever it has a secret, and without some fields. */
+/** Returns the same schema with a text in place of each secret, and without the omitted fields. */
 function withPlainSecrets(schema: z.core.$ZodType, omitted: readonly string[] = []): z.ZodType {
   if (isSecret(schema)) return z.string().min(1, 'must not be empty');
   if (schema instanceof z.ZodObject) {
@@ -104,7 +104,7 @@ function withPlainSecrets(schema: z.core.$ZodType, omitted: readonly string[] = 
   return schema as z.ZodType;
 }
 
-/** What a client gave, as a file would have it. */
+/** Converts a client's configuration to the form of a file's entry. */
 function wrapSecrets(schema: z.core.$ZodType, value: Json): Json {
   const form = bare(schema);
   if (isSecret(form)) return { type: 'plain', value };
@@ -118,7 +118,7 @@ function wrapSecrets(schema: z.core.$ZodType, value: Json): Json {
   );
 }
 
-/** Every secret of a kind is that one schema, under a description of its own. */
+/** All secrets in a kind's schema share this schema, each with its own description. */
 function isSecret(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodObject && schema.shape['type'] === secretSchema.shape.type;
 }

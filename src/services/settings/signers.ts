@@ -16,20 +16,20 @@ import { readSignerForm, shownConfig, shownType } from './signer-form.ts';
 export interface SignersService {
   get(id: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
-  /** 400, 409 for an id that is taken. Nothing is asked of the service that holds the key. */
+  /** 400; 409 for an id that is taken. Does not call the service that holds the key. */
   create(body: unknown, by: Caller): Promise<WireObject>;
-  /** 404; else 400: what a signer is cannot be changed. */
+  /** Always refused: 404, otherwise 400. A signer cannot be changed. */
   update(id: string): Promise<never>;
-  /** 404; 400 for one of the configuration; 409 while relayers sign with it. */
+  /** 404; 400 for a configured signer; 409 while relayers use it. */
   remove(id: string, by: Caller): Promise<void>;
 }
 
 export interface SignersDeps {
   store: Store;
   signers: Pick<SignerDirectory, 'declared' | 'declaredOne' | 'kinds'>;
-  /** Those of the configuration. */
+  /** The signer kinds of the configuration. */
   kinds: SignerKinds;
-  /** Judges the addresses of services. */
+  /** Checks the addresses of signing services. */
   guard: Pick<AddressGuard, 'checkUrl'>;
   /** A new UUID v4. */
   newId(): string;
@@ -57,7 +57,7 @@ export function createSignersService({ store, signers, kinds, guard, newId }: Si
     get: find,
 
     async list({ page, perPage }) {
-      // Those of clients come first: what a page has left is for those of the configuration.
+      // Clients' signers come first. Configured signers fill the rest of the page.
       const { declared } = signers;
       const { items, total } = await store.read.storedSigners({ page, perPage });
       const from = Math.max(0, (page - 1) * perPage - total);
@@ -104,9 +104,9 @@ export function createSignersService({ store, signers, kinds, guard, newId }: Si
 }
 
 /**
- * Looks at every address in a configuration, however deep it lies.
- * @param place the field that has it, as the body names it
- * @throws AppError `INVALID_REQUEST` for a service that may never be asked
+ * Checks every address in a configuration, at any depth.
+ * @param place the field that holds the address, as the body names it
+ * @throws AppError `INVALID_REQUEST` for a service that must not be called
  */
 function checkAddresses(value: Json, guard: SignersDeps['guard'], place = 'config'): void {
   if (typeof value === 'object' && value !== null) {

@@ -14,7 +14,7 @@ import { wireTime } from '../../domain/wire-time.ts';
 import type { Reader, Store } from '../../store/store.ts';
 import { changeOnce } from '../settings/change.ts';
 
-/** What became of the events of webhooks. Those of relayers that its caller does not see are not there. */
+/** The deliveries of webhook events. Deliveries for relayers that the caller may not see do not exist for it. */
 export interface DeliveriesService {
   /** The latest first. 404 for an unknown notification. */
   list(
@@ -23,15 +23,18 @@ export interface DeliveriesService {
     filter: Pick<DeliveryFilter, 'state'> & { transactionId?: string | undefined },
     access: Access,
   ): Promise<Part<WireObject>>;
-  /** With its body. 404. */
+  /** A delivery with its body. 404. */
   get(notificationId: string, id: string, access: Access): Promise<WireObject>;
-  /** Has it delivered anew from now on, whether or not it has ended, to the address and with the keys of now. 404. */
+  /**
+   * Delivers an event again, whether or not its delivery has ended, to the current address and with the current keys.
+   * 404.
+   */
   redeliver(notificationId: string, id: string, by: Caller, access: Access): Promise<WireObject>;
 }
 
 export interface DeliveriesDeps {
   store: Pick<Store, 'read' | 'write'>;
-  /** Something may be due. */
+  /** Wakes the delivery of webhooks: a delivery may be due. */
   wake(): void;
 }
 
@@ -77,7 +80,7 @@ async function assertNotification(read: Reader, id: string): Promise<void> {
   if ((await read.notification(id)) === undefined) throw new AppError('NOTIFICATION_NOT_FOUND', { id });
 }
 
-/** One of which nobody noted whose it is, is for those who see all. */
+/** A delivery without a recorded relayer is visible only to keys that see all relayers. */
 function isSeen({ relayerId }: Delivery, access: Access): boolean {
   return access.sees('relayers', relayerId ?? '*');
 }

@@ -29,8 +29,8 @@ export interface NotificationsDeps {
 }
 
 /**
- * Webhook targets and their signing keys. An address that policy can never call is refused; one that a name hides is
- * judged when it is called.
+ * Webhook targets and their signing keys. Refuses an address that the policy never allows. An address behind a host
+ * name is checked when it is called.
  */
 export function createNotificationsService({ store, webhooks, log, newId }: NotificationsDeps): NotificationsService {
   const warnOfShortKeys = (id: string, keys: GivenKeys) => {
@@ -82,7 +82,7 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
       if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
       const seen = await find(store.read, id);
       const { url: given, ...keys } = parseBody(notificationUpdateSchema, body);
-      // What an answer showed comes back from who reads, changes one field, and writes all.
+      // A client that reads the notification, changes one field and writes all sends back the masked URL.
       const url = given === maskKeys(seen.url) ? undefined : given;
       if (url !== undefined) checkAddress(url, hasDeclaredAddress({ ...seen, url }));
       const { made } = await changeOnce(store, by, async (writer) => {
@@ -125,9 +125,9 @@ type GivenKeys = Readonly<Partial<Record<SigningKeyField, string | null | undefi
 const KEY_FIELDS: readonly SigningKeyField[] = ['signing_key', 'second_signing_key'];
 
 /**
- * Absent and null leave a key, an empty text removes it.
+ * Stores the given keys. Absent and null leave a key; an empty text removes it.
  * @returns the fields that were set or removed
- * @throws AppError `INVALID_REQUEST` for a second key without a first, which receivers of the reference check by
+ * @throws AppError `INVALID_REQUEST` for a second key without a first, which the reference's receivers check
  */
 async function putKeys(writer: Writer, id: string, keys: GivenKeys): Promise<SigningKeyField[]> {
   const changed: SigningKeyField[] = [];
@@ -151,8 +151,8 @@ async function find(read: Reader, id: string): Promise<Notification> {
 }
 
 /**
- * Keys in the reference's order; ours is there while there is a second key. The address is shown in part: whoever has it
- * whole can often write to its receiver.
+ * The view of a notification. Fields are in the reference's order. Our own field is present only while there is a
+ * second key. The address is masked, because anybody with the whole address can often write to its receiver.
  */
 function notificationView({ id, type, url, hasSigningKey, hasSecondSigningKey }: Notification): JsonObject {
   const view = { id, type, url: maskKeys(url), has_signing_key: hasSigningKey };

@@ -6,7 +6,7 @@ import { createServiceClient, type ServiceQuestion, serviceUrlSchema, textAt } f
 import { secretSchema, variableIn } from '../secret.ts';
 import type { SignerTools } from '../signer.ts';
 
-/** How the service shows Microsoft Entra ID who it is. */
+/** How the service proves to Microsoft Entra ID who it is. */
 export const azureAccessFields = {
   auth_type: z
     .enum(['client_secret', 'managed_identity', 'workload_identity'])
@@ -26,7 +26,7 @@ export const azureAccessFields = {
 
 export type AzureAccessConfig = z.output<z.ZodObject<typeof azureAccessFields>>;
 
-/** What each way needs. */
+/** The first field that is missing for the way of access; undefined when none is missing. */
 export function missingField({ auth_type, ...config }: AzureAccessConfig): string | undefined {
   const needed = {
     client_secret: ['tenant_id', 'client_id', 'client_secret'],
@@ -38,7 +38,7 @@ export function missingField({ auth_type, ...config }: AzureAccessConfig): strin
 
 const METADATA_URL = 'http://169.254.169.254/metadata/identity/oauth2/token';
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** Where nobody says how long a token counts. */
+/** The life of a token when the answer does not tell it. */
 const UNKNOWN_SECONDS = 300;
 
 const seconds = z.union([z.number(), z.string().regex(/^\d+$/)]).transform(Number);
@@ -50,7 +50,7 @@ const tokenSchema = z.object({
 
 /**
  * Gets tokens for a resource.
- * @param authority whom the directory is asked for at
+ * @param authority the URL at which the directory gives out tokens
  */
 export function createAzureTokens(
   config: AzureAccessConfig,
@@ -107,7 +107,7 @@ function proofOf(config: AzureAccessConfig, { secrets }: SignerTools): () => Pro
   if (path === undefined) {
     throw new Error('workload_identity needs federated_token_file, or AZURE_FEDERATED_TOKEN_FILE');
   }
-  // The cluster replaces the file long before a token ends.
+  // Reads the file each time: the cluster replaces it long before a token ends.
   return async () => ({ client_assertion_type: ASSERTION, client_assertion: await readToken(path) });
 }
 

@@ -7,7 +7,7 @@ import { azureAccessFields, createAzureTokens, missingField } from './entra-id.t
 
 const API = 'api-version=7.4';
 
-/** What tokens are for, and where they come from, in each of Azure's clouds. */
+/** The resource of tokens and the authority that gives them out, in each of Azure's clouds. */
 const CLOUDS = [
   { vaults: /\.(?<resource>(?:vault|managedhsm)\.azure\.net)$/, authority: 'https://login.microsoftonline.com' },
   { vaults: /\.(?<resource>vault\.usgovcloudapi\.net)$/, authority: 'https://login.microsoftonline.us' },
@@ -34,7 +34,8 @@ const configSchema = z
     if (field !== undefined) {
       issues.push({ code: 'custom', path: [field], message: `${input.auth_type} needs it`, input });
     }
-    // Whoever may name the vault is told no token that others take: only the files of the operator have the other field.
+    // A client that sets `vault_url` must not receive a token that other vaults accept. Only the operator's files may
+    // set `authority_host`, which allows other hosts.
     if (accessTo(input) === undefined) {
       const message = 'not https and the host of a vault of Azure; for others say authority_host too';
       issues.push({ code: 'custom', path: ['vault_url'], message, input });
@@ -69,7 +70,7 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
         client.ask({ url: asked, headers: bearer(token), answer: keySchema }),
       );
       if (key.crv !== 'P-256K' && key.crv !== 'SECP256K1') throw new Error(`its key is of type ${key.kty} ${key.crv}`);
-      // This version signs from now on, whichever is the newest by then: the address is made of it.
+      // This version signs from now on, even when a newer one exists: the address is derived from it.
       const version = new URL(key.kid).pathname.split('/').at(-1);
       if (wanted !== undefined && version?.toLowerCase() !== wanted.toLowerCase()) {
         throw new Error(`version ${wanted} was asked for, and ${version} came back`);
@@ -90,7 +91,7 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
   },
 };
 
-/** What tokens are for and who gives them out; undefined where nothing says it. */
+/** The resource of tokens and the authority that gives them out. Undefined when nothing tells them. */
 function accessTo({
   vault_url,
   authority_host,

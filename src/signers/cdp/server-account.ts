@@ -25,7 +25,7 @@ const configSchema = z.strictObject({
 const signatureSchema = z.object({ signature: z.string().regex(/^0x[0-9a-fA-F]{130}$/) });
 const transactionSchema = z.object({ signedTransaction: z.base64() });
 
-/** Asks for something at an account. */
+/** Sends a request to an account. */
 type AskAccount = <Answer>(path: string, body: object, answer: z.ZodType<Answer>) => Promise<Answer>;
 
 /** `cdp`: a server account of the Coinbase Developer Platform. */
@@ -64,7 +64,7 @@ export const cdpSignerKind: SignerKind<z.output<typeof configSchema>> = {
   },
 };
 
-/** An account is known by its address; the key that it is made of shows in a signature. */
+/** Finds the public key of an account. Only its address is known, so the key is recovered from a signature. */
 async function evmKey(address: string, ask: AskAccount): Promise<RemoteKey> {
   const sign = async (digest: Uint8Array): Promise<Buffer> => {
     const content = { hash: `0x${Buffer.from(digest).toString('hex')}` };
@@ -93,7 +93,7 @@ function solanaKey(address: string, ask: AskAccount): RemoteKey {
   };
 }
 
-/** An address of Solana is its key. */
+/** The public key of a Solana address: the address is the key itself. */
 function solanaKeyOf(address: string): Uint8Array | undefined {
   return fromBase58(address, 32);
 }
@@ -106,7 +106,7 @@ function curveOf(address: string): Curve {
   return isEvm(address) ? 'secp256k1' : 'ed25519';
 }
 
-/** A text (EIP-191): nothing that a chain would take. */
+/** The digest of a text (EIP-191). No chain accepts it as a transaction. */
 function personalDigest(text: string): Buffer {
   return hash('keccak-256', Buffer.from(`\u0019Ethereum Signed Message:\n${text.length}${text}`), 'buffer');
 }

@@ -2,10 +2,10 @@ import { createPrivateKey, hash, type KeyObject, randomUUID } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts';
 import { type JwtAlgorithm, signedJwt } from '../remote/jwt.ts';
 
-/** The longest that a token counts. */
+/** How long a token is valid. */
 const SECONDS = 120;
 
-/** What proves who asks, and that it may use wallets. */
+/** The credentials that prove who the caller is, and that it may use wallets. */
 export interface CdpCredentials {
   apiKeyId: string;
   /** 64 bytes in base64, the seed of an Ed25519 key and its public key; or an older P-256 key in PEM. */
@@ -17,7 +17,7 @@ export interface CdpCredentials {
 /**
  * The headers of a POST, made for exactly this address and body.
  * https://docs.cdp.coinbase.com/api-reference/v2/authentication
- * @throws Error when a credential is none
+ * @throws Error when a credential is not valid
  */
 export function cdpAuthorization(
   { apiKeyId, apiKeySecret, walletSecret }: CdpCredentials,
@@ -29,7 +29,7 @@ export function cdpAuthorization(
     const iat = Math.floor(clock.now() / 1_000);
     const uris = [`POST ${url.host}${url.pathname}`];
     const claims = { sub: apiKeyId, iss: 'cdp', iat, nbf: iat, exp: iat + SECONDS, uris };
-    // The hash is over the body with its keys in order, which bodies of one key always have.
+    // The hash must be of the body with sorted keys. Bodies with one key are always sorted.
     const use = { uris, reqHash: hash('sha256', body, 'hex'), iat, nbf: iat, jti: randomUUID() };
     const nonce = randomUUID().replaceAll('-', '');
     return {

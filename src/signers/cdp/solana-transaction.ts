@@ -1,18 +1,19 @@
 /**
- * The form of a Solana transaction around its message, as far as a service needs it that signs nothing else: signatures,
- * then the message, which begins with a header and the accounts. https://solana.com/docs/core/transactions
+ * The form of a Solana transaction around its message, as far as a service needs it that signs only transactions. First
+ * come the signatures, then the message, which begins with a header and the accounts.
+ * https://solana.com/docs/core/transactions
  */
 
 const SIGNATURE = 64;
 const KEY = 32;
 
 /**
- * A transaction with room for its signatures, and which of them is that of an account.
+ * A transaction with empty signatures, and the place of the account's signature among them.
  * @throws Error when the bytes are no message of version 0 or before, or the account does not sign it
  */
 export function unsignedTransaction(message: Buffer, account: Buffer): { transaction: Buffer; place: number } {
   const [first = 0xff] = message;
-  // Version 0 has a byte before the header, what was before versions has none.
+  // Version 0 has a byte before the header. Messages from before versions have none.
   const header = first === 0x80 ? 1 : 0;
   const needed = message[header] ?? 0;
   const { count, next } = compactAt(message, header + 3);
@@ -35,7 +36,7 @@ export function signatureIn(transaction: Buffer, place: number): Buffer {
     : Buffer.alloc(0);
 }
 
-/** A number of up to 16 bits, seven in each byte, the lowest first. */
+/** Reads a number of up to 16 bits. Each byte has seven of them, the lowest first. */
 function compactAt(bytes: Buffer, at: number): { count: number; next: number } {
   let count = 0;
   for (let index = 0; index < 3; index += 1) {

@@ -7,16 +7,16 @@ import type { KeeperOrder, KeeperReport, KeyUse } from './orders.ts';
 /** Starts the thread; tests start another one. */
 export type StartKeeperThread = () => Worker;
 
-/** The thread ended, or does not answer: whatever it was asked can be asked again, of another one. */
+/** The thread ended, or does not answer. Its requests can be sent again, to another thread. */
 export class KeeperLost extends Error {}
 
-/** Uses in one message. More would let those that come next wait for longer than a message saves. */
+/** The most uses in one message. With more, the next uses would wait longer than a message saves. */
 const MOST_USES = 32;
-/** Messages with uses that are not answered yet: it works on one, and has the next when that is done. */
+/** The most messages with uses that are not answered yet. The thread works on one, and has the next one ready. */
 const MOST_MESSAGES = 2;
-/** Hundreds of times what a message takes. */
+/** How long an answer may take, in ms: hundreds of times what a message takes. */
 const OVERDUE_MS = 10_000;
-/** How long it has to wipe its keys. */
+/** How long the thread may take to wipe its keys, in ms. */
 const END_MS = 1_000;
 
 interface Waiting<T> {
@@ -24,14 +24,17 @@ interface Waiting<T> {
   reject(error: unknown): void;
 }
 
-/** The thread that keeps the keys, as the main thread holds it. It keeps the process alive only while it is asked. */
+/**
+ * The main thread's side of the thread that keeps the keys. That thread keeps the process alive only while requests are
+ * open.
+ */
 export class KeeperWorker {
   readonly #worker: Worker;
   readonly #ended = Promise.withResolvers<void>();
   readonly #overdueMs: number;
   readonly #opening = new Map<number, Waiting<string>>();
   #unsent: (Waiting<Uint8Array> & { use: KeyUse })[] = [];
-  /** The oldest first. */
+  /** Uses that were sent and are not answered, the oldest message first. */
   readonly #sent: Waiting<Uint8Array>[][] = [];
   #watch: NodeJS.Timeout | undefined;
   #isSendingSoon = false;
@@ -42,7 +45,7 @@ export class KeeperWorker {
     this.#worker = worker;
     this.#overdueMs = overdueMs;
     worker.on('message', (report: KeeperReport) => this.#hear(report));
-    // What it says itself may be of keys.
+    // Shows only the error's name: its message may contain a part of a key.
     worker.on('error', (error) => this.#lose(`it ended by ${nameOf(error)}`));
     worker.on('messageerror', () => this.#lose('it said something that cannot be read'));
     worker.on('exit', () => {
@@ -52,13 +55,14 @@ export class KeeperWorker {
     worker.unref();
   }
 
-  /** Why it is of no use any more. */
+  /** Why the thread can no longer be used; undefined while it can. */
   get lost(): KeeperLost | undefined {
     return this.#lost;
   }
 
   /**
-   * @param material its bytes are the thread's from now on
+   * Opens a key in the thread.
+   * @param material its bytes belong to the thread from now on
    * @returns a text that tells the key apart from others
    * @throws Error with the reason; KeeperLost
    */
@@ -78,7 +82,7 @@ export class KeeperWorker {
     if (this.#lost !== undefined) throw this.#lost;
     this.#unsent.push({ ...waiting, use });
     if (!this.#isSendingSoon) {
-      // At the end of this tick: what asks at once goes together.
+      // Sends at the end of this tick, so that all uses of the tick go together.
       this.#isSendingSoon = true;
       process.nextTick(() => {
         this.#isSendingSoon = false;
@@ -92,7 +96,7 @@ export class KeeperWorker {
     if (this.#lost === undefined) this.#say({ kind: 'forget', key });
   }
 
-  /** Lets it wipe its keys, and ends it. What is asked and not answered fails. Safe to call twice. */
+  /** Lets the thread wipe its keys, and ends it. Unanswered requests fail. Safe to call twice. */
   async end(): Promise<void> {
     if (!this.#isEnding) {
       this.#isEnding = true;
@@ -149,7 +153,7 @@ export class KeeperWorker {
     void this.#worker.terminate();
   }
 
-  /** Watches it while it has uses to answer, and keeps the process alive while it has anything. */
+  /** Limits the time of the thread while uses are unanswered. Keeps the process alive while any request is open. */
   #stayOrGo(): void {
     clearTimeout(this.#watch);
     this.#watch = undefined;
@@ -170,14 +174,14 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.name) : 'something that is no error';
 }
 
-/** Starts the thread that does the work. Of the environment it has nothing. */
+/** Starts the thread that keeps the keys. It gets nothing of the process's environment. */
 export function startKeeperThread(): Worker {
   const cache = getCompileCacheDir();
   return new Worker(join(import.meta.dirname, 'keeper-thread.ts'), {
     name: 'keys',
-    // Halves what its start costs, where the process has such a cache; Node has a folder of its own in it.
+    // The compile cache, when the process has one, halves the cost of the start. Node makes a folder of its own in it.
     env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
-    // Options that the process was started with need not suit a thread.
+    // The options of the process may not suit a thread.
     execArgv: [],
   });
 }

@@ -3,14 +3,16 @@ import { openKeystoreFile } from '../keystore-file.ts';
 import type { KeyMaterial } from '../signer.ts';
 import type { KeeperReport, KeyResult, KeyUse } from './orders.ts';
 
-/** The keys of the process, by their numbers. It lives in a thread of its own, and nobody else has any of them. */
+/**
+ * The keys of the process, by their numbers. They live in a thread of their own. No other part of the process has them.
+ */
 export class KeptKeys {
   readonly #keys = new Map<number, HeldKey>();
-  /** Those that were forgotten before they were open. */
+  /** Keys that were forgotten while they were being opened. */
   readonly #unwanted = new Set<number>();
   readonly #opening = new Set<number>();
 
-  /** Reading and deriving do not hold up what is signed meanwhile. Never fails. */
+  /** Opens a key. Signing goes on while a file is read and a key is derived. Never rejects. */
   async open(key: number, material: KeyMaterial): Promise<KeeperReport> {
     this.#opening.add(key);
     try {
@@ -59,7 +61,7 @@ async function bytesOf(material: KeyMaterial): Promise<Uint8Array> {
   }
 }
 
-/** What a library says of what it was given is not passed on: it was given keys. */
+/** The reason that may be shown. A library's message is not passed on: the library was given keys. */
 function reasonOf(error: unknown): string {
   if (error instanceof KeyFault) return error.message;
   return `an error where the keys are (${error instanceof Error ? error.name : 'unknown'})`;

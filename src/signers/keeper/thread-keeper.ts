@@ -1,11 +1,11 @@
 import type { Curve, KeyKeeper, KeyMaterial, Signer } from '../signer.ts';
 import { KeeperLost, KeeperWorker, type StartKeeperThread, startKeeperThread } from './keeper-worker.ts';
 
-/** A question that ends the thread each time is given up. */
+/** How often a request is tried when it ends the thread each time. */
 const TRIES = 3;
 
 export interface ThreadKeeperOptions {
-  /** Told each time that a thread was lost, with keys and questions; what it had is asked of the next one. */
+  /** Called each time that a thread was lost, with its keys and requests. The next thread gets its requests again. */
   onLost?: (lost: Error) => void;
   start?: StartKeeperThread;
   overdueMs?: number;
@@ -19,9 +19,9 @@ interface Place {
 }
 
 /**
- * Keeps the keys in a thread of its own, which does nothing else: the main loop neither has them nor signs. The thread
- * is started with the first key. When it is lost, the next one gets the keys anew, and is asked what the last one left
- * unanswered: to sign twice is to sign once.
+ * Keeps the keys in a thread of its own, which does nothing else. The main thread neither has the keys nor signs. The
+ * thread starts with the first key. When it is lost, a new thread gets the keys again, and the unanswered requests.
+ * Signing twice has the same effect as signing once.
  */
 export class ThreadKeeper implements KeyKeeper {
   readonly #start: () => KeeperWorker;
@@ -38,7 +38,9 @@ export class ThreadKeeper implements KeyKeeper {
   async open(id: string, material: () => Promise<KeyMaterial>): Promise<Signer> {
     let place: Place | undefined;
     let isClosed = false;
-    /** Of the key that was opened first: an address is made of it, and it stays that one. */
+    /**
+     * The mark of the key that was opened first. An address is derived from that key, so the key must stay the same.
+     */
     let mark: string | undefined;
 
     const put = async (worker: KeeperWorker, key: number): Promise<void> => {
@@ -81,11 +83,11 @@ export class ThreadKeeper implements KeyKeeper {
     return {
       id,
       publicKey: (curve) => use(curve, null),
-      // A copy: what a view is of would go with it, and that is a pool in which anything may be.
+      // A copy: a view would take its whole buffer with it, which may be a pool with any other data.
       sign: (curve, payload) => use(curve, Uint8Array.from(payload)),
       async close() {
         isClosed = true;
-        // What was asked before is still signed.
+        // Earlier requests are still signed.
         if (underWay > 0) await new Promise<void>((done) => idle.push(done));
         place?.worker.forget(place.key);
         place = undefined;
@@ -121,6 +123,6 @@ export class ThreadKeeper implements KeyKeeper {
     }
   }
 
-  /** The loss that was told last: many questions end with the same one. */
+  /** The loss that was reported last. Many requests end with the same loss. */
   #told: KeeperLost | undefined;
 }

@@ -1,25 +1,25 @@
 import type { Clock } from '../../domain/clock.ts';
 import { ServiceRefusal } from './service-client.ts';
 
-/** What a service lets in with, for a while. */
+/** A token that a service accepts for a while. */
 export interface AccessToken {
   readonly text: string;
-  /** How long it counts from when it was asked for, in milliseconds; Infinity where it does not end. */
+  /** How long it is valid from the request for it, in milliseconds; Infinity when it does not expire. */
   readonly lifeMs: number;
-  /** Where it can be prolonged: gives the next one, or the same for longer. */
+  /** Present when the token can be renewed. Returns the next token, or the same one with a longer life. */
   renew?(): Promise<AccessToken>;
 }
 
 /** Keeps one token, and asks for the next one before it ends. */
 export interface AccessTokens {
   /**
-   * Does something with the token; once more with another one when the service does not know it any more.
-   * @param lost the statuses that a lost token is refused with
+   * Calls `ask` with the token. When the service no longer accepts the token, calls it once more with a new one.
+   * @param lost the statuses with which a lost token is refused
    */
   use<T>(ask: (token: string) => Promise<T>, lost?: readonly number[]): Promise<T>;
 }
 
-/** Before its end a token is left alone for so long, or for a quarter of its life where that is shorter. */
+/** How long before its end a token is replaced, in ms. A quarter of its life where that is shorter. */
 const SPARE_MS = 60_000;
 
 /** @param obtain asks for a token with the credentials of the configuration */
@@ -36,7 +36,7 @@ export function createAccessTokens(obtain: () => Promise<AccessToken>, clock: Pi
       held = { token, endsAt: began + token.lifeMs, spareAt: began + token.lifeMs - spareMs };
       return token.text;
     } catch (error) {
-      // Who gives out tokens may be away while who takes them is not.
+      // The token service may be down while the other service is not. Uses the old token until it ends.
       if (before === undefined || held?.token !== before) throw error;
       return before.text;
     }
@@ -46,7 +46,7 @@ export function createAccessTokens(obtain: () => Promise<AccessToken>, clock: Pi
     try {
       return await renew();
     } catch (error) {
-      // It may be at the end of all its renewals.
+      // The token may have no renewal left.
       if (!(error instanceof ServiceRefusal)) throw error;
       return await obtain();
     }
@@ -67,7 +67,7 @@ export function createAccessTokens(obtain: () => Promise<AccessToken>, clock: Pi
         return await ask(token);
       } catch (error) {
         if (!(error instanceof ServiceRefusal) || !lost.includes(error.status)) throw error;
-        // Many may find out at once; only who still holds it throws it away.
+        // Many requests may be refused at once. Drops the token only if it is still the current one.
         if (held?.token.text === token) held = undefined;
         return await ask(await current());
       }

@@ -1,4 +1,7 @@
-/** CRC-32C of Castagnoli (RFC 3720, appendix B.4), which Node does not have. Bit by bit: what it is taken of is short. */
+/**
+ * CRC-32C of Castagnoli (RFC 3720, appendix B.4), which Node does not have. Computed bit by bit, because the inputs are
+ * short.
+ */
 export function crc32c(bytes: Uint8Array): number {
   let crc = 0xffff_ffff;
   for (const byte of bytes) {

@@ -8,7 +8,7 @@ export type JwtAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
 export function signedJwt(algorithm: JwtAlgorithm, key: KeyObject, header: JsonObject, claims: JsonObject): string {
   const parts = [{ alg: algorithm, typ: 'JWT', ...header }, claims];
   const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  // The hash belongs to the curve of EdDSA; ES256 has r ‖ s instead of DER.
+  // EdDSA has its own hash. ES256 has r ‖ s instead of DER.
   const signature = sign(algorithm === 'EdDSA' ? null : 'sha256', Buffer.from(text), {
     key,
     dsaEncoding: 'ieee-p1363',

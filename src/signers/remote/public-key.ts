@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { uncompressedPoint } from '../secp256k1/ecdsa.ts';
 import type { Curve } from '../signer.ts';
 
-/** The ways in which services write a public key, read as signers hand it out: 65 bytes `04 ‖ X ‖ Y`, or 32. */
+/** Reads a public key in the forms of the services. Returns the form of signers: 65 bytes `04 ‖ X ‖ Y`, or 32. */
 
 /**
  * A key in SubjectPublicKeyInfo (RFC 5280), as PEM or as DER.

@@ -2,17 +2,18 @@ import { ed25519Verifier } from '../ed25519.ts';
 import type { Curve, Signer } from '../signer.ts';
 import { provenSignature } from './signature.ts';
 
-/** One key in a service's keeping, as it was found when it was first needed; every version of a key is a key. */
+/** One key that a service keeps, as found at its first use. Each version of a key counts as a key of its own. */
 export interface RemoteKey {
   /** secp256k1: 65 bytes, uncompressed. ed25519: 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** secp256k1: `r ‖ s` over the digest, s as it comes. ed25519: 64 bytes over the message. Unproven. */
+  /** secp256k1: `r ‖ s` over the digest, with low or high s. ed25519: 64 bytes over the message. Not verified. */
   sign(payload: Uint8Array): Promise<Uint8Array>;
 }
 
 /**
- * A signer over a key that a service keeps. Which key it is, is found out once and stays: an address is made of it.
- * A signature leaves only when it leads back to that key, so that a rotated, repointed or mixed-up one is an error here.
+ * A signer for a key that a service keeps. The key is found once and stays the same, because an address is derived from
+ * it. A signature is returned only when it leads back to that key. So a rotated, repointed or mixed-up key causes an
+ * error here.
  */
 export function createRemoteSigner(id: string, find: (curve: Curve) => Promise<RemoteKey>): Signer {
   const keys = new Map<Curve, Promise<ProvenKey>>();

@@ -1,8 +1,8 @@
 import { inTime } from '../../domain/in-time.ts';
 
 /**
- * A vendor's client that is made anew when it does not answer in time. Such clients share what they wait for: one whose
- * search for credentials hangs would hang for good, with everything that is asked later.
+ * A vendor's client that is replaced when it does not answer in time. The requests of such a client share their waits.
+ * When its search for credentials hangs, the client and all later requests would hang forever.
  */
 export class RenewedClient<Client> {
   readonly #make: () => Client;
@@ -15,7 +15,7 @@ export class RenewedClient<Client> {
     this.#client = make();
   }
 
-  /** The one that is asked now; those before it keep what they have under way. */
+  /** The client for new requests. Earlier clients finish the requests that they have under way. */
   get current(): Client {
     return this.#client;
   }

@@ -4,23 +4,28 @@ import type { HttpAnswer } from '../../egress/http-client.ts';
 import { HttpFailure } from '../../egress/http-failure.ts';
 import type { SignerTools } from '../signer.ts';
 
-/** How long a question to a service may take with all that belongs to it: a token, a key, further tries. */
+/** How long a request to a service may take in all, in ms: with a token, a key and retries. */
 export const REMOTE_LIMIT_MS = 10_000;
-/** The same for one exchange. */
+/** How long one HTTP exchange may take, in ms. */
 const EXCHANGE_MS = 4_000;
 const TRIES = 3;
 const FIRST_PAUSE_MS = 100;
-/** Who is told to come back later than that gives up. */
+/** The longest pause before a retry, in ms. When the service asks for a longer one, the request fails. */
 const LONGEST_PAUSE_MS = 2_000;
-/** Keys, tokens and signatures are short. */
+/** The most bytes of an answer. Keys, tokens and signatures are short. */
 const LONGEST_ANSWER = 262_144;
 const LONGEST_REASON = 300;
-/** Clocks differ by less, also where an answer takes its time. */
+/**
+ * Errors mention a larger difference between the clocks. Correct clocks differ by less, even when an answer is slow.
+ */
 const MOST_CLOCK_SECONDS = 30;
-/** Shorter ones stand in the words of any text; headers have more than credentials. */
+/**
+ * The shortest credentials that are masked, in characters. Shorter ones occur in any text. Headers contain more than
+ * credentials, so their limit is higher.
+ */
 const SHORTEST_SENT = 4;
 const SHORTEST_IN_HEADER = 16;
-/** It was busy or broken, and did nothing; every other refusal stays one. */
+/** Statuses after which a request is tried again: the service was busy or broken, and did nothing. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
 
 /** The address of a service, in a configuration. */
@@ -29,10 +34,10 @@ export const serviceUrlSchema = z.url({ protocol: /^https?$/, error: 'not a URL 
 /** One question: a GET, or a POST where there is a body. */
 export interface ServiceQuestion<Answer> {
   url: URL;
-  /** A function: made anew for each try, where they count once. */
+  /** A function makes new headers for each try, when headers are valid only once. */
   headers: Record<string, string> | (() => Record<string, string>);
   body?: string;
-  /** Those in the body. */
+  /** The credentials in the body. */
   credentials?: readonly string[];
   answer: z.ZodType<Answer>;
 }
@@ -40,8 +45,9 @@ export interface ServiceQuestion<Answer> {
 /** Asks a service for JSON. */
 export interface ServiceClient {
   /**
-   * Asks again where the connection failed or the service was busy: bytes that are signed twice move nothing.
-   * @throws ServiceRefusal when the service says no; Error when it says nothing, or nothing that is understood
+   * Tries again when the connection failed or the service was busy. That is safe: signing the same bytes twice moves
+   * nothing.
+   * @throws ServiceRefusal when the service refuses; Error when it does not answer, or its answer is not understood
    */
   ask<Answer>(question: ServiceQuestion<Answer>): Promise<Answer>;
 }
@@ -49,7 +55,7 @@ export interface ServiceClient {
 /** The service answered with a status that is not one of 200 to 299. */
 export class ServiceRefusal extends Error {
   readonly status: number;
-  /** What it asked to wait, in milliseconds. */
+  /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, status: number, retryAfterMs?: number) {
@@ -62,7 +68,7 @@ export class ServiceRefusal extends Error {
 
 /**
  * @param name of the service, for errors
- * @param reasonIn finds the words of the service in the body of a refusal
+ * @param reasonIn finds the service's reason in the body of a refusal
  */
 export function createServiceClient(
   name: string,
@@ -99,7 +105,7 @@ export function createServiceClient(
   };
 }
 
-/** Undefined: it would be the same again. */
+/** How long to wait before the next try, in ms. Undefined when a further try would fail, too. */
 function pauseAfter(error: unknown, tried: number, random: () => number): number | undefined {
   const drawn = FIRST_PAUSE_MS * 2 ** (tried - 1) * random();
   if (error instanceof HttpFailure) return error.kind === 'transport' ? drawn : undefined;
@@ -115,7 +121,7 @@ function named(error: unknown, name: string, url: URL): unknown {
 function understood<Answer>(name: string, question: ServiceQuestion<Answer>, { body }: HttpAnswer): Answer {
   const parsed = question.answer.safeParse(jsonOf(body));
   if (parsed.success) return parsed.data;
-  // What is wrong and where; never what it says there, which may be a key.
+  // Names the place of the error, but never the value there, which may be a key.
   const where = parsed.error.issues[0]?.path.join('.') || 'all of it';
   throw new Error(`${name} at ${question.url.host} gave an answer that is not understood (${where})`);
 }
@@ -128,7 +134,10 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** Tokens and stamps count for a short while: where the clocks differ, a refusal may say anything but that. */
+/**
+ * A hint about clocks that differ. Tokens and stamps are valid for a short while, and a refusal may not name the clocks
+ * as the cause.
+ */
 function clockFault({ headers }: HttpAnswer, now: number): string {
   const told = Date.parse(String(headers['date']));
   const seconds = Math.round((now - told) / 1_000);
@@ -136,15 +145,18 @@ function clockFault({ headers }: HttpAnswer, now: number): string {
   return ` (the clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's)`;
 }
 
-/** In seconds; the date that it may be as well is for days, not for us. */
+/**
+ * The `Retry-After` header in milliseconds. Reads only seconds. The header may be a date, but such waits are too long
+ * here.
+ */
 function retryAfter({ headers }: HttpAnswer): number | undefined {
   const value = headers['retry-after'];
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) * 1_000 : undefined;
 }
 
 /**
- * A service may repeat the header or the body that it does not like. What is cut off after this would not be known as a
- * secret any more.
+ * Masks credentials in a text: a service may repeat the header or the body that it refuses. The text must be cut only
+ * afterwards, because a cut credential is not recognised.
  */
 function withoutCredentials(text: string, headers: Record<string, string>, sent: readonly string[]): string {
   const inHeaders = Object.values(headers).map((value) => value.slice(value.lastIndexOf(' ') + 1));
@@ -154,13 +166,13 @@ function withoutCredentials(text: string, headers: Record<string, string>, sent:
     .reduce((clean, credential) => clean.replaceAll(credential, '***'), text);
 }
 
-/** As it is meant, as a form has it, as a URL has it, and as JSON has it. */
+/** A text as it is, and as it is written in a form, in a URL and in JSON. */
 function writtenForms(text: string): string[] {
   const inForm = new URLSearchParams({ '': text }).toString().slice(1);
   return [text, inForm, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)];
 }
 
-/** The first text among those that a body may hold its reason in. */
+/** The first text at one of the paths in a body. */
 export function textAt(body: unknown, ...paths: readonly (readonly (string | number)[])[]): string | undefined {
   for (const path of paths) {
     let value = body;

@@ -1,15 +1,15 @@
 import { recoverPublicKey } from '../secp256k1/ecdsa.ts';
 
 /**
- * What services return for secp256k1, made into the signer's 65 bytes. Their forms differ (DER or r ‖ s), half of them
- * return a high s, none says the recovery id truly; and none is believed.
+ * Turns the signatures that services return for secp256k1 into the signer's 65 bytes. The services return DER or r ‖ s.
+ * Half of them return a high s. None returns a reliable recovery id. No signature is trusted without a check.
  */
 
 /** The order of secp256k1 (SEC 2, section 2.4.1). */
 const ORDER = 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_fffe_baae_dce6_af48_a03b_bfd2_5e8c_d036_4141n;
 
 /**
- * Proves that a key signed a digest: `r ‖ s` as any service gives them, to `r ‖ s ‖ recovery` with low s (EIP-2).
+ * Proves that a key signed a digest. Takes `r ‖ s` from any service, and returns `r ‖ s ‖ recovery` with low s (EIP-2).
  * @param publicKey 65 bytes
  * @throws Error when it is not a signature of that key over that digest
  */
@@ -45,7 +45,7 @@ export function signatureOfDer(der: Uint8Array): Uint8Array {
 function integerAt(der: Uint8Array, at: number): { value: bigint; end: number } {
   const length = der[at + 1] ?? 0;
   const end = at + 2 + length;
-  // 33 bytes: 32 and the zero that keeps a first bit of 1 from being a sign.
+  // 33 bytes: 32 and a leading zero, which keeps the number positive.
   if (der[at] !== 0x02 || length < 1 || length > 33 || end > der.length) {
     throw new Error('the signature that came back is not DER');
   }

@@ -36,7 +36,7 @@ export function signDigest(digest: Uint8Array, key: Uint8Array, publicKey: Uint8
 }
 
 /**
- * Checks a signature with its recovery id against the key that is said to have made it; one recovery proves both.
+ * Checks that a key made a signature with its recovery id. One recovery proves both.
  * @throws Error
  */
 export function assertSignedBy(digest: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): void {
@@ -50,7 +50,10 @@ export function assertSignedBy(digest: Uint8Array, signature: Uint8Array, public
   }
 }
 
-/** The public key (65 bytes) that a signature with its recovery id leads back to; undefined when no key can have made it. */
+/**
+ * The public key (65 bytes) that a signature with its recovery id leads back to. Undefined when no key can have made
+ * it.
+ */
 export function recoverPublicKey(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined {
   const recoveryId = signature[64];
   if (signature.length !== 65 || (recoveryId !== 0 && recoveryId !== 1)) return undefined;

@@ -2,5 +2,8 @@ import type { Secp256k1 } from './curve.ts';
 import { nativeCurve } from './native-curve.ts';
 import { wasmCurve } from './wasm-curve.ts';
 
-/** As machine code where the package brings it for this system, else as WebAssembly, which is slower and everywhere. */
+/**
+ * libsecp256k1 as machine code, where the package has it for this system. Otherwise as WebAssembly, which is slower and
+ * runs everywhere.
+ */
 export const curve: Secp256k1 = nativeCurve() ?? wasmCurve();

@@ -4,7 +4,7 @@ import type { Secp256k1 } from './curve.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What the package's binding is used for. It throws where libsecp256k1 refuses. */
+/** The functions of the package's binding that are used. They throw where libsecp256k1 refuses. */
 interface Binding {
   contextRandomize(seed: Uint8Array): void;
   privateKeyVerify(key: Uint8Array): boolean;
@@ -18,7 +18,7 @@ interface Binding {
 export function nativeCurve(): Secp256k1 | undefined {
   const binding = load();
   if (binding === undefined) return undefined;
-  // Blinds what signing shows by its time and its use of the processor.
+  // Blinds signing, so that its time and its use of the processor show nothing of the key.
   binding.contextRandomize(randomBytes(32));
   return {
     isScalar: (key) => binding.privateKeyVerify(key),
@@ -34,8 +34,8 @@ export function nativeCurve(): Secp256k1 | undefined {
 }
 
 /**
- * The binding itself: without one, the package's own entry takes slow JavaScript that knows nothing of constant time.
- * `overrides` in package.json puts an empty package in its place.
+ * Loads the binding directly. Without a binding, the package's own entry loads slow JavaScript that does not run in
+ * constant time. `overrides` in package.json replaces that JavaScript by an empty package.
  */
 function load(): Binding | undefined {
   try {

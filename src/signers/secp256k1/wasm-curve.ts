@@ -4,7 +4,7 @@ import type { Secp256k1 } from './curve.ts';
 
 const require = createRequire(import.meta.url);
 
-/** libsecp256k1 as WebAssembly. It is loaded when it is asked for, as few systems need it. */
+/** libsecp256k1 as WebAssembly. It is loaded only on demand, because few systems need it. */
 export function wasmCurve(): Secp256k1 {
   const wasm = require('tiny-secp256k1') as typeof TinySecp256k1;
   return {

@@ -4,13 +4,13 @@ import { createServiceClient, serviceUrlSchema, textAt } from '../remote/service
 import { secretSchema } from '../secret.ts';
 import type { SignerTools } from '../signer.ts';
 
-/** A path of an engine or a key. A step of dots would lead out of it. */
+/** A path of an engine or a key. A step of `.` or `..` would lead out of it. */
 const pathSchema = z
   .string()
   .regex(/^\/*[^/]+(\/[^/]+)*\/*$/, 'not a path')
   .refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), 'a path without . and ..');
 
-/** What every signer in a Vault is configured with: HashiCorp's, or OpenBao. */
+/** The configuration of every signer in a Vault: HashiCorp's, or OpenBao. */
 export const vaultFields = {
   address: serviceUrlSchema.describe('Of the server, for instance https://vault.example.org:8200'),
   namespace: z.string().min(1).nullish().describe('Of an enterprise server'),
@@ -22,7 +22,7 @@ export const vaultFields = {
 
 export type VaultConfig = z.output<z.ZodObject<typeof vaultFields>>;
 
-/** Speaks to a Vault in the name of an AppRole. */
+/** Sends requests to a Vault as an AppRole. */
 export interface VaultSession {
   /** @param path below `/v1/`. With a body it is a POST */
   ask<Answer>(path: string, answer: z.ZodType<Answer>, body?: object): Promise<Answer>;
@@ -32,10 +32,13 @@ const authSchema = z.object({
   auth: z.object({ client_token: z.string().min(1), lease_duration: z.number().min(0), renewable: z.boolean() }),
 });
 
-/** A token that is unknown, revoked or expired is forbidden, as is what a token does not allow: 403 for both. */
+/**
+ * The statuses with which a token is refused. Vault answers 403 for an unknown, revoked or expired token. It also
+ * answers 403 for a request that the token does not allow.
+ */
 const LOST = [401, 403];
 
-/** Logs in when it is first asked, prolongs the token, and logs in again where that is over. */
+/** Logs in at the first request, renews the token, and logs in again when it cannot be renewed. */
 export function createVaultSession({ address, ...config }: VaultConfig, tools: SignerTools): VaultSession {
   const roleId = tools.secrets(config.role_id);
   const secretId = tools.secrets(config.secret_id);
@@ -90,7 +93,7 @@ function tokenHeader(token: string): Record<string, string> {
   return { 'x-vault-token': token };
 }
 
-/** A path below a mount, as a URL says it; its slashes stay. */
+/** A path below a mount, encoded for a URL. Its slashes stay. */
 export function vaultPath(path: string): string {
   return path
     .replace(/^\/+|\/+$/g, '')

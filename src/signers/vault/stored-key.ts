@@ -5,7 +5,7 @@ import { createVaultSession, type VaultConfig, type VaultSession, vaultFields, v
 
 const configSchema = z.strictObject(vaultFields);
 
-/** Of a deleted version the data is null. */
+/** For a deleted version, the inner `data` is null. */
 const secretSchema = z.object({ data: z.object({ data: z.object({ value: z.unknown().optional() }).nullable() }) });
 
 /** `vault`: a key in a KV v2 engine, read when it is first needed and used in this process from then on. */

@@ -18,8 +18,8 @@ const keySchema = z.object({
 const signedSchema = z.object({ data: z.object({ signature: z.string().regex(/^vault:v\d+:[A-Za-z0-9+/]+=*$/) }) });
 
 /**
- * `vault_transit`: a key that never leaves the transit engine. The engine has several versions of a key once it was
- * rotated: the one with the configured public key signs, as long as the engine lets it.
+ * `vault_transit`: a key that never leaves the transit engine. After a rotation the engine has several versions of a
+ * key. The version with the configured public key signs, as long as the engine allows it.
  */
 export const vaultTransitSignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'vault_transit',
@@ -47,7 +47,10 @@ export const vaultTransitSignerKind: SignerKind<z.output<typeof configSchema>> =
   },
 };
 
-/** The version with the configured public key; undefined where the role may not look, and the newest is taken. */
+/**
+ * The version with the configured public key. Undefined when the role may not read the key; then the newest version
+ * signs.
+ */
 async function versionOf(session: VaultSession, path: string, pubkey: string): Promise<number | undefined> {
   const known = await session.ask(path, keySchema).catch((error: unknown) => {
     if (error instanceof ServiceRefusal && error.status === 403) return undefined;

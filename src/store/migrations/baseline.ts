@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
 
-/** The first schema. `schema.ts` says what the columns mean. */
+/** The first schema. `schema.ts` explains the columns. */
 export async function baseline(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
   const parts = [settings, audit, transactions, events, idempotency, spending, plugins, webhooks, instances];
   for (const statement of parts.flatMap((part) => part(types))) await statement.execute(db);
@@ -23,21 +23,21 @@ function settings({ text, integer, table }: ColumnTypes): Statements {
       paused ${integer} not null, disabled_reason ${text}, signer_id ${text} not null, notification_id ${text},
       custom_rpc_urls ${text}, policies ${text} not null, declaration ${text}
     ) ${table}`,
-    // What the accounts of relayers were last seen to have.
+    // Last known balances of the relayers' accounts.
     sql`create table relayer_balances (
       relayer_id ${text} not null primary key, balance ${text} not null, is_low ${integer} not null
     ) ${table}`,
-    // Networks that were made over the API, and endpoints that were changed there.
+    // Networks that were made through the API, and endpoints that were changed there.
     sql`create table networks (
       network_type ${text} not null, name ${text} not null, created_at ${integer} not null, rpc_urls ${text} not null,
       settings ${text}, declaration ${text}, primary key (network_type, name)
     ) ${table}`,
-    // Signers that were made over the API.
+    // Signers that were made through the API.
     sql`create table signers (
       id ${text} not null primary key, created_at ${integer} not null, type ${text} not null, stamp ${text} not null,
       shown ${text} not null, config ${text} not null
     ) ${table}`,
-    // API keys beside that of the environment.
+    // API keys besides the one from the environment.
     sql`create table api_keys (
       id ${text} not null primary key, created_at ${integer} not null, name ${text} not null,
       hash ${text} not null unique, permissions ${text} not null, allowed_origins ${text} not null, rate ${text},
@@ -55,7 +55,7 @@ function audit({ text, integer, rising, table }: ColumnTypes): Statements {
       secrets ${text} not null
     ) ${table}`,
     sql`create index audit_records_of_resource on audit_records (resource, resource_id, position)`,
-    // Changes of settings are found among any number of the others.
+    // Finds changes of settings quickly among many other records.
     sql`create index audit_records_of_changes on audit_records (position)
       where resource not in ('transaction', 'delivery', 'signature')`,
   ];
@@ -72,7 +72,7 @@ function transactions({ text, integer, rising, table }: ColumnTypes): Statements
       content_key ${text}, parent_id ${text}, sequence ${text}, hash ${text}, noop_end ${text},
       next_action_at ${integer}, ended_at ${integer}, pins ${integer} not null default 0
     ) ${table}`,
-    // What is due holds only what is open, so these two stay small whatever becomes history.
+    // Only open transactions are due, so these two indexes stay small, however long the history is.
     sql`create index transactions_due on transactions (next_action_at) where next_action_at is not null`,
     sql`create index transactions_due_in_lane on transactions (lane, next_action_at, accepted)
       where next_action_at is not null`,
@@ -83,10 +83,10 @@ function transactions({ text, integer, rising, table }: ColumnTypes): Statements
     sql`create index transactions_by_sequence on transactions (relayer_id, sequence) where sequence is not null`,
     sql`create index transactions_confirmed on transactions (relayer_id, confirmed_at)
       where confirmed_at is not null`,
-    // What is pinned costs a round of pruning nothing, however much there is of it.
+    // Without pinned transactions, so that pruning does not read them, however many there are.
     sql`create index transactions_ended on transactions (ended_at) where ended_at is not null and pins = 0`,
     sql`create index transactions_by_parent on transactions (parent_id) where parent_id is not null`,
-    // The same bytes of a client are one transaction; one that ended in vain gives its key back.
+    // The same bytes of a client make only one transaction. A transaction that ended without effect gives its key back.
     sql`create unique index transactions_by_content on transactions (lane, content_key)
       where content_key is not null`,
     sql`create table attempts (
@@ -111,7 +111,7 @@ function transactions({ text, integer, rising, table }: ColumnTypes): Statements
   ];
 }
 
-/** What became of transactions, in an order in which it can be told. */
+/** Events of transactions, in the order in which they can be reported. */
 function events({ text, integer, rising, ofWrite, table }: ColumnTypes): Statements {
   return [
     sql`create table transaction_events (
@@ -160,7 +160,7 @@ function spending({ text, integer, table }: ColumnTypes): Statements {
 
 function plugins({ text, integer, table }: ColumnTypes): Statements {
   return [
-    // What clients made of plugins.
+    // The clients' settings of plugins.
     sql`create table plugin_settings (
       plugin_id ${text} not null primary key, settings ${text} not null, is_disabled ${integer} not null,
       declared ${text} not null
@@ -195,9 +195,9 @@ function webhooks({ text, integer, rising, table }: ColumnTypes): Statements {
       tries ${integer} not null, next_try_at ${integer} not null, ending ${text}, ended_at ${integer}, outcome ${text},
       relayer_id ${text}, due_since ${integer}, tries_before ${integer} not null default 0
     ) ${table}`,
-    // Whether somebody was told of one transaction is found at once, however many events there are.
+    // Finds the events of one transaction quickly, however many events there are.
     sql`create index outbox_of_subject on outbox (notification_id, subject, position)`,
-    // What waits is little, whatever has ended before. SQLite takes the last index of several that fit.
+    // Few events wait, however many have ended. Of several fitting indexes, SQLite takes the last.
     sql`create index outbox_due on outbox (notification_id, next_try_at) where ended_at is null`,
     sql`create index outbox_by_subject on outbox (notification_id, subject, position) where ended_at is null`,
     sql`create index outbox_by_time on outbox (next_try_at) where ended_at is null`,
@@ -207,7 +207,7 @@ function webhooks({ text, integer, rising, table }: ColumnTypes): Statements {
   ];
 }
 
-/** An embedded store has no rows in any of these: one process has all leases, and there are no others. */
+/** An embedded store has no rows in these tables: one process has all leases, and there are no other instances. */
 function instances({ text, integer, table, forgettable }: ColumnTypes): Statements {
   return [
     sql`create table leases (

@@ -4,7 +4,9 @@ import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
 import type { Migration } from './migrations.ts';
 
-/** What {@link migrate} works on. The caller sees to it that nobody else migrates the same database meanwhile. */
+/**
+ * What {@link migrate} needs. The caller makes sure that no other process migrates the same database at the same time.
+ */
 export interface MigrationTarget {
   db: Kysely<Tables>;
   types: ColumnTypes;
@@ -13,7 +15,7 @@ export interface MigrationTarget {
 }
 
 /**
- * Takes a database from the version that it has to the newest, each step in a transaction with its own record.
+ * Brings a database to the newest version. Each step runs in one transaction together with its record.
  * @throws when the database has taken steps that this version of the service does not know
  */
 export async function migrate(target: MigrationTarget, steps: readonly Migration[]): Promise<void> {
@@ -46,7 +48,7 @@ export async function migrate(target: MigrationTarget, steps: readonly Migration
   if (to > from) target.log.info({ from, to }, 'database migrated');
 }
 
-/** @throws when the steps that a database has taken are not the first ones of those that this version knows */
+/** @throws when the steps that a database has taken are not the first steps that this version knows */
 export function assertKnownSteps(
   taken: readonly { version: number; name: string }[],
   steps: readonly Pick<Migration, 'name'>[],

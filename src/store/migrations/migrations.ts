@@ -3,11 +3,11 @@ import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
 import { baseline } from './baseline.ts';
 
-/** One step of the schema. Once released it is never edited: what has to change is the next step. */
+/** One step of the schema. A released step is never edited: a change is made by a new step. */
 export interface Migration {
   name: string;
   up(db: Kysely<Tables>, types: ColumnTypes): Promise<void>;
 }
 
-/** All steps; the version of a database is the number of those that it has taken. */
+/** All steps. A database's version is the number of steps that it has taken. */
 export const migrations: readonly Migration[] = [{ name: 'baseline', up: baseline }];

@@ -6,8 +6,8 @@ import type { Tables } from '../schema.ts';
 const now = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
 
 /**
- * Buckets as rows of an unlogged table: what a crash of the database forgets is a few seconds of counting, and no
- * request waits for the disk. A bucket is the moment at which it will be full, as in `http/token-buckets.ts`.
+ * Buckets as rows of an unlogged table, so that no request waits for the disk. A crash of the database loses a few
+ * seconds of counting. A bucket is stored as the moment at which it will be full, as in `http/token-buckets.ts`.
  */
 export class PostgresBuckets implements Buckets {
   readonly #db: Kysely<Tables>;
@@ -18,10 +18,10 @@ export class PostgresBuckets implements Buckets {
 
   async take(subject: string, { tokenUs, fullUs }: BucketSize, count = 1): Promise<BucketAnswer> {
     const costUs = tokenUs * count;
-    // A bucket that was never asked has no row that could refuse.
+    // A new bucket has no row yet, so the statement below could not refuse.
     if (costUs > fullUs) return { allowed: false, missingUs: 0 };
     const before = sql<number>`greatest(rate_buckets.full_at, ${now})`;
-    // One statement, so that of several instances each sees what the one before took.
+    // One statement, so that each instance sees what the others took before.
     const taken = await this.#db
       .insertInto('rate_buckets')
       .values({ subject, full_at: sql<number>`${now} + ${costUs}::bigint` })

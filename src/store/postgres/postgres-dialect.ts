@@ -5,7 +5,7 @@ import { bindable } from '../bindable.ts';
 /** The object id of PostgreSQL's type `bigint`. */
 const INT8 = 20;
 
-/** Kysely over a pool of `pg`, strict about what it stores. */
+/** A Kysely dialect over a pool of `pg`. It refuses values that the database would change. */
 export function postgresDialect(pool: pg.Pool): PostgresDialect {
   return new StrictDialect({ pool });
 }
@@ -22,13 +22,16 @@ class StrictCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** How a pool reads values: as `pg` does, but for 64-bit integers, which it would hand out as text. */
+/** How a pool reads values: as `pg` does, except for 64-bit integers, which `pg` would return as text. */
 export const typeParsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? parseInt8 : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** All 64-bit integers of the schema are times and counts; one that a number cannot hold stays text, and is refused. */
+/**
+ * Reads a 64-bit integer. All of them in the schema are times and counts. One that a number cannot hold stays text,
+ * which readers refuse.
+ */
 function parseInt8(text: string): number | string {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;

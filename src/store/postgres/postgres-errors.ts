@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 
-/** PostgreSQL 18, appendix A: the transaction lost against another one and may be run again as a whole. */
+/** PostgreSQL 18, appendix A: the transaction lost against another one, and may be run again as a whole. */
 const COLLISIONS: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 /** The server is gone, going, or no longer takes writes (after a failover to a standby, 25006). */
@@ -18,16 +18,22 @@ const TROUBLE_OF_SOCKETS: ReadonlySet<string> = new Set([
   'ENOENT',
 ]);
 
-/** node-postgres gives these no code: https://github.com/brianc/node-postgres `client.js`, `pg-pool/index.js`. */
+/**
+ * Texts of errors to which node-postgres gives no code: https://github.com/brianc/node-postgres `client.js`,
+ * `pg-pool/index.js`.
+ */
 const TROUBLE_TEXTS =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/;
 
-/** True when a transaction collided with another one: nothing of it was stored, and it may run again. */
+/** True when a transaction collided with another one. Nothing of it was stored, and it may run again. */
 export function isSerializationFailure(error: unknown): boolean {
   return COLLISIONS.has(codeOf(error));
 }
 
-/** True when the database could not be reached, or not to its end; whether a commit under way was kept is not known. */
+/**
+ * True when the database could not be reached, or the connection broke. A commit under way may or may not have been
+ * kept.
+ */
 export function isConnectionTrouble(error: unknown): boolean {
   const code = codeOf(error);
   return (
@@ -37,13 +43,16 @@ export function isConnectionTrouble(error: unknown): boolean {
   );
 }
 
-/** What a caller is told: that the database is away, else the error as it is. */
+/** The error for a caller: `UNAVAILABLE` when the database cannot be reached, else the error itself. */
 export function toldToCaller(error: unknown): unknown {
   if (!isConnectionTrouble(error)) return error;
   return new AppError('UNAVAILABLE', { reason: 'The database does not answer' }, { cause: error });
 }
 
-/** Why, in one line: a host with several addresses has an error of each, and none of its own. */
+/**
+ * The reason for an error, in one line. For a host with several addresses, the error has no message of its own but one
+ * error per address.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join('; ');
   return error instanceof Error ? error.message : String(error);

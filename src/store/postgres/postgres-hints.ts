@@ -5,9 +5,9 @@ import type { Log } from '../../observability/log.ts';
 import type { Hint, Hints, HintTopic } from '../hints.ts';
 
 const CHANNEL = 'isolayer';
-/** What is sent within this time goes together. */
+/** Hints that are sent within this time go together, in milliseconds. */
 const GATHER_MS = 5;
-/** A payload has room for 8,000 bytes, https://www.postgresql.org/docs/current/sql-notify.html */
+/** Hints in one payload, which has room for 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html */
 const HINTS_PER_PAYLOAD = 40;
 const RECONNECT_MS = 1_000;
 
@@ -19,22 +19,22 @@ const payloadSchema = z.strictObject({
 });
 
 export interface PostgresHintsOptions {
-  /** One of its connections is kept for hearing. */
+  /** One of the pool's connections is reserved for listening. */
   pool: pg.Pool;
-  /** Tells this instance's own words from those of others. */
+  /** Id of this instance. It separates this instance's own hints from those of others. */
   instance: string;
   log: Log;
 }
 
 /**
- * Hints by NOTIFY, after the commit that they tell of and several at a time: a NOTIFY inside a transaction would make
- * all commits of the database queue up.
+ * Sends hints by NOTIFY, several at a time and after the commit that they are about. A NOTIFY inside a transaction
+ * would make all commits of the database queue up.
  */
 export class PostgresHints implements Hints {
   readonly #options: PostgresHintsOptions;
   readonly #listeners = new Set<{ call: (heard: Hint | 'missed') => void }>();
   readonly #closing = new AbortController();
-  /** By their text, so that each is told once. */
+  /** Hints to send, by their text, so that each is sent once. */
   readonly #gathered = new Map<string, Hint>();
   #flushing: Promise<void> | null = null;
   #listening: Promise<void> | null = null;
@@ -43,7 +43,7 @@ export class PostgresHints implements Hints {
     this.#options = options;
   }
 
-  /** Hears others from now on, whether or not the server can be reached at this moment. */
+  /** Starts to listen to other instances, even if the server cannot be reached now. */
   start(): void {
     this.#listening ??= this.#keepListening();
   }
@@ -59,7 +59,7 @@ export class PostgresHints implements Hints {
     return () => this.#listeners.delete(entry);
   }
 
-  /** Sends what was gathered and hears no more. */
+  /** Sends the gathered hints and stops listening. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([this.#flushing, this.#listening]);
@@ -94,7 +94,7 @@ export class PostgresHints implements Hints {
     }
   }
 
-  /** Resolves when the connection has ended, or the hints have. */
+  /** Listens until the connection ends or these hints are closed. */
   async #hear(signal: AbortSignal): Promise<void> {
     const client = await this.#options.pool.connect();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ export class PostgresHints implements Hints {
       await ended;
     } finally {
       signal.removeEventListener('abort', end);
-      // It listens, so it is of no use to anybody else.
+      // Closes the connection: it still listens, so no query may reuse it.
       client.release(true);
     }
   }

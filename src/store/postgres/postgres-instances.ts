@@ -6,18 +6,21 @@ import { jsonText } from '../tables/stored-record.ts';
 
 const now = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
-/** The row of one that is gone is taken away by the others after so long, whatever the clock did. */
+/**
+ * How long the row of an instance that is gone stays, in milliseconds. After that the others delete it, even if the
+ * clock was changed.
+ */
 const KEPT_MS = 3_600_000;
 
 const unreachedSchema = jsonText(z.array(z.string()));
 
-/** Words of the instances as rows of an unlogged table: after a crash of the database each says its own again. */
+/** The instances' reports as rows of an unlogged table. After a crash of the database each instance reports again. */
 export class PostgresInstances implements Instances {
   readonly lastsMs: number;
   readonly #db: Kysely<Tables>;
   readonly #id: string;
 
-  /** `id` tells the instances on a database apart. */
+  /** `id` identifies this instance among those on the database. */
   constructor(db: Kysely<Tables>, id: string, lastsMs: number) {
     this.#db = db;
     this.#id = id;

@@ -2,25 +2,31 @@ import { type Kysely, sql } from 'kysely';
 import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../lease.ts';
 import type { Tables } from '../schema.ts';
 
-/** For one that is free but about to be taken, or has a write under way to its end. */
+/**
+ * How soon to ask again for a lease that is free but is being taken, or has a write that is about to end, in
+ * milliseconds.
+ */
 const SHORTLY_MS = 200;
 
-/** What is left of a lease beyond what any lasts: it was set before the database's clock was set back. */
+/**
+ * A lease with more time left than this, beyond its usual length, was set before the database's clock was set back. In
+ * milliseconds.
+ */
 const BEYOND_ANY_LEASE_MS = 60_000;
 
-/** Milliseconds; unlike `now()` it goes on within a transaction, as it must for what may expire meanwhile. */
+/** Milliseconds. Unlike `now()`, this goes on within a transaction: a lease may expire during one. */
 const now = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 /**
- * Leases as rows of the database. A row is never deleted, so its token only rises. Taking one never waits: the row of
- * a stopped owner that is inside a write is skipped until PostgreSQL ends that write.
+ * Leases as rows of the database. A row is never deleted, so its token only rises. Taking a lease never waits. While a
+ * stopped owner is inside a write, its row is skipped until PostgreSQL ends that write.
  */
 export class PostgresLeases implements Leases {
   readonly lastsMs: number;
   readonly #db: Kysely<Tables>;
   readonly #owner: string;
 
-  /** `owner` tells the instances on a database apart. */
+  /** `owner` identifies this instance among those on the database. */
   constructor(db: Kysely<Tables>, owner: string, lastsMs: number) {
     this.#db = db;
     this.#owner = owner;
@@ -35,7 +41,7 @@ export class PostgresLeases implements Leases {
       .executeTakeFirst();
     if (held === undefined) return this.#taken(name, await this.#insert(name), this.lastsMs);
     if (held.owner !== this.#owner && held.left > this.lastsMs + BEYOND_ANY_LEASE_MS) {
-      // An owner that lives renews it meanwhile.
+      // A living owner renews the lease in this time.
       await this.#shorten(name);
       return { kind: 'elsewhere', forMs: this.lastsMs };
     }
@@ -69,8 +75,9 @@ export class PostgresLeases implements Leases {
   }
 
   /**
-   * The fence, as the first statement of a transaction: the row stays locked until its end, so nobody takes the lease
-   * over in between. A condition on a write alone does not do: it let a stale owner commit after a takeover.
+   * Checks the lease as the first statement of a transaction. The row stays locked until the transaction ends, so no
+   * instance can take the lease over in between. A condition on a write alone would not be enough: it let a stale owner
+   * commit after a takeover.
    * @throws LeaseLost unless the lease is held
    */
   async assertHeld(transaction: Kysely<Tables>, lease: Lease): Promise<void> {

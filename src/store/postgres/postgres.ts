@@ -22,21 +22,30 @@ import { PostgresInstances } from './postgres-instances.ts';
 import { PostgresLeases } from './postgres-leases.ts';
 import { PostgresSockets } from './postgres-sockets.ts';
 
-/** One of them hears the other instances. */
+/** Connections of the pool. One of them listens to the other instances. */
 const CONNECTIONS = 11;
-/** For a new connection, and for one that others use. */
+/** How long to wait for a new connection, or for one that others use, in milliseconds. */
 const CONNECT_MS = 5_000;
-/** Far above what any query of the store takes; below what a client waits for an answer. */
+/**
+ * Longest time of a statement, in milliseconds. Far above what any query of the store takes, and below what a client
+ * waits for an answer.
+ */
 const STATEMENT_MS = 5_000;
-/** A body that awaits something else loses its connection after this, and nothing it wrote is kept. */
+/**
+ * A body that leaves its transaction idle for this long, in milliseconds, loses its connection. Nothing that it wrote
+ * is kept.
+ */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** How long what a killed instance did stands still. A stopped one is cut off inside a transaction before that. */
+/**
+ * How long a killed instance's work stands still, in milliseconds. A stopped instance is cut off inside a transaction
+ * before that.
+ */
 const LEASE_MS = 10_000;
-/** The pauses of a start that waits for the server double up to this. */
+/** Longest pause, in milliseconds, while a start waits for the server. The pauses double up to this. */
 const LONGEST_PAUSE_MS = 2_000;
-/** Of each round of writers that collide, one wins. */
+/** How often a colliding write is tried. In each round of colliding writers, one wins. */
 const TRIES = 50;
-/** Any fixed number will do; it is the same for all instances on a database. */
+/** The number of the migration lock, the same for all instances on a database. Any fixed number will do. */
 const MIGRATION_LOCK = 4_716_903;
 
 export interface PostgresStoreOptions {
@@ -54,15 +63,16 @@ export interface PostgresStoreOptions {
   /** How long a lease lasts without renewal, longer than `idleInTransactionMs`; default 10 s. */
   leaseMs?: number;
   /**
-   * Ends an opening that is under way, with its reason, and all connections: whoever waits for the database is told then
-   * and from then on that it does not answer. What was committed stays; whether a commit under way was is not known.
+   * Ends an opening that is under way, with the signal's reason, and ends all connections. From then on, all callers
+   * get the error that the database does not answer. Committed data stays. A commit under way may or may not have been
+   * kept.
    */
   cut?: AbortSignal;
 }
 
 /**
  * Opens the store on PostgreSQL, which several instances may share. Every write body is one transaction that sees one
- * state of the database; when another instance changed what it touches, it runs again from the start.
+ * state of the database. If another instance changed what the body touches, the body runs again from the start.
  * @throws when the server cannot be reached, or the database is of a newer version or sealed with another key
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -96,7 +106,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return compose(whole, new PostgresLeases(whole, instance, leaseMs), instances, hints, sealer);
 }
 
-/** A server that is starting, or starts after its client, is waited for; what it refuses is refused at once. */
+/**
+ * Tries to start until the server answers: it may be starting, or start later. An error from the server itself is
+ * thrown at once.
+ */
 async function patiently(
   start: () => Promise<void>,
   { patienceMs, log, cut }: { patienceMs: number; log: Log; cut: AbortSignal },
@@ -122,7 +135,7 @@ async function patiently(
   }
 }
 
-/** On a connection of its own, because a step of the schema may take longer than any query may. */
+/** Prepares the database on a connection of its own, because a step of the schema may take longer than a query may. */
 async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Promise<void> {
   const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   try {
@@ -141,7 +154,7 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
   }
 }
 
-/** What was brought here from another cluster may count writes that are yet to come here. */
+/** Deletes events that came here from another cluster and have write numbers that this cluster has not reached. */
 async function forgetForeignEvents(db: Kysely<Tables>): Promise<void> {
   await sql`delete from transaction_events where written > pg_current_xact_id()::text::bigint`.execute(db);
 }
@@ -155,11 +168,12 @@ function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
     types: typeParsers,
     ...limits,
   });
-  // A connection may break at any moment, in use or idle, and is replaced; an event that nobody hears ends the process.
+  // A connection may break at any moment, in use or idle, and is then replaced. Without a listener the error event
+  // would end the process.
   let lostAt = Number.NEGATIVE_INFINITY;
   pool.on('connect', (client) => {
     client.on('error', (error) => {
-      // They go together when the server does: one line says it.
+      // All connections break together when the server goes, so only one line is a warning.
       const isFirst = performance.now() - lostAt > CONNECT_MS;
       lostAt = performance.now();
       log[isFirst ? 'warn' : 'debug']({ reason: reasonOf(error) }, 'a database connection was lost');
@@ -177,7 +191,7 @@ function compose(
   sealer: Sealer | undefined,
 ): Store {
   const guard = new BodyGuard();
-  // Within a transaction this is its beginning, outside one the moment of the query.
+  // Within a transaction this is the transaction's beginning, outside one the moment of the query.
   const now = () => sql<number>`floor(extract(epoch from transaction_timestamp()) * 1000)::bigint`;
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
@@ -238,8 +252,8 @@ function compose(
 }
 
 /**
- * Where the tables are: `pg_restore` makes new ones, a copied database has another number, and each cluster has a number
- * of its own, which some providers do not show.
+ * Identifies the place of the tables by three numbers. `pg_restore` makes tables with new numbers, a copied database
+ * has another number, and each cluster has a number of its own, which some providers do not show.
  */
 async function placeOf(db: Kysely<Tables>): Promise<string> {
   const cluster = await sql<{ id: string }>`select system_identifier::text as id from pg_control_system()`
@@ -266,7 +280,7 @@ async function againOnCollision<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same, with rejections that are {@link toldToCaller}. */
+/** Wraps an object so that its methods reject with {@link toldToCaller} errors. */
 function tellingTrouble<T extends object>(target: T): T {
   return new Proxy(target, {
     get(_, name) {

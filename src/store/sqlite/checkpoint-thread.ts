@@ -1,4 +1,4 @@
-/** The entry of the thread that makes checkpoints: one job at a time, each with one answer. */
+/** Entry of the thread that makes checkpoints. It runs one job at a time and sends one answer for each. */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   type CheckpointAnswer,

@@ -1,30 +1,33 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** `copy` may run while others write; `finish` ends what it began, while nobody does. */
+/** `copy` may run during writes. `finish` completes the checkpoint and runs only while no write is under way. */
 export type CheckpointJob = 'copy' | 'finish';
 
-/** What the main side says to the thread. */
+/** Messages from the main thread to this thread. */
 export type CheckpointOrder = CheckpointJob | 'end';
 
 /** Why a job could not be done. */
 export interface CheckpointFailure {
   failure: string;
-  /** Whether what it wrote may never reach the disk, although another try would be called a success. */
+  /** Whether its writes may never reach the disk, even if another try reports success. */
   isForGood: boolean;
 }
 
-/** What the thread says to each job: how many pages are in the log now, or why it could not be done. */
+/** The thread's answer to each job: the number of pages now in the log, or why the job failed. */
 export type CheckpointAnswer = { pages: number } | CheckpointFailure;
 
 /** SQLITE_IOERR_FSYNC, https://sqlite.org/rescode.html#ioerr_fsync */
 const FLUSH_FAILED = 1034;
 
-/** A log that has become larger, while a reader of another process held it back, is cut to this when it begins anew. */
+/**
+ * The size to which a larger log is cut when it begins anew. A reader of another process can make the log grow by
+ * holding it back.
+ */
 const LOG_BYTES_KEPT = 16 * 1024 * 1024;
 
 /**
- * Brings what lies in the write-ahead log into the database file, on a connection of its own. Never waits for readers:
- * what one of them still needs stays in the log, and is left for another time.
+ * Copies the write-ahead log into the database file, on a connection of its own. Never waits for readers: pages that a
+ * reader still needs stay in the log until a later checkpoint.
  */
 export class Checkpointer {
   readonly #database: DatabaseSync;
@@ -53,8 +56,8 @@ export class Checkpointer {
   }
 
   /**
-   * Who writes first after everything is copied begins the log at its start, and flushes its new header on the spot:
-   * better here than on the main loop. This write changes nothing.
+   * Makes a write that changes nothing. The first write after everything is copied begins the log at its start and
+   * flushes the new header at once. Here that flush does not block the main loop.
    */
   #beginAnew(): void {
     const version = Number(this.#database.prepare('pragma user_version').get()?.['user_version']);
@@ -62,7 +65,7 @@ export class Checkpointer {
   }
 }
 
-/** What there is to say about an error of {@link Checkpointer.run}. */
+/** Describes an error of {@link Checkpointer.run}. */
 export function checkpointFailure(cause: unknown): CheckpointFailure {
   if (!(cause instanceof Error)) return { failure: String(cause), isForGood: false };
   return { failure: cause.message, isForGood: 'errcode' in cause && cause.errcode === FLUSH_FAILED };

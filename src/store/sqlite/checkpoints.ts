@@ -3,33 +3,33 @@ import { Worker } from 'node:worker_threads';
 import type { Log } from '../../observability/log.ts';
 import type { CheckpointAnswer, CheckpointJob, CheckpointOrder } from './checkpointer.ts';
 
-/** By how many pages the log grows between two checkpoints: what SQLite does by itself. */
+/** How many pages the log grows between two checkpoints: SQLite's own default. */
 const PAGES_BETWEEN = 1000;
 
-/** After so many the writing waits for the copying, where the disk is slower at one than at the other. */
+/** Beyond so many pages, writing waits for copying: the disk may be slower at copying. */
 const PAGES_AHEAD = 4 * PAGES_BETWEEN;
 
-/** So many are there after a checkpoint only when somebody else reads: 64 MiB. */
+/** So many pages remain after a checkpoint only when another process reads: 64 MiB. */
 const PAGES_HELD_BACK = 16 * PAGES_BETWEEN;
 
-/** Starts the thread for a database; tests start another one. */
+/** Starts the thread for a database. Tests start another one. */
 export type StartCheckpointThread = (path: string) => Worker;
 
 /**
- * Keeps the write-ahead log small without holding up the main loop. The copying goes on beside the writing; its end,
- * which lets the log begin anew, comes between two transactions. What fails is tried again when the log has grown further:
- * it costs space and nothing that was written. Only a flush that fails is not: what had been copied may be lost, and the
- * next flush be called a success, after which the log would be given up that still has it.
+ * Keeps the write-ahead log small without blocking the main loop. Copying runs in parallel with writing. The end of a
+ * checkpoint, which lets the log begin anew, runs between two transactions. A failed job is tried again when the log
+ * has grown further: the failure costs space, but no data. Only a failed flush is not tried again: the copied pages may
+ * be lost, and the next flush may report success. Then SQLite would give up the log, which still has those pages.
  */
 export class Checkpoints {
   readonly #path: string;
   readonly #log: Log;
   readonly #start: StartCheckpointThread;
   #thread: CheckpointThread | undefined;
-  /** Until its end was made, or it failed. */
+  /** Set while a checkpoint is under way: until it is finished or has failed. */
   #copying: Promise<void> | undefined;
   #isCopied = false;
-  /** What the log has at present, and what it had after the last checkpoint. */
+  /** Pages in the log now, and after the last checkpoint. */
   #pages = 0;
   #pagesThen = 0;
   #isHeldBack = false;
@@ -42,14 +42,14 @@ export class Checkpoints {
     this.#start = start;
   }
 
-  /** Why the database file is not to be trusted until a restart brings what the log has into it anew; else undefined. */
+  /** Why the database file cannot be trusted, else undefined. A restart repairs it by copying the log into it anew. */
   get failure(): unknown {
     return this.#failure;
   }
 
   /**
-   * To be told after a commit; begins a checkpoint when it is time. Never fails.
-   * @param pages how many are in the log
+   * Call it after a commit. Begins a checkpoint when the log has grown enough. Never fails.
+   * @param pages returns the number of pages in the log
    */
   grown(pages: () => number): void {
     if (this.#closed || this.#failure !== undefined) return;
@@ -59,14 +59,14 @@ export class Checkpoints {
       this.#missed(error);
       return;
     }
-    // Somebody has begun the log anew.
+    // The log was begun anew.
     if (this.#pages < this.#pagesThen) this.#pagesThen = 0;
     if (this.#copying === undefined && this.#growth() >= PAGES_BETWEEN) this.#copying = this.#copy();
   }
 
   /**
-   * To be awaited before a transaction: ends a checkpoint that has come that far. Otherwise that transaction would begin
-   * the log anew, and flush the new beginning on the main loop. Never fails.
+   * Await it before a transaction. Finishes a checkpoint whose copying is done. Otherwise the transaction would begin
+   * the log anew, and flush its new header on the main loop. Never fails.
    */
   async settled(): Promise<void> {
     if (this.#growth() >= PAGES_AHEAD) await this.#copying;
@@ -81,13 +81,13 @@ export class Checkpoints {
     if (!this.#isCopied) this.#copying = undefined;
   }
 
-  /** Lets a job that runs come to its end, and ends the thread. Safe to call twice. */
+  /** Waits for a running job and ends the thread. Safe to call twice. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#thread?.end();
   }
 
-  /** True when it was done. */
+  /** Runs a job. Returns true when it succeeded. */
   async #run(job: CheckpointJob): Promise<boolean> {
     try {
       if (this.#thread === undefined || this.#thread.isLost) {
@@ -101,7 +101,7 @@ export class Checkpoints {
     }
   }
 
-  /** Says once that the log has grown long, and again when it was short meanwhile. */
+  /** Warns once when the log has grown long, and again only after it was short in between. */
   #lookAtLength(): void {
     const isHeldBack = this.#pagesThen >= PAGES_HELD_BACK;
     if (isHeldBack && !this.#isHeldBack) {
@@ -128,10 +128,13 @@ export class Checkpoints {
   }
 }
 
-/** After it nobody knows what the database file has. */
+/** A flush failed: the content of the database file is unknown. */
 class FlushFailed extends Error {}
 
-/** The thread as this side holds it: one job at a time. It keeps a process alive only while it works. */
+/**
+ * The main side's handle of the thread. It runs one job at a time. The thread keeps the process alive only during a
+ * job.
+ */
 class CheckpointThread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
@@ -194,7 +197,7 @@ class CheckpointThread {
 export function startCheckpointThread(path: string): Worker {
   return new Worker(join(import.meta.dirname, 'checkpoint-thread.ts'), {
     workerData: path,
-    // Options that the process was started with need not suit a thread.
+    // The process's own options may not suit a thread.
     execArgv: [],
   });
 }

@@ -6,9 +6,9 @@ import type { WalFile } from './wal-file.ts';
 import type { GroupTransactions } from './writer-queue.ts';
 
 export interface DurableCommitsParts {
-  /** The one connection that writes, in WAL mode; nothing else commits on it. */
+  /** The one connection that writes, in WAL mode. Nothing else commits on it. */
   writing: DatabaseSync;
-  /** The one that everybody reads on. */
+  /** The one connection on which all reads run. */
   reading: DatabaseSync;
   wal: WalFile;
   checkpoints: Checkpoints;
@@ -16,14 +16,14 @@ export interface DurableCommitsParts {
 }
 
 /**
- * Commits without holding up the main loop for the disk: SQLite writes the commit into its log and flushes nothing,
- * and the flush happens elsewhere. Until it has happened, those who read are held where they were, so nobody acts on
- * what a power cut could still take back.
+ * Commits without blocking the main loop for the disk. SQLite writes the commit into its log without a flush; the flush
+ * runs on another thread. Until the flush is done, readers keep their old snapshot. So no code acts on data that a
+ * power cut could still take back.
  *
- * A flush that fails is for good: the kernel may have dropped what it could not write and call the next flush a success
- * (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020). Then nothing is written any more,
- * and readers stay where they are. A start brings what the log still says into the database file anew. A checkpoint
- * whose flush fails is no different.
+ * A failed flush is final: the kernel may have dropped what it could not write and report the next flush as a success
+ * (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020). After it nothing is written any
+ * more, and readers keep their snapshot. The next start writes the log's content into the database file anew. The same
+ * holds for a checkpoint whose flush fails.
  */
 export class DurableCommits implements GroupTransactions {
   readonly #writing: DatabaseSync;
@@ -49,7 +49,7 @@ export class DurableCommits implements GroupTransactions {
     this.#look = reading.prepare('select 1 from sqlite_schema limit 1');
   }
 
-  /** False once a flush has failed: from then on the log must be left as it is. */
+  /** False once a flush has failed. From then on the log must not be changed. */
   get isIntact(): boolean {
     return this.#cause() === undefined;
   }
@@ -72,7 +72,7 @@ export class DurableCommits implements GroupTransactions {
   }
 
   async commit(): Promise<void> {
-    // All that was there before is on disk.
+    // Nothing was changed, and everything written before is on disk.
     if (this.#totalChanges() === this.#changesBefore) {
       this.#writing.exec('commit');
       return;
@@ -95,11 +95,12 @@ export class DurableCommits implements GroupTransactions {
     try {
       if (this.#writing.isOpen && this.#writing.isTransaction) this.#writing.exec('rollback');
     } catch {
-      // The transaction stays open, so every later group fails and tries this again: nothing is kept by accident.
+      // The transaction stays open, so every later group fails and tries the rollback again. Nothing is kept by
+      // accident.
     }
   }
 
-  /** When nothing is under way any more. Safe to call twice. */
+  /** Call it when no write is under way. Safe to call twice. */
   async close(): Promise<void> {
     await this.#checkpoints.close();
     this.#wal.close();
@@ -120,7 +121,7 @@ export class DurableCommits implements GroupTransactions {
     return this.#failure ?? this.#checkpoints.failure;
   }
 
-  /** From now on readers see what is committed. */
+  /** Ends the readers' snapshot, so that they see the committed state. */
   #letGo(): void {
     this.#reading.exec('commit');
   }

@@ -4,22 +4,22 @@ import { open, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
-/** What a data folder knows of the database, so that a copy from before can be told from it. */
+/** The data folder's own record of the database. An earlier copy of the database can be detected with it. */
 export interface KnownHistory {
   /** The id of the folder. */
   folder: string;
   epoch: string;
-  /** How far the folder's instance had come. */
+  /** The last count that the folder's instance reached. */
   count: number;
 }
 
 /** Keeps {@link KnownHistory} outside the database. */
 export interface FolderMemory {
-  /** Absent in a folder that was never used with a database. */
+  /** Undefined in a folder that was never used with a database. */
   readonly known: KnownHistory | undefined;
   /** The id of the folder: its own, or a new one. */
   readonly folder: string;
-  /** Resolves once it is on disk. */
+  /** Stores the record. Resolves once it is on disk. */
   keep(known: KnownHistory): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function openFolderMemory(dataDir: string): FolderMemory {
       } finally {
         await file.close();
       }
-      // As a whole or not at all.
+      // Replaces the file whole or not at all.
       await rename(draft, path);
     },
   };

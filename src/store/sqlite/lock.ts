@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The right to use a data folder, held until it is released or the process ends, however it ends. */
+/** The right to use a data folder. It is held until it is released or the process ends, however the process ends. */
 export interface DataDirLock {
   /** Safe to call twice. */
   release(): void;
@@ -12,10 +12,10 @@ export interface DataDirLock {
 const BUSY = 5;
 
 /**
- * Takes a data folder for this process, and makes it when it is not there. The lock is one of SQLite's own on
- * `lock.db`, so the kernel takes it back from a process that was killed. Nothing else may open that file: closing any
+ * Locks a data folder for this process, and makes the folder if it does not exist. The lock is SQLite's own, on
+ * `lock.db`, so the kernel releases it when the process is killed. No other code may open that file: closing any
  * descriptor of it would drop the lock (https://sqlite.org/howtocorrupt.html, section 2.2).
- * @throws at once when another process has it
+ * @throws at once when another process holds the lock
  */
 export function lockDataDir(dataDir: string): DataDirLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -34,13 +34,13 @@ export function lockDataDir(dataDir: string): DataDirLock {
     process.off('exit', release);
     if (database.isOpen) database.close();
   };
-  // Somebody has to hold on to the connection: collected as garbage, it would take the lock with it.
+  // Keeps a reference to the connection: if it were collected as garbage, the lock would be lost.
   process.once('exit', release);
   return { release };
 }
 
-/** Whether an error of SQLite says that another process has what it takes. */
+/** Whether an error of SQLite means that another process holds a lock that is needed. */
 export function isBusy(cause: unknown): boolean {
-  // The low byte is the code, the others say which kind of it.
+  // The low byte is the error code; the other bytes are its subtype.
   return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === BUSY;
 }

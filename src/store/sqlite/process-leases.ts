@@ -1,8 +1,8 @@
 import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../lease.ts';
 
 /**
- * The leases of a store that one process has for itself (`lock.ts`): always free, never expired. Tokens still count,
- * so that who was replaced within the process is refused as it would be between processes.
+ * The leases of a store that only one process uses (`lock.ts`): always free, never expired. Tokens still rise. So a
+ * holder that was replaced within the process is refused, as it would be between processes.
  */
 export class ProcessLeases implements Leases {
   readonly lastsMs = Number.POSITIVE_INFINITY;

@@ -12,12 +12,12 @@ import {
 } from 'kysely';
 import { bindable } from '../bindable.ts';
 
-/** Distinct statements of the queries, with room for lists of different lengths. */
+/** How many prepared statements are kept: all distinct ones, with room for lists of different lengths. */
 const STATEMENTS_KEPT = 256;
 
 /**
- * Kysely over one open connection of `node:sqlite`, which the caller opens and closes.
- * @param statements of that connection, where others make queries on it beside Kysely
+ * A Kysely dialect over one open connection of `node:sqlite`. The caller opens and closes the connection.
+ * @param statements the connection's statements, if other code also makes queries on it
  */
 export function sqliteDialect(database: DatabaseSync, statements = new SqliteStatements(database)): Dialect {
   return {
@@ -43,7 +43,7 @@ class SqliteDriver implements Driver {
     return this.#connection;
   }
 
-  /** Immediate: a transaction that reads first and writes later would otherwise fail half-way. */
+  /** Uses `immediate`: otherwise a transaction that reads first and writes later could fail half-way. */
   async beginTransaction(): Promise<void> {
     this.#database.exec('begin immediate');
   }
@@ -82,7 +82,7 @@ const CHANGES_SCHEMA = /^\s*(?:alter|create|drop)\b/i;
 
 interface PreparedStatement {
   statement: StatementSync;
-  /** None when it answers no rows. */
+  /** Empty when the statement returns no rows. */
   columns: readonly string[];
   changesSchema: boolean;
 }
@@ -99,10 +99,10 @@ export class SqliteStatements {
 
   run<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): QueryResult<Row> {
     const { statement, columns, changesSchema } = this.#prepare(sql);
-    // What was prepared before may have other columns after this.
+    // Statements that were prepared before may have other columns after this.
     if (changesSchema) this.#statements.clear();
     const values = parameters.map(bindable);
-    // The caller parses the rows; until then they are what the query says.
+    // The caller parses the rows. Until then their type is what the query declares.
     if (columns.length > 0) return { rows: rowsOf(statement.all(...values), columns) as Row[] };
     const { changes } = statement.run(...values);
     return { numAffectedRows: BigInt(changes), rows: [] };
@@ -126,7 +126,10 @@ export class SqliteStatements {
   }
 }
 
-/** Rows from their values: the objects that `node:sqlite` makes have no shape, and all who read them are slow. */
+/**
+ * Makes row objects from arrays of values. The row objects of `node:sqlite` have no shape that V8 can use, so all code
+ * that reads them is slow.
+ */
 function rowsOf(rows: readonly unknown[], columns: readonly string[]): object[] {
   return (rows as readonly (readonly unknown[])[]).map((values) => {
     const row: Record<string, unknown> = {};

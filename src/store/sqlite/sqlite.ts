@@ -21,11 +21,11 @@ import { SqliteStatements, sqliteDialect } from './sqlite-dialect.ts';
 import { openWalFile, type WalFile } from './wal-file.ts';
 import { WriterQueue } from './writer-queue.ts';
 
-/** How long a statement waits for another process, such as a backup; the event loop waits with it. */
+/** How long a statement waits for another process, such as a backup, in milliseconds. It blocks the event loop. */
 const BUSY_MS = 1000;
 
 export interface SqliteStoreOptions {
-  /** The database file; made when it is not there. The folder is, and its lock (`lock.ts`) is held. */
+  /** The database file, made if it does not exist. Its folder must exist, and the folder's lock (`lock.ts`) be held. */
   path: string;
   log: Log;
   clock: Clock;
@@ -45,7 +45,7 @@ interface Parts {
 }
 
 /**
- * Opens the embedded store: one connection writes, one reads, so that a read never waits for a write.
+ * Opens the embedded store. One connection writes and another reads, so a read never waits for a write.
  * @throws when the file is no database, is damaged, is of a newer version, or was sealed with another key
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -80,7 +80,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
   const queue = new WriterQueue(writing, commits, guard, clock);
   const over = (database: DatabaseSync, place: QueryPlace, now: () => number): Connection => {
     const statements = new SqliteStatements(database);
-    // As a function it is no value of a query that is compiled once. Within a statement it stands still.
+    // A function, so that a compiled query does not fix its value. Within a statement its value does not change.
     database.function('now_ms', { deterministic: true }, () => BigInt(now()));
     return {
       db: new Kysely<Tables>({ dialect: sqliteDialect(database, statements), plugins: [guard[place]] }),
@@ -117,7 +117,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
     instances: null,
     hints: noHints,
     async now() {
-      // Whoever wants to know how the store is asks for its time.
+      // Callers that check whether the store works ask for its time, so this fails after a disk failure.
       commits.assertIntact();
       return clock.now();
     },
@@ -126,8 +126,8 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
       guard.close();
       await queue.drained();
       await commits.close();
-      // The last that can write makes a checkpoint and gives up the log. On a disk that failed nobody may: there the last
-      // is one that only reads.
+      // The last connection to close makes a checkpoint and deletes the log, if it can write. After a disk failure that
+      // must not happen: the last connection is then the one that only reads.
       for (const database of commits.isIntact ? [reading, writing] : [writing, reading]) {
         if (database.isOpen) database.close();
       }
@@ -139,8 +139,8 @@ function openForWriting(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
   try {
     database.exec('pragma journal_mode = wal; pragma synchronous = full');
-    // What a crash has left in the log may be in memory only, or on a disk that failed: it is written anew before
-    // anybody reads it.
+    // After a crash, the log's content may be in memory only, or on a disk that failed. Writes it to the database file
+    // before anybody reads it.
     database.exec('pragma wal_checkpoint(passive)');
     return database;
   } catch (cause) {

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 
 const flushData = promisify(fdatasync);
 
-/** The write-ahead log of an open SQLite file, as whoever wants it on disk sees it. */
+/** The write-ahead log of an open SQLite file, for flushing it to disk. */
 export interface WalFile {
-  /** Resolves once everything that was written to it before is on disk; the main loop does not wait. */
+  /** Resolves once everything written to the log before is on disk. Does not block the main loop. */
   flush(): Promise<void>;
   /** Safe to call twice. */
   close(): void;
@@ -25,7 +25,7 @@ export function openWalFile(path: string): WalFile {
   let isOpen = true;
   return {
     async flush() {
-      // Its number may be another file's by now.
+      // The descriptor's number may belong to another file by now.
       if (!isOpen) throw new Error('The log of the database is closed');
       await flushData(file);
     },

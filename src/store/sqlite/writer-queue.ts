@@ -3,32 +3,32 @@ import type { Clock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { BodyGuard } from '../body-guard.ts';
 
-/** How long bodies join one commit, in milliseconds; then the event loop has its turn. */
+/** How long bodies may join one commit, in milliseconds. Then the event loop has its turn. */
 const GROUP_MS = 5;
 
-/** The transactions that groups of bodies are. */
+/** The transactions in which groups of bodies run. */
 export interface GroupTransactions {
-  /** Awaited before each. Never fails. */
+  /** Awaited before each transaction. Never fails. */
   ready(): Promise<void>;
   /** @throws when nothing can be written */
   begin(): void;
-  /** Resolves once what was written since the beginning is on disk; nobody else sees it before. */
+  /** Resolves once everything written since `begin` is on disk. Readers do not see it before. */
   commit(): Promise<void>;
-  /** Takes back what was not committed, if there is a transaction. Never fails. */
+  /** Rolls back the open transaction, if there is one. Never fails. */
   undo(): void;
 }
 
 interface Job {
-  /** Runs the body and tells how to report its end; what it reports is true only after the commit. */
+  /** Runs the body and returns how to report its end. The report is true only after the commit. */
   run(): Promise<{ kept: boolean; report: () => void }>;
   fail(cause: unknown): void;
 }
 
 /**
- * Runs write bodies one after the other on the one writing connection of SQLite, many per commit, because a commit
- * costs a flush to disk; what comes while one is made shares the next. A body that throws is undone alone. All it may
- * await is its writer, whose promises need no turn of the event loop; one that is still unfinished after a turn has
- * broken that rule, and is undone too.
+ * Runs write bodies one after another on SQLite's one writing connection, many per commit, because a commit costs a
+ * flush to disk. Bodies that arrive during a commit share the next one. A body that throws is undone alone. A body may
+ * await only its writer, whose promises need no turn of the event loop. A body that is unfinished after a turn has
+ * broken this rule and is undone too.
  */
 export class WriterQueue {
   readonly #database: DatabaseSync;
@@ -39,7 +39,7 @@ export class WriterQueue {
   #working = false;
   #whenIdle: (() => void)[] = [];
 
-  /** @param transactions of the database; whoever gives them does nothing else with it meanwhile */
+  /** @param transactions transactions of the database; nothing else may use them while the queue runs */
   constructor(database: DatabaseSync, transactions: GroupTransactions, guard: BodyGuard, clock: Clock) {
     this.#database = database;
     this.#transactions = transactions;
@@ -47,7 +47,7 @@ export class WriterQueue {
     this.#clock = clock;
   }
 
-  /** Resolves or rejects with the body's end, once that is on disk. */
+  /** Resolves or rejects as the body did, once its writes are on disk. */
   run<T>(body: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({
@@ -65,12 +65,12 @@ export class WriterQueue {
     });
   }
 
-  /** Resolves when everything that was asked for has ended. */
+  /** Resolves when all bodies in the queue have ended. */
   async drained(): Promise<void> {
     if (this.#working) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Not at once: what else arrives in this turn of the loop shares the commit. */
+  /** Starts in the next turn of the loop: bodies that arrive in this turn share the commit. */
   #start(): void {
     if (this.#working) return;
     this.#working = true;
@@ -107,11 +107,11 @@ export class WriterQueue {
       this.#jobs.splice(0, taken);
       for (const report of reports) report();
     } catch (cause) {
-      // The commit failed, or SQLite gave the whole transaction up (disk full, I/O error): nothing of it is stored,
+      // The commit failed, or SQLite rolled the whole transaction back (disk full, I/O error). Nothing of it is stored,
       // unless the cause says otherwise.
       this.#transactions.undo();
       const error = cause instanceof AppError ? cause : unwritable(cause);
-      // When there was not even a beginning, those that wait would wait for the same.
+      // If even `begin` failed, the waiting bodies would fail too.
       for (const job of this.#jobs.splice(0, taken === 0 ? this.#jobs.length : taken)) job.fail(error);
     }
   }

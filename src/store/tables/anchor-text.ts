@@ -5,13 +5,13 @@ import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
 const SEQUENCE = 'sequence:';
 const TEXT = 'text:';
 
-/** An anchor as a column holds it, equal where anchors conflict; null for one that is nothing. */
+/** Returns an anchor as column text. Conflicting anchors have equal texts. Null for an anchor of kind none. */
 export function anchorText(anchor: Anchor): string | null {
   if (anchor.kind === 'sequence') return SEQUENCE + sequenceText(anchor.sequence);
   return anchor.kind === 'text' ? TEXT + anchor.text : null;
 }
 
-/** The way back from {@link anchorText}. */
+/** Reads the text of {@link anchorText} back into an anchor. */
 export const anchorTextSchema = z
   .string()
   .nullable()

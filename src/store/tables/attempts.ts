@@ -16,7 +16,7 @@ import {
   timestampSchema,
 } from './stored-record.ts';
 
-/** Both databases bound the parameters of a statement (32,766 and 65,535). */
+/** Both databases limit the parameters of a statement (32,766 and 65,535). */
 const IDS_PER_QUERY = 1000;
 
 const rowSchema = z
@@ -57,7 +57,7 @@ function fromRow(row: AttemptTable): Attempt {
   return readRecord(rowSchema, 'attempts', `${row.transaction_id}/${row.ordinal}`, row);
 }
 
-/** The attempts of several transactions, those of each by ordinal. */
+/** Returns the attempts of several transactions. Those of each transaction are ordered by ordinal. */
 export async function attemptsOf(db: Kysely<Tables>, transactionIds: readonly string[]): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   for (let start = 0; start < transactionIds.length; start += IDS_PER_QUERY) {
@@ -101,7 +101,7 @@ export function attemptWrites(
     ({ at, by }: { at: Timestamp; by: string | null }, transactionId: string, ordinal: number) =>
       db
         .updateTable('attempts')
-        // What counts is the first time.
+        // Only the first call sets these columns.
         .set((on) => ({
           accepted_at: on.fn.coalesce('accepted_at', on.val(at)),
           accepted_by: on.case().when('accepted_at', 'is', null).then(by).else(on.ref('accepted_by')).end(),

@@ -7,7 +7,7 @@ import type { Tables } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { readRecord, timestampSchema } from './stored-record.ts';
 
-/** How many entries one look passes over at most, so that a filter that few pass costs the same as one that all do. */
+/** Most entries that one query passes over. So a filter that few entries pass costs the same as one that all pass. */
 const LONGEST_LOOK = 1_000;
 
 const SHOWN = [
@@ -59,9 +59,9 @@ const rowSchema = z
 
 type OfNotification = SelectQueryBuilder<Tables, 'outbox', object>;
 
-/** Reads of the table `outbox` for who looks at it. */
+/** Reads of the table `outbox` for clients that view deliveries. */
 export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | 'delivery'> {
-  /** What an index leads to: the dead and the waiting are few among the others. */
+  /** The part of the filter that an index finds: few entries are dead or waiting. */
   function indexed(notificationId: string, state: DeliveryFilter['state']): OfNotification {
     const all = db.selectFrom('outbox').where('notification_id', '=', notificationId);
     if (state === 'dead') return all.where('ending', '=', sql.lit('dead'));
@@ -103,7 +103,7 @@ export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | '
   };
 }
 
-/** Writes of the table `outbox` for who looks at it. */
+/** Writes of the table `outbox` for clients that view deliveries. */
 export function deliveryWrites({ db, now }: Connection): Pick<Writer, 'redeliver'> {
   return {
     async redeliver(notificationId, id) {

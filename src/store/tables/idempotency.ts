@@ -9,7 +9,7 @@ import type { Reader, Writer } from '../store.ts';
 import { KeptBytes } from './kept-bytes.ts';
 import { anyJsonSchema, DuplicateRecord, jsonText, readRecord, storableText } from './stored-record.ts';
 
-/** Both databases bound the parameters of a statement. */
+/** Both databases limit the parameters of a statement. */
 const IDS_PER_QUERY = 1000;
 
 const effectSchema = z.object({
@@ -64,7 +64,7 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
   const { db, now, hasOtherWriters = false } = connection;
   const keptBytes = new KeptBytes(connection);
 
-  /** Sees to it that no further run takes the claim before the commit. */
+  /** Makes sure that no other run takes the claim before the commit. */
   async function holdClaim({ id, token }: Claim, hasEffect: boolean): Promise<void> {
     const mine = db
       .selectFrom('idempotency_keys')
@@ -72,7 +72,7 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
       .where('id', '=', id)
       .where('token', '=', token);
     const row = await mine.executeTakeFirst();
-    // A further run, or one that has forgotten the key, would not find what this one does.
+    // Another run has taken the claim, or the key was forgotten: that run would not find the effects of this one.
     if (row === undefined) throw new AppError('IDEMPOTENCY_RUNNING', {}, { retryAfterSeconds: 1 });
     if (hasEffect && row.has_effects === 0) {
       await db.updateTable('idempotency_keys').set({ has_effects: 1 }).where('id', '=', id).execute();
@@ -89,7 +89,7 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
       .execute();
   }
 
-  /** The JSON of an outcome, if there is room for it: what is not kept is not known to a further run. */
+  /** The JSON of an outcome, or null if there is no room for it. A later run then does not know the outcome. */
   async function kept(claimId: string, outcome: Json | undefined, quotaBytes?: number): Promise<string | null> {
     if (outcome === undefined) return null;
     const text = JSON.stringify(outcome);
@@ -114,7 +114,7 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
             ...{ id, scope, key, fingerprint, state: 'running', owner, token: 1, expires_at: later(forMs) },
             ...{ has_effects: 0, created_at: now(), status: null, body: null },
           })
-          // Of two instances that insert at once, PostgreSQL makes one collide with the other and run again.
+          // If two instances insert at once, PostgreSQL makes one of them collide with the other and run again.
           .onConflict((on) => on.doNothing())
           .executeTakeFirstOrThrow();
         if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('idempotency_keys', id);
@@ -157,7 +157,7 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
       const answered = await update.returning(['scope', 'kept']).executeTakeFirst();
       if (answered === undefined) return false;
       if (answered.kept > 0) {
-        // No run asks any more what the effects came to; what they made is named as long as the key lives.
+        // No later run needs the results of the effects. Effects with a transaction stay as long as the key.
         await db.deleteFrom('effects').where('claim_id', '=', id).where('transaction_id', 'is', null).execute();
         await db.updateTable('idempotency_keys').set({ kept: 0 }).where('id', '=', id).execute();
         await keptBytes.giveBack(answered.scope, answered.kept);
@@ -178,7 +178,7 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
         .returning('has_effects')
         .executeTakeFirst();
       if (left === undefined || left.has_effects === 1) return;
-      // None of these is large enough to be counted.
+      // No outcome of these effects is large enough to be counted in `kept_bytes`.
       await db.deleteFrom('effects').where('claim_id', '=', id).execute();
       await db.deleteFrom('idempotency_keys').where('id', '=', id).execute();
     },

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Connection } from '../connection.ts';
 
-/** What is not larger than this is not counted: how many requests there may be bounds it. */
+/** Texts up to this size are not counted: the number of requests already limits them. */
 export const COUNTED_BEYOND_BYTES = 4096;
-/** What large answers and outcomes of one scope may come to. */
+/** Most bytes that the large answers and outcomes of one scope may take. */
 export const QUOTA_BYTES = 268_435_456;
-/** Answers that give way in one query. */
+/** How many answers one query removes to make room. */
 const EVICTED_AT_ONCE = 20;
 
-/** How much is kept of the answers and outcomes of each scope. */
+/** Counts the bytes of the kept answers and outcomes of each scope. */
 export class KeptBytes {
   readonly #db: Connection['db'];
 
@@ -16,7 +16,10 @@ export class KeptBytes {
     this.#db = db;
   }
 
-  /** Counts a text that is to be kept under a claim; false when there is no room, also after the oldest answers went. */
+  /**
+   * Counts a text to be kept under a claim. Makes room by removing the oldest answers. False when there is still no
+   * room.
+   */
   async take(claimId: string, text: string, quota = QUOTA_BYTES): Promise<boolean> {
     const bytes = Buffer.byteLength(text);
     if (bytes <= COUNTED_BEYOND_BYTES) return true;
@@ -41,7 +44,7 @@ export class KeptBytes {
     return true;
   }
 
-  /** Counts a scope's keys no more, of which this much was kept. */
+  /** Subtracts the bytes of keys that a scope no longer keeps. */
   async giveBack(scope: string, bytes: number): Promise<void> {
     if (bytes > 0) await this.#add(scope, -bytes);
   }
@@ -51,7 +54,7 @@ export class KeptBytes {
       .selectFrom('idempotency_keys')
       .select(['id', 'kept'])
       .where('scope', '=', scope)
-      // Written out, as in the index.
+      // Literals, as in the index: otherwise the index is not used.
       .where('kept', '>', sql.lit(0))
       .where('state', '=', sql.lit('answered'))
       .orderBy('created_at')

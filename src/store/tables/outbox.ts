@@ -6,7 +6,10 @@ import type { OutboxTable } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { DuplicateRecord, readRecord, storableText, timestampSchema } from './stored-record.ts';
 
-/** Longer than any pause between two tries. A try further away was set before the clock was set back: it is due. */
+/**
+ * Longer than any pause between two tries, in milliseconds. A try further away was set before the clock was set back,
+ * so it is due.
+ */
 const BEYOND_ANY_PAUSE_MS = 1_200_000;
 
 const rowSchema = z
@@ -45,7 +48,8 @@ function fromRow(row: Selectable<OutboxTable>): WebhookEvent {
 export function outboxReads({ db }: Connection): Pick<Reader, 'dueNotifications' | 'nextEventAt' | 'waitingEvents'> {
   return {
     async dueNotifications(now) {
-      // From one to the next along the index: they are few, and a backlog of one must not make this slow.
+      // Steps from one notification to the next along the index. Notifications are few, and a backlog of one must not
+      // slow this query.
       const rows = await db
         .withRecursive('waiting', (from) =>
           from
@@ -189,7 +193,7 @@ export function outboxWrites({
         .where('ended_at', 'is', null)
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) return false;
-      // Those behind it would be found due and passed over again and again.
+      // Otherwise the later events of the subject would be found due and skipped again and again.
       await db
         .updateTable('outbox')
         .set({ next_try_at: nextTryAt })

@@ -3,7 +3,7 @@ import { FINAL_STATUSES } from '../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../connection.ts';
 import type { Writer } from '../store.ts';
 
-/** Deletes what has ended long ago and no idempotency key names. */
+/** Deletes transactions that ended long ago, unless an idempotency key names them. */
 export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactions'> {
   return {
     async pruneTransactions(before, limit) {
@@ -12,7 +12,7 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
         .select('id')
         .where('ended_at', '<', before)
         .where('status', 'in', FINAL_STATUSES)
-        // Written out, as in the index.
+        // A literal, as in the index: otherwise the index is not used.
         .where('pins', '=', sql.lit(0))
         .orderBy('ended_at')
         .limit(limit)

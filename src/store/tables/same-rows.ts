@@ -1,15 +1,15 @@
-/** How many records are remembered; the ones that were read least lately are forgotten first. */
+/** How many records are remembered. The least recently read are forgotten first. */
 const MOST = 1_000;
-/** Rows with more text than this are read each time, so that what is remembered stays small. */
+/** Rows with more text than this are parsed each time, so that the memory for records stays small. */
 const MOST_TEXT = 16_384;
 
 /**
- * Reads rows into records, and gives the same record again while its row is the same: clients ask for one transaction
- * until it ends, and each request asks for its relayer. Nobody may change such a record.
+ * Reads rows into records, and returns the same record again while its row is unchanged. Clients ask for one
+ * transaction until it ends, and each request asks for its relayer. Callers must not change such a record.
  */
 export class SameRows<Row extends { id: string }, Rec> {
   readonly #read: (row: Row) => Rec;
-  /** The one that was read least lately first. */
+  /** Least recently read first. */
   readonly #known = new Map<string, { row: Row; record: Rec }>();
 
   constructor(read: (row: Row) => Rec) {
@@ -29,8 +29,8 @@ export class SameRows<Row extends { id: string }, Rec> {
   }
 
   /**
-   * The record of a row that is remembered, when these columns are as they were. Without all of them it is the right one
-   * only where one of them changes with each write of the row.
+   * Returns the remembered record of a row if these columns are unchanged. With only some of the columns, the record is
+   * right only if one of them changes with each write of the row.
    */
   known(columns: Pick<Row, 'id'> & Partial<Row>): Rec | undefined {
     const known = this.#known.get(columns.id);
@@ -40,7 +40,7 @@ export class SameRows<Row extends { id: string }, Rec> {
     return known.record;
   }
 
-  /** Whether something is remembered of a row. */
+  /** Whether a record of this row is remembered. */
   has(id: string): boolean {
     return this.#known.has(id);
   }
@@ -51,7 +51,7 @@ function isSame(one: object, other: object): boolean {
   return Object.keys(other).every((column) => before?.[column] === now?.[column]);
 }
 
-/** In UTF-16 code units. */
+/** Length of a row's texts, in UTF-16 code units. */
 function textOf(row: object): number {
   return Object.values(row).reduce((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }

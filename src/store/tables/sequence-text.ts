@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Digits of 2^64 - 1: no family has a higher sequence. */
+/** Digits of 2^64 - 1, the highest sequence of any family. */
 const WIDTH = 20;
 const LIMIT = 2n ** 64n;
 
 /**
- * A sequence as both databases compare and order it without loss: decimal digits of one width.
+ * Writes a sequence as decimal digits of fixed width, so that both databases compare and order it without loss.
  * @throws RangeError outside 0 to 2^64 - 1
  */
 export function sequenceText(sequence: bigint): string {
@@ -13,7 +13,7 @@ export function sequenceText(sequence: bigint): string {
   return sequence.toString().padStart(WIDTH, '0');
 }
 
-/** The way back from {@link sequenceText}. */
+/** Reads the text of {@link sequenceText} back into a sequence. */
 export const sequenceTextSchema = z
   .string()
   .regex(new RegExp(`^\\d{${WIDTH}}$`))

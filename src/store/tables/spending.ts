@@ -7,11 +7,14 @@ import type { Tables } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { DuplicateRecord, readRecord, timestampSchema } from './stored-record.ts';
 
-/** Settled rows that one reservation takes in: more than it adds, so that none are left over in the long run. */
+/**
+ * How many settled rows one reservation adds to the totals. More than it creates, so that no rows pile up in the long
+ * run.
+ */
 const FOLDED_BY_THE_WAY = 50;
-/** Settled rows that are looked through for when an amount is free again. */
+/** How many settled rows are searched for the moment at which an amount becomes free. */
 const LOOKED_THROUGH = 1000;
-/** Both databases bound the parameters of a statement. */
+/** Both databases limit the parameters of a statement. */
 const IDS_PER_QUERY = 1000;
 
 const amountText = z
@@ -98,9 +101,14 @@ export function spendingReads({ db, now }: Connection): Pick<Reader, 'budgeted' 
 
 type SpendingWrites = 'reserveSpending' | 'raiseSpending' | 'settleSpending' | 'foldSpending';
 
-/** Writes of the same tables. Who changes a total holds its row: instances on PostgreSQL collide there and run again. */
+/**
+ * Writes of the same tables. A write that changes a total locks its row: instances on PostgreSQL collide there and run
+ * again.
+ */
 export function spendingWrites({ db, now }: Connection): Pick<Writer, SpendingWrites> {
-  /** Brings a budget's totals up to date: what settled counts as what it took, and for an hour. */
+  /**
+   * Brings a budget's totals up to date. A settled transaction counts for what it took, until an hour after its end.
+   */
   async function fold(pluginId: string, relayerId: string, totals: Totals, limit: number): Promise<number> {
     const settled = db
       .selectFrom('spending')
@@ -135,7 +143,7 @@ export function spendingWrites({ db, now }: Connection): Pick<Writer, SpendingWr
     return over.length + news.length;
   }
 
-  /** Takes the row of a budget, so that nobody else changes it before the commit. */
+  /** Locks the row of a budget, so that no other writer changes it before the commit. */
   async function take(pluginId: string, relayerId: string, feeLimit?: bigint | null): Promise<Totals | undefined> {
     const row = await db
       .updateTable('budgets')
@@ -168,7 +176,7 @@ export function spendingWrites({ db, now }: Connection): Pick<Writer, SpendingWr
         fee: '0',
         fee_limit: feeLimit?.toString() ?? null,
       })
-      // Of two instances that insert at once, PostgreSQL makes one collide with the other and run again.
+      // If two instances insert at once, PostgreSQL makes one of them collide with the other and run again.
       .onConflict((on) => on.doNothing())
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('budgets', `${pluginId}/${relayerId}`);
@@ -236,7 +244,7 @@ export function spendingWrites({ db, now }: Connection): Pick<Writer, SpendingWr
         db,
         ended.map(({ transactionId }) => transactionId),
       );
-      // Totals follow with the next reservation, so that the ends of transactions never collide with new ones.
+      // The next reservation updates the totals, so that the ends of transactions never collide with new ones.
       for (const { transactionId, value, fee } of ended.filter((one) => known.has(one.transactionId))) {
         await db
           .updateTable('spending')
@@ -270,7 +278,7 @@ async function budgetedOf(db: Kysely<Tables>, ids: readonly string[]): Promise<S
   return known;
 }
 
-/** What settled exactly an hour ago still counts. */
+/** The moment an hour ago. A transaction that settled exactly then still counts. */
 function anHourAgo(now: Connection['now']): RawBuilder<number> {
   return sql<number>`${now()} - ${sql.lit(HOUR_MS)}`;
 }

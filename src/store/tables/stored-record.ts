@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 
-/** A record that the database holds and this version cannot read; the message names table and record. */
+/** A record in the database that this version cannot read. The message names the table and the record. */
 export class UnreadableRecord extends Error {
   readonly table: string;
   readonly id: string;
@@ -22,7 +22,7 @@ export class DuplicateRecord extends Error {
   }
 }
 
-/** An attempt that could take effect besides another one of its transaction: storing it could pay twice. */
+/** An attempt that could take effect in addition to another attempt of its transaction. Storing it could pay twice. */
 export class NoConflict extends Error {
   constructor(transactionId: string, ordinal: number, living: number) {
     super(`Attempt ${ordinal} of ${transactionId} does not conflict with attempt ${living}, which may still execute`);
@@ -31,7 +31,7 @@ export class NoConflict extends Error {
 }
 
 /**
- * Parses what the database returned: a restored, edited or foreign file is input like any other.
+ * Parses a row from the database. It is checked like any other input: the database may be restored, edited or foreign.
  * @throws UnreadableRecord
  */
 export function readRecord<S extends z.ZodType>(schema: S, table: string, id: string, row: unknown): z.output<S> {
@@ -55,20 +55,20 @@ export function jsonText<S extends z.ZodType>(schema: S) {
     .pipe(schema);
 }
 
-/** Any value; only for what has just come out of `JSON.parse`. */
+/** Any value. Use it only for results of `JSON.parse`. */
 export const anyJsonSchema = z.custom<Json>(() => true);
 
-/** Any object; only for what has just come out of `JSON.parse`. */
+/** Any object. Use it only for results of `JSON.parse`. */
 export const anyJsonObjectSchema = z.custom<JsonObject>(isObject, 'not a JSON object');
 
 export const timestampSchema = z.int();
 
-/** A truth value as both databases hold it. */
+/** A boolean, which both databases store as 0 or 1. */
 export const flagSchema = z.union([z.literal(0), z.literal(1)]).transform((flag) => flag === 1);
 
 /**
- * Text that both databases take: PostgreSQL has no NUL, and UTF-8 has no lone surrogates. For prose such as a node's
- * error; a key that needs it is not a key.
+ * Makes a text storable in both databases: PostgreSQL has no NUL, and UTF-8 has no lone surrogates. For prose such as a
+ * node's error. Never use it on a key: it could make two keys equal.
  */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\u{fffd}');

@@ -32,8 +32,9 @@ const rowSchema = z
 type EventReads = 'latestTransactionEvent' | 'isKeptTransactionEvent' | 'transactionEvents';
 
 /**
- * Reads of the table `transaction_events`. Positions are given before a commit and seen after it, so that a later one
- * may be seen first: what is told of is only what was written before every write that is under way.
+ * Reads of the table `transaction_events`. Positions are assigned before a commit and visible after it, so a later
+ * position may become visible first. Therefore only events are returned that were written before every write that is
+ * still under way.
  */
 export function transactionEventReads(connection: Connection): Pick<Reader, EventReads> {
   const { db, settledWrites } = connection;
@@ -63,7 +64,7 @@ export function transactionEventReads(connection: Connection): Pick<Reader, Even
 
     async isKeptTransactionEvent({ written, position }) {
       const oldestFirst = db.selectFrom('transaction_events').select('position').orderBy('position').limit(1);
-      // Before the first event: nothing is missing while that is still here.
+      // The place before the first event. Nothing is missing while the first event is still stored.
       if (position === FIRST_PLACE.position) return ((await oldestFirst.executeTakeFirst())?.position ?? 1) === 1;
       const found = oldestFirst.where('position', '=', position).where('written', '=', written);
       return (await found.executeTakeFirst()) !== undefined;
@@ -87,7 +88,7 @@ export function transactionEventWrites({ db }: Connection): Pick<Writer, 'pruneT
         .selectFrom('transaction_events')
         .select(['position', 'at'])
         .orderBy('position')
-        // One more: the last one of all stays, so that no position is ever given twice.
+        // Reads one more: the last event of all stays, so that no position is assigned twice.
         .limit(limit + 1)
         .execute();
       const old = rows.slice(0, -1).filter(({ at }) => at < before);
@@ -102,7 +103,7 @@ export function transactionEventWrites({ db }: Connection): Pick<Writer, 'pruneT
   };
 }
 
-/** Notes how a transaction stands now, in the write that brought it there. */
+/** Notes the present state of a transaction as an event, in the write that changed it. */
 export function transactionEventNote(connection: Connection): (transactionId: string) => Promise<void> {
   const { db, now } = connection;
   const note = prepared(connection, (id: string) =>
@@ -122,7 +123,7 @@ export function transactionEventNote(connection: Connection): (transactionId: st
   };
 }
 
-/** Whether a change is one that is told of: what only plans the next step is not. */
+/** Whether a change makes an event. A change that only plans the next step does not. */
 export function isTold(seen: string, { status, hash, noopEnd }: TransactionChange): boolean {
   return (status !== undefined && status !== seen) || hash !== undefined || noopEnd !== undefined;
 }

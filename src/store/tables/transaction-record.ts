@@ -59,7 +59,7 @@ const rowSchema = z
   );
 
 /**
- * The transaction of a row.
+ * Reads a row into a transaction.
  * @throws UnreadableRecord
  */
 export function transactionOfRow(row: Selectable<TransactionTable>): Transaction {
@@ -70,10 +70,13 @@ export type TransactionRow = Insertable<TransactionTable>;
 
 export type ChangedColumns = Updateable<TransactionTable>;
 
-/** Random, so that no two writes share one: a count would give a write the number of the one that was rolled back before it. */
+/**
+ * A new random revision, so that no two writes share one. With a counter, a write could get the number of an earlier
+ * write that was rolled back.
+ */
 const newRevision = () => randomInt(2 ** 48 - 1);
 
-/** The row of a transaction; its place in the order of acceptance is the database's to give. */
+/** Makes the row of a transaction. The database assigns its place in the order of acceptance. */
 export function transactionRow(transaction: Transaction): TransactionRow {
   return {
     id: transaction.id,
@@ -100,11 +103,16 @@ export function transactionRow(transaction: Transaction): TransactionRow {
   };
 }
 
-/** As a condition: it is meant to have its effect, or has no effect for another reason. */
+/**
+ * Condition: the transaction is not canceled. Either it is meant to have its effect, or it has none for another reason.
+ */
 export const isNotCanceled = (on: ExpressionBuilder<Tables, 'transactions'>) =>
   on.or([on('noop_end', 'is', null), on('noop_end', '<>', 'canceled')]);
 
-/** The columns of a change. A final transaction is never looked at again, so becoming final clears its next action. */
+/**
+ * Makes the columns of a change. Becoming final clears the next action, since a final transaction is never looked at
+ * again.
+ */
 export function changedColumns(change: TransactionChange): ChangedColumns {
   const columns: ChangedColumns = { revision: newRevision() };
   if (change.lane !== undefined) columns.lane = change.lane;

@@ -29,7 +29,7 @@ import {
   transactionRow,
 } from './transaction-record.ts';
 
-/** The statuses that name work still to do; an index on status finds them, whatever has become final since. */
+/** The statuses of transactions that are not final. An index on status finds these, however many others are final. */
 const OPEN_STATUSES = transactionStatusSchema.options.filter((status) => !FINAL_STATUSES.includes(status));
 const SIGNED_STATUSES = OPEN_STATUSES.filter((status) => status !== 'pending');
 const PENDING_STATUSES: readonly TransactionStatus[] = ['pending', 'sent', 'submitted'];
@@ -55,8 +55,8 @@ type TransactionReads =
   | 'lastConfirmedAt';
 
 /**
- * What `isDueAt` says, as a condition. Only what is open has a next action: that it has one is said first, for by that
- * the databases find the indexes that hold nothing else.
+ * `isDueAt` as a condition. Only open transactions have a next action. The condition names this first, because the
+ * databases find the partial indexes by it.
  */
 const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>) =>
   on.and([
@@ -80,7 +80,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
   );
 
-  // By the index of what is due, which holds nothing that has ended.
+  // Uses the index of due transactions, which holds no ended ones.
   const unsigned = db
     .selectFrom('transactions')
     .where('status', '=', 'pending')
@@ -166,7 +166,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     },
 
     async dueLanes(now) {
-      // From lane to lane along the index: lanes are few, and a backlog in one must not make this slow.
+      // Steps from lane to lane along the index. Lanes are few, and a backlog in one lane must not slow this query.
       const rows = await db
         .withRecursive('lanes', (from) =>
           from
@@ -195,7 +195,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
           on.exists(
             on
               .selectFrom('transactions')
-              // A column of the index of what is due, so that no other index is as good.
+              // This column is in the index of due transactions, so that the database prefers this index.
               .select('transactions.accepted')
               .whereRef('transactions.lane', '=', 'lanes.lane')
               .where(isDue(now)),
@@ -219,7 +219,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         .where('status', '=', 'pending')
         .where('anchor_kind', '=', kind)
         .where(isDue(now))
-        // What was put off goes behind what came meanwhile: room may be for one, and is not for the same one each time.
+        // A postponed transaction goes behind those that came later, so that the same ones do not fill every batch.
         .orderBy('next_action_at')
         .orderBy('accepted')
         .limit(limit)
@@ -235,7 +235,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         .where('status', 'in', SIGNED_STATUSES)
         .orderBy('accepted')
         .execute();
-      // Read second: an attempt that came in between is one too many to look for, never one too few.
+      // Reads the attempts second. So an attempt that is added in between is found as well; none is missed.
       const attempts = Map.groupBy(
         await attemptsOf(
           db,
@@ -273,7 +273,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     },
 
     async openCounts() {
-      // From the relayers, which are few, into the index on relayer and status: what has become history costs nothing.
+      // Starts from the relayers, which are few, and uses the index on relayer and status. The history costs nothing.
       const rows = await db
         .selectFrom('relayers')
         .innerJoin('transactions', 'transactions.relayer_id', 'relayers.id')
@@ -344,7 +344,7 @@ export function transactionWrites(connection: Connection): Pick<Writer, 'insertT
     async updateTransaction(id, seen, wanted) {
       assertStep(id, seen, wanted.status);
       const write = wanted.status !== undefined && isFinal(wanted.status) ? end : change;
-      // A change of nothing still answers whether the status is the one seen.
+      // An empty change still reports whether the status is the one that the caller saw.
       const isChanged = (await write({ status: seen, ...changedColumns(wanted) }, id, seen)) === 1;
       if (isChanged && isTold(seen, wanted)) await note(id);
       return isChanged;

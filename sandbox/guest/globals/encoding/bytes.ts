@@ -1,4 +1,4 @@
-/** ES2026's methods for base64 and hex, which the engine has and the library's types have not. */
+/** ES2026's methods for base64 and hex. The engine has them, but the types of TypeScript's library lack them. */
 interface TextBytes {
   toBase64(options?: { alphabet: 'base64url'; omitPadding: boolean }): string;
   toHex(): string;
@@ -40,7 +40,7 @@ export function hexOf(bytes: Uint8Array): string {
   return Reflect.apply(toHex, bytes, []);
 }
 
-/** A copy of what a buffer or a view holds now; undefined for anything else. */
+/** A copy of the bytes that a buffer or a view holds now; undefined for any other value. */
 export function copyOfBytes(source: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength).slice();
   return source instanceof ArrayBuffer ? new Uint8Array(source).slice() : undefined;

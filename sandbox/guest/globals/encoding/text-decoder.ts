@@ -13,7 +13,7 @@ const LABELS: Readonly<Record<Encoding, string>> = {
     'iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252',
 };
 
-/** What windows-1252 has in place of the control characters 0x80 to 0x9f. */
+/** The characters of windows-1252 in place of the control characters 0x80 to 0x9f. */
 const WINDOWS_1252 =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
   '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
@@ -23,23 +23,26 @@ interface Decoder {
   decode(bytes: Uint8Array, last: boolean): string;
 }
 
-/** A decoder for one of the other encodings, as the web has it. */
+/** A decoder for one of the other encodings, with the methods of the web's class. */
 export interface WholeDecoder {
   readonly encoding: string;
   decode(input: Uint8Array, options: { stream?: boolean }): string;
 }
 
-/** Makes a decoder for a label that is not among the four; undefined where nobody knows it. */
+/** Makes a decoder for a label that is not among the four; undefined for an unknown label. */
 export type MakeLegacy = (label: string, options: object) => WholeDecoder | undefined;
 
-/** The other encodings are many, and few ask for them: who has them says so here. */
+/** Makes decoders for the other encodings. They are many and rarely used, so another part sets this function. */
 let makeLegacy: MakeLegacy = () => undefined;
 
 export function setLegacyDecoders(make: MakeLegacy): void {
   makeLegacy = make;
 }
 
-/** Decoder (Encoding Standard 7.2): for UTF-8, UTF-16 and windows-1252 of its own, for others that of {@link MakeLegacy}. */
+/**
+ * Decoder (Encoding Standard 7.2). It decodes UTF-8, UTF-16 and windows-1252 itself, and other encodings with
+ * {@link MakeLegacy}.
+ */
 export class TextDecoder {
   readonly #encoding: Encoding | undefined;
   readonly #legacy: WholeDecoder | undefined;
@@ -49,7 +52,7 @@ export class TextDecoder {
   #bomSeen = false;
 
   constructor(label: unknown = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-    // Only the white space of ASCII counts (Encoding Standard 4.2).
+    // Only ASCII white space is trimmed (Encoding Standard 4.2).
     const name = String(label)
       .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '')
       .toLowerCase();

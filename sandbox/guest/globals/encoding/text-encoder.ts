@@ -3,7 +3,7 @@ import { encodeUtf8, writeUtf8 } from './utf8-encoder.ts';
 
 /** UTF-8 encoder (Encoding Standard 7.4). */
 export class TextEncoder {
-  /** Only the objects of this class have it. */
+  /** A private field that only objects of this class have. */
   readonly #brand = 'utf-8';
 
   get encoding(): string {

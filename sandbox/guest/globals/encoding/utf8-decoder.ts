@@ -2,9 +2,9 @@ import { latin1Text, textOf } from './latin1.ts';
 
 /** UTF-16 units that are joined at once. */
 const BATCH = 4096;
-/** So many bytes of ASCII in a row are taken at once. */
+/** The shortest run of ASCII bytes that is converted at once. */
 const LONG_RUN = 64;
-/** What one step adds at most. */
+/** Most UTF-16 units that one step adds. */
 const STEP = LONG_RUN + 2;
 
 /** UTF-8 decoder that can be fed piece by piece (Encoding Standard 8.1.1). */
@@ -115,14 +115,17 @@ function asciiEnd(bytes: Uint8Array, from: number): number {
   return end;
 }
 
-/** The character of two or three bytes that is here as a whole, as nearly all are; 0 where that takes a closer look. */
+/**
+ * The code point of a whole character of two or three bytes at `at`, as nearly all are. 0 if the bytes need a closer
+ * look.
+ */
 function shortPointAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const second = bytes[at + 1] ?? 0;
   const third = bytes[at + 2] ?? 0;
   if ((second & 0xc0) !== 0x80) return 0;
   if (first >= 0xc2 && first <= 0xdf) return ((first & 0x1f) << 6) | (second & 0x3f);
-  // E0 and ED may not be followed by every byte.
+  // After E0 and ED, not every continuation byte is valid.
   if (first < 0xe1 || first > 0xef || first === 0xed || (third & 0xc0) !== 0x80) return 0;
   return ((first & 0x0f) << 12) | ((second & 0x3f) << 6) | (third & 0x3f);
 }

@@ -9,7 +9,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** How many bytes a text takes in UTF-8, from a unit on. */
+/** The number of bytes of a text in UTF-8, from UTF-16 unit `from` on. */
 export function utf8Length(text: string, from = 0): number {
   let bytes = 0;
   for (let index = from; index < text.length; index++) {
@@ -31,7 +31,10 @@ export function writeUtf8(text: string, bytes: Uint8Array): { read: number; writ
   return write(text, bytes, { read: same, written: same });
 }
 
-/** Most texts, and most of all others, are one byte a unit. Returns how many units were so. */
+/**
+ * Writes the ASCII beginning of a text, one byte a unit. Most texts are wholly ASCII, and others mostly. Returns the
+ * number of units written.
+ */
 function writeAscii(text: string, bytes: Uint8Array): number {
   const most = Math.min(text.length, bytes.length);
   let index = 0;

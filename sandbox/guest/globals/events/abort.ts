@@ -4,7 +4,7 @@ import type { EventClasses } from './event-target.ts';
 
 type SetTimer = (callback: () => void, delayMs: number) => unknown;
 
-/** AbortController and AbortSignal (DOM Standard 3.1 and 3.2); `setTimer` wakes `AbortSignal.timeout`. */
+/** AbortController and AbortSignal (DOM Standard 3.1 and 3.2). `setTimer` is the timer of `AbortSignal.timeout`. */
 export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: EventClasses, setTimer: SetTimer) {
   // Only this function's own code may make a signal.
   const permit = Symbol('permit');
@@ -16,7 +16,7 @@ export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: 
     declare onabort: ((event: unknown) => unknown) | null;
     #aborted = false;
     #reason: unknown;
-    /** Of a signal that is made of others, these; none of them is made of others itself. */
+    /** The sources of a signal that `any` made. No source was made by `any` itself. */
     #sources: ReadonlySet<AbortSignal> = new Set();
     readonly #dependents = new Set<AbortSignal>();
 
@@ -41,7 +41,7 @@ export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: 
       return signal;
     }
 
-    /** A signal of several (DOM Standard 3.2.2). */
+    /** A signal that is aborted with the first of several signals (DOM Standard 3.2.2). */
     static any(signals: Iterable<AbortSignal>): AbortSignal {
       const all = typeof signals === 'object' && signals !== null ? [...signals] : [];
       if (arguments.length === 0 || typeof signals !== 'object' || !all.every((one) => isOne(one))) {
@@ -63,7 +63,10 @@ export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: 
       signal.#reason = reason;
     }
 
-    /** All that are made of a signal are aborted before anybody hears of one; it is the first to be heard of. */
+    /**
+     * Marks the signal and all its dependent signals as aborted, before any listener runs. The signal's own event comes
+     * first.
+     */
     static #abort(signal: AbortSignal, reason: unknown = new DOMException('This operation was aborted', 'AbortError')) {
       if (signal.#aborted) return;
       AbortSignal.#mark(signal, reason);

@@ -3,9 +3,9 @@ import type { EventClasses, EventSettings } from './event-target.ts';
 
 type Settings = EventSettings & Readonly<Record<string, unknown>>;
 
-/** The events that carry something. */
+/** The classes of events that carry data. */
 export function createEventKinds({ Event, EventTarget }: Pick<EventClasses, 'Event' | 'EventTarget'>) {
-  /** An event whose properties are what its settings say, or their defaults. */
+  /** Makes a class of events whose properties come from their settings, or from the defaults. */
   function kind(name: string, defaults: Readonly<Record<string, unknown>>) {
     const Kind = class extends Event {
       #settings: Settings;
@@ -90,7 +90,7 @@ export function createEventKinds({ Event, EventTarget }: Pick<EventClasses, 'Eve
   };
 }
 
-/** The settings of an event, each as its default is (Web IDL 3.2.17). */
+/** The settings of an event, each converted to the type of its default (Web IDL 3.2.17). */
 function readSettings(given: Settings, defaults: Readonly<Record<string, unknown>>): Settings {
   const settings: Record<string, unknown> = {};
   for (const [name, byDefault] of Object.entries(defaults)) {

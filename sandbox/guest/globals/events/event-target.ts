@@ -24,19 +24,19 @@ export interface EventSettings {
 }
 
 /**
- * The classes Event and EventTarget; `report` gets what a listener throws, which its dispatcher never sees, and `now` is the
- * clock of `performance`.
+ * The classes Event and EventTarget. `report` gets each error that a listener throws; the dispatching code never sees
+ * it. `now` is the clock of `performance`.
  */
 export function createEventClasses(report: (error: unknown) => void, now: () => number = () => 0) {
   let dispatch: (event: Event, how: Dispatch<Registration>) => boolean;
   let isTrusted: (event: Event) => boolean;
   let fire: (target: EventTarget, event: Event) => boolean;
-  /** What stands for a target where a plugin looks, as the global object does for its own. */
+  /** For a target, the object that its events show as their target. The global object uses this for its own target. */
   const shown = new WeakMap<EventTarget, object>();
-  /** Who is told of the listeners of a target. */
+  /** For a target, the function to call when its listeners change. */
   const watched = new WeakMap<EventTarget, () => void>();
 
-  /** An event (DOM Standard 2.2); there is no tree here, so it only ever visits its target. */
+  /** An event (DOM Standard 2.2). There is no tree here, so an event only visits its target. */
   class Event {
     #type: string;
     #settings: EventSettings;
@@ -44,7 +44,7 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
     #target: object | null = null;
     #phase: number = PHASES.NONE;
     #canceled = false;
-    /** Of no listener, of those of other targets too, or of any. */
+    /** `path` stops the listeners of later phases, `all` stops every later listener. */
     #stopped: 'no' | 'path' | 'all' = 'no';
     #inPassive = false;
     #trusted = false;
@@ -143,7 +143,7 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
     }
 
     /**
-     * Visits the listeners of a target, those for the capturing phase first; what one of them throws does not keep the
+     * Calls the listeners of a target, those for the capturing phase first. An error in one listener does not keep the
      * next from running.
      */
     static #visit(event: Event, { target, registrations, drop, isTrusted }: Dispatch<Registration>): boolean {
@@ -164,7 +164,7 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
           } catch (error) {
             report(error);
           }
-          // To TypeScript nothing has changed since the loop began.
+          // The cast is for TypeScript, which assumes that the field has not changed since the loop began.
           if ((event.#stopped as string) === 'all') break;
         }
       }
@@ -193,7 +193,8 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
   for (const owner of [Event, Event.prototype]) {
     for (const [name, value] of Object.entries(PHASES)) Object.defineProperty(owner, name, { value, enumerable: true });
   }
-  // Each event has it as its own, and all have the same getter (DOM 2.2, [LegacyUnforgeable]).
+  // The getter of `isTrusted`. Each event has the property as its own, and all share the getter (DOM 2.2,
+  // [LegacyUnforgeable]).
   const trusted = Object.getOwnPropertyDescriptor(
     {
       get isTrusted(): boolean {
@@ -220,7 +221,7 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
       const registrations = this.#registrations.get(name) ?? [];
       const isCapture = Boolean(capture);
       if (registrations.some((one) => one.listener === listener && one.capture === isCapture)) return;
-      // First: at the end of the stack nothing is done that was not told.
+      // Reports the change before it is made, so that a stack overflow leaves no unreported change.
       watched.get(this)?.();
       registrations.push({ listener, capture: isCapture, once: Boolean(once), passive: Boolean(passive) });
       this.#registrations.set(name, registrations);
@@ -257,8 +258,8 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
   conform(EventTarget, { required: { addEventListener: 2, removeEventListener: 2, dispatchEvent: 1 } });
 
   /**
-   * Gives a class an attribute `on…` (HTML 8.1.8.1). A handler takes its turn among the listeners from where it was first
-   * set, also when another one takes its place.
+   * Gives a class an attribute `on…` (HTML 8.1.8.1). The first handler takes its place among the listeners. A handler
+   * that replaces it keeps that place.
    */
   function defineHandler(Class: { prototype: EventTarget }, type: string, onSet?: (target: EventTarget) => void): void {
     const handlers = new WeakMap<EventTarget, { value: unknown }>();
@@ -272,7 +273,8 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
         if (known !== undefined) known.value = isHandler ? value : null;
         else if (isHandler) {
           const handler: { value: unknown } = { value };
-          // First: it fails on what is no target, as the prototype itself, which would keep the handler for everybody.
+          // Adds the listener first. This throws if `this` is no target, such as the prototype, which would keep the
+          // handler for all objects.
           this.addEventListener(type, (given) => {
             const event = given as Event;
             if (typeof handler.value !== 'function') return;
@@ -291,11 +293,11 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
     Event,
     EventTarget,
     defineHandler,
-    /** Dispatches what the runtime itself tells. */
+    /** Dispatches an event of the runtime itself. */
     fire: (target: EventTarget, event: Event) => fire(target, event),
-    /** From now on events of a target say that their target is another object. */
+    /** Makes the events of a target show another object as their target. */
     showAs: (target: EventTarget, other: object) => void shown.set(target, other),
-    /** From now on somebody is told when listeners of a target, which all calls share, come and go. */
+    /** Calls `changed` whenever listeners of a target are added or removed. For targets that all calls share. */
     watch: (target: EventTarget, changed: () => void) => void watched.set(target, changed),
   };
 }
@@ -309,7 +311,7 @@ interface Dispatch<R> {
   isTrusted: boolean;
 }
 
-/** A dictionary (Web IDL 3.2.17): an object, or nothing at all. */
+/** Reads a dictionary (Web IDL 3.2.17): an object, undefined or null. */
 function settingsOf(given: unknown): EventSettings {
   if (given === undefined || given === null) return {};
   if (typeof given !== 'object' && typeof given !== 'function') throw new TypeError('The settings are no object');

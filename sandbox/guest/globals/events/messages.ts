@@ -24,7 +24,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
     declare onmessageerror: ((event: unknown) => unknown) | null;
     #peer: MessagePort | null = null;
     #queue: Cloned[] = [];
-    /** Closed, or another's by now. */
+    /** Whether the port was closed or transferred. */
     #isDetached = false;
     #started = false;
     #armed = false;
@@ -63,7 +63,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
       this.#arm();
     }
 
-    /** One message a turn, as tasks are. */
+    /** Delivers one message a turn, as tasks do. */
     #arm(): void {
       if (!this.#started || this.#armed || this.#queue.length === 0) return;
       this.#armed = true;
@@ -77,7 +77,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
       }, 0);
     }
 
-    /** What is on its way to the port comes to the new one. */
+    /** Transfers a port. Messages on their way to it come to the new port. */
     static #move(port: MessagePort): (() => MessagePort) | null {
       if (port.#isDetached) return null;
       return () => {
@@ -117,7 +117,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
     }
   }
 
-  // Whoever sets a handler wants to hear; a listener has to say so.
+  // Setting a handler starts the port. Adding a listener does not: the plugin has to call `start`.
   defineHandler(MessagePort, 'message', (port) => (port as MessagePort).start());
   defineHandler(MessagePort, 'messageerror');
   defineHandler(MessagePort, 'close');
@@ -126,7 +126,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
   return {
     MessageChannel,
     MessagePort,
-    /** Hands a port on; null for one that is not to be had any more, undefined for what is no port. */
+    /** Transfers a port. Null for a port that was closed or transferred, undefined for any other object. */
     movePort: (value: object) => (value instanceof MessagePort ? move(value) : undefined),
   };
 }

@@ -5,8 +5,8 @@ import type { EventClasses } from './event-target.ts';
 type Handler = (...args: unknown[]) => unknown;
 
 /**
- * What the global object does as a target of events: errors that nobody caught pass by its `onerror` and its listeners
- * before they end anything (HTML 8.1.4.6).
+ * Makes the global object a target of events. Its `onerror` and its listeners get uncaught errors before these end
+ * anything (HTML 8.1.4.6).
  */
 export function createReporting(
   { EventTarget, fire, showAs, watch }: Pick<EventClasses, 'EventTarget' | 'fire' | 'showAs' | 'watch'>,
@@ -23,9 +23,9 @@ export function createReporting(
   watch(target, world.changed);
   let isReporting = false;
 
-  /** True where somebody has dealt with an error. */
+  /** Whether `onerror` or a listener has handled an error. */
   function handled(error: unknown): boolean {
-    // What a handler of errors throws goes straight on.
+    // An error from a handler of errors is not handled again.
     if (isReporting) return false;
     isReporting = true;
     try {

@@ -6,7 +6,7 @@ import { conform, tooFew } from '../web-idl.ts';
 
 const encoder = new TextEncoder();
 
-/** The classes Blob and File (File API 3 and 4); `streams` is asked for by `stream()` only. */
+/** The classes Blob and File (File API 3 and 4). Only `stream()` calls `streams`. */
 export function createBlobClasses(streams: () => StreamClasses) {
   let bytesIn: (value: unknown) => Uint8Array<ArrayBuffer> | undefined;
 

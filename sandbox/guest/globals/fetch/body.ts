@@ -7,23 +7,26 @@ import type { FormDataClass, FormValue } from './form-data.ts';
 import type { Headers } from './headers.ts';
 import { boundaryOf, decodeMultipart, encodeMultipart } from './multipart.ts';
 
-/** What bodies are made of and turned into; streams are loaded by whom they are asked for. */
+/** The classes that bodies are made of and turned into. The first call of `streams` loads the streams. */
 export interface BodyWorld {
   blobs: BlobClasses;
   FormData: FormDataClass;
   URLSearchParams: new (init?: unknown) => Iterable<[string, string]> & { toString(): string };
   streams(): StreamClasses;
-  /** Undefined while nobody has made a stream. */
+  /** Undefined until the streams are loaded. */
   loadedStreams(): StreamClasses | undefined;
 }
 
 /** A body as it was given: whole, or as a stream. */
 type Source = { text: string } | { bytes: Uint8Array<ArrayBuffer> } | { stream: ByteStream };
 
-/** What a whole body is sent or received as. */
+/** A whole body, as it is sent or received. */
 export type WholeBody = { text: string } | { bytes: Uint8Array<ArrayBuffer> };
 
-/** A body's content (Fetch Standard 2.2.4): consumed once, cloned before that, seen as a stream only when asked for. */
+/**
+ * A body's content (Fetch Standard 2.2.4). It can be read once, and cloned before that. It becomes a stream only on
+ * request.
+ */
 export class BodyContent {
   readonly #world: BodyWorld;
   #source: Source;
@@ -45,14 +48,14 @@ export class BodyContent {
 
   get stream(): ByteStream {
     if ('stream' in this.#source) return this.#source.stream;
-    // Of what was read before there is nothing left to see.
+    // A body that was read before gives an empty stream.
     const source: WholeBody = this.#isUsed ? { text: '' } : this.#source;
     const stream = this.#world.streams().streamOf(() => bytesOf(source).slice());
     this.#source = { stream };
     return stream;
   }
 
-  /** Everything, once. */
+  /** Reads the whole content, once. */
   async whole(): Promise<WholeBody> {
     if (this.isUnusable) throw new TypeError('Body is unusable: Body has already been read');
     const source = this.#source;
@@ -69,7 +72,7 @@ export class BodyContent {
     return new BodyContent(this.#world, { stream: other });
   }
 
-  /** The same content under another owner; this one counts as read from now on. */
+  /** Moves the content to another owner. This object counts as read from now on. */
   move(): BodyContent {
     if (this.isUnusable) throw new TypeError('Body is unusable: it has been read or is locked');
     this.#isUsed = true;
@@ -77,7 +80,7 @@ export class BodyContent {
   }
 }
 
-/** Makes a body of what a constructor was given, with its type (Fetch Standard 5.2, extract a body). */
+/** Makes a body and its type from a constructor's argument (Fetch Standard 5.2, extract a body). */
 export function extractBody(world: BodyWorld, given: unknown): { content: BodyContent; type: string | null } {
   const of = (source: Source, type: string | null) => ({ content: new BodyContent(world, source), type });
   const { blobs, FormData, URLSearchParams } = world;
@@ -102,7 +105,7 @@ export function extractBody(world: BodyWorld, given: unknown): { content: BodyCo
   return of({ text: String(given).toWellFormed() }, 'text/plain;charset=UTF-8');
 }
 
-/** What Request and Response share (Fetch Standard 5.3), and what only they may do with it. */
+/** The base class of Request and Response (Fetch Standard 5.3), and the functions that only these two may use. */
 export function createBodyClass(world: BodyWorld) {
   let fill: (body: Body, content: BodyContent | null, headers: Headers) => void;
   let contentOf: (body: Body) => BodyContent | null;

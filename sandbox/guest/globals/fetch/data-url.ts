@@ -32,7 +32,7 @@ function typeOf(given: string): string {
   return TYPE.test(type) ? type : BY_DEFAULT;
 }
 
-/** Bytes of a text (URL Standard 1.3). */
+/** The bytes of a percent-encoded text (URL Standard 1.3). */
 function percentDecoded(text: string): Uint8Array<ArrayBuffer> {
   const given = new TextEncoder().encode(text);
   const bytes = new Uint8Array(given.length);

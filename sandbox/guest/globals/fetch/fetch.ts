@@ -9,13 +9,13 @@ import type { ResponseClass } from './response.ts';
 
 type FetchMethod = Extract<keyof CapabilityContract, `fetch${string}`>;
 
-/** Asks the service for one of the capabilities of fetches; rejects with what a plugin may see. */
+/** Calls one of the service's fetch capabilities. Rejects with an error that a plugin may see. */
 export type AskForFetch = <M extends FetchMethod>(
   method: M,
   params: CapabilityContract[M]['params'],
 ) => Promise<CapabilityContract[M]['result']>;
 
-/** What the classes beside it do for `fetch`. */
+/** The classes that `fetch` uses. */
 export interface FetchClasses {
   world: BodyWorld;
   body: BodyClass;
@@ -23,28 +23,31 @@ export interface FetchClasses {
   response: ResponseClass;
 }
 
-/** More does not fit into one capability call as base64. */
+/** Most bytes of a body. More do not fit into one capability call as base64. */
 const MOST_BODY_BYTES = 750_000;
-/** What is the connection's, and dropped as browsers do (Fetch Standard 2.2.2, forbidden request-header). */
+/**
+ * Headers that belong to the connection. They are dropped, as browsers do (Fetch Standard 2.2.2, forbidden
+ * request-header).
+ */
 const NOT_SENT =
   /^(connection|content-length|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|via)$/;
 const WITHOUT_BODY = [101, 204, 205, 304];
 
 /**
- * The function fetch (Fetch Standard 5.6). It resolves once the whole answer is there; what it cannot do is a
- * TypeError, with the service's reason.
+ * The function fetch (Fetch Standard 5.6). It resolves once the whole answer is there. A failed fetch rejects with a
+ * TypeError that has the service's reason.
  */
 export function createFetch(asker: () => AskForFetch, { world, body, request, response }: FetchClasses) {
   let lastKey = 0;
 
   async function fetch(...given: unknown[]): Promise<InstanceType<ResponseClass['Response']>> {
     if (given.length === 0) throw tooFew('fetch', 1);
-    // Now, for a body may be a stream that comes to its end while another plugin call runs.
+    // Taken now, for this plugin call: a body may be a stream that ends while another plugin call runs.
     const ask = asker();
     const wanted = new request.Request(given[0], given[1]);
     const signals = request.followed(wanted);
     throwIfAborted(signals);
-    // Never dropped in silence: what was to be checked would not be.
+    // Refused and not ignored, because the plugin would rely on a check that nobody makes.
     if (wanted.integrity !== '') throw new TypeError('fetch does not check integrity');
     const whole = await body.contentOf(wanted)?.whole();
     throwIfAborted(signals);
@@ -77,7 +80,7 @@ export function createFetch(asker: () => AskForFetch, { world, body, request, re
   Object.defineProperty(fetch, 'length', { value: 1, configurable: true });
   return fetch;
 
-  /** What such a URL holds nobody has to be asked for. */
+  /** Answers a data URL without the service, because the URL holds the content. */
   function ofData(url: string): InstanceType<ResponseClass['Response']> {
     const data = readDataUrl(url);
     if (data === null) throw new TypeError('The data URL is not well formed');
@@ -86,7 +89,7 @@ export function createFetch(asker: () => AskForFetch, { world, body, request, re
     return response.answer(head, new BodyContent(world, { bytes: data.bytes }));
   }
 
-  /** Rejects as soon as a signal is aborted, and gives the exchange up then. */
+  /** Rejects as soon as a signal is aborted, and then cancels the exchange. */
   function abortable<T>(ask: AskForFetch, signals: readonly Signal[], key: number, work: () => Promise<T>): Promise<T> {
     if (signals.length === 0) return work();
     return new Promise((resolve, reject) => {
@@ -103,7 +106,7 @@ export function createFetch(asker: () => AskForFetch, { world, body, request, re
     });
   }
 
-  /** The whole body, of which one reply holds only so much. */
+  /** Reads the whole body. One reply holds only a part of a long body. */
   async function received(ask: AskForFetch, { body: begin, more }: FetchReply, key: number): Promise<WholeBody> {
     if (!more) return 'text' in begin ? begin : { bytes: bytesOf(begin) };
     const pieces = [bytesOf(begin)];

@@ -75,7 +75,10 @@ export class Headers {
     if (this.#isFixed) throw new TypeError('These headers cannot be changed');
   }
 
-  /** By name, each name once; only cookies cannot be combined (Fetch Standard 2.2.2, sort and combine). */
+  /**
+   * The headers sorted by name, with the values of each name combined. Only cookies cannot be combined (Fetch Standard
+   * 2.2.2, sort and combine).
+   */
   #sorted(): HeaderPair[] {
     const names = [...new Set(this.#pairs.map(([name]) => name))].sort();
     return names.flatMap((name): HeaderPair[] =>
@@ -87,7 +90,7 @@ export class Headers {
 conform(Headers, { required: { append: 2, delete: 1, get: 1, has: 1, set: 2 } });
 makeIterable(Headers, (headers) => sortedIn(headers));
 
-/** From now on a plugin cannot change them (Fetch Standard 5.1, the guard "immutable"). */
+/** Makes headers unchangeable for a plugin (Fetch Standard 5.1, the guard "immutable"). */
 export function fixHeaders(headers: Headers): Headers {
   fix(headers);
   return headers;

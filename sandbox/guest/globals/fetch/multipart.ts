@@ -9,8 +9,8 @@ const CRLF = '\r\n';
 const BREAKS = /\r\n?|\n/g;
 
 /**
- * A form as `multipart/form-data` (HTML 4.10.22.8). The boundary is the first of a row that does not occur in it, so that
- * a form is the same bytes however often it is sent.
+ * Encodes a form as `multipart/form-data` (HTML 4.10.22.8). The boundary is the first of a fixed series that does not
+ * occur in the form, so that a form always gives the same bytes.
  */
 export function encodeMultipart(
   form: Iterable<[string, FormValue]>,
@@ -40,7 +40,7 @@ function partOf(name: string, value: FormValue, bytesIn: BlobClasses['bytesIn'])
 
 /**
  * Reads `multipart/form-data` (RFC 7578) into a form.
- * @throws TypeError when the bytes are not that
+ * @throws TypeError when the bytes are not in that format
  */
 export function decodeMultipart(
   bytes: Uint8Array,

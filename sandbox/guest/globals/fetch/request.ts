@@ -2,7 +2,7 @@ import { conform, tooFew } from '../web-idl.ts';
 import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
 import { Headers } from './headers.ts';
 
-/** What a request is cancelled by. */
+/** The signal that cancels a request. */
 export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -59,7 +59,7 @@ const BLANK: Fields = {
   integrity: '',
 };
 
-/** A clone's body on its way into the constructor; plugins cannot make one. */
+/** Passes a clone's body to the constructor. Plugins cannot make such an object. */
 class ClonedBody {
   readonly content: BodyContent;
 
@@ -68,7 +68,7 @@ class ClonedBody {
   }
 }
 
-/** The class Request (Fetch Standard 5.4), and the parts of one that only `fetch` sees. */
+/** The class Request (Fetch Standard 5.4), and the signals of a request, which only `fetch` sees. */
 export function createRequestClass(world: RequestWorld, { Body, fill, contentOf }: BodyClass) {
   let followed: (request: Request) => readonly Signal[];
 
@@ -79,7 +79,7 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
     #signal: Signal | undefined;
 
     static {
-      // Nobody needs a signal of its own for a plain request: it is made when it is asked for.
+      // A request's own signal is made on its first use, because a plain request needs none.
       followed = (request) => (request.#signal === undefined ? request.#followed : [request.#signal]);
     }
 
@@ -87,7 +87,7 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
       super();
       const given = optionsOf(init);
       const original = input instanceof Request ? input : undefined;
-      // Each option is asked for once: a getter cannot answer differently after it was looked at.
+      // Reads each option once: a getter cannot give another value after the check.
       const { method, headers, body, signal, keepalive, integrity, duplex, referrer } = given;
       if (arguments.length === 0) throw tooFew('Request', 1);
       if (given['window'] !== undefined && given['window'] !== null) throw new TypeError('There is no window here');
@@ -188,7 +188,7 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
     }
   }
 
-  /** Of origins there is none here, so a referrer is only ever the client or nobody. */
+  /** There are no origins here, so a referrer is either the client or empty. */
   function referrerOf(given: unknown): string {
     const text = textOf(given);
     if (text !== '') parsedUrl(text);

@@ -2,7 +2,7 @@ import { conform } from '../web-idl.ts';
 import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
 import { fixHeaders, Headers } from './headers.ts';
 
-/** How an answer came about, which only `fetch` may say. */
+/** The head of a response. Only `fetch` may set all of its fields. */
 export interface AnswerHead {
   type: 'basic' | 'default' | 'error';
   url: string;
@@ -20,7 +20,7 @@ const WITHOUT_BODY = [101, 204, 205, 304];
 const REDIRECTS = [301, 302, 303, 307, 308];
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** An answer that exists already on its way into the constructor; plugins cannot make one. */
+/** Passes the parts of an existing answer to the constructor. Plugins cannot make such an object. */
 class Made {
   readonly head: AnswerHead;
   readonly content: BodyContent | null;
@@ -31,7 +31,7 @@ class Made {
   }
 }
 
-/** The class Response (Fetch Standard 5.5), and how `fetch` makes one of what it got. */
+/** The class Response (Fetch Standard 5.5), and the function with which `fetch` makes one. */
 export function createResponseClass(world: ResponseWorld, { Body, fill, contentOf }: BodyClass) {
   class Response extends Body {
     readonly #head: AnswerHead;

@@ -55,7 +55,7 @@ export function createAes(tools: Tools): readonly Algorithm[] {
     const left = all - (numberOf(counter) & (all - 1n));
     const whole = (part: Bytes, from: Bytes) => run('encrypt', 'ctr', key, part, { iv: base64Of(from) });
     if (blocks <= left) return whole(data, counter);
-    // Only the last bits count; those before them stay when these begin again.
+    // The counter is the last `bits` bits. When it starts again from zero, the bits before it stay.
     const cut = Number(left) * BLOCK;
     const again = bytesOf(numberOf(counter) & ~(all - 1n));
     return concatBytes([whole(data.slice(0, cut), counter), whole(data.slice(cut), again)]);

@@ -16,7 +16,7 @@ export interface KeyPair {
   readonly privateKey: CryptoKey;
 }
 
-/** What is asked of a new key. */
+/** The properties that a caller wants for a new key. */
 export interface Wanted {
   readonly extractable: boolean;
   readonly usages: readonly string[];
@@ -24,7 +24,7 @@ export interface Wanted {
 
 export type KeyFormat = 'raw' | 'spki' | 'pkcs8' | 'jwk';
 
-/** One algorithm of Web Cryptography: what it can do is there, the rest is not. */
+/** One algorithm of Web Cryptography. Operations that it lacks are absent. */
 export interface Algorithm {
   readonly name: string;
   encrypt?(given: Given, key: KeyParts, data: Bytes): Bytes;
@@ -37,11 +37,11 @@ export interface Algorithm {
   generateKey?(given: Given, wanted: Wanted): CryptoKey | KeyPair | Promise<KeyPair>;
   importKey?(format: KeyFormat, data: Bytes | Given, given: Given, wanted: Wanted): CryptoKey;
   exportKey?(format: KeyFormat, key: KeyParts): Bytes | Given;
-  /** How many bits a key of it has that is derived; null where any number will do. */
+  /** The length in bits of a derived key of this algorithm; null if any length will do. */
   lengthOf?(given: Given): number | null;
 }
 
-/** Does something whose failure has one name only, whatever it was. */
+/** Runs `make`. Every failure becomes an error of the given name. */
 export function failing<T>(fail: Fail, name: ErrorName, make: () => T): T {
   try {
     return make();
@@ -50,12 +50,12 @@ export function failing<T>(fail: Fail, name: ErrorName, make: () => T): T {
   }
 }
 
-/** Bytes that the process computes; whatever it says against it is an OperationError. */
+/** Bytes that the process computes. Every failure becomes an OperationError. */
 export function computed({ arithmetic, fail }: Pick<Tools, 'arithmetic' | 'fail'>, question: CryptoQuestion): Bytes {
   return failing(fail, 'OperationError', () => arithmetic.bytes(question));
 }
 
-/** The usages that are wanted, each once and in the order of the specification. */
+/** The wanted usages, each once and in the order of the specification. */
 export function checkedUsages(fail: Fail, { usages }: Wanted, allowed: readonly string[]): readonly string[] {
   if (usages.some((usage) => !allowed.includes(usage))) {
     throw fail('SyntaxError', 'The key cannot be used so');

@@ -3,7 +3,7 @@ import { conform } from '../web-idl.ts';
 
 export type KeyType = 'secret' | KeyKind;
 
-/** What an algorithm says of its key (Web Cryptography 11.4, 12 and behind). */
+/** The `algorithm` of a key (Web Cryptography 11.4, 12 and following). */
 export interface KeyAlgorithm {
   name: string;
   length?: number;
@@ -19,15 +19,15 @@ export interface KeyParts {
   readonly extractable: boolean;
   readonly algorithm: KeyAlgorithm;
   readonly usages: readonly string[];
-  /** The key itself, its PKCS #8 or its SPKI; base64. */
+  /** A secret key's bytes, a private key's PKCS #8 or a public key's SPKI, in base64. */
   readonly material: string;
 }
 
-/** Only who has it makes keys. */
+/** Only code that has this symbol makes keys. */
 const permit = Symbol('permit');
 const PARTS = new WeakMap<object, KeyParts>();
 
-/** A key of Web Cryptography 13: what it may be used for is fixed, and it shows its material only if it may. */
+/** A key of Web Cryptography 13. Its usages are fixed, and only an extractable key shows its material. */
 export class CryptoKey {
   readonly #type: KeyType;
   readonly #extractable: boolean;
@@ -38,7 +38,7 @@ export class CryptoKey {
     if (given !== permit || parts === undefined) throw new TypeError('Illegal constructor');
     this.#type = parts.type;
     this.#extractable = parts.extractable;
-    // What a plugin does to these changes what it is shown, and nothing else.
+    // These are copies: a plugin that changes them changes only what it is shown.
     this.#algorithm = copyOf(parts.algorithm);
     this.#usages = [...parts.usages];
     PARTS.set(this, parts);
@@ -67,7 +67,7 @@ export function makeKey(parts: KeyParts): CryptoKey {
   return new CryptoKey(permit, parts);
 }
 
-/** What a key is made of; undefined for anything else. */
+/** The parts of a key; undefined for any other value. */
 export function partsOf(key: unknown): KeyParts | undefined {
   return typeof key === 'object' && key !== null ? PARTS.get(key) : undefined;
 }

@@ -16,7 +16,7 @@ const ECDSA_ALG: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384':
 const SIGNING = { public: ['verify'], private: ['sign'] } as const;
 const DERIVING = { public: [], private: ['deriveKey', 'deriveBits'] } as const;
 const RAW_BYTES = 32;
-/** What stands before the bytes of such a key in its SPKI (RFC 8410 4). */
+/** The bytes before the key's own bytes in its SPKI, as base64 (RFC 8410 4). */
 const SPKI_HEADS: Readonly<Record<string, string>> = {
   Ed25519: 'MCowBQYDK2VwAyEA',
   X25519: 'MCowBQYDK2VuAyEA',
@@ -129,7 +129,7 @@ export function createCurves(tools: Tools): readonly Algorithm[] {
   ];
 }
 
-/** Signing and verifying with what an algorithm says beside the key. */
+/** Makes `sign` and `verify`. `optionsOf` gives the algorithm's options beside the key. */
 export function signing(
   tools: Tools,
   optionsOf: (given: Given, key: KeyParts) => { hash?: string; encoding?: string; padding?: number; salt?: number },

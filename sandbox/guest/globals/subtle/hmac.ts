@@ -9,7 +9,7 @@ const KIND: SecretKind = {
   usages: ['sign', 'verify'],
   alg: ({ hash }) => `HS${hash?.name.slice(4) ?? ''}`,
 };
-/** Longer ones only cost memory: a key is hashed when it is longer than a block. */
+/** Most bits of a new key. A longer key only costs memory: a key that is longer than a block is hashed. */
 const MOST_BITS = 65_536;
 
 /** HMAC (Web Cryptography 31). */
@@ -60,7 +60,7 @@ export function createHmac(tools: Tools): Algorithm {
   };
 }
 
-/** Takes as long for any two values of one length. */
+/** Compares two values. Values of one length always take the same time. */
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

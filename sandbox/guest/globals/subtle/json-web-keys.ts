@@ -2,7 +2,7 @@ import type { Wanted } from './algorithm.ts';
 import type { KeyParts } from './crypto-key.ts';
 import type { Fail, Given } from './parameters.ts';
 
-/** What a JSON Web Key says of itself has to agree with what is wanted of it (RFC 7517 4). */
+/** Checks that a JSON Web Key is of the wanted type and allows the wanted use (RFC 7517 4). */
 export function checkJwk(
   fail: Fail,
   jwk: Given,
@@ -29,7 +29,7 @@ export function checkAlg(fail: Fail, jwk: Given, alg: string | undefined): void 
   if (jwk['alg'] !== undefined && jwk['alg'] !== alg) throw fail('DataError', "The key's alg is another one");
 }
 
-/** What every JSON Web Key has beside its material. */
+/** A JSON Web Key: its material, and the fields that every such key has. */
 export function jwkOf({ usages, extractable }: KeyParts, material: Given, alg?: string): Given {
   return { ...material, key_ops: [...usages], ext: extractable, ...(alg === undefined ? {} : { alg }) };
 }

@@ -5,24 +5,24 @@ import { type CryptoKey, type KeyAlgorithm, type KeyParts, makeKey } from './cry
 import { checkJwk, jwkOf } from './json-web-keys.ts';
 import type { Bytes, Given } from './parameters.ts';
 
-/** What differs among the algorithms whose keys come in pairs. */
+/** The differences among the algorithms whose keys come in pairs. */
 export interface PairKind {
   readonly kty: 'EC' | 'OKP' | 'RSA';
   readonly use: 'sig' | 'enc';
   readonly usages: { readonly public: readonly string[]; readonly private: readonly string[] };
-  /** What a key is, when it is a key of this algorithm. @throws DataError */
+  /** The `algorithm` of a key. @throws DataError when the key is for another algorithm */
   algorithm(key: ReadKey): KeyAlgorithm;
-  /** Looks at what a JSON Web Key says of its algorithm. @throws DataError */
+  /** Checks the algorithm that a JSON Web Key names. @throws DataError */
   checkJwk(jwk: Given): void;
   alg(algorithm: KeyAlgorithm): string | undefined;
-  /** The key of a pair that is given by its bytes alone, where there is such a form. */
+  /** Reads a key that is given by its bytes alone, if the algorithm has such a form. */
   readRaw?(bytes: Bytes): ReadKey;
   writeRaw?(key: KeyParts): Bytes;
 }
 
 const PRIVATE_FIELDS = ['d'];
 
-/** A key of a pair that was given in any form. */
+/** Imports a public or private key from any form. */
 export function importOfPair(
   tools: Tools,
   kind: PairKind,
@@ -56,7 +56,10 @@ export function importOfPair(
   });
 }
 
-/** The process reads what the key is made of; what it says of its uses is looked at here. */
+/**
+ * The fields of a JSON Web Key that hold the key. The process reads only these; the fields about its uses are checked
+ * here.
+ */
 const MATERIAL = ['kty', 'crv', 'x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi'];
 
 function jwkBytes(jwk: Given): Bytes {
@@ -69,7 +72,7 @@ function hasField(jwk: Bytes | Given, name: string): boolean {
   return (jwk as Given)[name] !== undefined;
 }
 
-/** A key of a pair in any form. */
+/** Exports a public or private key in any form. */
 export function exportOfPair(
   { arithmetic, fail }: Tools,
   kind: PairKind,
@@ -95,7 +98,7 @@ export function exportOfPair(
   }
 }
 
-/** Both keys of a new pair, of the process's answer. */
+/** Makes both keys of a new pair from the process's answer. */
 export function pairOf(
   { fail }: Tools,
   kind: PairKind,
@@ -117,7 +120,7 @@ export function pairOf(
   };
 }
 
-/** @throws SyntaxError where a pair can have none of the usages */
+/** @throws SyntaxError when neither key of the pair can have a wanted usage */
 export function checkPairUsages({ fail }: Tools, { usages }: PairKind, wanted: Wanted): void {
   checkedUsages(fail, wanted, [...usages.public, ...usages.private]);
 }

@@ -42,13 +42,13 @@ export function createParameters(fail: Fail) {
     return number;
   }
 
-  /** An algorithm with its name, which may be written in any case. */
+  /** An algorithm's parameters with its name. The name may be written in any case. */
   function named(given: unknown): Given & { name: string } {
     const isObject = (typeof given === 'object' && given !== null) || typeof given === 'function';
     const options = isObject ? (given as Given) : { name: given };
     const { name } = options;
     if (name === undefined) throw new TypeError('The algorithm has no name');
-    // Defined, not assigned: a frozen algorithm would have its copy refuse that.
+    // Defines the name and does not assign it: the copy of a frozen algorithm would refuse the assignment.
     const own = { value: text(name), writable: true, enumerable: true, configurable: true };
     return Object.create(options, { name: own }) as Given & { name: string };
   }

@@ -6,7 +6,7 @@ import { signing } from './curves.ts';
 import { checkPairUsages, exportOfPair, importOfPair, type PairKind, pairOf } from './pairs.ts';
 import type { Bytes, Given, HashName } from './parameters.ts';
 
-/** As OpenSSL numbers them (openssl/rsa.h). */
+/** OpenSSL's numbers of the paddings (openssl/rsa.h). */
 const OAEP_PADDING = 4;
 const PSS_PADDING = 6;
 const PKCS1_PADDING = 1;
@@ -15,7 +15,7 @@ const SEALING = { public: ['encrypt', 'wrapKey'], private: ['decrypt', 'unwrapKe
 const MOST_EXPONENT_BYTES = 4;
 const NONE = new Uint8Array(0);
 
-/** What each `alg` of a JSON Web Key begins with; the number of the hash follows. */
+/** Makes the `alg` of a JSON Web Key from the number of the hash. */
 const ALGS: Readonly<Record<string, (hash: string) => string>> = {
   'RSASSA-PKCS1-v1_5': (hash) => `RS${hash}`,
   'RSA-PSS': (hash) => `PS${hash}`,

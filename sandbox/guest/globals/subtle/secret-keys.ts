@@ -6,7 +6,7 @@ import type { Bytes, Given } from './parameters.ts';
 
 const URL_SAFE = /^[\w-]*$/;
 
-/** The bytes of a secret key in one of the forms that it has. */
+/** The bytes of a secret key that was given as `raw` or `jwk`. */
 export function secretIn({ fail }: Tools, format: KeyFormat, data: Bytes | Given): Bytes {
   if (format === 'raw') return data as Bytes;
   if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not read as ${format}`);
@@ -15,7 +15,7 @@ export function secretIn({ fail }: Tools, format: KeyFormat, data: Bytes | Given
   return bytesFromBase64(k.replaceAll('-', '+').replaceAll('_', '/'));
 }
 
-/** What differs among the algorithms that have one secret key. */
+/** The differences among the algorithms that have one secret key. */
 export interface SecretKind {
   readonly use: 'sig' | 'enc';
   readonly usages: readonly string[];
@@ -23,7 +23,7 @@ export interface SecretKind {
   alg(algorithm: KeyAlgorithm): string | undefined;
 }
 
-/** A secret key that was given in any form. */
+/** Imports a secret key from any form. */
 export function importSecret(
   tools: Tools,
   kind: SecretKind,
@@ -40,7 +40,7 @@ export function importSecret(
   return makeKey({ type: 'secret', extractable, algorithm, usages, material: base64Of(bytes) });
 }
 
-/** A new secret key of so many bits. */
+/** Makes a new secret key of `algorithm.length` bits. */
 export function generateSecret(
   { fail, random }: Tools,
   kind: SecretKind,
@@ -54,7 +54,7 @@ export function generateSecret(
   return makeKey({ type: 'secret', extractable, algorithm, usages, material: base64Of(bytes) });
 }
 
-/** A secret key as its bytes or as a JSON Web Key. */
+/** Exports a secret key as its bytes or as a JSON Web Key. */
 export function exportSecret({ fail }: Tools, kind: SecretKind, format: KeyFormat, key: KeyParts): Bytes | Given {
   if (format === 'raw') return bytesFromBase64(key.material);
   if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not written as ${format}`);
@@ -62,7 +62,7 @@ export function exportSecret({ fail }: Tools, kind: SecretKind, format: KeyForma
   return jwkOf(key, { kty: 'oct', k }, kind.alg(key.algorithm));
 }
 
-/** Sets what is behind so many bits to nothing. */
+/** Clears the bits of the last byte after the first `bits` bits. */
 export function cutBits(bytes: Bytes, bits: number): void {
   const over = bits % 8;
   if (over !== 0 && bytes.length > 0) bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) & (0xff << (8 - over));

@@ -27,7 +27,7 @@ export interface SubtleWorld extends Pick<PartWorld, 'compute' | 'computeLater' 
 const FORMATS: readonly string[] = ['raw', 'spki', 'pkcs8', 'jwk'];
 const permit = Symbol('permit');
 
-/** `crypto.subtle` (Web Cryptography 14). Keys stay in the isolate, the arithmetic is the process's. */
+/** `crypto.subtle` (Web Cryptography 14). Keys stay in the isolate. The process does the arithmetic. */
 export function createSubtle({ DOMException, random, ...world }: SubtleWorld) {
   const fail: Fail = (name, message) => new DOMException(message, name);
   const parameters = createParameters(fail);
@@ -45,7 +45,10 @@ export function createSubtle({ DOMException, random, ...world }: SubtleWorld) {
     ...createRsa(tools),
   ];
 
-  /** The algorithm that a caller names, if it can do what is asked for; under the name that it has in the specification. */
+  /**
+   * The algorithm that a caller names, and the first of the operations that it has. Its `name` is that of the
+   * specification.
+   */
   function algorithmFor<O extends Exclude<keyof Algorithm, 'name'>>(given: unknown, ...operations: O[]) {
     const options = parameters.named(given);
     const { name } = options;
@@ -83,7 +86,7 @@ export function createSubtle({ DOMException, random, ...world }: SubtleWorld) {
     return { extractable: Boolean(extractable), usages: all };
   }
 
-  /** @throws SyntaxError where a key that is kept secret could be used for nothing */
+  /** @throws SyntaxError when a secret or private key has no usage */
   function usable<T extends CryptoKey | KeyPair>(made: T): T {
     const key: CryptoKey = made instanceof CryptoKey ? made : made.privateKey;
     if (key.type !== 'public' && key.usages.length === 0) {
@@ -219,7 +222,7 @@ export function createSubtle({ DOMException, random, ...world }: SubtleWorld) {
       const value: unknown = JSON.parse(Buffer.from(bytes).toString());
       if (typeof value === 'object' && value !== null) return value as Given;
     } catch {
-      // The same end as below.
+      // Fails below.
     }
     throw fail('DataError', 'The key is no JSON Web Key');
   }

@@ -2,7 +2,9 @@ import { parseForm, serializeForm } from '../fetch/form-urlencoded.ts';
 
 export type QueryPair = [name: string, value: string];
 
-/** The list of pairs behind a URLSearchParams; a URL's own list tells it of each change. Never given to a plugin. */
+/**
+ * The list of pairs behind a URLSearchParams. The list of a URL tells the URL of each change. Plugins never get a list.
+ */
 export class QueryList {
   #pairs: QueryPair[];
   readonly #changed: (query: string) => void;
@@ -22,7 +24,7 @@ export class QueryList {
     this.#changed(this.toString());
   }
 
-  /** Takes the pairs of a query that the URL was given, with or without its question mark. */
+  /** Takes the pairs of a query that was set on the URL, with or without its question mark. */
   reload(query: string): void {
     this.#pairs = parseQuery(query);
   }

@@ -58,7 +58,7 @@ export class URLSearchParams {
     else this.#list.replace(pairs.with(first, pair).filter((other, index) => index <= first || !matches(other)));
   }
 
-  /** By name in UTF-16 units; pairs of one name keep their order. */
+  /** Sorts by name in UTF-16 units. Pairs of one name keep their order. */
   sort(): void {
     this.#list.replace(this.#list.pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
   }

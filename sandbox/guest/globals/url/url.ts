@@ -6,7 +6,7 @@ import { URLSearchParams } from './url-search-params.ts';
 
 type Part = Exclude<keyof UrlParts, 'href' | 'origin'>;
 
-/** The URL class (URL Standard 6.1); parsing is the host's, whose parser is the engine's own. */
+/** The URL class (URL Standard 6.1). The host parses URLs with the engine's own parser. */
 export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
   const parse = (url: unknown, base: unknown): UrlParts | null =>
     link.parseUrl(text(url), base === undefined ? undefined : text(base));
@@ -138,7 +138,7 @@ export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
       return this.#parts.href;
     }
 
-    /** A part that the standard refuses leaves the URL as it is. */
+    /** Sets a part of the URL. If the standard refuses the value, the URL stays as it is. */
     #set(part: Part, value: unknown): void {
       this.#parts = link.changeUrl(this.#parts.href, part, text(value)) ?? this.#parts;
     }

@@ -1,4 +1,4 @@
-/** What an {@link AssertionError} is made of. */
+/** The data of an {@link AssertionError}. */
 export interface Assertion {
   message?: string | undefined;
   actual?: unknown;
@@ -8,9 +8,9 @@ export interface Assertion {
   stackStartFn?: ((...args: never[]) => unknown) | undefined;
 }
 
-/** Longest values, in lines, that are compared line by line. */
+/** Values with more lines are not compared line by line. */
 const MOST_LINES = 200;
-/** So long may two values be together to stand beside each other. */
+/** Most characters of two values together that are shown on one line. */
 const SHORT = 12;
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Shows a value as an assertion does. */
 export type Show = (value: unknown) => string;
 
-/** What two values that should have been alike differ in. */
+/** The text of an assertion that two values are alike: their difference. */
 export function comparisonText(operator: string, actual: unknown, expected: unknown, show: Show): string {
   const areObjects = [actual, expected].every(
     (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',
@@ -44,7 +44,7 @@ export function comparisonText(operator: string, actual: unknown, expected: unkn
   return `${head}\n+ actual - expected\n\n${difference(a.split('\n'), b.split('\n')).join('\n')}\n`;
 }
 
-/** What two values that should not have been alike both are. */
+/** The text of an assertion that two values differ: the value of both. */
 export function samenessText(operator: string, actual: unknown, show: Show): string {
   const isObject = (typeof actual === 'object' && actual !== null) || typeof actual === 'function';
   const head = operator === 'notStrictEqual' && isObject ? WORDS['notStrictEqualObject'] : WORDS[operator];
@@ -52,7 +52,7 @@ export function samenessText(operator: string, actual: unknown, show: Show): str
   return text.includes('\n') || isObject || text.length > 5 ? `${head}\n\n${text}\n` : `${head} ${text}`;
 }
 
-/** The lines of both with what only one of them has marked, by their longest common part. */
+/** The lines of both values, joined by their longest common part. Lines that only one value has are marked. */
 function difference(a: readonly string[], b: readonly string[]): string[] {
   if (a.length > MOST_LINES || b.length > MOST_LINES)
     return [...a.map((line) => `+ ${line}`), ...b.map((line) => `- ${line}`)];
@@ -78,12 +78,12 @@ function difference(a: readonly string[], b: readonly string[]): string[] {
   return lines;
 }
 
-/** A comma at the end is there or not for what follows. */
+/** Compares two lines without the comma at the end, which only says that another line follows. */
 function same(a: string | undefined, b: string | undefined): boolean {
   return a?.replace(/,$/, '') === b?.replace(/,$/, '');
 }
 
-/** What an assertion that does not hold throws. */
+/** The error of an assertion that does not hold. */
 export class AssertionError extends Error {
   readonly code = 'ERR_ASSERTION';
   readonly generatedMessage: boolean;

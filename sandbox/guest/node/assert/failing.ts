@@ -10,13 +10,13 @@ interface Failure {
   actual: unknown;
   expected: unknown;
   message: Message;
-  /** What is said without a message. */
+  /** The message if the caller gives none. */
   generated: string;
-  /** Where the stack begins. */
+  /** The function at which the stack begins. */
   from: AnyFunction;
 }
 
-/** Throws what an assertion throws that does not hold. */
+/** Throws the error of an assertion that does not hold. */
 export function fail({ operator, actual, expected, message, generated, from }: Failure): never {
   if (message instanceof Error) throw message;
   const text = typeof message === 'function' ? message(actual, expected) : message;

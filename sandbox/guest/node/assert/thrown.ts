@@ -5,7 +5,7 @@ import { type AnyFunction, fail, type Inspect, type Message } from './failing.ts
 
 type Matcher = AnyFunction | RegExp | object | undefined;
 
-/** What was thrown, and by which assertion it is judged. */
+/** A thrown value, and the matcher that judges it. */
 interface Judged {
   thrown: unknown;
   matcher: Exclude<Matcher, undefined>;
@@ -18,7 +18,7 @@ type Caught = { error: unknown } | undefined;
 export function createThrowing(inspect: Inspect, show: Show) {
   const judge = createJudge(inspect, show);
 
-  /** Fails where nothing was thrown, or something else than what was expected. */
+  /** Fails if nothing was thrown, or if the thrown value is not the expected one. */
   function shouldThrow(caught: Caught, operator: string, from: AnyFunction, given: unknown[]): void {
     const [matcher, message] = split(given);
     if (caught === undefined) return missing(matcher, message, operator, from);
@@ -72,7 +72,7 @@ export function createThrowing(inspect: Inspect, show: Show) {
   return { throws, rejects, doesNotThrow, doesNotReject };
 }
 
-/** Judges what was thrown by a pattern, an object, a class or a function. */
+/** Makes the function that judges a thrown value by a pattern, an object, a class or a function. */
 function createJudge(inspect: Inspect, show: Show): (judged: Judged) => void {
   function byObject(matcher: object, { thrown, failed }: Judged): void {
     const isError = matcher instanceof Error;
@@ -134,7 +134,7 @@ function unwanted(error: unknown, given: Message, operator: string, from: AnyFun
   return fail({ operator, actual: error, expected: undefined, message: undefined, generated, from });
 }
 
-/** A promise, or what a function that returns one returns. */
+/** The given promise, or the promise that a given function returns. */
 function promised(given: unknown): PromiseLike<unknown> {
   const promise = typeof given === 'function' ? (given as () => unknown)() : given;
   if (typeof (promise as PromiseLike<unknown> | undefined)?.then === 'function') return promise as PromiseLike<unknown>;

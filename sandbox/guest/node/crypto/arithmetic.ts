@@ -6,7 +6,7 @@ import type { CryptoFailure, CryptoQuestion } from './crypto-question.ts';
 const KINDS = { Error, TypeError, RangeError };
 const NEVER_SAID = 'The process did not do this';
 
-/** What the process computes, as bytes or text; what it refuses is thrown as Node would throw it. */
+/** Asks the process to compute bytes or text. Throws a refusal as Node would throw it. */
 export interface Arithmetic {
   bytes(question: CryptoQuestion): Uint8Array<ArrayBuffer>;
   text(question: CryptoQuestion): string;

@@ -1,6 +1,6 @@
 import { checkFunction } from '../node-error.ts';
 
-/** Tells a callback what a promise comes to, once the running code is over. */
+/** Passes the result of a promise to a callback, after the running code has finished. */
 export function tell(callback: unknown, result: Promise<readonly unknown[]>): void {
   checkFunction(callback, 'callback');
   result.then(
@@ -9,7 +9,7 @@ export function tell(callback: unknown, result: Promise<readonly unknown[]>): vo
   );
 }
 
-/** Does it now; the callback, where there is one, hears of it later. */
+/** Returns the result at once without a callback. With a callback, passes the result to it later. */
 export function nowOrTold<T>(make: () => T, callback: unknown): T | undefined {
   if (callback === undefined) return make();
   checkFunction(callback, 'callback');

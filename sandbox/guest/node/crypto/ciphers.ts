@@ -6,7 +6,7 @@ import type { CipherStep } from './crypto-question.ts';
 import { anyBytesOf, bytesOf } from './hashes.ts';
 import type { KeyReading } from './key-reading.ts';
 
-/** Bytes that are given to the process at once. */
+/** Most bytes that go to the process in one step. */
 const AT_ONCE = 65_536;
 /** Ciphers that take all of their data at once. */
 const WHOLE = /wrap|ccm|siv/i;
@@ -18,7 +18,7 @@ interface CipherOptions {
   authTagLength?: number;
 }
 
-/** `createCipheriv` and `createDecipheriv`: the cipher itself is the process's. */
+/** `createCipheriv` and `createDecipheriv`. The process runs the cipher itself. */
 export function createCiphers(arithmetic: Arithmetic, { secret }: KeyReading) {
   class Steps {
     readonly #id: number;
@@ -80,7 +80,7 @@ export function createCiphers(arithmetic: Arithmetic, { secret }: KeyReading) {
       return arithmetic.bytes(length === undefined ? question : { ...question, length });
     }
 
-    /** Told the tag of what was encrypted. */
+    /** Gets the tag of the encrypted data. */
     protected ended(_tag: Uint8Array): void {}
 
     #mustRun(operation: string): void {

@@ -11,7 +11,7 @@ type Callback = (error: null, value?: unknown) => unknown;
 const AT_ONCE = 65_536;
 const MOST_BYTES = 0x7fff_ffff;
 
-/** What would take too long, or is about the process itself. */
+/** Functions that are absent: they would take too long, or are about the process itself. */
 const ABSENT = [
   ...['createDiffieHellman', 'createDiffieHellmanGroup', 'getDiffieHellman', 'checkPrime', 'checkPrimeSync'],
   ...['generatePrime', 'generatePrimeSync', 'argon2', 'argon2Sync', 'setEngine', 'setFips', 'encapsulate'],
@@ -19,7 +19,7 @@ const ABSENT = [
 ];
 const LISTS = { getHashes: 'hashes', getCiphers: 'ciphers', getCurves: 'curves' } as const;
 
-/** Node's module `crypto`: what needs no keys, and the way to the part that has them. */
+/** Node's module `crypto`: the functions that need no keys, and access to the part that has the others. */
 export function createCryptoModule(world: PartWorld) {
   const { random, global } = world;
   const arithmetic = createArithmetic(world);
@@ -57,7 +57,8 @@ export function createCryptoModule(world: PartWorld) {
     const range = max - min;
     if (max <= min) throw outOfRange('max', `greater than the value of "min" (${min})`, max);
     if (range >= 2 ** 48) throw outOfRange(hasOne ? 'max' : 'max - min', `<= ${2 ** 48 - 1}`, range);
-    // Beyond the last multiple of the range, some values would come more often than others.
+    // Draws again for a number beyond the last multiple of the range: it would make some results more likely than
+    // others.
     const limit = 2 ** 48 - (2 ** 48 % range);
     const bytes = Buffer.alloc(6);
     do fill(bytes);
@@ -99,7 +100,7 @@ function checkSafe(value: unknown, name: string): asserts value is number {
   if (!Number.isSafeInteger(value)) throw wrongType(name, 'a safe integer', value);
 }
 
-/** The value itself, or told to a callback once the running code is over. */
+/** Returns the value, or passes it to a callback after the running code has finished. */
 function answered<T>(value: T, callback: unknown): T | undefined {
   if (callback === undefined) return value;
   process.nextTick(() => (callback as Callback)(null, value));

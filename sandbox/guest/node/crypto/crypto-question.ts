@@ -1,9 +1,10 @@
-/** What the guest asks of the process's cryptography: types only. */
+/** Types of the questions that the guest asks of the process's cryptography. */
 
 /**
  * Arithmetic that the process does for the guest. All bytes are base64, keys included: a private key is its PKCS #8, a
- * public key its SPKI, both in DER. Between two questions the process keeps nothing but a {@link CipherQuestion}. The
- * answer is `=` and base64, `:` and text, `!` and a {@link CryptoFailure}, or `""` when the question is not understood.
+ * public key its SPKI, both in DER. Between two questions the process keeps only the cipher of a
+ * {@link CipherQuestion}. The answer is `=` and base64, `:` and text, `!` and a {@link CryptoFailure}, or `""` when the
+ * question is not understood.
  */
 export type CryptoQuestion =
   | { op: 'digest'; hash: string; data: string; length?: number }
@@ -19,7 +20,7 @@ export type CryptoQuestion =
   | { op: 'names'; of: 'hashes' | 'ciphers' | 'curves' | 'constants' }
   | { op: 'cipher-info'; cipher?: string; nid?: number; keyLength?: number; ivLength?: number };
 
-/** A cipher at one go. `tag` is the length of what authenticates, in bytes: it stands behind the data. */
+/** Runs a cipher in one step. `tag` is the length of the authentication tag in bytes. The tag follows the data. */
 export interface SealQuestion {
   op: 'encrypt' | 'decrypt';
   cipher: string;
@@ -30,7 +31,10 @@ export interface SealQuestion {
   data: string;
 }
 
-/** A cipher in steps: `cipher` answers with a number, `step` names it. It lasts until `final`, or the end of the call. */
+/**
+ * Runs a cipher in steps. `cipher` answers with a number, by which `step` names the cipher. The cipher lasts until
+ * `final`, or until the end of the call.
+ */
 export type CipherQuestion =
   | { op: 'cipher'; cipher: string; decrypt: number; key: string; iv?: string; tag?: number }
   | { op: 'step'; id: number; step: CipherStep; data: string; length?: number };
@@ -50,7 +54,7 @@ export interface SignatureQuestion {
   context?: string;
 }
 
-/** A key is read from any form, and answered as JSON text of a {@link ReadKey}; or written into any. */
+/** Reads a key from any form, and answers with the JSON text of a {@link ReadKey}; or writes a key in any form. */
 export type KeyQuestion =
   | { op: 'read-key'; as: KeyKind; format: string; type?: string; data: string; passphrase?: string; curve?: string }
   | {
@@ -72,7 +76,7 @@ export interface ReadKey {
   details: Record<string, unknown>;
 }
 
-/** What may take long. It is asked at once, or as a job that runs beside the guest. */
+/** Questions that may take long. They are asked at once, or as a job that runs beside the guest. */
 export type SlowQuestion =
   | { op: 'pbkdf2'; password: string; salt: string; iterations: number; length: number; hash: string }
   | {
@@ -99,7 +103,7 @@ export type SlowQuestion =
 
 export type RsaUse = 'publicEncrypt' | 'privateDecrypt' | 'privateEncrypt' | 'publicDecrypt';
 
-/** An error of Node's own cryptography, as it is told to the guest. */
+/** An error of Node's own cryptography, as the guest gets it. */
 export interface CryptoFailure {
   kind: 'Error' | 'TypeError' | 'RangeError';
   message: string;

@@ -7,9 +7,9 @@ import { anyBytesOf, bytesOf } from './hashes.ts';
 import type { KeyReading } from './key-reading.ts';
 
 const MOST_INT = 2 ** 31 - 1;
-/** Node lists them in another order here. */
+/** The types that Node names for `info`, which have another order there. */
 const INFO = 'of type string or an instance of ArrayBuffer, TypedArray, DataView, or Buffer';
-/** Node's own. */
+/** Node's own defaults. */
 const SCRYPT = { cost: 16_384, block: 8, parallel: 1, memory: 32 * 1_048_576 };
 
 interface ScryptOptions {
@@ -22,7 +22,7 @@ interface ScryptOptions {
   maxmem?: unknown;
 }
 
-/** Keys made of passwords and other secrets. Those with a callback run beside the guest. */
+/** Makes keys from passwords and other secrets. Functions with a callback run beside the guest. */
 export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading) {
   const now = (question: SlowQuestion) => Buffer.from(arithmetic.bytes(question).buffer);
   const later = async (question: SlowQuestion) => [Buffer.from((await arithmetic.bytesLater(question)).buffer)];
@@ -67,7 +67,7 @@ export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading
   return {
     pbkdf2Sync: (...args: Args) => now(pbkdf2(...args)),
     pbkdf2(password: unknown, salt: unknown, iterations: unknown, length: unknown, hash: unknown, callback?: unknown) {
-      // The hash may not be left out, and Node looks at that first.
+      // Checks the hash first, as Node does. It may not be left out.
       if (typeof hash === 'function') checkString(undefined, 'digest');
       const question = pbkdf2(password, salt, iterations, length, hash);
       checkFunction(callback, 'callback');
@@ -93,7 +93,7 @@ export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading
   };
 }
 
-/** An option that has two names, of which one may be given. */
+/** Reads an option that has two names. Only one of them may be given. */
 function either(options: ScryptOptions, short: 'N' | 'r' | 'p', long: 'cost' | 'blockSize' | 'parallelization') {
   const [one, other] = [options[short], options[long]];
   if (one !== undefined) checkInteger(one, short, 0, 2 ** 32 - 1);

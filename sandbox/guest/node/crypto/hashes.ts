@@ -11,7 +11,7 @@ export const HASHES = [
 const DATA = 'of type string or an instance of Buffer, TypedArray, or DataView';
 const ANY_DATA = 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView';
 
-/** The name of a hash under one of those that OpenSSL takes for it; undefined where there is none. */
+/** The name in {@link HASHES} for a name that OpenSSL takes; undefined if there is none. */
 function hashNamed(given: string): string | undefined {
   const name = given
     .toLowerCase()
@@ -21,7 +21,7 @@ function hashNamed(given: string): string | undefined {
   return HASHES.includes(name) ? name : undefined;
 }
 
-/** The bytes of what Node's functions take as data. */
+/** The bytes of an argument that Node's functions take as data. */
 export function bytesOf(data: unknown, encoding: unknown, name: string, expected = DATA): Uint8Array {
   if (typeof data === 'string')
     return Buffer.from(data, encoding === 'buffer' ? 'utf8' : (encoding as 'utf8' | undefined));
@@ -30,7 +30,7 @@ export function bytesOf(data: unknown, encoding: unknown, name: string, expected
   throw wrongType(name, expected, data);
 }
 
-/** The same for those that say that they take whole buffers as well. */
+/** Like {@link bytesOf}, for functions whose errors also name the ArrayBuffer. */
 export function anyBytesOf(data: unknown, encoding: unknown, name: string): Uint8Array {
   return bytesOf(data, encoding, name, ANY_DATA);
 }
@@ -43,9 +43,9 @@ export function given(bytes: Uint8Array, encoding: unknown): Buffer | string {
     : buffer.toString(encoding as 'utf8');
 }
 
-/** `createHash`, `createHmac` and `hash` of Node's module `crypto`; the arithmetic is the process's. */
+/** `createHash`, `createHmac` and `hash` of Node's module `crypto`. The process does the arithmetic. */
 export function createHashing(arithmetic: Arithmetic, secretOf: (key: unknown) => string) {
-  /** Data that comes in pieces is kept until its digest is asked for. */
+  /** Keeps data that comes in pieces until its digest is asked for. */
   class Pieces {
     protected pieces: Uint8Array[] = [];
     protected isOver = false;
@@ -75,7 +75,7 @@ export function createHashing(arithmetic: Arithmetic, secretOf: (key: unknown) =
       if (outputLength !== undefined) checkInteger(outputLength, 'options.outputLength', 0, 2 ** 32 - 1);
       this.#hash = nameOf(hash);
       this.#length = outputLength === undefined ? {} : { length: outputLength };
-      // Whatever the process says of another name is Node's own word.
+      // Asks the process about any other name, so that it throws Node's own error.
       if (!HASHES.includes(this.#hash)) arithmetic.bytes({ op: 'digest', hash: this.#hash, data: '', ...this.#length });
     }
 

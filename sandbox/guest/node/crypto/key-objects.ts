@@ -16,15 +16,15 @@ export interface KeyEncoding {
 
 const permit = Symbol('permit');
 
-/** A key of Node's: its bytes are in the guest, and go along with each question. */
+/** A key of Node's. Its bytes are in the guest, and go to the process with each question. */
 export class KeyObject {
   readonly #type: 'secret' | KeyKind;
-  /** The key itself, or its PKCS #8 or SPKI; base64. */
+  /** A secret key's bytes, a private key's PKCS #8 or a public key's SPKI, in base64. */
   readonly #material: string;
 
   constructor(type: unknown, material?: unknown, given?: symbol) {
     if (type !== 'secret' && type !== 'public' && type !== 'private') throw wrongValue('type', type);
-    // Node takes a handle here, and nobody has one.
+    // Node takes a handle here, which plugins never have.
     if (given !== permit) throw wrongType('handle', 'of type object', material);
     this.#type = type;
     this.#material = material as string;
@@ -55,14 +55,14 @@ export class KeyObject {
   }
 }
 
-/** What a key of Web Cryptography is made of, by the part that makes these. */
+/** Takes keys of Web Cryptography apart and makes them. The part that has these keys provides this. */
 export interface WebKeys {
   /** Undefined for anything else. */
   materialOf(key: unknown): { type: 'secret' | KeyKind; material: string } | undefined;
   make(key: { type: 'secret' | KeyKind; material: string }, ...more: unknown[]): unknown;
 }
 
-/** The classes of keys, and what reads and makes them. */
+/** The classes of keys, and the functions that read and make keys. */
 export function createKeyObjects(arithmetic: Arithmetic, web: () => WebKeys) {
   class SecretKeyObject extends KeyObject {
     get symmetricKeySize(): number {
@@ -146,7 +146,7 @@ export function createKeyObjects(arithmetic: Arithmetic, web: () => WebKeys) {
     return new classes[type](type, material, permit);
   }
 
-  /** A key object for one of Web Cryptography's; undefined for what is neither. */
+  /** The given key object, or a key object for a key of Web Cryptography; undefined for any other value. */
   function objectOf(key: unknown): KeyObject | undefined {
     if (KeyObject.is(key)) return key;
     const known = typeof key === 'object' && key !== null ? web().materialOf(key) : undefined;
@@ -172,12 +172,12 @@ export function createKeyObjects(arithmetic: Arithmetic, web: () => WebKeys) {
   return { KeyObject, classes, make, objectOf };
 }
 
-/** A key as the process read it. */
+/** Parses a key that the process has read. */
 export function parseKey(text: string): ReadKey {
   return JSON.parse(text) as ReadKey;
 }
 
-/** What a caller gave as a key, taken apart. */
+/** Whether a caller gave a key as an object with options, and not as data. */
 export function isGiven(value: unknown): value is Given {
   return typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !(value instanceof ArrayBuffer);
 }

@@ -8,7 +8,7 @@ import type { createKeyObjects, KeyEncoding } from './key-objects.ts';
 
 const CURVE_KINDS = ['ed25519', 'ed448', 'x25519', 'x448'];
 const MOST_UINT = 2 ** 32 - 1;
-/** Node's own default. */
+/** Node's default for the public exponent. */
 const EXPONENT = 0x10001;
 const MOST_BITS = 2 ** 31 - 1;
 const AES_BITS: readonly unknown[] = [128, 192, 256];
@@ -16,7 +16,7 @@ const AES_BITS: readonly unknown[] = [128, 192, 256];
 type Options = Readonly<Record<string, unknown>>;
 type Exportable = { export(options: KeyEncoding): unknown };
 
-/** New keys: those of RSA are sought beside the guest when there is a callback. */
+/** Makes new keys. With a callback, RSA keys are computed beside the guest. */
 export function createKeyPairs(
   arithmetic: Arithmetic,
   { make }: ReturnType<typeof createKeyObjects>,

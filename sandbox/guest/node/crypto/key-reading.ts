@@ -10,7 +10,7 @@ const BYTES = 'an instance of ArrayBuffer, Buffer, TypedArray, or DataView';
 const PRIVATE_PEM = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const PRIVATE_TYPES: readonly unknown[] = ['pkcs8', 'sec1'];
 
-/** Reads what Node's functions take as keys. */
+/** Reads the arguments that Node's functions take as keys. */
 export function createKeyReading(arithmetic: Arithmetic, keys: ReturnType<typeof createKeyObjects>) {
   const { make, objectOf } = keys;
 
@@ -21,7 +21,7 @@ export function createKeyReading(arithmetic: Arithmetic, keys: ReturnType<typeof
     passphrase: string | undefined;
   }
 
-  /** The bytes of a key that is no object yet, and what they are. */
+  /** The bytes and the format of a key that is not a key object. */
   function written(given: unknown): Written {
     if (!isGiven(given)) return { format: 'pem', type: undefined, data: pem(given), passphrase: undefined };
     const { key, format = 'pem', type, passphrase, encoding } = given;
@@ -58,7 +58,7 @@ export function createKeyReading(arithmetic: Arithmetic, keys: ReturnType<typeof
     return parseKey(arithmetic.text({ ...question, ...more })).key;
   }
 
-  /** The key object in what was given, also where it stands among options. */
+  /** The key object that was given, directly or as an option. */
   function objectIn(given: unknown): KeyObject | undefined {
     return objectOf(given) ?? (isGiven(given) ? objectOf(given['key']) : undefined);
   }
@@ -73,7 +73,7 @@ export function createKeyReading(arithmetic: Arithmetic, keys: ReturnType<typeof
     return parseKey(arithmetic.text({ op: 'read-key', as: 'public', format: 'private', data: privateKey })).key;
   }
 
-  /** The SPKI of a public key of any form, or of that which belongs to a private key. */
+  /** The SPKI of a public key of any form, or of the public key that belongs to a private key. */
   function publicDer(given: unknown): string {
     const known = objectIn(given);
     if (known !== undefined) {

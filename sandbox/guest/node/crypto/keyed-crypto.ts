@@ -9,7 +9,7 @@ import { createKeyReading } from './key-reading.ts';
 import { createRsaEncryption } from './rsa-encryption.ts';
 import { createSignatures } from './signatures.ts';
 
-/** What of Node's module `crypto` needs keys. */
+/** The members of Node's module `crypto` that need keys. */
 export function createKeyedCrypto(world: PartWorld): Record<string, unknown> {
   const arithmetic = createArithmetic(world);
   const keys = createKeyObjects(arithmetic, () => world.webKeys() as WebKeys);
@@ -25,7 +25,7 @@ export function createKeyedCrypto(world: PartWorld): Record<string, unknown> {
     ...createRsaEncryption(arithmetic, reading),
     ...createDerivations(arithmetic, reading),
     secretOf: reading.secret,
-    /** No name leads to them. */
+    /** Classes to which no name leads. */
     unnamed: keys.classes,
   };
 }

@@ -1,4 +1,4 @@
-/** What of Node's module `crypto` needs keys: a part of the runtime of its own. */
+/** The members of Node's module `crypto` that need keys. They are a separate part of the runtime. */
 export const KEYED_NAMES = [
   'Cipheriv',
   'Decipheriv',

@@ -6,10 +6,10 @@ import { anyBytesOf } from './hashes.ts';
 import { isGiven } from './key-objects.ts';
 import type { KeyReading } from './key-reading.ts';
 
-/** As OpenSSL numbers them (openssl/rsa.h). */
+/** OpenSSL's numbers of the paddings (openssl/rsa.h). */
 const PKCS1_PADDING = 1;
 const OAEP_PADDING = 4;
-/** That of SSL 2, which OpenSSL has given up. */
+/** The padding of SSL 2, which OpenSSL has given up. */
 const UNKNOWN_PADDING = 2;
 const PADDINGS = [0, PKCS1_PADDING, 3, OAEP_PADDING, 5, 6];
 const DEFAULTS: Readonly<Record<RsaUse, number>> = {
@@ -19,7 +19,7 @@ const DEFAULTS: Readonly<Record<RsaUse, number>> = {
   publicDecrypt: PKCS1_PADDING,
 };
 
-/** `publicEncrypt` and the three others of its kind. */
+/** `publicEncrypt`, `publicDecrypt`, `privateEncrypt` and `privateDecrypt`. */
 export function createRsaEncryption(arithmetic: Arithmetic, { privateDer, publicDer }: KeyReading) {
   function used(use: RsaUse, key: unknown, data: unknown): Buffer {
     const { padding = DEFAULTS[use], oaepHash, oaepLabel, encoding } = isGiven(key) ? key : {};

@@ -108,7 +108,7 @@ function withHash(question: SignatureQuestion, hash: string | undefined): Signat
   return hash === undefined ? question : { ...question, hash };
 }
 
-/** What stands beside the key. */
+/** The options beside the key. */
 function optionsOf(key: unknown): Partial<SignatureQuestion> {
   if (!isGiven(key)) return {};
   const { padding, saltLength, dsaEncoding, context } = key;

@@ -1,6 +1,6 @@
 import { checkFunction, nodeError, outOfRange, wrongType } from '../node-error.ts';
 
-/** Node's EventEmitter (https://nodejs.org/api/events.html), by what it does and not by how. */
+/** Node's EventEmitter (https://nodejs.org/api/events.html). It behaves as Node's does, but is written differently. */
 export interface Emitter {
   on(name: EventName, listener: Listener): this;
   once(name: EventName, listener: Listener): this;
@@ -15,7 +15,7 @@ export interface Emitter {
 
 export type EventName = string | symbol;
 export type Listener = (...args: unknown[]) => unknown;
-/** A listener that is called once carries the one that was given. */
+/** A registered listener. One that is called only once is a wrapper, which carries the given listener. */
 type Registered = Listener & { listener?: Listener };
 
 export const errorMonitor = Symbol('events.errorMonitor');
@@ -26,7 +26,10 @@ const captures = Symbol('kCapture');
 const warned = Symbol('warned');
 type Lists = Record<EventName, Registered[]>;
 
-/** The lists lie where Node has them, for code that looks there; objects that never called the constructor get theirs late. */
+/**
+ * The lists of listeners. They lie where Node has them, for code that looks there. An object that never called the
+ * constructor gets its lists here.
+ */
 function listsOf(emitter: Emitter): Lists {
   if (!isOwn(emitter)) init(emitter);
   return emitter['_events'] as Lists;
@@ -49,7 +52,7 @@ function setList(emitter: Emitter, name: EventName, list: Registered[]): void {
   emitter['_eventsCount'] = Reflect.ownKeys(lists).length;
 }
 
-/** A function and no class: older code calls it on an object of its own. */
+/** A function and not a class, because older code calls it on an object of its own. */
 export function EventEmitter(this: unknown, options?: { captureRejections?: unknown }): void {
   const emitter = this as Emitter;
   if (!isOwn(emitter)) init(emitter);
@@ -67,19 +70,19 @@ function hide(emitter: Emitter, key: symbol, value: unknown): void {
 
 function add(emitter: Emitter, name: EventName, listener: unknown, isFirst: boolean): Emitter {
   checkFunction(listener, 'listener');
-  // Before it is added, so that a listener of this event sees who comes.
+  // Emits the event before it adds the listener, so that listeners of this event see the new one.
   if (listsOf(emitter)['newListener'] !== undefined) {
     emitter.emit('newListener', name, (listener as Registered).listener ?? listener);
   }
   const list = listsOf(emitter)[name] ?? [];
-  // A list that somebody goes through is never changed.
+  // Makes a new list, because code may be going through the old one.
   const next = isFirst ? [listener, ...list] : [...list, listener];
   setList(emitter, name, next);
   warnOfMany(emitter, name, next.length);
   return emitter;
 }
 
-/** A leak shows by listeners without number; said once for each event. */
+/** Warns of an event with too many listeners, which may be a leak. Warns once for each event. */
 function warnOfMany(emitter: Emitter, name: EventName, count: number): void {
   const most = emitter.getMaxListeners();
   const before = emitter[warned] as Set<EventName> | undefined;
@@ -120,7 +123,7 @@ function emit(emitter: Emitter, name: EventName, args: unknown[]): boolean {
   return true;
 }
 
-/** What nobody listens for is thrown; what is no error, within one. */
+/** The value to throw for an error event without listeners. A value that is no Error is put into one. */
 function unhandled(given: unknown): unknown {
   if (given instanceof Error) return given;
   const text = typeof given === 'string' ? `'${given}'` : String(given);
@@ -128,7 +131,7 @@ function unhandled(given: unknown): unknown {
   return Object.assign(error, { context: given });
 }
 
-/** A rejection of an async listener becomes an error of the emitter. */
+/** Turns a rejection of an async listener into an error event of the emitter. */
 function capture(emitter: Emitter, name: EventName, args: unknown[], result: unknown): void {
   const { then } = result as { then?: unknown };
   if (typeof then !== 'function') return;

@@ -11,7 +11,7 @@ import { addAbortListener, on, once } from './waiting.ts';
 
 /**
  * Node's module `events`: the constructor itself, with functions on it.
- * @param changed told when a setting of all emitters is changed
+ * @param changed called when a setting of all emitters changes
  */
 export function createEvents(changed: () => void): typeof EventEmitter {
   function set<Name extends keyof typeof settings>(name: Name, value: (typeof settings)[Name]): void {
@@ -34,7 +34,7 @@ export function createEvents(changed: () => void): typeof EventEmitter {
     setMaxListeners(most: number = settings.defaultMaxListeners, ...emitters: Emitter[]) {
       if (typeof most !== 'number' || !(most >= 0)) throw outOfRange('setMaxListeners', '>= 0', most);
       if (emitters.length === 0) set('defaultMaxListeners', most);
-      // A target of events has no such limit here.
+      // An EventTarget has no such limit here.
       for (const emitter of emitters) emitter.setMaxListeners?.(most);
     },
   };
@@ -64,7 +64,7 @@ export function createEvents(changed: () => void): typeof EventEmitter {
   return EventEmitter;
 }
 
-/** An emitter whose listeners run in the context in which it was made; there is one context only. */
+/** An emitter whose listeners run in the context in which it was made. Here there is only one context. */
 class EventEmitterAsyncResource extends (EventEmitter as unknown as new (options?: object) => Emitter) {
   get asyncId(): number {
     return 0;

@@ -8,7 +8,7 @@ interface Signal {
   removeEventListener(type: string, listener: () => void): void;
 }
 
-/** What an error looks like that says somebody gave up waiting. */
+/** The error for a wait that was aborted. */
 function abortError(signal: Signal): Error {
   const error = nodeError('ABORT_ERR', 'The operation was aborted');
   Object.defineProperty(error, 'cause', { value: signal.reason, writable: true, configurable: true });
@@ -26,7 +26,7 @@ function signalOf(options: unknown): Signal | undefined {
   return signal as Signal | undefined;
 }
 
-/** Either kind of thing that has events. */
+/** An EventEmitter or an EventTarget. */
 interface Source {
   listen(name: EventName, listener: Listener): void;
   unlisten(name: EventName, listener: Listener): void;
@@ -53,7 +53,7 @@ function sourceOf(emitter: unknown): Source {
   throw wrongType('emitter', 'an instance of EventEmitter', emitter);
 }
 
-/** Resolves with what the next event of a name brings, and rejects with an error that comes first. */
+/** Resolves with the arguments of the next event of a name. Rejects if an error event comes first. */
 export async function once(emitter: unknown, name: EventName, options?: unknown): Promise<unknown[]> {
   const signal = signalOf(options);
   if (signal?.aborted === true) throw abortError(signal);
@@ -74,7 +74,7 @@ export async function once(emitter: unknown, name: EventName, options?: unknown)
   }
 }
 
-/** What the events of a name bring, one after the other, until an error or one of the names in `close`. */
+/** Iterates over the arguments of the events of a name, until an error or one of the names in `close`. */
 export function on(emitter: unknown, name: EventName, options?: unknown): AsyncIterableIterator<unknown[]> {
   const signal = signalOf(options);
   if (signal?.aborted === true) throw abortError(signal);
@@ -138,7 +138,7 @@ export function on(emitter: unknown, name: EventName, options?: unknown): AsyncI
   };
 }
 
-/** Hears of an abort, once and at once where it has happened. */
+/** Calls a listener once when the signal is aborted. Calls it soon if the signal is aborted already. */
 export function addAbortListener(signal: Signal | undefined, listener: unknown): Record<symbol, () => void> {
   if (signal === undefined) throw wrongType('signal', 'an instance of AbortSignal', signal);
   checkFunction(listener, 'listener');

@@ -17,7 +17,10 @@ const is = createTypeChecks() as Record<
 const { hasOwn } = Object;
 const { toString, propertyIsEnumerable } = Object.prototype;
 
-/** How two values are compared: as `===` does and with their prototypes, or as `==` does. */
+/**
+ * How two values are compared. `strict` compares as `===` does, and compares prototypes. Otherwise values compare as
+ * with `==`.
+ */
 export interface Comparison {
   strict: boolean;
   skipPrototype?: boolean;
@@ -48,13 +51,13 @@ function equal(a: unknown, b: unknown, how: Comparison, seen: Pairs): boolean {
   return result;
 }
 
-/** As Node has it, what made an object counts for more than what it inherits from. */
+/** Compares the constructors, as Node does. Compares the prototypes only if there is no constructor. */
 function sameClass(a: object, b: object): boolean {
   if (a.constructor !== b.constructor) return false;
   return a.constructor !== undefined || Object.getPrototypeOf(a) === Object.getPrototypeOf(b);
 }
 
-/** What two objects are beside their properties. */
+/** Whether two objects are alike apart from their properties. */
 function sameKind(a: object, b: object, how: Comparison, seen: Pairs): boolean {
   const { strict, partial = false } = how;
   if (Array.isArray(a) || Array.isArray(b)) {
@@ -79,7 +82,7 @@ function sameKind(a: object, b: object, how: Comparison, seen: Pairs): boolean {
     return is.isMap(a) && is.isMap(b) && sameSize(a as Map<never, never>, b as Map<never, never>, partial);
   if (is.isSet(a) || is.isSet(b))
     return is.isSet(a) && is.isSet(b) && sameSize(a as Set<never>, b as Set<never>, partial);
-  // What is in these nobody can see.
+  // The content of these objects cannot be seen, so two of them are never equal.
   return !(
     is.isWeakMap(a) ||
     is.isWeakSet(a) ||
@@ -98,7 +101,7 @@ function samePattern(a: RegExp, b: RegExp): boolean {
   return a.source === b.source && a.flags === b.flags && a.lastIndex === b.lastIndex;
 }
 
-/** What an error says is no enumerable property of it. */
+/** Compares the fields of two errors that are not enumerable. */
 function sameError(a: Error, b: Error, how: Comparison, seen: Pairs): boolean {
   if (!(a instanceof Error) || !(b instanceof Error)) return false;
   if (a.message !== b.message || a.name !== b.name) return false;
@@ -148,7 +151,7 @@ function sameProperties(a: object, b: object, how: Comparison, seen: Pairs): boo
   return wanted.every((key) => propertyIsEnumerable.call(a, key) && equal(first?.[key], second?.[key], how, seen));
 }
 
-/** Whether the items are among the others, in their order. */
+/** Whether the items of `b` are among those of `a`, in the same order. */
 function someInOrder(a: unknown[], b: unknown[], how: Comparison, seen: Pairs): boolean {
   let from = 0;
   return b.every((wanted) => {
@@ -158,7 +161,7 @@ function someInOrder(a: unknown[], b: unknown[], how: Comparison, seen: Pairs): 
   });
 }
 
-/** Own enumerable keys; the items of a view are its bytes. */
+/** Own enumerable keys, without the indices of a view: its items are compared as bytes. */
 function keysOf(object: object, withSymbols: boolean, isView: boolean): PropertyKey[] {
   const keys: PropertyKey[] = isView ? Object.keys(object).filter((key) => !/^\d+$/.test(key)) : Object.keys(object);
   if (!withSymbols) return keys;

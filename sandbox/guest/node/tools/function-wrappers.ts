@@ -5,7 +5,7 @@ type Callback = (error: unknown, ...values: unknown[]) => unknown;
 
 const custom = Symbol.for('nodejs.util.promisify.custom');
 
-/** A function that returns a promise, of one that takes a callback as its last argument. */
+/** Makes a function that returns a promise. The original takes a callback as its last argument. */
 export function promisify(original: unknown): AnyFunction {
   checkFunction(original, 'original');
   const own = (original as { [custom]?: unknown })[custom];
@@ -29,7 +29,7 @@ export function promisify(original: unknown): AnyFunction {
 }
 promisify.custom = custom;
 
-/** A function that takes a callback, of one that returns a promise. */
+/** Makes a function that takes a callback. The original returns a promise. */
 export function callbackify(original: unknown): AnyFunction {
   checkFunction(original, 'original');
   function called(this: unknown, ...args: unknown[]): void {
@@ -63,7 +63,7 @@ function warn(text: string, code: unknown): void {
   deprecations.add(code);
 }
 
-/** A function that says once, when it is called, that it should not be. */
+/** Wraps a function. The first call prints a warning that the function is deprecated. */
 export function deprecate(original: unknown, message: unknown, code?: unknown): AnyFunction {
   if (code !== undefined && typeof code !== 'string') throw wrongType('code', 'of type string', code);
   checkFunction(original, 'fn');
@@ -82,7 +82,7 @@ export function deprecate(original: unknown, message: unknown, code?: unknown): 
   return deprecated;
 }
 
-/** Has a constructor's objects inherit another's, as it was done before there were classes. */
+/** Makes the objects of one constructor inherit from another, as code did before there were classes. */
 export function inherits(child: unknown, parent: unknown): void {
   checkFunction(child, 'ctor');
   checkFunction(parent, 'superCtor');

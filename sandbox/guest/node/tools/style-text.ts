@@ -49,7 +49,10 @@ export const COLORS: Readonly<Record<string, readonly [on: number, off: number]>
   bgWhiteBright: [107, 49],
 };
 
-/** A text between the codes of its styles. No terminal is there to ask what it can, so `validateStream` changes nothing. */
+/**
+ * Puts a text between the codes of its styles. Without `validateStream: false` the text stays plain, because no
+ * terminal is there to ask.
+ */
 export function styleText(format: unknown, text: unknown, options?: { validateStream?: unknown }): string {
   checkString(text, 'text');
   const names = Array.isArray(format) ? (format as unknown[]) : [format];
@@ -67,7 +70,7 @@ export function styleText(format: unknown, text: unknown, options?: { validateSt
         );
       return style;
     });
-  // As for a terminal that shows no colours, which is what Node asks for unless it is told not to.
+  // Node asks the terminal for its colours by default. Here it counts as a terminal that shows none.
   if (options?.validateStream !== false) return text;
   const before = styles.map(([on]) => `\u001B[${on}m`).join('');
   const after = styles

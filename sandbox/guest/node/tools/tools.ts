@@ -9,7 +9,9 @@ interface Signal {
   addEventListener(type: string, listener: (event: unknown) => void, options: { once: boolean }): void;
 }
 
-/** Node's module `util` without what shows values as text, and what the global scope has as well. */
+/**
+ * Node's module `util`, without the functions that show values as text, and without the members that are global too.
+ */
 export function createTools(): Record<string, unknown> {
   const types = createTypeChecks();
   return {
@@ -41,7 +43,7 @@ export function createTools(): Record<string, unknown> {
   };
 }
 
-/** Nobody sets `NODE_DEBUG` for a plugin, so that nothing is logged. */
+/** Logs nothing, because `NODE_DEBUG` is never set for a plugin. */
 function debuglog(_section: unknown, tell?: (log: unknown) => void): unknown {
   const log = Object.assign(() => {}, { enabled: false });
   tell?.(log);
@@ -55,7 +57,7 @@ interface CallSite {
   getColumnNumber(): number | null;
 }
 
-/** Where the caller is, and its callers. */
+/** The call sites of the caller and of its callers. */
 function getCallSites(frames: unknown = 10): object[] {
   const most = typeof frames === 'number' ? frames : 10;
   const kind = Error as unknown as { prepareStackTrace: unknown; stackTraceLimit: number };

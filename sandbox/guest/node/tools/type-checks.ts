@@ -19,7 +19,7 @@ const KINDS = [
   'BigUint64Array',
 ] as const;
 
-/** What only works on objects of one kind, however others pretend: it throws for them. */
+/** Functions that work on objects of one kind only. They throw for all others, also for imitations. */
 const SLOTS: Record<string, (value: unknown) => unknown> = {
   isDate: (value) => Date.prototype.getTime.call(value as Date),
   isRegExp: (value) => {

@@ -24,7 +24,7 @@ const gasPriceCacheSchema = z
 
 /**
  * The fields of an EVM network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. All may be
- * absent: the chain id is then asked for, and what hangs on it is decided when it is known.
+ * absent. An absent chain id is asked for, and settings that depend on it are decided once it is known.
  */
 const settingsSchema = z.strictObject({
   chain_id: amountSchema(64).optional().describe('Absent: asked for at the first contact, and kept'),
@@ -60,7 +60,10 @@ export interface EvmSettings {
   /** Null when only a block can tell. */
   hasEip1559: boolean | null;
   averageBlocktimeMs: number;
-  /** No pool in which a dearer attempt could replace another: what is too cheap is dropped, what is in goes first. */
+  /**
+   * The network has no pool of waiting transactions. It drops one that pays too little and takes the others in the order
+   * of arrival, so a dearer attempt replaces nothing.
+   */
   lacksMempool: boolean;
   isArbitrum: boolean;
   /** The chain takes a fee for its data on the chain below, beside gas. */
@@ -85,7 +88,7 @@ export function readSettings({ settings }: Network): EvmSettings {
   return {
     declaredChainId,
     confirmationsOn: (chainId) => BigInt(known.required_confirmations ?? (DEVELOPMENT_CHAINS.has(chainId) ? 1 : 12)),
-    // An entry that says its chain id is a whole one, in which absent features mean none, as in the reference.
+    // An entry with a chain id is complete: absent features mean none, as in the reference.
     hasEip1559: known.features?.includes('eip1559') ?? (declaredChainId === null ? null : false),
     averageBlocktimeMs: known.average_blocktime_ms,
     lacksMempool: hasTag('no-mempool') || isArbitrum || isOptimism,

@@ -7,10 +7,10 @@ import { isAddress, normalAddress } from '../address.ts';
 
 const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` });
 
-/** Every request is held against them, and reads them. */
+/** The most receivers in a list. Every request reads the whole list and is checked against it. */
 const MOST_RECEIVERS = 4_096;
 
-/** In the order in which answers show them. */
+/** The policy fields, in the order in which answers show them. */
 const fields = strictForm({
   min_balance: amountSchema(128).nullish().describe('Stays on the account, in wei; absent: 1, and 0 for none'),
   gas_limit_estimation: z.boolean().nullish().describe('Whether a missing gas_limit is estimated; absent: true'),
@@ -39,7 +39,7 @@ export const policySchema: z.ZodType<JsonObject> = fields.transform((policies) =
 
 /** Policies as the adapter works with them, defaults filled in. */
 export interface EvmPolicy {
-  /** Left on the account by every transaction; 0 switches the reserve off. */
+  /** The reserve that every transaction leaves on the account; 0 switches it off. */
   minBalance: bigint;
   estimatesGas: boolean;
   gasPriceCap: bigint | null;
@@ -49,7 +49,7 @@ export interface EvmPolicy {
   eip1559: boolean | null;
   /** Whether transactions are to be kept from the public before they are in a block. */
   isPrivate: boolean;
-  /** Whether nodes are asked with what a transaction reverted, and the reason that clients see has it. */
+  /** Whether to ask nodes for the data that a transaction reverted with. The reason that clients see then has it. */
   includesRevertData: boolean;
 }
 
@@ -68,8 +68,8 @@ export const readPolicy = oncePerObject((policies: JsonObject): EvmPolicy => {
 });
 
 /**
- * Why the policies cannot be kept on a network; null when they can. Sent to any endpoint that a network has by now, a
- * transaction is public, so who asks for private ones must not be told that they are.
+ * Why a network cannot keep the policies; null if it can. All endpoints that networks have by now make a transaction
+ * public. So a relayer that asks for private transactions must not be told that its transactions are private.
  */
 export function policyFault(policies: JsonObject, network: string): string | null {
   if (fields.parse(policies).private_transactions !== true) return null;

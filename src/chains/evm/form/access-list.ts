@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { isAddress, normalAddress } from '../address.ts';
 
-/** As many as fit into the largest transaction that nodes take. */
+/** As many entries as fit into the largest transaction that nodes take. */
 const MOST_ENTRIES = 4_096;
 
 const storageKey = z

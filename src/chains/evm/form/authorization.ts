@@ -8,9 +8,9 @@ import { addressOf, isAddress, normalAddress } from '../address.ts';
 import { toQuantity } from '../provider.ts';
 import { integerUpTo, rlpInteger } from './integer.ts';
 
-/** Who has signed each of them is reckoned out in the time of everybody. */
+/** The most authorizations in a list. Computing who signed each of them blocks the thread of all requests. */
 const MOST_AUTHORIZATIONS = 16;
-/** The order of secp256k1 and its half: the protocol passes over a signature with a higher s (EIP-2). */
+/** The order of secp256k1. The protocol ignores a signature whose s is above half of it (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 const word = (most: bigint, said: string) => integerUpTo(most, said).transform((value) => hex32(amountOf(value)));
@@ -43,9 +43,9 @@ const entrySchema = z
   });
 
 /**
- * An authorization list (EIP-7702) as clients send it, numbers as JSON numbers, decimal or hexadecimal. Entries that
- * the protocol would pass over without a word are refused here. Only a signature that no key can have made is not: that
- * takes longer to find out, see {@link authorityOf}.
+ * An authorization list (EIP-7702) as clients send it. Numbers come as JSON numbers, or as decimal or hexadecimal
+ * texts. Entries that the protocol would silently ignore are refused here, except for a signature that no key can have
+ * made: that takes longer to find out, see {@link authorityOf}.
  */
 export const authorizationListSchema = z
   .array(entrySchema)
@@ -69,7 +69,10 @@ export const storedAuthorizationListSchema = z.array(storedAuthorizationSchema);
 
 export type StoredAuthorization = z.output<typeof storedAuthorizationSchema>;
 
-/** Whose code an authorization sets: the account whose key has signed it. Undefined when no key can have. */
+/**
+ * The account whose code an authorization sets: that of the key that signed it. Undefined when no key can have signed
+ * it.
+ */
 export function authorityOf({ chain_id, address, nonce, y_parity, r, s }: StoredAuthorization): string | undefined {
   const content = encodeRlp([rlpInteger(amountOf(chain_id)), address, rlpInteger(amountOf(nonce))]);
   const digest = hash('keccak-256', Buffer.from(`05${content.slice(2)}`, 'hex'), 'buffer');
@@ -79,9 +82,9 @@ export function authorityOf({ chain_id, address, nonce, y_parity, r, s }: Stored
 }
 
 /**
- * Why a chain would not apply a list, though it takes the transaction; or could not even be given it. Undefined when
- * nothing is wrong.
- * @param chain undefined where nobody can say yet
+ * Why a transaction cannot carry a list, or why a chain would take the transaction and not apply the list. Undefined
+ * when nothing is wrong.
+ * @param chain undefined while it is unknown
  * @param pricing of the transaction: only one with the two fees of EIP-1559 can carry a list
  */
 export function authorizationFault(

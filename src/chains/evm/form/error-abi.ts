@@ -1,14 +1,14 @@
 import { Fragment } from 'ethers/abi';
 import { z } from 'zod';
 
-/** The size of a whole contract's ABI is often half of it. */
+/** Longest ABI, in characters. That of a whole contract is often half as long. */
 const LONGEST_ABI = 65_536;
 const MOST_ENTRIES = 2_048;
-/** Each error is parsed, in the time of everybody. */
+/** Limits on the errors. Parsing each of them blocks the thread of all requests. */
 const LONGEST_ERRORS = 32_768;
 const LONGEST_ERROR = 4_096;
 const MOST_ERRORS = 512;
-/** Tuples in tuples, and arrays of arrays: what is inside is read once more for each of them. */
+/** Limit on tuples in tuples, and on arrays of arrays. Each level makes the parser read what is inside once more. */
 const MOST_NESTING = 8;
 const MORE_ARRAYS = new RegExp(`(\\[\\d*\\]\\s*){${MOST_NESTING + 1}}`);
 
@@ -20,8 +20,8 @@ const entry = z
   .meta({ anyOf: [{ type: 'string' }, { type: 'object' }] });
 
 /**
- * A contract's ABI, as JSON entries or as human-readable texts, of which the errors are kept in the latter form: with
- * them, what a revert says can be read.
+ * A contract's ABI, as JSON entries or as human-readable texts. Only its errors are kept, as human-readable texts. They
+ * make the reason of a revert readable.
  */
 export const errorAbiSchema = z
   .array(entry, 'expected a list of ABI entries')
@@ -49,12 +49,13 @@ export const errorAbiSchema = z
 
 /** Whether an error, as a JSON entry or as a text, can be parsed in no time. */
 export function isParsable(error: unknown): boolean {
-  // A text has brackets around its parameters, an entry has them as objects in an object.
+  // In a text, brackets surround the parameters: one level more. In an entry, they are objects in an object: two levels
+  // more.
   const most = MOST_NESTING + (typeof error === 'string' ? 1 : 2);
   return JSON.stringify(error).length <= LONGEST_ERROR && nestsAtMost(most, error);
 }
 
-/** Whether objects in objects and brackets in brackets, together, are at most so many. */
+/** Whether objects in objects and brackets in brackets together nest at most so deep. */
 function nestsAtMost(most: number, value: unknown): boolean {
   if (typeof value === 'string') return bracketsIn(value) <= most && !MORE_ARRAYS.test(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -66,7 +67,7 @@ function bracketsIn(text: string): number {
   let deepest = 0;
   let depth = 0;
   for (const [bracket] of text.matchAll(/[()]/g)) {
-    // What closes too often must not make room for others.
+    // Surplus closing brackets must not make room for more opening ones.
     depth = bracket === '(' ? depth + 1 : Math.max(0, depth - 1);
     deepest = Math.max(deepest, depth);
   }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type JsonAmount, jsonAmount } from '../../../domain/amount.ts';
 
 /**
- * Reads an integer as clients write it: a JSON number, decimal digits, or `0x`, `0o`, `0b`; an empty text is zero. A
- * number beyond 2^53 has lost digits already.
+ * Reads an integer as clients write it: a JSON number, decimal digits, or `0x`, `0o`, `0b`. An empty text is zero. A
+ * number beyond 2^53 is refused, because it has lost digits already.
  */
 export function readInteger(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;

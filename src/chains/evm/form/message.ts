@@ -8,12 +8,13 @@ import { shownSignature, signDigest } from '../signing.ts';
 import { typedDataDigest } from './typed-data.ts';
 
 const messageSchema = z.strictObject({
-  // Half of a surrogate pair has no UTF-8: what would be signed is not what was sent.
+  // Half of a surrogate pair has no UTF-8. Other bytes would be signed than were sent.
   message: z.string().refine((text) => text.isWellFormed(), 'expected a text that UTF-8 can hold'),
 });
 
 /**
- * Signs the UTF-8 bytes of a text as a personal message (EIP-191, version `E`); a text that begins with `0x` is a text.
+ * Signs the UTF-8 bytes of a text as a personal message (EIP-191, version `E`). `0x` at the start has no special
+ * meaning.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
 export async function signMessage(body: unknown, account: Account, signer: Signer): Promise<WireObject> {

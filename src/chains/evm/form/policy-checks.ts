@@ -13,7 +13,10 @@ export function checkReceiver(to: string | null, policy: EvmPolicy, ownAddress: 
   if (fault !== undefined) throw invalidRequest(fault);
 }
 
-/** @throws AppError `INVALID_REQUEST` for a gas limit that the policy asks for and is not there, or that no node takes */
+/**
+ * @throws AppError `INVALID_REQUEST` when the policy asks for a gas limit and there is none, or when it is too low for
+ * any node
+ */
 export function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
   const fault = gasLimitFault(request, policy);
   if (fault !== undefined) throw invalidRequest(fault);
@@ -24,9 +27,9 @@ export function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
 }
 
 /**
- * Why the account's policies forbid to sign a request now; undefined when they allow it. They may have been changed
- * since it was accepted. Price cap and reserve are not checked here: they bound what is signed, and a transaction waits
- * for them.
+ * Why the account's policies forbid signing a request now; undefined when they allow it. The policies may have changed
+ * since the request was accepted. Price cap and reserve are not checked here: they limit what is signed, and a
+ * transaction waits until it fits them.
  */
 export function policyViolation(request: EvmRequest, account: Account): string | undefined {
   const policy = readPolicy(account.policies);

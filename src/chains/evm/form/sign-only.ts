@@ -13,7 +13,9 @@ import { parseRequest, requestSchema } from '../request.ts';
 import { type EvmFields, readFields, readRequest } from '../schema.ts';
 import { signTransaction } from '../signing.ts';
 
-/** What the body has beyond a send request, which is looked at after it; EIP-2681 has the highest nonce. */
+/**
+ * The fields of the body beyond a send request. They are checked before the others. EIP-2681 sets the highest nonce.
+ */
 const unsentSchema = z.looseObject({
   nonce: amountUpTo((1n << 64n) - 2n).meta({
     description: 'Of the caller’s choice',
@@ -25,16 +27,16 @@ const unsentSchema = z.looseObject({
   gas_limit: amountSchema(64).meta({ description: 'In units of gas' }),
 });
 
-/** The whole form, for who describes the API; what has no meaning without a network is left out. */
+/** The whole form, for the description of the API. Fields without a meaning when there is no network are left out. */
 export const unsentRequestSchema: z.ZodType = requestSchema
   .omit({ speed: true, valid_until: true, abi: true })
   .extend(unsentSchema.shape);
 
 /**
- * Signs a transaction that is not sent, under a nonce that the caller chooses: a send request with `nonce`, `gas_limit`
- * and a price, held against the same policies. It asks no node and leaves the account's order of nonces alone.
+ * Signs a transaction that is not sent, under a nonce that the caller chooses. The body is a send request with `nonce`,
+ * `gas_limit` and a price; the same policies apply. Asks no node and leaves the account's order of nonces alone.
  * @param declaredChainId for an account whose chain is not pinned yet
- * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`; `RELAYER_DISABLED` while nobody can say for which chain
+ * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`; `RELAYER_DISABLED` while the chain is unknown
  */
 export async function signUnsent(
   body: unknown,
@@ -85,7 +87,7 @@ export async function signUnsent(
   };
 }
 
-/** That their keys are unknown here, and what is missing instead, would help nobody. */
+/** Refuses bodies of other families with a text of its own. A list of unknown and missing keys would help nobody. */
 function refuseOtherFamilies(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('unsigned_xdr' in body || 'transaction' in body)) return;
   throw invalidRequest(

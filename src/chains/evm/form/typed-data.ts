@@ -9,7 +9,7 @@ const digestsSchema = z.strictObject({ domain_separator: digest, hash_struct_mes
 
 const name = z.string().max(256);
 const fieldSchema = z.strictObject({ name, type: name });
-/** No struct of a contract has so many. */
+/** The most fields of a struct. No struct of a contract has so many. */
 const MOST_FIELDS = 1_024;
 
 /** The form of `eth_signTypedData_v4`. */
@@ -20,10 +20,10 @@ const wholeSchema = z.strictObject({
   message: z.record(z.string(), z.unknown()),
 });
 
-/** Both forms, for who describes the API. */
+/** Both forms, for the description of the API. */
 export const typedDataSchema: z.ZodType = z.union([digestsSchema, wholeSchema]);
 
-/** What a domain may have, in the order of EIP-712. */
+/** The fields that a domain may have, in the order of EIP-712. */
 const DOMAIN_TYPES: ReadonlyMap<string, string> = new Map([
   ['name', 'string'],
   ['version', 'string'],
@@ -32,23 +32,23 @@ const DOMAIN_TYPES: ReadonlyMap<string, string> = new Map([
   ['salt', 'bytes32'],
 ]);
 
-/** It begins as the reference's answer does. */
+/** The error for a body with neither form. It begins as the reference's answer does. */
 const NEITHER =
   'missing field `domain_separator`: expected domain_separator and hash_struct_message, or domain, types, primaryType ' +
   'and message';
 
 const MOST_TYPES = 24;
-/** Ethers follows every way from the primary type into the others, of which 24 types can have millions. */
+/** Ethers follows every path from the primary type into the others. 24 types can have millions of paths. */
 const MOST_WAYS = 1_024;
 const LONGEST_DATA = 65_536;
-/** Values are hashed one by one, in the time of everybody; structs and lists are hashed too. */
+/** Values, structs and lists are hashed one by one, which blocks the thread of all requests. */
 const MOST_VALUES = 1_024;
-/** So much of a client's own text may stand in a reason. */
+/** How many characters of a client's own text may stand in a reason. */
 const LONGEST_SHOWN = 64;
 
 /**
- * The digest of typed data (EIP-712): of its domain separator and the hash of its message where these are given, else of
- * the whole.
+ * The digest of typed data (EIP-712). It is made from the domain separator and the hash of the message if these are
+ * given, else from the whole.
  * @throws AppError `INVALID_REQUEST`, for digests with the reference's texts
  */
 export function typedDataDigest(body: unknown): Buffer {
@@ -56,7 +56,10 @@ export function typedDataDigest(body: unknown): Buffer {
   return hash('keccak-256', Buffer.concat([Buffer.from('1901', 'hex'), domain, message]), 'buffer');
 }
 
-/** A body with neither digest; the faults of one that has nothing at all are told from the start. */
+/**
+ * Whether a body has the whole form: no digest, and some field of that form. A body without any field of either form is
+ * refused with the text for both.
+ */
 function isWhole(body: unknown): body is object {
   if (typeof body !== 'object' || body === null) return false;
   if (Object.keys(digestsSchema.shape).some((key) => key in body)) return false;
@@ -72,7 +75,7 @@ function givenHashes(body: unknown): [Buffer, Buffer] {
   ];
 }
 
-/** @param called in the texts on digits, and `measured` in those on the length, as the reference does */
+/** @param called the name in texts on digits; `measured` is the name in texts on the length, as in the reference */
 function readHash(text: string, called: string, measured: string): Buffer {
   const digits = text.replace(/^0x/, '');
   const position = digits.search(/[^0-9a-fA-F]/);
@@ -107,7 +110,7 @@ function hashesOf(body: object): [Buffer, Buffer] {
   ];
 }
 
-/** Looked at before the form is: reading that takes long for what is large. */
+/** Checks the size before the form, because reading the form of large data takes long. */
 function checkExtent(body: object): void {
   const { domain, types, message }: { domain?: unknown; types?: unknown; message?: unknown } = body;
   if (typeof types === 'object' && types !== null && Object.keys(types).length > MOST_TYPES) {
@@ -123,7 +126,7 @@ function checkExtent(body: object): void {
   }
 }
 
-/** How many objects and lists there are. */
+/** How many objects and lists a value has. */
 function groupsIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce<number>((count, inner) => count + groupsIn(inner), 1);
@@ -134,7 +137,9 @@ function domainFields(domain: Record<string, unknown>): TypedDataField[] {
   return [...DOMAIN_TYPES].filter(([name]) => domain[name] !== undefined).map(([name, type]) => ({ name, type }));
 }
 
-/** A misspelt key would be left out of what is signed, and the signature would hold elsewhere too. */
+/**
+ * Refuses unknown keys. A misspelt key would be left out of what is signed, and the signature would hold elsewhere too.
+ */
 function checkDomainKeys(domain: object, fields: readonly TypedDataField[], isDeclared: boolean): void {
   const known = new Set(isDeclared ? fields.map(({ name }) => name) : DOMAIN_TYPES.keys());
   const key = Object.keys(domain).find((one) => !known.has(one));
@@ -147,11 +152,11 @@ function checkDomainKeys(domain: object, fields: readonly TypedDataField[], isDe
   );
 }
 
-/** The types that a type is made of: ethers refuses what is declared and not used, which EIP-712 allows. */
+/** The types that a type is made of. Unused types are left out: EIP-712 allows them, but ethers refuses them. */
 function reachable(types: Types, primaryType: string): Types {
   const found: Types = {};
   const waysThrough = new Map<string, number>();
-  /** Returns how many ways lead on from a type; one that leads back to itself, ethers refuses at once. */
+  /** Returns how many paths lead on from a type. Cycles need no check here: ethers refuses them at once. */
   const add = (name: string): number => {
     const known = waysThrough.get(name);
     if (known !== undefined) return known;
@@ -172,7 +177,7 @@ function reachable(types: Types, primaryType: string): Types {
   return found;
 }
 
-/** Reads the types once: ethers reads them from text for every struct. */
+/** Reads the types once. Ethers itself would read them from text for every struct. */
 class Encoder extends TypedDataEncoder {
   #read: Types | undefined;
 
@@ -181,7 +186,7 @@ class Encoder extends TypedDataEncoder {
     return this.#read;
   }
 
-  /** A struct without fields would take anything. */
+  /** Refuses a value that is no object for a struct: a struct without fields would take anything. */
   override _visit(...[type, value, look]: Parameters<TypedDataEncoder['_visit']>): unknown {
     if (Object.hasOwn(this.types, type) && (typeof value !== 'object' || value === null))
       throw new Unfit('a struct is of another kind');
@@ -189,7 +194,7 @@ class Encoder extends TypedDataEncoder {
   }
 }
 
-/** Which widths there are, ethers knows. */
+/** Matches any width. Ethers checks which widths exist. */
 const ELEMENTARY = /^(address|bool|string|bytes\d*|u?int\d*)$/;
 
 function hashOf(place: string, name: string, types: Types, value: Record<string, unknown>): Buffer {
@@ -207,7 +212,7 @@ class Unfit extends Error {}
 
 function reasonOf(error: unknown): string {
   if (error instanceof Unfit) return error.message;
-  // What ethers says at length has the whole value in it.
+  // The long message of ethers has the whole value in it.
   const short = error instanceof Error && 'shortMessage' in error ? error.shortMessage : undefined;
   return typeof short === 'string' ? short.slice(0, 200) : 'a list or a struct is of another kind';
 }
@@ -221,7 +226,10 @@ function counting(look: (type: string, value: unknown) => unknown): (type: strin
   };
 }
 
-/** What is signed is what was sent: ethers would take an absent bool for false, and the text "false" for true. */
+/**
+ * Refuses values that ethers would guess: it takes an absent bool for false, and the text "false" for true. So only
+ * what was sent is signed.
+ */
 function assertNoGuess(type: string, value: unknown): unknown {
   if (value === undefined || value === null) throw new Unfit(`a ${type} is missing`);
   if (type === 'bool' && typeof value !== 'boolean') throw new Unfit('a bool is neither true nor false');

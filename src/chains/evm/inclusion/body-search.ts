@@ -4,16 +4,16 @@ import { blockTime, wholeBlock } from '../provider.ts';
 import { type LostNonce, type NonceUse, useOf } from './nonce-use.ts';
 import { unsupported } from './receipts.ts';
 
-/** A used nonce, and since when it can have been used by an attempt of ours. */
+/** A used nonce, and the earliest time at which an attempt of ours can have used it. */
 export interface SearchedNonce extends LostNonce {
   signedAt: Timestamp;
 }
 
-/** Looks for uses of an account's nonces in the content of blocks: the way that is left where states are pruned. */
+/** Looks for uses of an account's nonces in the content of blocks. This is the last way where states are pruned. */
 export interface BodySearch {
   /**
-   * Reads some more blocks, none above the last, for uses that they show. All are of one account. Undefined where the
-   * node shows none of these blocks.
+   * Reads some more blocks, none above `last`, and returns the uses that they show. All sought nonces are of one
+   * account. Undefined if the node shows none of these blocks.
    */
   readOn<T extends SearchedNonce>(
     read: ReadOne,
@@ -30,16 +30,17 @@ interface Place {
   next: bigint;
 }
 
-/** So many blocks are read in one look, of up to a few hundred kilobytes each. */
+/** How many blocks are read in one look. Each has up to a few hundred kilobytes. */
 const BLOCKS_AT_ONCE = 64;
 const CALLS_AT_ONCE = 16;
 /** How far a node's clock and ours may be apart. */
 const SLACK_MS = 300_000;
 
 /**
- * Keeps where each account's search stands. A search begins at the block of when the first transaction was signed, and
- * goes up: most are in a block soon after. From the chain's end it goes on below where it began, in stretches that
- * double, for the clock may have been wrong. After the chain's first block it begins anew.
+ * Makes a search that keeps its place for each account. A search begins at the block of the time at which the first
+ * transaction was signed, and goes up: most transactions are in a block soon after. From the chain's end it goes on
+ * below its beginning, in stretches that double, because the clock may have been wrong. After the chain's first block
+ * it begins anew.
  */
 export function createBodySearch(): BodySearch {
   const places = new Map<string, Place>();
@@ -91,7 +92,7 @@ export function createBodySearch(): BodySearch {
   };
 }
 
-/** The first block that was made since then; those that the node does not show are older. */
+/** The first block that was made at `since` or later. Blocks that the node does not show count as older. */
 async function firstBlockSince(read: ReadOne, since: Timestamp, last: bigint): Promise<bigint> {
   let low = 0n;
   let high = last;

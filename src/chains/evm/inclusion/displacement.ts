@@ -11,36 +11,36 @@ export interface Lost extends SearchedNonce {
   seenIn: bigint | undefined;
 }
 
-/** What became of it. */
+/** What became of a lost transaction. */
 export type Finding =
-  /** It is in a block after all. */
+  /** The transaction is in a block after all. */
   | { kind: 'receipt'; receipt: Receipt }
   /** Something else used its nonce, so that none of its attempts can be in a block any more. */
   | { kind: 'displaced'; reason: string }
-  /** Its nonce is used, and it is not proved by what, or whether that succeeded. */
+  /** The nonce is used, but nothing proves what used it, or whether that succeeded. */
   | { kind: 'unproved'; reason: string }
-  /** By the node's chain its nonce is not used at the depth that makes final. */
+  /** On the node's chain, the nonce is not used at final depth. */
   | { kind: 'open' };
 
-/** With what is looked for them. */
+/** What the search works with. */
 export interface Tracing {
   rpc: RpcClient;
   read: ReadOne;
   confirmations: bigint;
-  /** Of the node of `read`: the highest block that is final. */
+  /** The highest block that is final on the node of `read`. */
   finalBlock: bigint;
   search: BodySearch;
 }
 
-/** A lane's look is not held up for longer by those that nobody can tell about. */
+/** How long a lane's look is held up by transactions that no endpoint can tell about. */
 const PATIENCE_MS = 6_000;
-/** Other endpoints have so long for one question. */
+/** How long other endpoints have for one question. */
 const OTHERS = { withinMs: 2_000 };
 
 /**
- * Finds out what used the nonces of transactions that show no receipt. Nothing is concluded from what a node does not
- * have: nodes prune receipts, states and transactions, and answer null or an error. Only the content of a block at final
- * depth tells, and where there are several endpoints, a second one must show the same. Never throws for what endpoints do.
+ * Finds out what used the nonces of transactions that show no receipt. Missing data proves nothing: nodes prune
+ * receipts, states and transactions, and answer null or an error. Only the content of a block at final depth is proof.
+ * If there are several endpoints, a second one must show the same. Never throws for what endpoints do.
  */
 export async function trace<T extends Lost>(tracing: Tracing, lost: readonly T[]): Promise<Map<T, Finding>> {
   const findings = new Map<T, Finding>(
@@ -56,7 +56,7 @@ async function follow<T extends Lost>(tracing: Tracing, lost: readonly T[], find
   const uses = await usesOn(read, lost, finalBlock);
   const isOpen = (one: T) => uses.get(one) === undefined;
   if (lost.some(isOpen)) {
-    // What this node has pruned another may keep.
+    // Another node may keep what this one has pruned.
     const left = lost.filter(isOpen);
     const others = rpc.onOthers(read, async (other) => {
       const told = await usesOn(other, left, finalBlock);
@@ -127,7 +127,7 @@ async function judge(tracing: Tracing, one: Lost, use: NonceUse | 'unused'): Pro
   return { kind: 'displaced', reason: `${said}. No matching transaction hash found on-chain. ${use.text}` };
 }
 
-/** Whoever has the block's list of receipts may have no way to one by its hash. */
+/** Looks in the block's list of receipts first: a node that has the list may not find a receipt by its hash. */
 async function receiptIn({ rpc, read }: Tracing, one: Lost, { block, hash }: NonceUse): Promise<Receipt | undefined> {
   const receiptOn = async (node: ReadOne): Promise<Receipt | undefined> => {
     const listed = (await blockReceipts(node, block).catch(unsupported)) ?? [];
@@ -154,7 +154,7 @@ async function proofAmongAll(
 async function opinionOn(read: ReadOne, one: Lost, use: NonceUse, confirmations: bigint): Promise<Opinion> {
   const block = await wholeBlock(read, use.block).catch(unsupported);
   if (block == null) return 'none';
-  // Another block of that height: a node at its tip may yet come round.
+  // The node has another block of that height. Near its tip, it may still change to ours.
   if (block.hash !== use.blockHash) return (await blockNumber(read)) >= use.block + confirmations ? 'other' : 'none';
   if ((await transactionCount(read, one.account, 'latest')) <= one.sequence) return 'other';
   for (const hash of one.hashes) {

@@ -33,7 +33,7 @@ export interface NonceUse {
 /** The account's transaction count by the state after a block. */
 export type CountAt = (account: string, block: bigint) => Promise<bigint>;
 
-/** One node's counts, each asked for once: what is looked for of one account asks for the same ones. */
+/** One node's counts, each asked for once. Searches for several nonces of one account ask for the same counts. */
 export function countsOn(read: ReadOne): CountAt {
   const known = new Map<string, Promise<bigint>>();
   return (account, block) => {
@@ -45,9 +45,9 @@ export function countsOn(read: ReadOne): CountAt {
 }
 
 /**
- * How a nonce was used by one node's chain, up to the given block: `unused` where it was not, undefined where the node
- * cannot tell. A node that has no receipt may find the transaction, or has the states that lead to the block. Each use
- * is shown by the block's own content, so a pruned node proves nothing by what it lacks.
+ * How a nonce was used on one node's chain, up to the block `last`. `unused`: it was not. Undefined: the node cannot
+ * tell. A node without the receipt may still find the transaction, or have the states that lead to the block. Only the
+ * block's own content proves a use, so missing data on a pruned node proves nothing.
  */
 export async function nonceUse(
   read: ReadOne,
@@ -75,7 +75,7 @@ async function blockOfReceipt(read: ReadOne, hash: string): Promise<bigint | und
   return (await receiptOf(read, hash).catch(unsupported))?.blockNumber;
 }
 
-/** The block in which the account's count passed the nonce is where it was used. */
+/** Finds the block in which the account's count passed the nonce. The nonce was used there. */
 async function useByState(
   read: ReadOne,
   lost: LostNonce,
@@ -87,7 +87,7 @@ async function useByState(
   const block = await wholeBlock(read, passed.block).catch(unsupported);
   if (block == null) return undefined;
   const use = useOf(block, passed.block, lost);
-  // Only an account with code can count up its nonce by itself, as when that makes a contract.
+  // Only an account with code can raise its own nonce without a transaction, for instance when it makes a contract.
   if (use !== undefined || !passed.hasBefore) return use;
   const isByCode = await hasCode(read, lost.account, passed.block).catch(unsupported);
   if (isByCode !== true) return undefined;
@@ -131,8 +131,9 @@ function signerOf({ chainId, address, nonce, yParity, r, s }: BlockAuthorization
 }
 
 /**
- * Steps back in doubling strides, then halves: recent states are the ones that every node has. Undefined where a state is
- * pruned on the way. `hasBefore` says that a block before it was seen of which it does not hold.
+ * The first block for which `holds` is true. Steps back in doubling strides, then halves the range: every node has the
+ * recent states. Undefined if a state on the way is pruned. `hasBefore`: an earlier block was seen for which `holds` is
+ * false.
  */
 async function firstBlockWhere(
   holds: (block: bigint) => Promise<boolean>,

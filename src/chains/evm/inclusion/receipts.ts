@@ -3,7 +3,7 @@ import { isDenial } from '../../../egress/rpc/rpc-verdict.ts';
 import { dialect } from '../dialect.ts';
 import { blockReceipts, type Receipt, receiptOf } from '../provider.ts';
 
-/** As many transactions in one block make its whole list of receipts cheaper than one call for each. */
+/** With this many transactions in one block, the block's whole list of receipts is cheaper than one call for each. */
 const WORTH_A_BLOCK = 4;
 const CALLS_AT_ONCE = 16;
 
@@ -11,13 +11,13 @@ const CALLS_AT_ONCE = 16;
 export interface Sought {
   /** In lower case, as are the hashes. */
   account: string;
-  /** Of all its attempts, the latest first. */
+  /** The hashes of all its attempts, the latest first. */
   hashes: readonly string[];
-  /** Where it was seen before. */
+  /** The block in which the transaction was seen before. */
   seenIn: bigint | undefined;
 }
 
-/** The receipts of those that have one, whichever of their attempts it is. */
+/** The receipts of the transactions that have one, whichever attempt it is of. */
 export async function receiptsOf<T extends Sought>(read: ReadOne, sought: readonly T[]): Promise<Map<T, Receipt>> {
   const found = new Map<T, Receipt>();
   let left = [...sought];
@@ -50,7 +50,10 @@ export async function receiptsOf<T extends Sought>(read: ReadOne, sought: readon
   return found;
 }
 
-/** A block in which some of them are: where one was seen before, or where the first of the others turns up. */
+/**
+ * A block that holds some of the transactions: one where a transaction was seen before, or that of the first receipt
+ * found.
+ */
 async function nextBlock<T extends Sought>(
   read: ReadOne,
   left: readonly T[],
@@ -63,12 +66,12 @@ async function nextBlock<T extends Sought>(
     if (found.has(one)) continue;
     for (const hash of one.hashes) {
       const receipt = await receiptOf(read, hash).catch(lacking);
-      // A list that lacks what its block has is not asked for twice.
+      // A list that lacks a receipt of its own block is not asked for twice.
       if (keep(found, one, receipt) && receipt !== null && !readBlocks.has(receipt.blockNumber)) {
         return receipt.blockNumber;
       }
     }
-    // Not in any block although its nonce is used: looked at on its own later.
+    // This one shows no receipt although its nonce is used. Its receipt is asked for by itself later.
     if (!found.has(one)) return undefined;
   }
   return undefined;
@@ -85,19 +88,22 @@ export function isReceiptOf(one: Sought, receipt: Receipt | null | undefined): r
   return receipt != null && one.hashes.includes(receipt.transactionHash) && receipt.from === one.account;
 }
 
-/** One receipt that a node has pruned must not keep the others from being read; it shows as little as null. */
+/** Treats a pruned receipt as a missing one, so that it does not keep the others from being read. */
 function lacking(error: unknown): null {
   if (isDenial(error, dialect)) return null;
   throw error;
 }
 
-/** A node that answers that it cannot. `eth_getBlockReceipts` is young (geth 1.13): then each receipt is asked for. */
+/**
+ * Turns an error of the node into undefined. `eth_getBlockReceipts` is young (geth 1.13): without it, each receipt is
+ * asked for.
+ */
 export function unsupported(error: unknown): undefined {
   if (isNodeError(error)) return undefined;
   throw error;
 }
 
-/** Runs something for each item, so many at a time. */
+/** Runs something for each item, a limited number at a time. */
 export async function mapLimited<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < items.length; start += CALLS_AT_ONCE) {

@@ -8,14 +8,14 @@ import { isParsable } from '../form/error-abi.ts';
 import { toQuantity } from '../provider.ts';
 import { type EvmFields, estimateCall, readRequest } from '../schema.ts';
 
-/** The reason of a transaction whose cause was not asked for, or is not to be had. */
+/** The reason of a failed transaction whose cause was not asked for, or could not be found. */
 export const REVERTED = 'Transaction reverted on-chain (receipt status: failed)';
 
 /** Why a transaction failed in its block. */
 export interface Revert {
   /** For `status_reason`. */
   reason: string;
-  /** What it reverted with, `0x` and hexadecimal digits, cut at {@link LONGEST_DATA}; null when nobody could tell. */
+  /** The revert data, `0x` and hexadecimal digits, cut at {@link LONGEST_DATA}; null if it is unknown. */
   data: string | null;
 }
 
@@ -32,22 +32,25 @@ export interface FailedTransaction {
 /** Characters of revert data that are shown and kept. */
 const LONGEST_DATA = 4_096;
 const LONGEST_DECODED = 1_000;
-/** Data beyond it are nobody's error, but work. */
+/** No real error has more data than this. Decoding more would only take time. */
 const MOST_DECODED_BYTES = 32_768;
 const WORD_BYTES = 32;
-/** All items of an array can point to one and the same array: a few kilobytes of data can be billions of values. */
+/**
+ * The most values that are decoded. All items of an array can point to the same array: a few kilobytes of data can be
+ * billions of values.
+ */
 const MOST_DECODED_VALUES = 2_048;
 const MOST_ERRORS = 512;
 
-/** The status of a transaction is not held up longer for its cause. */
+/** How long the status of a transaction waits for its cause. */
 const PATIENCE_MS = 3_000;
 
 const UNKNOWN: Revert = { reason: REVERTED, data: null };
 const OUT_OF_GAS: Revert = { reason: `${REVERTED} — out of gas`, data: null };
 
 /**
- * Finds out with what a transaction reverted: from a trace, else by calling the same again on the state of its block.
- * Best effort: nothing is held against the node, it never throws, and it takes a few seconds at most.
+ * Finds out why a transaction reverted: from a trace, else by making the same call again on the state of its block.
+ * Best effort: failures do not count against the node. Never throws, and takes a few seconds at most.
  */
 export async function revertReason(
   read: ReadOne,
@@ -67,7 +70,7 @@ export async function revertReason(
   }
 }
 
-/** Whether a transaction took all the gas that it had, as one does that runs out of it. */
+/** Whether a transaction used all its gas, as one does that runs out of gas. */
 export function usedAll(gasUsed: bigint, fields: EvmFields | undefined): boolean {
   return gasUsed === BigInt(fields?.gas_limit ?? 0);
 }
@@ -79,7 +82,7 @@ async function findReason(read: ReadOne, failed: FailedTransaction): Promise<Rev
   if (data !== null) return { reason: reasonOf(data, failed.request), data: data.slice(0, LONGEST_DATA) };
   const cause = trace?.error ?? '';
   if (cause === '') return undefined;
-  // A revert without data is what the fixed text says already.
+  // The fixed text already says all that there is to say of a revert without data.
   return /revert/i.test(cause) ? UNKNOWN : { reason: `${REVERTED} — ${cause}`, data: null };
 }
 
@@ -93,7 +96,7 @@ function traceOf(read: ReadOne, hash: string): Promise<Trace | undefined> {
   const toTrace = (answer: Json): Trace | undefined => {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined;
     const { output, error } = answer;
-    // Without either it is the trace of something that went well, so of something else.
+    // A trace with neither is of a call that went well, so of something else.
     if (output === undefined && error === undefined) return undefined;
     return { output: dataIn(output), error: typeof error === 'string' ? printable(error, 200) : '' };
   };
@@ -145,12 +148,12 @@ export function decodedError(data: string, abi?: Json): string | undefined {
     const text = standardError(data) ?? customError(data, abi);
     return text === undefined ? undefined : printable(text, LONGEST_DECODED);
   } catch {
-    // What only looks like an error of that form.
+    // The data only looks like an error of that form.
     return undefined;
   }
 }
 
-/** The two that the compiler makes itself (Solidity documentation, "Panic via assert and Error via require"). */
+/** The two errors that the compiler makes itself (Solidity documentation, "Panic via assert and Error via require"). */
 function standardError(data: string): string | undefined {
   const selector = data.slice(0, 10);
   const body = `0x${data.slice(10)}`;
@@ -194,7 +197,10 @@ function customError(data: string, abi: Json | undefined): string | undefined {
   return `${error.name}(${argumentsText(args, names)})`;
 }
 
-/** Undefined for what is no error, or one that takes long to parse: it was stored when such were taken. */
+/**
+ * Reads a stored error. Undefined for anything else, and for an error that takes long to parse: such errors were once
+ * accepted.
+ */
 function errorOf(fragment: Json): ErrorFragment | undefined {
   if (!isParsable(fragment)) return undefined;
   try {
@@ -204,7 +210,7 @@ function errorOf(fragment: Json): ErrorFragment | undefined {
   }
 }
 
-/** How many values data of so many words can have at most, a text counted by its words. */
+/** The most values that data of so many words can have. A text counts by its words. */
 function mostValues(types: readonly ParamType[], words: number): number {
   return types.reduce((sum, type) => {
     if (type.isArray()) {

@@ -3,7 +3,7 @@ import { answersInTime, isBorneOut, type Opinion } from '../../quorum.ts';
 import { blockNumber, type Receipt, type ShownBlock, shownBlock } from '../provider.ts';
 import { receiptsOf, type Sought, unsupported } from './receipts.ts';
 
-/** What one node says became of a transaction, at a depth that makes it final. */
+/** One node's receipt of a transaction, at final depth. */
 export interface Claim {
   account: string;
   receipt: Receipt;
@@ -12,8 +12,8 @@ export interface Claim {
 interface Asked extends Claim, Sought {}
 
 /**
- * Those of one node's claims that may be called final, by what the other endpoints show. Asks nothing where there is one
- * endpoint.
+ * Finds which of one node's claims may be called final, by what the other endpoints show. With one endpoint only, it
+ * asks nothing.
  * @returns the keys of the claims that hold
  */
 export async function shownElsewhere<K>(
@@ -25,7 +25,7 @@ export async function shownElsewhere<K>(
   if (claims.size === 0 || rpc.endpointCount < 2) return new Set(claims.keys());
   const asked = new Map([...claims].map(([key, claim]) => [key, asAsked(claim)]));
   const all = [...asked.values()];
-  // An endpoint that is slow to answer holds nothing up that another has shown.
+  // A slow endpoint does not hold up claims that another endpoint has shown.
   const shown = new Set<Asked>();
   const isEnough = (opinions: ReadonlyMap<Asked, Opinion>) => {
     for (const claim of all) if (opinions.get(claim) === 'same') shown.add(claim);
@@ -68,7 +68,7 @@ async function opinionsOf(
   return opinions;
 }
 
-/** Its list of a block says more than a receipt that it has not: what is in it is looked up later by some nodes. */
+/** A block's list of transactions says more than a missing receipt: some nodes can look up a receipt only later. */
 function opinionOf(
   { receipt }: Claim,
   shown: Receipt | undefined,
@@ -76,7 +76,7 @@ function opinionOf(
   isDeep: boolean,
 ): Opinion {
   if (block == null) return 'none';
-  // Another block of that height: a node at its tip may yet come round.
+  // The endpoint has another block of that height. Near its tip, it may still change to ours.
   if (block.hash !== receipt.blockHash) return isDeep ? 'other' : 'none';
   if (shown?.blockHash === receipt.blockHash) return 'other';
   return block.transactions === undefined || block.transactions.has(receipt.transactionHash) ? 'none' : 'other';

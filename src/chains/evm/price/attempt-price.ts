@@ -22,9 +22,9 @@ import type { Market } from './market.ts';
 export interface PricePlan {
   purpose: NewAttempt['purpose'];
   request: EvmRequest;
-  /** Of the latest attempt; undefined when there is none. */
+  /** The fields of the latest attempt; undefined when there is none. */
   latest: EvmFields | undefined;
-  /** Undefined when there is nothing to beat. */
+  /** The highest caps of the earlier attempts; undefined when there is nothing to outbid. */
   highest: Caps | undefined;
   /** The most that the first attempt pays for a unit of gas; undefined when there is none. */
   firstFee: bigint | undefined;
@@ -35,8 +35,8 @@ export interface PricePlan {
 export type Priced = { kind: 'price'; price: Price } | Exclude<AttemptPreparation, { kind: 'ready' }>;
 
 /**
- * How far above the first attempt's price the market may take bumps and noops where the policy has no cap: no market
- * rises so far while a transaction waits. Cheap first attempts count as one gwei, so that these can be outbid.
+ * The highest price of bumps and noops where the policy has no cap, as a multiple of the first attempt's price. No
+ * market rises so far while a transaction waits. A cheaper first attempt counts as one gwei, so that it can be outbid.
  */
 const MOST_TIMES_FIRST = 100n;
 const CHEAP = 1_000_000_000n;
@@ -46,7 +46,7 @@ function capOf({ policy, firstFee }: PricePlan): bigint | null {
   return MOST_TIMES_FIRST * most(firstFee, CHEAP);
 }
 
-/** The price of one more attempt: dearer than each earlier one by what pools ask for, unless the network has none. */
+/** The price of one more attempt. It exceeds each earlier one by what pools ask for, unless the network has no pool. */
 export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, settings: EvmSettings): Priced {
   const { request, policy, highest } = plan;
   const { averageBlocktimeMs, lacksMempool } = settings;
@@ -74,9 +74,9 @@ export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, set
 }
 
 /**
- * What a noop pays: the market's price within the cap. Where that is too little to replace the earlier attempts, it pays
- * the least that replaces them. So it goes beyond the cap step by step, each only after the cheaper one was not enough.
- * While the market is in doubt, it pays that least, too.
+ * The price of a noop: the market's price within the cap. If that is too little to replace the earlier attempts, the
+ * noop pays the least that replaces them. So it exceeds the cap step by step, each step only after the cheaper one was
+ * not enough. While the market is in doubt, it also pays that least.
  */
 function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): Priced {
   const { request, policy, highest } = plan;
@@ -86,11 +86,14 @@ function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number):
   const outbid = minimumBump(highest);
   const needed = most(outbid.fee, outbid.tip);
   const limit = market.doubt !== undefined ? needed : cap === null ? null : most(cap, needed);
-  // A higher priority fee takes the room for the base fee along, beyond the cap where that is not held down again.
+  // `raiseTo` keeps the room for the base fee, so it can lift the max fee above the limit. `capPrice` lowers it again.
   return priced(capPrice(raiseTo(asked, outbid), limit));
 }
 
-/** Without a pool nothing has to be outbid: another attempt is worth it when the network asks for more by now. */
+/**
+ * The price on a network without a pool. Nothing has to be outbid there: another attempt is worth it only when the
+ * network asks for more by now.
+ */
 function followed({ highest, latest }: PricePlan, price: Price, gasLimit: bigint): Priced {
   if (highest === undefined || latest === undefined) return priced(price);
   const isBetter = mostPerGas(price) > highest.fee || gasLimit > amountOf(latest.gas_limit);
@@ -107,9 +110,9 @@ function priced(price: Price): Priced {
 }
 
 /**
- * A noop's price, lowered to what the balance pays. The reserve is kept where the price that is left can be mined and
- * replaces the earlier attempts; else the reserve is spent as well. A noop that is put off would leave in effect what
- * nobody wants.
+ * A noop's price, lowered to what the balance can pay. The reserve is kept if the lowered price can be mined and
+ * replaces the earlier attempts. Otherwise the reserve is spent as well: to put the noop off would leave an unwanted
+ * attempt in effect.
  */
 export function payable(
   { highest, policy }: PricePlan,
@@ -129,7 +132,7 @@ export function payable(
   return capPrice(kept, most(perGas(funds), floor));
 }
 
-/** Why a price that was asked for cannot take the place of the earlier attempts; undefined when it can. */
+/** Why a requested price cannot replace the earlier attempts; undefined when it can. */
 export function replacementFault(
   { request, policy, highest }: Pick<PricePlan, 'request' | 'policy' | 'highest'>,
   settings: EvmSettings,

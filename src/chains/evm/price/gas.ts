@@ -39,12 +39,12 @@ export function calldataGas(bytes: Buffer): bigint {
 
 function tokensOf(bytes: Buffer): number {
   let tokens = 0;
-  // Not `reduce`: a megabyte of data would be as many calls.
+  // A loop, because `reduce` would make a call for each byte of up to a megabyte.
   for (let at = 0; at < bytes.length; at += 1) tokens += bytes[at] === 0 ? 1 : 4;
   return tokens;
 }
 
-/** Call data as bytes; absent is none. */
+/** Call data as bytes; empty if it is absent. */
 export function callData(data: string | null): Buffer {
   return Buffer.from((data ?? '').replace(/^0x/, ''), 'hex');
 }

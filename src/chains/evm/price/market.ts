@@ -13,13 +13,13 @@ export interface Market {
   gasPrice: bigint;
   /** Priority fee by speed; undefined on a network without EIP-1559. */
   tips: Readonly<Record<Speed, bigint>> | undefined;
-  /** Why no price should be made of it now: the network may ask for much more, or a node is wrong. */
+  /** Why not to make a price of this market now: the network may ask for much more, or a node may be wrong. */
   doubt?: string;
 }
 
 /**
- * The market as it was lately; `fresh` asks a node anew and never gives an answer from before the question, `all` asks
- * every node so.
+ * Reads the market. Without an argument, the answer may be a recent one. `fresh` asks one node anew and never gives an
+ * answer from before the question. `all` does the same with every node.
  */
 export type MarketReading = (freshness?: 'fresh' | 'all') => Promise<Market>;
 
@@ -30,7 +30,7 @@ const GWEI = 1_000_000_000n;
 const PERCENTILES: Readonly<Record<Speed, number>> = { safeLow: 30, average: 50, fast: 85, fastest: 99 };
 const SPEEDS = speedSchema.options.toSorted((one, other) => PERCENTILES[one] - PERCENTILES[other]);
 
-/** Asks a node what the network charges. Where settings leave EIP-1559 open, the latest block tells. */
+/** Asks a node what the network charges. If the settings leave EIP-1559 open, the latest block decides. */
 export async function readMarket(
   read: ReadOne,
   settings: Pick<EvmSettings, 'hasEip1559' | 'isZkEvm'>,
@@ -50,7 +50,10 @@ function noHistory(error: unknown): bigint[][] {
   throw error;
 }
 
-/** The mean of what was really paid in a percentile's column; where nobody paid, as many hundredths of a gwei. */
+/**
+ * The mean of the fees that were really paid in a percentile's column. If nobody paid, as many hundredths of a gwei as
+ * the percentile.
+ */
 function tipsFrom(rewards: readonly bigint[][]): Record<Speed, bigint> {
   const tips = SPEEDS.map((speed, column) => {
     const paid = rewards.map((row) => row[column] ?? 0n).filter((fee) => fee > 0n);
@@ -60,10 +63,13 @@ function tipsFrom(rewards: readonly bigint[][]): Record<Speed, bigint> {
   return Object.fromEntries(tips) as Record<Speed, bigint>;
 }
 
-/** How long a price may be old, at most, where the network asks for no cache; a quarter of a block is fresh enough. */
+/**
+ * The greatest age of a price where the network asks for no cache. A quarter of a block's time counts where that is
+ * shorter.
+ */
 const OLDEST_MARKET_MS = 2_000;
 
-/** Serves the market from `load`, which asks one node or all, as long as the network's settings let it be kept. */
+/** Serves the market from `load`, which asks one node or all. Keeps it for as long as the network's settings allow. */
 export function openMarket(
   settings: Pick<EvmSettings, 'averageBlocktimeMs' | 'gasPriceCache'>,
   clock: Clock,
@@ -78,18 +84,18 @@ export function openMarket(
   return async (freshness) => {
     if (freshness !== undefined) return anew(freshness === 'fresh' ? 'one' : 'all');
     const market = await lately();
-    // What is kept may be kept for hours, and a doubt lasts for seconds.
+    // A cached market may be kept for hours, but a doubt lasts only seconds.
     return market.doubt === undefined ? market : anew('one');
   };
 }
 
-/** After which a refresh that does not end no longer keeps another from being started. */
+/** The time after which a refresh that has not ended no longer keeps another from being started. */
 const REFRESH_GIVEN_UP_AFTER_MS = 30_000;
 
 /**
- * Serves a value until it is stale. Then one load in the background renews it, and the old one is served until it
- * expires. The age counts from when its load began, so nothing is served that was asked for longer ago than
- * `expireAfterMs`. A failed load fails those who wait for it, and is not remembered.
+ * Serves a value until it is stale. Then one load in the background renews the value, and the old one is served until
+ * it expires. The age counts from the start of the load, so no value is served that was asked for longer ago than
+ * `expireAfterMs`. A failed load fails the callers that wait for it, and is not remembered.
  */
 export function servedStale<T>(
   bounds: { staleAfterMs: number; expireAfterMs: number },
@@ -106,7 +112,7 @@ export function servedStale<T>(
       if (refresh === started) refresh = undefined;
     };
     started.result.then((value) => {
-      // One that was given up may still end, after its successor.
+      // A refresh that was given up may still end, after its successor.
       if (kept === undefined || kept.askedAt < started.askedAt) kept = { value, askedAt: started.askedAt };
       end();
     }, end);
@@ -117,7 +123,7 @@ export function servedStale<T>(
     const now = clock.elapsed();
     const age = kept === undefined ? Number.POSITIVE_INFINITY : now - kept.askedAt;
     if (kept !== undefined && age < bounds.staleAfterMs) return kept.value;
-    // Measured from its start: no number of callers makes it younger.
+    // The time since the refresh began. Further callers do not extend it.
     const runsFor = refresh === undefined ? Number.POSITIVE_INFINITY : now - refresh.askedAt;
     const isRunning = runsFor < REFRESH_GIVEN_UP_AFTER_MS;
     if (kept !== undefined && age < bounds.expireAfterMs) {

@@ -7,7 +7,7 @@ import { toQuantity } from '../provider.ts';
 import type { StoredRequest } from '../schema.ts';
 import type { Market } from './market.ts';
 
-/** A request that takes a nonce of the account and does nothing else, in the stored form. */
+/** A request that uses up a nonce of the account and does nothing else, in the stored form. */
 export function noopRequest(account: Account): JsonObject {
   return {
     to: account.address,
@@ -22,12 +22,12 @@ export function noopRequest(account: Account): JsonObject {
 }
 
 const TRANSFER_GAS = 21_000n;
-/** What a transfer takes on Arbitrum, where gas also pays for data, when its node does not say. */
+/** The gas of a transfer on Arbitrum, where gas also pays for data. Used when the node gives no estimate. */
 const ARBITRUM_TRANSFER_GAS = 50_000n;
 
 /**
- * Gas for nothing: more than a transfer's on chains that charge more, and where the account has code (EIP-7702). All
- * nodes are asked, as one that estimates wildly must not rule it.
+ * The gas of a noop. It is more than a transfer's on chains that charge more, and where the account has code
+ * (EIP-7702). All nodes are asked, so that one wild estimate does not decide.
  */
 export async function noopGas(parts: PrepareParts, account: Account): Promise<bigint> {
   const self = normalAddress(account.address);
@@ -36,7 +36,7 @@ export async function noopGas(parts: PrepareParts, account: Account): Promise<bi
   return told > TRANSFER_GAS ? (told * 110n) / 100n : TRANSFER_GAS;
 }
 
-/** More than the block's limit no node takes, and less than a transfer's gas neither. */
+/** Keeps gas between a transfer's gas and the block's limit. Nodes take nothing outside of that. */
 export function withinLimit(gas: bigint, { block }: Market): bigint {
   return block.gasLimit === 0n ? gas : most(least(gas, block.gasLimit), TRANSFER_GAS);
 }

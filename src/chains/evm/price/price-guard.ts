@@ -5,26 +5,33 @@ import type { Market } from './market.ts';
 
 /** Where markets come from. */
 export interface MarketSources {
-  /** By one node, whichever. */
+  /** The market by any one node. */
   one(): Promise<Market>;
-  /** By each node that answers well and in time. */
+  /** The markets by all nodes that answer well and in time. */
   all(): Promise<readonly Market[]>;
 }
 
 /**
- * A price of more than so many times the one before is a leap. Full blocks raise a base fee tenfold in twenty of them
- * (EIP-1559), so that seldom happens between two readings.
+ * A price more than this many times the one before is a leap. Twenty full blocks raise a base fee tenfold (EIP-1559),
+ * so a leap seldom happens between two readings.
  */
 const LEAP = 10n;
-/** Below this, in wei per gas, nothing is a leap: so little costs nobody dearly, and small figures leap by nature. */
+/**
+ * A lower price than this, in wei per gas, counts as this much when a later price is compared with it. Such prices cost
+ * little, and small figures leap by nature.
+ */
 const NO_LEAP_BELOW = 1_000_000_000n;
-/** A wrong answer is gone by then most often, and a true one still there. Shorter than what is parked waits. */
+/**
+ * How long a leap has to last before it is believed. By then a wrong answer is gone most often, and a true one still
+ * there. Shorter than the wait of a parked transaction.
+ */
 const TOLD_AGAIN_AFTER_MS = 5_000;
 
 /**
  * Keeps one node's wrong answer from deciding what is paid. A market is believed when its prices, tips included, do not
- * leap. For one that does, and for the first one, all nodes are asked. Where only one answers, it has to tell of the
- * leap again some seconds later: until then the market before is told, with a doubt. The policy's caps do the rest.
+ * leap. All nodes are asked about the first market, and about a market that leaps. If only one node answers, it has to
+ * show the leap again some seconds later. Until then the market before is returned, with a doubt. The policy's caps do
+ * the rest.
  */
 export function createPriceGuard(clock: Clock, { one, all }: MarketSources): (of: 'one' | 'all') => Promise<Market> {
   let believed: Market | undefined;
@@ -63,8 +70,8 @@ function dearest({ block, gasPrice, tips }: Market): bigint {
 }
 
 /**
- * By price the lower of two, by gas limit the higher: neither makes dear or impossible by itself. Nor does a node that
- * knows no EIP-1559 beside one that does.
+ * The middle one of several markets. Of two, the lower price and the higher gas limit count: no node alone makes a
+ * transaction dear or impossible. Of two nodes, the one that knows EIP-1559 counts.
  */
 function quorumOf(told: readonly Market[]): Market | undefined {
   const isModern = ({ tips }: Market) => tips !== undefined;

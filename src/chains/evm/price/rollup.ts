@@ -7,19 +7,19 @@ import type { EvmFields } from '../schema.ts';
 import { unsignedBytes } from '../signing.ts';
 import { calldataGas } from './gas.ts';
 
-/** An attempt whose fee beside gas is asked for: priced, not yet signed. */
+/** An attempt that is priced and not yet signed, whose fee beside gas is asked for. */
 export interface UnsignedAttempt {
   request: JsonObject;
   fields: EvmFields;
   /** Null before it has a nonce. */
   sequence: bigint | null;
-  /** The same for `eth_estimateGas`. */
+  /** The attempt in the form that `eth_estimateGas` takes. */
   call: JsonObject;
 }
 
 /**
- * The most that a rollup takes beside gas limit times price, in wei; zero elsewhere, and where the chain cannot say. It
- * feeds the balance check only, so a chain without an answer must not hold a transaction up.
+ * The most that a rollup takes beside gas limit times price, in wei. Zero on other chains, and where the chain cannot
+ * say. The fee is used for the balance check only, so a missing answer must not hold a transaction up.
  */
 export async function dataFee(read: ReadOne, settings: EvmSettings, attempt: UnsignedAttempt): Promise<bigint> {
   if (settings.isOptimism) return optimismFees(read, attempt);
@@ -29,7 +29,7 @@ export async function dataFee(read: ReadOne, settings: EvmSettings, attempt: Uns
 /** The predeployed GasPriceOracle of the OP Stack (ethereum-optimism/specs, protocol/predeploys.md). */
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
 
-/** Selectors of the oracle's functions, of which only the first two know what every later upgrade charges. */
+/** Selectors of the oracle's functions. Only the first two know what every later upgrade charges. */
 const ORACLE = {
   getL1Fee: '0x49948e0e',
   getOperatorFee: '0x275aedd2',
@@ -39,7 +39,9 @@ const ORACLE = {
   blobBaseFeeScalar: '0x68d5dca6',
 };
 
-/** A nonce as long as nonces get: what is counted before there is one must not come out too short. */
+/**
+ * Stands for a nonce that is not known yet. It is as long as nonces get, so that the bytes are not counted too short.
+ */
 const LONG_NONCE = 0xffff_ffffn;
 
 async function optimismFees(read: ReadOne, attempt: UnsignedAttempt): Promise<bigint> {
@@ -48,9 +50,9 @@ async function optimismFees(read: ReadOne, attempt: UnsignedAttempt): Promise<bi
 }
 
 /**
- * What the chain's operator takes since the Isthmus upgrade, by the rule of the chain's own version: it is charged for the
- * whole gas limit before the first instruction (ethereum-optimism/specs, protocol/isthmus/exec-engine.md, Operator Fee).
- * Chains before that upgrade do not know the function.
+ * The fee of the chain's operator since the Isthmus upgrade, by the rule of the chain's own version. It is charged for
+ * the whole gas limit before the first instruction (ethereum-optimism/specs, protocol/isthmus/exec-engine.md, Operator
+ * Fee). Chains before that upgrade do not have the function.
  */
 async function operatorFee(read: ReadOne, { fields }: UnsignedAttempt): Promise<bigint> {
   return (await wordFrom(read, `${ORACLE.getOperatorFee}${word(amountOf(fields.gas_limit))}`)) ?? 0n;
@@ -61,7 +63,7 @@ async function optimismDataFee(read: ReadOne, { request, fields, sequence }: Uns
   return (await wordFrom(read, `${ORACLE.getL1Fee}${bytesArgument(unsigned)}`)) ?? (await ecotoneFee(read, unsigned));
 }
 
-/** Bytes that a signature adds, none of them taken for zero. */
+/** Bytes that a signature adds. All of them count as non-zero. */
 const SIGNATURE_BYTES = 68n;
 
 /** The formula of the Ecotone upgrade (ethereum-optimism/specs, protocol/ecotone/l1-attributes.md). */
@@ -100,8 +102,8 @@ function firstWord(answer: Json): bigint | null {
 }
 
 /**
- * What Polygon zkEVM nodes take as the price of a legacy transaction, which follows the cost of proving it; the usual
- * price where a node does not say.
+ * The price that Polygon zkEVM nodes ask for a legacy transaction. It follows the cost of proving the transaction. If a
+ * node does not say, the usual price.
  */
 export async function zkEvmGasPrice(read: ReadOne): Promise<bigint> {
   try {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../domain/clock.ts';
 
 /**
- * Loads at most once per `ttlMs` and shares what is under way, so that a burst of transactions asks a node once. A
- * failure is shared by those who wait for it and not remembered.
+ * Loads at most once per `ttlMs`, and callers share a load that is under way. So a burst of transactions asks a node
+ * once. A failure reaches the callers that wait for it and is not remembered.
  */
 export function cachedFor<T>(ttlMs: number, clock: Clock, load: () => Promise<T>): () => Promise<T> {
   let flight: Promise<T> | undefined;
@@ -25,8 +25,8 @@ export function cachedFor<T>(ttlMs: number, clock: Clock, load: () => Promise<T>
 }
 
 /**
- * Shares loads among callers, but never gives one the result of a load that began before it asked: whoever comes
- * while one is under way gets the next. So nobody decides on a state older than the question.
+ * Shares loads among callers, but never gives a caller the result of a load that began before it asked. A caller that
+ * comes while a load is under way gets the next one. So no caller decides on a state older than its question.
  */
 export function freshShared<K, T>(load: (key: K) => Promise<T>): (key: K) => Promise<T> {
   const running = new Map<K, Promise<T>>();

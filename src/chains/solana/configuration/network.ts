@@ -9,7 +9,7 @@ const settingsSchema = z.strictObject({
   explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
 });
 
-/** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */
+/** {@link settingsSchema} as the chain interface offers it; absent fields stay absent. */
 export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
   (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
 );

@@ -92,16 +92,16 @@ const fields = strictForm({
     error: SWAP_NEEDS_USER_FEES,
   });
 
-/** A Solana relayer's policies; null means unset, and what is unset is left out. */
+/** A Solana relayer's policies. Null means unset, and unset fields are left out. */
 export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset);
 
-/** Jupiter trades on one network only. The names are the reference's. */
+/** The strategies that trade with Jupiter, which serves one network only. The names are the reference's. */
 const JUPITER_STRATEGIES = new Map([
   ['jupiter-swap', 'JupiterSwap'],
   ['jupiter-ultra', 'JupiterUltra'],
 ]);
 
-/** What checked policies ask for that the named network cannot give; null when there is nothing. */
+/** Why the named network cannot serve checked policies; null when it can. */
 export function policyFault(policies: JsonObject, network: string): string | null {
   const strategy = JUPITER_STRATEGIES.get(fields.parse(policies).swap_config?.strategy ?? '');
   if (strategy === undefined || network === 'mainnet-beta') return null;
@@ -110,7 +110,9 @@ export function policyFault(policies: JsonObject, network: string): string | nul
 
 const DEFAULT_MIN_BALANCE = 10_000_000n;
 
-/** A client's transaction names its price: without a bound one could take all that is there. */
+/**
+ * The bound where the policies set none. A client's transaction names its own price, and could take the whole balance.
+ */
 const DEFAULT_MOST_FEE = 10_000_000n;
 
 /** A relayer's policies as the adapter works with them. */
@@ -129,21 +131,21 @@ export interface SolanaPolicy {
   feePayer: 'user' | 'relayer';
   /** In percent. */
   feeMargin: number;
-  /** The most that one transaction may cost, in lamports; null where nobody has said. */
+  /** The most that one transaction may cost, in lamports; null where the policies do not say. */
   maxFee: bigint | null;
-  /** The most that the network is paid for one transaction, in any case. */
+  /** The most that the network is paid for one transaction: `maxFee`, or a default. */
   mostFee: bigint;
   /** Null where nothing is swapped. */
   swaps: SwapPolicy | null;
 }
 
-/** How and when what a relayer has collected is swapped for SOL. */
+/** How and when a relayer's collected tokens are swapped for SOL. */
 export interface SwapPolicy {
   strategy: 'jupiter-swap' | 'jupiter-ultra';
   cron: string | null;
-  /** In lamports: with less on the account there is a swap as well. */
+  /** In lamports: a balance below this also triggers a swap. */
   below: bigint | null;
-  /** What is asked of the market for priority, and the most that it may cost in lamports. */
+  /** The priority level that the market is asked for, and the most that it may cost, in lamports. */
   priority: { level: string; most: bigint } | null;
   /** Whether the market finds the limit of compute units by a trial. */
   isLimitDynamic: boolean;
@@ -158,13 +160,13 @@ export interface AllowedToken {
   maxFee: bigint | null;
   /** In percent. */
   slippage: number;
-  /** What is swapped of it at once, at least and at most, and what stays; in its smallest unit. */
+  /** The least and the most of one swap, and what is never swapped; in the token's smallest unit. */
   swapped: { least: bigint; most: bigint | null; retained: bigint };
 }
 
 const DEFAULT_SLIPPAGE = 1;
 
-/** Takes a relayer's policies apart. */
+/** Reads a relayer's policies. */
 export const readPolicy = oncePerObject((policies: JsonObject): SolanaPolicy => {
   const known = fields.parse(policies);
   return {
@@ -199,7 +201,7 @@ function readToken(token: z.output<typeof allowedToken>): AllowedToken {
   };
 }
 
-/** A strategy that does nothing is none. */
+/** Null also for the strategy that does nothing. */
 function readSwaps(swap: z.output<typeof swapConfig>): SwapPolicy | null {
   const { strategy, jupiter_swap_options: options } = swap;
   if (strategy == null || strategy === 'noop') return null;

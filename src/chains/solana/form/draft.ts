@@ -28,42 +28,50 @@ import {
 } from '../provider.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
 
-/** What is to be signed, before anybody has looked whether it may. */
+/** A message to be signed, before policies and balance are checked. */
 export interface Draft {
   kind: 'drafted';
   message: Message;
-  /** As the client asked for it, without what the relayer adds for compute units. */
+  /** The message as the client asked for it, without the relayer's instructions for compute units. */
   asked: Message;
-  /** How the message went when it was tried to find its limit; absent where it was not. */
+  /** The trial that found the compute limit; absent where there was none. */
   tried?: Simulation;
-  /** By place; the relayer's own is empty. */
+  /** By place; the relayer's own place is ignored. */
   signatures: readonly Buffer[];
   /** The relayer has signed these very bytes before. */
   isSigned?: boolean;
-  /** Its time seems to be over, and who has its bytes may have sent them before: the chain tells what came of it. */
+  /**
+   * Its blockhash or nonce seems to be over, but whoever has its bytes may have sent them before. The chain shows it.
+   */
   isLapsed?: boolean;
   /** Null under a durable nonce. */
   lastValidBlockHeight: bigint | null;
-  /** In no block of an earlier slot. */
+  /** The transaction is in no block of an earlier slot. */
   slot: bigint;
   nonce?: DurableNonce;
 }
 
-/** A client may have sent its bytes itself, under a blockhash that was 150 blocks old; some slots have no block. */
+/**
+ * How many slots back the transaction may be in a block. A client may have sent the bytes itself, under a blockhash
+ * that was 150 blocks old. Some slots have no block.
+ */
 export const SLOTS_BEFORE = 1_000n;
 
-/** How soon is looked again for a blockhash that a node does not know. */
+/** How soon a blockhash that a node does not know is looked for again. */
 export const NODE_BEHIND_MS = 1_000;
 
-/** What is done with what is drafted. */
+/** What the draft is for. */
 export interface Drafting {
-  /** It becomes a transaction, whose end the chain tells: also of bytes that the relayer has signed before. */
+  /**
+   * The draft becomes a transaction of the relayer, whose end the chain shows. Then lapsed bytes that the relayer has
+   * signed before are drafted too.
+   */
   settles?: boolean;
-  /** When it was accepted; absent: a node that does not know its blockhash is believed at once. */
+  /** When the request was accepted. Absent: a node that does not know its blockhash is believed at once. */
   acceptedAt?: Timestamp;
 }
 
-/** Gives a request a blockhash that it can live under, and where the relayer composes it, compute units and their price. */
+/** Gives a request a valid blockhash. A message that the relayer composes also gets a compute limit and a price. */
 export async function draftOf(
   read: ReadOne,
   { transaction, instructions = [] }: SolanaRequest,
@@ -74,7 +82,7 @@ export async function draftOf(
   return transaction === undefined ? composed(read, instructions, payer, policy) : given(read, transaction, drafting);
 }
 
-/** The client's own bytes. Where only the relayer signs, an old blockhash gives way to the latest. */
+/** Drafts the client's own bytes. Where only the relayer signs, the latest blockhash replaces one that is too old. */
 async function given(
   read: ReadOne,
   base64: string,
@@ -86,7 +94,7 @@ async function given(
   const drafted = { kind: 'drafted', message, asked: message, signatures, ...signed } as const;
   const nonce = nonceOf(message);
   if (nonce !== undefined) return underNonce(read, drafted, nonce, isSigned && settles);
-  // A wallet takes the newest that there is; what is confirmed knows it a moment later.
+  // A wallet uses the newest blockhash, which confirmed state knows only a moment later.
   const [isValid, { slot, height }] = await Promise.all([
     isBlockhashValid(read, message.blockhash, 'processed'),
     standing(read, 'processed'),
@@ -107,7 +115,10 @@ async function given(
   return { kind: 'drafted', signatures, message: renewed, asked: renewed, ...latest };
 }
 
-/** Whether a node whose chain goes further than the acceptance of a blockhash does not take it any more. */
+/**
+ * Whether a node does not take a blockhash any more. Until the node's chain is past the acceptance of the request, the
+ * node may just be behind.
+ */
 async function isForgotten(read: ReadOne, blockhash: string, acceptedAt: Timestamp): Promise<boolean> {
   const { isValid, slot } = await blockhashValidity(read, blockhash, 'confirmed');
   if (isValid) return false;
@@ -115,7 +126,7 @@ async function isForgotten(read: ReadOne, blockhash: string, acceptedAt: Timesta
     const at = await blockTime(read, slot);
     return at !== null && at > acceptedAt;
   } catch (error) {
-    // One that tells no times is believed all the same.
+    // A node that tells no block times is believed too.
     if (isNodeError(error)) return true;
     throw error;
   }
@@ -138,7 +149,7 @@ async function underNonce(
   return { kind: 'refused', reason: `Solana transaction validation error: ${reason}` };
 }
 
-/** A slot before which what is new now was in no block. */
+/** A slot so far back that a transaction that is new now is in no earlier block. */
 export function longBefore(slot: bigint): bigint {
   return slot > SLOTS_BEFORE ? slot - SLOTS_BEFORE : 0n;
 }
@@ -151,7 +162,7 @@ async function composed(
 ): Promise<Draft> {
   const instructions = fromWire(wire);
   const { blockhash, ...latest } = await latestBlockhash(read);
-  // What is asked for comes first: some instructions name others by their place (secp256k1, ed25519).
+  // The client's instructions come first: some of them name others by their place (secp256k1, ed25519).
   const compile = (extra: readonly Instruction[]) =>
     compileLegacy({ payer, instructions: [...instructions, ...extra], blockhash });
   const asked = compile([]);
@@ -159,7 +170,10 @@ async function composed(
   return { kind: 'drafted', ...budgeted, asked, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
 }
 
-/** Adds what the request leaves open: a limit by a trial, a price by what others paid. What has no room stays as it is. */
+/**
+ * Adds what the request leaves open: a limit by a trial, a price by what others paid. A message without room stays as
+ * it is.
+ */
 async function withComputeBudget(
   read: ReadOne,
   asked: Message,

@@ -8,19 +8,22 @@ import type { Account } from '../../account.ts';
 import { readForm } from '../../request-form.ts';
 import { addressOf, keyOf } from '../address.ts';
 
-/** No transaction begins with 0xff, so no text that is signed can be one. */
+/** The beginning of every signed text. No transaction begins with 0xff, so no signed text is a transaction. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
 const VERSION = 0;
-/** Nobody's in particular. */
+/** Zeros: no application in particular. */
 const APPLICATION_DOMAIN = Buffer.alloc(32);
 const FORMAT_ASCII = 0;
 const FORMAT_UTF8 = 1;
 
-/** What a hardware wallet still shows: a packet without the header (Solana, "Off-Chain Message Signing"). */
+/**
+ * The longest text that a hardware wallet shows, in bytes: a packet without the header (Solana, "Off-Chain Message
+ * Signing").
+ */
 const LONGEST = 1_212;
 
 const schema = strictForm({
-  // Half of a surrogate pair has no UTF-8: what would be signed is not what was sent.
+  // Half of a surrogate pair has no UTF-8 form: the signed text would differ from the sent one.
   message: z.string().refine((text) => text.isWellFormed(), 'expected a text that UTF-8 can hold'),
 });
 

@@ -8,19 +8,19 @@ import {
 } from '../programs.ts';
 
 /**
- * What a transaction can take from its fee payer beyond the fee. The runtime hands every program that an instruction
- * calls the accounts that the instruction names, with the rights that the message gives them, and the fee payer has all
- * rights in every message. So no instruction may name it, except in the places below, where the program is known to
- * take nothing from the account that stands there. A program that is not listed may do anything. An account out of a
- * lookup table is never the fee payer: the runtime refuses a message that loads one twice.
+ * Guards the fee payer against a transaction that takes more than the fee. The runtime hands every called program the
+ * accounts that its instruction names, with the rights that the message gives them. The fee payer has all rights in
+ * every message. So no instruction may name the fee payer, except in the places below, where the program is known to
+ * take nothing from that account. A program that is not listed may do anything. An account from a lookup table is never
+ * the fee payer: the runtime refuses a message that loads an account twice.
  */
 
-/** The places of an instruction's accounts in which the fee payer loses nothing; by what the data begin with. */
+/** The account places of an instruction in which the fee payer loses nothing. They depend on how the data begins. */
 type Places = (data: Buffer) => readonly number[] | 'any';
 
 const NOWHERE: readonly number[] = [];
 
-/** By the first four bytes (solana-system-interface, `SystemInstruction`). */
+/** By the first four bytes of the data (solana-system-interface, `SystemInstruction`). */
 const SYSTEM_PLACES: ReadonlyMap<number, readonly number[]> = new Map([
   // Transfer: the recipient.
   [2, [1]],
@@ -30,7 +30,7 @@ const SYSTEM_PLACES: ReadonlyMap<number, readonly number[]> = new Map([
   [11, [2]],
 ]);
 
-/** By the first byte (spl-token, `TokenInstruction`; Token-2022 has the same). */
+/** By the first byte of the data (spl-token, `TokenInstruction`; Token-2022 has the same). */
 const TOKEN_PLACES: ReadonlyMap<number, readonly number[]> = new Map([
   // InitializeAccount: the owner of an account that others made.
   [1, [2]],
@@ -40,11 +40,11 @@ const TOKEN_PLACES: ReadonlyMap<number, readonly number[]> = new Map([
 
 const tokenPlaces: Places = (data) => TOKEN_PLACES.get(data[0] ?? -1) ?? NOWHERE;
 
-/** The owner of the account that is made; who pays for it stands first. */
+/** The places of a created account's owner and of the payer, who comes first. */
 const ASSOCIATED_OWNER = 2;
 const ASSOCIATED_PAYER = 0;
 
-/** Where it names the program that keeps the tokens. Any other could ask for an account of any size. */
+/** The place of the token program in the same instruction. Any other program could ask for an account of any size. */
 const TOKENS_PLACE = 5;
 const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([TOKEN_PROGRAM, TOKEN_2022_PROGRAM]);
 
@@ -56,7 +56,10 @@ const HARMLESS: ReadonlyMap<string, Places> = new Map<string, Places>([
   ...MEMO_PROGRAMS.map((program): [string, Places] => [program, () => 'any']),
 ]);
 
-/** Whether an instruction of the Associated Token program makes an account: Create, CreateIdempotent, not RecoverNested. */
+/**
+ * Whether an instruction of the Associated Token program makes an account: Create or CreateIdempotent, not
+ * RecoverNested.
+ */
 export function isCreation(data: Buffer): boolean {
   return data.length === 0 || (data.length === 1 && (data[0] === 0 || data[0] === 1));
 }
@@ -66,7 +69,7 @@ const NO_TRANSFERS = 'Lamports transfers are not allowed from the relayer accoun
 
 /**
  * Why a transaction could take more than the fee from its fee payer, the first of its keys; undefined when it cannot.
- * @param lookedUp the accounts that its lookup tables name, once they were asked
+ * @param lookedUp the accounts that its lookup tables name; undefined before the tables are read
  * @param paysRent whether the fee payer may pay for associated token accounts, as where users pay it back
  */
 export function feePayerLoss(
@@ -74,7 +77,7 @@ export function feePayerLoss(
   { paysRent, lookedUp }: { paysRent: boolean; lookedUp?: readonly string[] | undefined },
 ): string | undefined {
   const { keys } = message;
-  // What tables name that nobody has asked yet may be in order: it is looked at again.
+  // An account from a table that is not read yet passes. It is checked again once the table is read.
   const isTokens = (account = -1) =>
     (account >= keys.length && lookedUp === undefined) ||
     TOKEN_PROGRAMS.has(keys[account] ?? lookedUp?.[account - keys.length] ?? '');

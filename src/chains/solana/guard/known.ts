@@ -6,8 +6,8 @@ import { accountsAt } from '../provider.ts';
 import { type Mint, readMint } from '../tokens/mint.ts';
 
 /**
- * The programs and tokens that the policies allow and that cannot be what they are to be. What one endpoint does not have
- * and another one has is there.
+ * What is wrong with the programs and tokens that the policies allow: they do not exist, or are of another kind. A
+ * fault counts only when every endpoint that answers shows it.
  */
 export async function unknownAllowed(rpc: RpcClient, { policies }: Account): Promise<string[]> {
   const policy = readPolicy(policies);

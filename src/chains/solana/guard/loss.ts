@@ -1,21 +1,21 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { balance, type Simulation, simulate } from '../provider.ts';
 
-/** What a trial has to show of its fee payer. */
+/** The most that a trial may take from its fee payer. */
 export interface LossBound {
   payer: string;
-  /** Base64 of what is to be signed. */
+  /** The transaction to be signed, in base64. */
   trial: string;
   replacesBlockhash: boolean;
-  /** Its fee, and the rent that it may pay, in lamports. */
+  /** The fee, and the rent that the transaction may pay, in lamports. */
   most: bigint;
 }
 
 /**
- * Why a transaction takes more than it may from its fee payer, as a trial shows, with all that programs do. Undefined
- * where it takes no more, or the node does not tell. Others move the balance too: what looks like a loss is tried again
- * between two looks at it.
- * @param funds what the account had at about the time of the trial
+ * Why a transaction takes more from its fee payer than it may. A trial shows the whole loss, with all that programs do.
+ * Undefined where the loss is within the bound, or the node does not tell. Other transactions move the balance too, so
+ * an apparent loss is tried again, between two reads of the balance.
+ * @param funds the account's balance at about the time of the trial
  */
 export async function lossShown(
   read: ReadOne,
@@ -36,7 +36,7 @@ export async function lossShown(
   return `Policy violation: It takes ${least - (leftIn(again) ?? 0n)} lamports from the relayer account, of which its fee and rent are ${most}`;
 }
 
-/** What is left on the one account that was asked for; undefined where the node does not tell. One that is gone has nothing. */
+/** The fee payer's balance after the trial; undefined where the node does not tell, zero where the account is gone. */
 function leftIn({ error, accounts: [account] }: Simulation): bigint | undefined {
   if (error !== null || account === undefined) return undefined;
   return account?.lamports ?? 0n;

@@ -7,9 +7,9 @@ export interface Guarded {
   message: Message;
   /** In bytes, with its signatures. */
   size: number;
-  /** The accounts that its lookup tables name, once they were asked for. */
+  /** The accounts that its lookup tables name; absent before the tables are read. */
   lookedUp?: readonly string[];
-  /** The programs that were called when it was tried, once it was. */
+  /** The programs that the trial called; absent before the trial. */
   called?: readonly string[];
 }
 
@@ -19,8 +19,8 @@ export interface GuardOptions {
 }
 
 /**
- * Why a relayer's policies, or what keeps its account safe, forbid a transaction; undefined when nothing does. In the
- * reference's order and words.
+ * Why a transaction is forbidden: by a relayer's policies, or by the rules that keep its account safe. Undefined when
+ * it is allowed. In the reference's order and words.
  */
 export function policyViolation(
   { message, size, lookedUp, called = [] }: Guarded,
@@ -38,7 +38,7 @@ export function policyViolation(
   return fault === undefined ? undefined : `Policy violation: ${fault}`;
 }
 
-/** What a relayer may lose beyond the fee: users pay it back for the accounts that it makes. */
+/** What a relayer may lose beyond the fee: rent for accounts that it makes, where users pay it back. */
 export function guardOf({ feePayer }: Pick<SolanaPolicy, 'feePayer'>): GuardOptions {
   return { paysRent: feePayer === 'user' };
 }

@@ -8,10 +8,10 @@ export interface TokenTransfer {
   /** Token accounts, not their owners. */
   source: string;
   destination: string;
-  /** Null where the instruction does not name it: the source tells. */
+  /** Null where the instruction does not name the mint. The source account tells it. */
   mint: string | null;
   authority: string;
-  /** In the token's smallest unit, what a transfer fee takes included. */
+  /** In the token's smallest unit, including a transfer fee. */
   amount: bigint;
 }
 
@@ -20,12 +20,12 @@ const TRANSFER_CHECKED = 12;
 /** TransferFeeExtension of Token-2022, and its TransferCheckedWithFee. */
 const TRANSFER_FEE = 26;
 const WITH_FEE = 1;
-/** Several instructions in one, of the Token program (p-token, `process_batch`). */
+/** A batch of the Token program: several instructions in one (p-token, `process_batch`). */
 const BATCH = 255;
 
 /**
  * The transfers among a transaction's instructions, in their order.
- * @param keys all accounts of the message, those out of lookup tables behind the others
+ * @param keys all accounts of the message; accounts from lookup tables come last
  */
 export function tokenTransfers(message: Message, keys: readonly string[]): TokenTransfer[] {
   return tokenInstructions(message, keys).flatMap(({ program, named, data }) => {
@@ -37,7 +37,7 @@ export function tokenTransfers(message: Message, keys: readonly string[]): Token
 /** InitializeAccount, and its second and third form. */
 const INITIALIZES = new Set([1, 16, 18]);
 
-/** The token accounts that a message itself makes, of whatever token: what they were before says nothing. */
+/** The token accounts that a message itself initializes, for any mint. Their earlier state proves nothing. */
 export function accountsMade(message: Message, keys: readonly string[]): ReadonlySet<string> {
   const made = tokenInstructions(message, keys).filter(({ data }) => INITIALIZES.has(data[0] ?? -1));
   return new Set(made.map(({ named: [account = ''] }) => account));
@@ -58,7 +58,10 @@ function tokenInstructions(message: Message, keys: readonly string[]): TokenInst
   });
 }
 
-/** The instructions of a batch, each behind the number of its accounts and the length of its data; of others, itself. */
+/**
+ * The instructions of a batch. Each follows a byte for the number of its accounts and a byte for the length of its
+ * data. Any other instruction is returned alone.
+ */
 function unpacked(named: readonly string[], data: Buffer): { named: readonly string[]; data: Buffer }[] {
   if (data[0] !== BATCH) return [{ named, data }];
   const parts = [];

@@ -6,9 +6,9 @@ import { readTokenAccount } from '../tokens/token-account.ts';
 import { accountsMade, tokenTransfers } from './token-transfers.ts';
 
 /**
- * Why the policies forbid the tokens that a transaction moves; undefined when they allow them. Where a transfer does not
- * name its token, the account that it takes from tells.
- * @param keys all accounts of the message, those out of lookup tables behind the others
+ * Why the policies forbid the tokens that a transaction moves; undefined when they allow them. Where a transfer does
+ * not name its token, its source account tells it.
+ * @param keys all accounts of the message; accounts from lookup tables come last
  */
 export async function tokenFault(
   read: ReadOne,

@@ -2,16 +2,17 @@ import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc
 import { answersInTime } from '../../quorum.ts';
 import { standing } from '../provider.ts';
 
-/** A blockhash serves for so many blocks (`MAX_PROCESSING_AGE`). */
+/** How many blocks a blockhash stays valid (`MAX_PROCESSING_AGE`). */
 export const BLOCKHASH_LIFE = 150n;
 
-/** Two nodes of one chain that lie further apart are not both to be believed: minutes. */
+/** In blocks, a matter of minutes: of two nodes of one chain that are further apart, one is wrong. */
 const FURTHEST_APART = 1_000n;
 
 /**
- * The last height at which a blockhash serves, by what one node said and where others are. Its transaction counts as alive
- * up to there, so a node that is wrong about it must neither have it die too early nor never.
- * @throws EndpointUnfit when every other endpoint that answers is somewhere else
+ * The last height at which a blockhash is valid, by one node's word and the heights of the others. Its transaction
+ * counts as alive up to that height. So a node with a wrong height must not end the transaction too early, or keep it
+ * alive for ever.
+ * @throws EndpointUnfit when every other endpoint that answers is at a height too far away
  */
 export async function lastHeight(rpc: RpcClient, read: ReadOne, told: bigint): Promise<bigint> {
   if (rpc.endpointCount < 2) return told;

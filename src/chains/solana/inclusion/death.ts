@@ -15,7 +15,7 @@ import {
 } from '../provider.ts';
 import type { SolanaFields } from '../schema.ts';
 
-/** One attempt that is looked for. */
+/** An attempt that is looked for on the chain. */
 export interface Sought {
   attempt: Attempt;
   fields: SolanaFields;
@@ -24,10 +24,10 @@ export interface Sought {
 type Nonces = ReadonlyMap<string, NonceState>;
 
 /**
- * Those that are in no block and never will be. Where there are several endpoints, a second one has to show the same, and
- * none deny it.
- * @param final where the chain of the node is final that is read
- * @param sought of which it has no status
+ * The attempts that are in no block and never will be. Where there are several endpoints, a second endpoint has to show
+ * the same, and none may deny it.
+ * @param final the end of the final chain of the node that is read
+ * @param sought the attempts of which that node has no status
  */
 export async function deadAmong(
   rpc: RpcClient,
@@ -53,8 +53,9 @@ function silent(error: unknown): Opinion[] {
 }
 
 /**
- * What one node makes of the claim that they are dead. In this order: their time is over, so what is in no block then
- * never will be; and last its history, which may lose what it had before the statuses were read.
+ * One node's opinion on the claim that each attempt is dead. The order of the calls matters. The final chain comes
+ * first: once an attempt's time is over there, it is in a block by then or never. The statuses come next. The start of
+ * the history comes last, so that it shows every block that the node had dropped before the statuses were read.
  */
 async function opinionsOn(read: ReadOne, claimed: readonly Sought[]): Promise<Opinion[]> {
   const [final, nonces, alive] = await Promise.all([
@@ -75,22 +76,22 @@ async function opinionsOn(read: ReadOne, claimed: readonly Sought[]): Promise<Op
 }
 
 /**
- * Behind a gateway each call may have gone to another node.
- * @throws EndpointUnfit for statuses that do not go as far as what was read before them
+ * Checks that statuses go as far as what was read before them. Behind a gateway each call may reach another node.
+ * @throws EndpointUnfit where they end earlier
  */
 export function assertReach(slot: bigint, least: bigint): void {
   if (slot >= least) return;
   throw new EndpointUnfit(`its statuses end at slot ${slot}, before ${least}`, { pauseMs: 0 });
 }
 
-/** Whether the time is over, by what is final, in which an attempt could be in a block. */
+/** Whether the time in which an attempt could get into a block is over, by the final chain. */
 function isOver({ attempt, fields }: Sought, final: Standing, nonces: Nonces): boolean {
   const { last_valid_block_height: last, nonce_account: account = '' } = fields;
   if (last !== null) return final.height > amountOf(last);
   const nonce = nonces.get(account);
   if (nonce === undefined) return false;
   if (nonce.value !== undefined) return !isUnder(attempt, account, nonce.value);
-  // It was there when the attempt was made. An account that is made anew has another value.
+  // The nonce account was there when the attempt was made. An account that is made anew has another value.
   return nonce.slot > amountOf(fields.slot) + SLOTS_BEFORE;
 }
 
@@ -99,7 +100,7 @@ function isUnder({ anchor }: Attempt, account: string, value: string): boolean {
   return anchor.kind === 'text' && anchor.text === `${account}:${value}`;
 }
 
-/** The durable nonces where they are final, by account. */
+/** The final state of the durable nonces, by account. */
 async function noncesOf(read: ReadOne, sought: readonly Sought[]): Promise<Nonces> {
   const accounts = [...new Set(sought.flatMap(({ fields }) => fields.nonce_account ?? []))];
   const states = await Promise.all(
@@ -110,7 +111,10 @@ async function noncesOf(read: ReadOne, sought: readonly Sought[]): Promise<Nonce
   return new Map(states);
 }
 
-/** Those whose blockhash the node still takes: how long it serves is what one endpoint said, which may have lied. */
+/**
+ * The attempts whose blockhash the node still takes. Their last valid height is one endpoint's word, which may be a
+ * lie.
+ */
 async function aliveAmong(read: ReadOne, sought: readonly Sought[]): Promise<ReadonlySet<Sought>> {
   const blockhashOf = ({ fields }: Sought) =>
     fields.last_valid_block_height === null ? [] : [decodeMessage(Buffer.from(fields.message, 'base64')).blockhash];

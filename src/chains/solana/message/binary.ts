@@ -1,7 +1,7 @@
 /** The most that a compact-u16 holds. */
 const MOST = 0xffff;
 
-/** Reads bytes from the first to the last, and never past them. What it throws is its user's. */
+/** Reads bytes from the first to the last, and never past the end. Its user chooses the class of its errors. */
 export class ByteReader {
   readonly #bytes: Buffer;
   readonly #Fault: new (
@@ -9,7 +9,7 @@ export class ByteReader {
   ) => Error;
   #place = 0;
 
-  /** @param Fault what is thrown for bytes that are not as asked for, with the reason as its text */
+  /** @param Fault the class of the error for bytes that do not have the expected form; its text is the reason */
   constructor(bytes: Buffer, Fault: new (text: string) => Error) {
     this.#bytes = bytes;
     this.#Fault = Fault;
@@ -40,26 +40,26 @@ export class ByteReader {
     throw new this.#Fault('a length in it is no canonical compact-u16');
   }
 
-  /** One thing after the other. */
+  /** Reads this many items, one after the other. */
   list<T>(count: number, read: () => T): T[] {
     const things: T[] = [];
     while (things.length < count) things.push(read());
     return things;
   }
 
-  /** Whatever is left. */
+  /** The bytes that are left. */
   rest(): Buffer {
     return this.take(this.#bytes.length - this.#place);
   }
 
-  /** Nothing may be left. */
+  /** Checks that no bytes are left. */
   end(): void {
     const left = this.#bytes.length - this.#place;
     if (left > 0) throw new this.#Fault(`it goes on after its end, for ${left} bytes`);
   }
 }
 
-/** Gathers bytes. @throws RangeError for a number that the form does not hold */
+/** Gathers bytes. @throws RangeError for a number that its form cannot hold */
 export class ByteWriter {
   readonly #parts: Uint8Array[] = [];
 
@@ -80,7 +80,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** Small numbers behind their count. */
+  /** Writes the count of the numbers, then each number as one byte. */
   indexes(indexes: readonly number[]): this {
     this.shortvec(indexes.length);
     for (const index of indexes) this.byte(index);

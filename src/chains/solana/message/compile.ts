@@ -7,18 +7,19 @@ export interface Instruction {
   data: Buffer;
 }
 
-/** What a key may do, over all of a message. */
+/** The rights of a key in a whole message. */
 interface Role {
   isSigner: boolean;
   isWritable: boolean;
 }
 
-/** A message's keys in their order, and how many of them may do what. */
+/** A message's keys in their order, and how many of them have which rights. */
 export type Arrangement = Pick<Message, 'signers' | 'readonlySigners' | 'readonlyOthers' | 'keys'>;
 
 /**
- * The legacy message of some instructions. Its keys are in the order of the public client: the payer, other writable
- * signers, readonly signers, then those that do not sign, writable and readonly, each as they come first.
+ * Compiles instructions into a legacy message. Its keys have the order of the public client: the payer, other writable
+ * signers, readonly signers, writable accounts that do not sign, readonly ones. Within a group they keep the order of
+ * their first mention.
  */
 export function compileLegacy({
   payer,
@@ -50,7 +51,7 @@ export function arrange(payer: string, instructions: readonly Instruction[]): Ar
   };
 }
 
-/** Writes instructions by the places of their keys. */
+/** Replaces the keys of an instruction by their places in the message. */
 export function placesIn({ keys }: Pick<Arrangement, 'keys'>): (instruction: Instruction) => CompiledInstruction {
   const places = new Map(keys.map((key, place) => [key, place]));
   const placeOf = (key: string): number => places.get(key) ?? -1;

@@ -17,14 +17,14 @@ export interface TableLookup {
   readonly: readonly number[];
 }
 
-/** What a transaction's signatures are over. */
+/** The part of a transaction that is signed. */
 export interface Message {
   version: 'legacy' | 0;
-  /** How many signatures it needs: of its first keys. */
+  /** How many of the keys have to sign: the first ones. */
   signers: number;
-  /** The last of the signers. */
+  /** How many of the signers are readonly: the last ones. */
   readonlySigners: number;
-  /** The last of the static keys. */
+  /** How many of the static keys that do not sign are readonly: the last ones. */
   readonlyOthers: number;
   /** The static keys, in base58; the first pays. */
   keys: readonly string[];
@@ -35,7 +35,7 @@ export interface Message {
   lookups: readonly TableLookup[];
 }
 
-/** What is no transaction. Its text says why, in words for the client. */
+/** Thrown for bytes that are no transaction. Its text tells the client why. */
 export class MalformedTransaction extends Error {
   constructor(reason: string) {
     super(`Malformed transaction: ${reason}`);
@@ -44,15 +44,18 @@ export class MalformedTransaction extends Error {
 
 const KEY_LENGTH = 32;
 
-/** An instruction names an account with one byte. */
+/** The most accounts of a message: an instruction names an account with one byte. */
 const MOST_KEYS = 256;
 
-/** The first byte's highest bit says that a version is in the other seven; a legacy message begins with its signers. */
+/**
+ * Set in the first byte where the other seven bits hold a version. A legacy message begins with the number of its
+ * signers.
+ */
 const VERSIONED = 0x80;
 
 /**
- * Reads a message, as strictly as the runtime does, or more: what it takes comes out of {@link encodeMessage} byte for
- * byte, and no index in it leads nowhere.
+ * Reads a message, at least as strictly as the runtime does. {@link encodeMessage} gives back the same bytes, and every
+ * index in the message is valid.
  * @throws MalformedTransaction
  */
 export function decodeMessage(bytes: Uint8Array): Message {
@@ -81,7 +84,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
 /**
  * The bytes of a message, to be signed.
  * @throws MalformedTransaction where {@link decodeMessage} would
- * @throws TypeError for a key that is none
+ * @throws TypeError for a key that is no address
  */
 export function encodeMessage(message: Message): Buffer {
   assertSound(message);
@@ -102,7 +105,7 @@ export function encodeMessage(message: Message): Buffer {
 
 /**
  * The version by a message's first byte.
- * @throws MalformedTransaction for one that is not served
+ * @throws MalformedTransaction for a version that is not supported
  */
 export function versionOf(first: number): 'legacy' | 0 {
   if (first < VERSIONED) return 'legacy';
@@ -119,7 +122,9 @@ export function isSigner({ signers }: Message, index: number): boolean {
   return index < signers;
 }
 
-/** Whether the message lets instructions write the account at this index; the runtime still protects its own. */
+/**
+ * Whether the message lets instructions write the account at this index. The runtime still protects its own accounts.
+ */
 export function isWritable(message: Message, index: number): boolean {
   const { signers, readonlySigners, readonlyOthers, keys, lookups } = message;
   if (index < signers) return index < signers - readonlySigners;
@@ -139,7 +144,10 @@ function readLookup(reader: ByteReader): TableLookup {
   return { table: readKey(reader), writable: readIndexes(reader), readonly: readIndexes(reader) };
 }
 
-/** The runtime's `sanitize` (anza-xyz/solana-sdk, message), and what it refuses later as an account that is loaded twice. */
+/**
+ * Checks a message like the runtime's `sanitize` (anza-xyz/solana-sdk, message). Also refuses an account that is loaded
+ * twice, which the runtime refuses later.
+ */
 function assertSound(message: Message): void {
   const fault = headerFault(message) ?? lookupFault(message) ?? instructionFault(message);
   if (fault !== undefined) throw new MalformedTransaction(fault);

@@ -6,17 +6,17 @@ import type { Message } from './compiled-message.ts';
 const SET_LIMIT = 2;
 const SET_PRICE = 3;
 
-/** What a message says of its computation. */
+/** The compute limit and price that a message sets. */
 export interface ComputeBudget {
-  /** Compute units for all of it; the runtime cuts what is more than 1,400,000. */
+  /** Compute units for the whole message. The runtime lowers a higher limit to 1,400,000. */
   limit: number | undefined;
   /** Micro-lamports for each unit of the limit. */
   price: bigint | undefined;
 }
 
 /**
- * What the runtime reads in a message: bytes after a value are nothing to it. It refuses a message that says a thing
- * twice, or half of it; here the first whole one counts.
+ * Reads what the runtime reads: bytes after a value are ignored. The runtime refuses a message that sets a value twice
+ * or incompletely. Here the first complete value counts.
  */
 export function readComputeBudget({ keys, instructions }: Message): ComputeBudget {
   const said = instructions.filter(({ program }) => keys[program] === COMPUTE_BUDGET_PROGRAM).map(({ data }) => data);
@@ -26,14 +26,14 @@ export function readComputeBudget({ keys, instructions }: Message): ComputeBudge
   };
 }
 
-/** @throws RangeError for units that are not of 32 bits */
+/** @throws RangeError for units that do not fit into 32 bits */
 export function setLimit(units: number): Instruction {
   const data = Buffer.from([SET_LIMIT, 0, 0, 0, 0]);
   data.writeUInt32LE(units, 1);
   return { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data };
 }
 
-/** @throws RangeError for a price that is not of 64 bits */
+/** @throws RangeError for a price that does not fit into 64 bits */
 export function setPrice(microLamports: bigint): Instruction {
   const data = Buffer.from([SET_PRICE, 0, 0, 0, 0, 0, 0, 0, 0]);
   data.writeBigUInt64LE(microLamports, 1);

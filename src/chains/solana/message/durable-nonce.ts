@@ -7,7 +7,7 @@ export interface DurableNonce {
   account: string;
   /** Who may advance it. */
   authority: string;
-  /** What the account has to hold when the message is executed: the message has it where others have a blockhash. */
+  /** The value that the account must hold when the message is executed. It stands in the place of the blockhash. */
   value: string;
 }
 
@@ -15,8 +15,9 @@ export interface DurableNonce {
 const ADVANCE_NONCE_ACCOUNT = Buffer.from([4, 0, 0, 0]);
 
 /**
- * The durable nonce of a message, as the runtime finds it (agave, `get_durable_nonce`): its first instruction advances
- * a nonce in an account that is writable and among the static keys (SIMD-0242), whatever else is in its data.
+ * The durable nonce of a message, as the runtime finds it (agave, `get_durable_nonce`). The first instruction has to
+ * advance a nonce, whatever follows in its data. The nonce account has to be writable and among the static keys
+ * (SIMD-0242).
  */
 export function nonceOf(message: Message): DurableNonce | undefined {
   const { keys, blockhash, instructions } = message;
@@ -24,7 +25,7 @@ export function nonceOf(message: Message): DurableNonce | undefined {
   if (first === undefined || keys[first.program] !== SYSTEM_PROGRAM) return undefined;
   if (!first.data.subarray(0, 4).equals(ADVANCE_NONCE_ACCOUNT)) return undefined;
 
-  // Between the two is the sysvar of recent blockhashes.
+  // The account between these two is the sysvar of recent blockhashes.
   const [place = -1, , authorityPlace = -1] = first.accounts;
   const account = keys[place];
   const authority = keys[authorityPlace];

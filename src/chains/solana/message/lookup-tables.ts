@@ -4,11 +4,17 @@ import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../programs.ts';
 import { accountsAt } from '../provider.ts';
 import type { Message } from './compiled-message.ts';
 
-/** Before the addresses, each of 32 bytes (solana-address-lookup-table-interface, `LOOKUP_TABLE_META_SIZE`). */
+/**
+ * The size of a table's header, before addresses of 32 bytes each (solana-address-lookup-table-interface,
+ * `LOOKUP_TABLE_META_SIZE`).
+ */
 const META_SIZE = 56;
 const KEY_LENGTH = 32;
 
-/** What a message's lookup tables name: in the order in which its instructions count them, the writable ones first. */
+/**
+ * The accounts from a message's lookup tables, in the order in which its instructions count them: the writable ones
+ * first.
+ */
 export type LookedUp = { kind: 'found'; addresses: string[]; writable: number } | { kind: 'fault'; reason: string };
 
 /** Reads the accounts that a message takes from lookup tables. */

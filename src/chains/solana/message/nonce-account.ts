@@ -3,7 +3,7 @@ import { addressOf } from '../address.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import { accountsAsOf, type Commitment } from '../provider.ts';
 
-/** Version, state, authority, value, fee (solana-nonce, `Versions`). */
+/** The layout of a nonce account: version, state, authority, value, fee (solana-nonce, `Versions`). */
 const SIZE = 80;
 const STATE_AT = 4;
 const VALUE_AT = 40;
@@ -12,9 +12,9 @@ const INITIALIZED = 1;
 
 /** A durable nonce as a node knows it. */
 export interface NonceState {
-  /** The slot of which it is told. */
+  /** The slot that the answer is for. */
   slot: bigint;
-  /** As a blockhash; undefined where the account is not there, or is none. */
+  /** In the form of a blockhash; undefined where the account does not exist or holds no nonce. */
   value: string | undefined;
 }
 

@@ -6,9 +6,9 @@ import { nonceOf } from './durable-nonce.ts';
 export interface Recomposition {
   payer: string;
   blockhash: string;
-  /** Come first, but for the advance of a durable nonce, which has no effect anywhere else. */
+  /** These come first. Only the advance of a durable nonce stays before them: elsewhere it has no effect. */
   before: readonly Instruction[];
-  /** Come last. */
+  /** These come last. */
   after?: readonly Instruction[];
   /** The accounts that the message's lookup tables name, in their order. */
   lookedUp: readonly string[];
@@ -23,9 +23,9 @@ interface Entry {
 }
 
 /**
- * A message that does the same for another payer. The accounts of its instructions keep their rights, also those that
- * its lookup tables name; an account that no instruction names is left out. The runtime loads no account twice, so what
- * the payer or the new instructions name is taken out of the tables.
+ * Rebuilds a message for another payer, with further instructions. Its accounts keep their rights, also those that its
+ * lookup tables name. An account that no instruction names is left out. The runtime loads no account twice, so accounts
+ * that the payer or the new instructions name are taken out of the tables.
  */
 export function recompose(
   message: Message,
@@ -72,7 +72,7 @@ export function recompose(
   };
 }
 
-/** As the runtime counts them: those of all tables that may be written, then the others. */
+/** The table entries in the runtime's order: the writable entries of all tables, then the readonly ones. */
 function entriesOf({ lookups }: Message, lookedUp: readonly string[]): Entry[] {
   const places = [true, false].flatMap((isWritable) =>
     lookups.flatMap(({ table, writable, readonly }) =>
@@ -90,7 +90,7 @@ function lookupsOf({ lookups }: Message, left: readonly Entry[]): TableLookup[] 
     .filter(({ writable, readonly }) => writable.length + readonly.length > 0);
 }
 
-/** Undefined for what stays in a lookup table, which tells of it. */
+/** Undefined for an account that stays in a lookup table: the lookup says its rights. */
 function accountAt(
   message: Message,
   entries: readonly Entry[],

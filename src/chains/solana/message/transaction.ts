@@ -3,12 +3,12 @@ import { keyOf } from '../address.ts';
 import { ByteReader, ByteWriter } from './binary.ts';
 import { decodeMessage, encodeMessage, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
 
-/** Bytes, as many as a packet carries: of a legacy transaction and one of version 0. */
+/** The most bytes of a legacy transaction, and of one of version 0: as many as a packet carries. */
 export const LARGEST_TRANSACTION = 1232;
 
 export const SIGNATURE_LENGTH = 64;
 
-/** Bytes of a transaction of any version that there is (SIMD-0385): what is longer is not even looked at. */
+/** The most bytes of a transaction of any version (SIMD-0385). Longer input is not decoded. */
 const LARGEST_OF_ALL = 4096;
 
 /** DER of an ed25519 public key up to the key (RFC 8410 section 4). */
@@ -16,15 +16,15 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** A transaction as it travels. */
 export interface WireTransaction {
-  /** As many as the message has signers, in their order; 64 zero bytes are of one who has not signed yet. */
+  /** One for each signer of the message, in their order; 64 zero bytes where a signer has not signed yet. */
   signatures: readonly Buffer[];
   message: Message;
-  /** What is signed. */
+  /** The bytes that are signed. */
   messageBytes: Buffer;
 }
 
 /**
- * Bytes of the transaction that a message becomes, with all its signatures.
+ * The size of a message's transaction with all its signatures, in bytes.
  * @throws MalformedTransaction as `encodeMessage`
  */
 export function sizeOf(message: Message): number {
@@ -73,14 +73,14 @@ export function isSignatureOf(account: string, signature: Uint8Array, message: U
   return verify(null, message, spki, signature);
 }
 
-/** Only what comes out again as it went in is canonical base64. */
+/** Decodes canonical base64: the bytes must give the same text again. */
 function bytesOf(base64: string): Buffer {
   if (base64.length > Math.ceil(LARGEST_OF_ALL / 3) * 4) {
     throw new MalformedTransaction(`it is too large, ${LARGEST_TRANSACTION} bytes are the most`);
   }
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.toString('base64') !== base64) throw new MalformedTransaction('it is not standard base64 with padding');
-  // A count of signatures that begins like a version is of more than a packet carries. Version 1 begins with it.
+  // A packet holds fewer than 0x80 signatures. A transaction of version 1 begins with its version instead of a count.
   const first = bytes[0] ?? 0;
   if (first >= 0x80 && versionOf(first) === 0) throw new MalformedTransaction('it has no room for signatures');
   assertFits(bytes.length);

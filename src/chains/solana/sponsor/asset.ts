@@ -10,19 +10,19 @@ import { readTokenAccount } from '../tokens/token-account.ts';
 import { lamportsTransfer, tokensTransfer } from '../tokens/transfer.ts';
 import { Refusal } from './errors.ts';
 
-/** What fees are paid in and transfers move: a token, or the coin itself. */
+/** A token, or the coin itself: fees are paid in it, and transfers move it. */
 export interface Asset {
-  /** Of the coin, that of the System program, as in the reference. */
+  /** The mint. For the coin: the System program's address, as in the reference. */
   address: string;
   decimals: number;
-  /** Null of the coin. */
+  /** Null for the coin. */
   mint: Mint | null;
 }
 
 const COIN: Asset = { address: SYSTEM_PROGRAM, decimals: 9, mint: null };
 
 /**
- * Reads a token that was named, as far as the policies allow it; the coin is always taken.
+ * Reads the asset that a request names. The coin is always allowed; a token only if the policies allow it.
  * @throws Refusal
  */
 export async function assetOf(
@@ -42,19 +42,19 @@ export async function assetOf(
   return { address, decimals: mint.decimals, mint };
 }
 
-/** What has to be sent so that so much of it arrives. */
+/** The amount to send so that the net amount arrives. */
 export function grossOf({ mint }: Asset, net: bigint): bigint {
   return mint === null ? net : grossFor(mint, net);
 }
 
-/** Moves some of it from a wallet to a wallet, between the accounts that both have for it. */
+/** Moves an amount from one wallet to another. A token moves between their associated accounts. */
 export function transferOf({ mint }: Asset, from: string, to: string, amount: bigint): Instruction {
   if (mint === null) return lamportsTransfer(from, to, amount);
   const [source, destination] = [associatedAccount(from, mint), associatedAccount(to, mint)];
   return tokensTransfer({ mint, source, destination, authority: from, amount });
 }
 
-/** How much of it a wallet has. @throws Refusal where it has no account for it */
+/** How much of the asset a wallet has. @throws Refusal where the wallet has no account for it */
 export async function holdings(read: ReadOne, { address, mint }: Asset, wallet: string): Promise<bigint> {
   if (mint === null) return balance(read, wallet);
   const [account] = await accountsAt(read, [associatedAccount(wallet, mint)]);
@@ -63,7 +63,7 @@ export async function holdings(read: ReadOne, { address, mint }: Asset, wallet: 
   return held.amount;
 }
 
-/** Whether a wallet's account for it is known not to be there, so that it has to be made. */
+/** Whether the chain has no account of the wallet for the asset, so that one has to be made. */
 export async function isAccountMissing(read: ReadOne, { mint }: Asset, wallet: string): Promise<boolean> {
   if (mint === null) return false;
   const [account] = await accountsAt(read, [associatedAccount(wallet, mint)]);

@@ -21,9 +21,9 @@ import { type Prices, worth } from './price.ts';
 export interface Quote {
   asset: Asset;
   lamports: bigint;
-  /** The worth of these, in the smallest unit of the asset. */
+  /** The worth of the lamports, in the smallest unit of the asset. */
   tokens: bigint;
-  /** What has to be sent for that, where the token takes a part of each transfer. */
+  /** The amount to send so that `tokens` arrive, where the token takes a part of each transfer. */
   gross: bigint;
 }
 
@@ -36,13 +36,13 @@ export interface Built {
   lastValidBlockHeight: bigint | null;
 }
 
-/** On whose behalf something is built, and by which prices. */
+/** The relayer's account, and where prices come from. */
 export interface Building {
   account: Account;
   prices: Prices;
 }
 
-/** A transaction of a user with the relayer as its payer; where users pay, with the payment of its fee. */
+/** Rebuilds a user's transaction with the relayer as its payer. Where users pay, adds the payment of its fee. */
 export async function buildPrepared(
   read: ReadOne,
   { transaction, feeToken }: { transaction: string; feeToken: string },
@@ -70,7 +70,7 @@ export interface AskedTransfer {
   destination: string;
 }
 
-/** A transfer between two wallets with the relayer as its payer. */
+/** Builds a transfer between two wallets with the relayer as its payer. */
 export async function buildTransfer(
   read: ReadOne,
   { amount, token, source, destination }: AskedTransfer,
@@ -85,7 +85,7 @@ export async function buildTransfer(
     isAccountMissing(read, asset, destination),
     latestBlockhash(read),
   ]);
-  // Who pays the relayer back can have it make accounts. Where the relayer pays for all, it pays for fees only.
+  // A user who pays the relayer back can have it make the account. Where the relayer pays, it pays for fees only.
   const payer = policy.feePayer === 'user' ? account.address : source;
   const transfer = [
     ...(isMissing && asset.mint !== null ? [createAssociated(payer, destination, asset.mint)] : []),
@@ -100,9 +100,9 @@ export async function buildTransfer(
 interface Priced {
   compose(before: readonly Instruction[]): Message;
   asset: Asset;
-  /** Who pays, where users do. */
+  /** Who pays the fee, where users do. */
   user: string;
-  /** What the user moves of the asset besides. */
+  /** How much of the asset the user moves besides the fee. */
   spent: bigint;
   relayer: string;
   policy: SolanaPolicy;
@@ -117,7 +117,7 @@ async function withFee(read: ReadOne, priced: Priced): Promise<Pick<Built, 'tran
     return { transaction: unsigned(message), quote: await quoteOf(read, message, priced) };
   }
   if (user === relayer) throw new Refusal('params', 'The relayer cannot pay itself');
-  // A swap closes the account of wrapped SOL, perhaps before this is in a block.
+  // A swap closes the account of wrapped SOL, perhaps before this transaction is in a block.
   const mayClose = asset.address === WRAPPED_SOL && policy.swaps !== null;
   const isMissing = mayClose || (await isAccountMissing(read, asset, relayer));
   const making = isMissing && asset.mint !== null ? [createAssociated(relayer, relayer, asset.mint)] : [];
@@ -147,7 +147,7 @@ async function quoteOf(read: ReadOne, message: Message, { asset, relayer, policy
   return { asset, lamports, tokens, gross };
 }
 
-/** @throws Refusal where a fee is more of a token than the policies allow */
+/** @throws Refusal where a fee in a token is more than the policies allow */
 export function assertWithin(token: string, fee: bigint, { allowedTokens }: SolanaPolicy): void {
   const most = allowedTokens.find(({ mint }) => mint === token)?.maxFee ?? null;
   if (most === null || fee <= most) return;

@@ -29,7 +29,7 @@ export type RefusalKind = keyof typeof CLASSES;
 
 /** Why a gasless method is refused. */
 export class Refusal extends OwnRefusal {
-  /** Without the words that its class begins with. */
+  /** The text without the opening words of its class. */
   readonly detail: string;
 
   constructor(kind: RefusalKind, detail: string, cause?: unknown) {
@@ -39,17 +39,17 @@ export class Refusal extends OwnRefusal {
   }
 }
 
-/** What the market refuses for what was asked of it. */
+/** The market's error codes for a trade that it cannot price. */
 const UNTRADED: ReadonlySet<string | undefined> = new Set(['TOKEN_NOT_TRADABLE', 'COULD_NOT_FIND_ANY_ROUTE']);
 
-/** Whether a market has no price because nobody trades the token, or so little of it. */
+/** Whether a market has no price because nobody trades the token, or not in this amount. */
 export function isUntraded(error: unknown): boolean {
   return error instanceof MarketFailure && UNTRADED.has(error.code);
 }
 
 /**
- * Runs what a gasless method does, and gives its failures the class that they have there.
- * @param trouble the class of a node's
+ * Runs a gasless method, and turns its failures into the reference's classes of refusals.
+ * @param trouble the class of a node's failure
  * @throws Refusal
  */
 export async function refusing<T>(use: () => Promise<T>, trouble: RefusalKind = 'provider'): Promise<T> {
@@ -60,7 +60,7 @@ export async function refusing<T>(use: () => Promise<T>, trouble: RefusalKind = 
   }
 }
 
-/** Undefined for a fault of our own. */
+/** The refusal that a failure becomes; undefined for a fault of our own. */
 export function refusalOf(error: unknown, trouble: RefusalKind = 'provider'): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof MalformedTransaction) return new Refusal('encoding', error.message, error);
@@ -85,7 +85,7 @@ function isMalformed({ cause }: AppError): boolean {
 }
 
 /**
- * The same for endpoints that are no JSON-RPC.
+ * {@link refusing} for endpoints that do not speak JSON-RPC: failures become errors of the API.
  * @throws AppError, RpcError
  */
 export async function inPlainWords<T>(use: () => Promise<T>): Promise<T> {

@@ -7,8 +7,8 @@ import { Refusal } from './errors.ts';
 
 /**
  * What the relayer is to be paid for a transaction, in lamports: the network's fee, the rent of accounts that it pays
- * for, and the margin on both. What others paid for priority is no part of it: nothing is paid but what the message says.
- * @throws Refusal where that is more than the policies allow
+ * for, and the margin on both. Recent priority prices do not count: the fee depends on the message only.
+ * @throws Refusal where the price is more than the policies allow
  */
 export async function priceOf(
   read: ReadOne,
@@ -24,7 +24,7 @@ export async function priceOf(
   return price;
 }
 
-/** A percentage is of 32 bits, as in the reference; what is less than a lamport is dropped. */
+/** Adds the margin. Its percentage is rounded to 32 bits, as in the reference; fractions of a lamport are dropped. */
 function withMargin(lamports: bigint, percent: number): bigint {
   return BigInt(Math.trunc(Number(lamports) * (1 + Math.fround(percent) / 100)));
 }

@@ -8,7 +8,9 @@ export function unitsText(amount: bigint, decimals: number): string {
 
 const LAMPORTS_PER_SOL = 10n ** 9n;
 
-/** How many units of a token one SOL is, by the price of some lamports: as JavaScript counts, without an exponent. */
+/**
+ * The worth of one SOL in units of a token, by the price of some lamports. A JavaScript number, without an exponent.
+ */
 export function rateText(tokens: bigint, decimals: number, lamports: bigint): string {
   return withoutExponent(Number(tokens * LAMPORTS_PER_SOL) / Number(lamports * 10n ** BigInt(decimals)));
 }

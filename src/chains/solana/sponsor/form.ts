@@ -6,7 +6,10 @@ import { readForm } from '../../request-form.ts';
 
 const MOST = (1n << 64n) - 1n;
 
-/** A number of 64 bits. Beyond 2^53 JSON was read as its digits; fewer of them were a text to begin with. */
+/**
+ * An integer of 64 bits. The JSON reader gives integers above 2^53 as text. A text with a smaller number was a text in
+ * the request, and is refused.
+ */
 const amount = z
   .union([z.number(), z.string()])
   .transform((value) => (isWhole(value) ? BigInt(value) : undefined))
@@ -23,14 +26,14 @@ const transaction = z.string().meta({ description: 'Base64' });
 const token = z.string().meta({ description: 'Its mint; that of the System program is SOL' });
 const wallet = z.string().meta({ description: 'The address of a wallet, not of its token account' });
 
-/** What is taken by the methods, and by the sponsored endpoints. */
+/** The parameters of the gasless methods, and the bodies of the sponsored endpoints. */
 export const sponsoredSchema = strictForm({ transaction, fee_token: token });
 export const transferSchema = strictForm({ amount, token, source: wallet, destination: wallet });
 export const signedSchema = strictForm({ transaction });
 export const nothingSchema = strictForm({});
 
 /**
- * Takes a method's parameters apart.
+ * Reads a method's parameters.
  * @throws AppError `INVALID_REQUEST`
  */
 export function readParams<S extends z.ZodType>(schema: S, params: Json): z.output<S> {

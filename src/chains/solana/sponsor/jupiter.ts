@@ -8,7 +8,7 @@ const integer = z
   .regex(/^\d{1,20}$/)
   .transform(BigInt);
 
-/** Of all that a quote tells (Jupiter's Swap API, `GET /swap/v1/quote`). */
+/** The fields of a quote that are used here (Jupiter's Swap API, `GET /swap/v1/quote`). */
 const quoteSchema = z.looseObject({
   inputMint: z.string(),
   inAmount: integer,
@@ -18,7 +18,7 @@ const quoteSchema = z.looseObject({
 
 const BASIS_POINTS_PER_PERCENT = 100;
 
-/** What is asked for a price. */
+/** A trade that the market is asked to price. */
 export interface Trade {
   /** Mints. */
   from: string;
@@ -26,17 +26,17 @@ export interface Trade {
   amount: bigint;
   /** In percent. */
   slippage: number;
-  /** What else is asked for. */
+  /** Further query parameters. */
   options?: Readonly<Record<string, string>>;
 }
 
-/** What a market makes of a trade, and its own words, which it wants back. */
+/** The market's price for a trade, and its whole answer, which the market wants back to build the transaction. */
 export interface Quote {
   outAmount: bigint;
   told: JsonObject;
 }
 
-/** Of so many one is less than a thousandth. */
+/** Below this amount, one unit more is over a thousandth of it. */
 export const FEW_UNITS = 1_000n;
 
 /**
@@ -51,11 +51,11 @@ export async function tokensFor(
 ): Promise<bigint> {
   const { outAmount } = await quote(market, { from: WRAPPED_SOL, to: mint, amount: lamports, slippage });
   if (outAmount === 0n) throw new MarketFailure(`${lamports} lamports are worth less than the least amount of ${mint}`);
-  // A market rounds down, which of a token of few large units is a part of the price.
+  // The market rounds down. For a token of few large units the lost part matters, so it is added.
   return outAmount < FEW_UNITS ? outAmount + 1n : outAmount;
 }
 
-/** A market's own word on a trade, and what it amounts to. @throws MarketFailure */
+/** Asks the market for its price of a trade. @throws MarketFailure */
 export async function quote(market: MarketClient, trade: Trade): Promise<Quote> {
   const { from, to, amount, slippage, options = {} } = trade;
   const answer = await market.get('/swap/v1/quote', {
@@ -74,7 +74,7 @@ export async function quote(market: MarketClient, trade: Trade): Promise<Quote> 
   return { outAmount: data.outAmount, told: isObject(answer) ? answer : {} };
 }
 
-/** Half a percent is 50 of them. */
+/** Half a percent is 50 basis points. */
 export function basisPoints(percent: number): number {
   return Math.round(percent * BASIS_POINTS_PER_PERCENT);
 }

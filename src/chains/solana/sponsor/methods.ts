@@ -9,7 +9,7 @@ import { nothingSchema, readParams, signedSchema, sponsoredSchema, transferSchem
 import type { Sponsor } from './sponsor.ts';
 import { supportedTokens } from './supported.ts';
 
-/** The reference's name for what goes beyond sending. */
+/** Features beyond sending, by the reference's names. */
 const FEATURES = ['gasless'];
 
 const FEATURES_METHOD: OwnMethod = {
@@ -20,7 +20,7 @@ const FEATURES_METHOD: OwnMethod = {
   },
 };
 
-/** The methods that no node is asked, by their names. */
+/** The methods that the relayer answers itself, by name. */
 export function sponsorMethods(
   sponsor: Sponsor,
   sideOf: (account: Account) => RpcClient,
@@ -101,7 +101,7 @@ function signingAndSending(sponsor: Sponsor): SendingMethod {
   };
 }
 
-/** The endpoints that say the same without JSON-RPC. */
+/** The endpoints that do the same without JSON-RPC. */
 export function sponsorshipOf(sponsor: Sponsor, guarded: <T>(use: () => Promise<T>) => Promise<T>): Sponsorship {
   return {
     quote: async (body, account) => {

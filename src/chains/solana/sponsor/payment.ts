@@ -20,13 +20,13 @@ const UNPAID = "Transaction doesn't contain required fee payment instruction or 
 /** What a transaction pays to the relayer. */
 interface Payment {
   lamports: bigint;
-  /** By mint, what arrives, in the token's smallest unit. */
+  /** What arrives, by mint, in the token's smallest unit. */
   tokens: ReadonlyMap<string, bigint>;
 }
 
 /**
- * Holds a user's transaction against the price that the relayer asks. One that the relayer has signed has its price
- * already, whatever it would be now: who has these bytes can send them.
+ * Checks that a user's transaction pays the price that the relayer asks. A transaction that the relayer has signed
+ * before passes at any price: whoever has its bytes can send them.
  * @throws Refusal
  */
 export async function assertPaid(
@@ -49,13 +49,16 @@ export async function assertPaid(
   if ((await creditOf(paid, price, policy, prices)) < price) throw new Refusal('params', UNPAID);
 }
 
-/** The market is asked for no token that the policies do not take. @throws Refusal */
+/** Refuses a token that the policies do not allow, so that the market is not asked for its price. @throws Refusal */
 function assertAllowed(mint: string, { allowedTokens }: SolanaPolicy): void {
   if (allowedTokens.length === 0 || allowedTokens.some((token) => token.mint === mint)) return;
   throw new Refusal('validation', `Policy violation: Token ${mint} not allowed for transfers`);
 }
 
-/** What a payment is worth in lamports, as far as that is needed for a price: no market is asked for more. */
+/**
+ * What a payment is worth in lamports. Stops counting once the price is covered, so that the market is asked no more
+ * than needed.
+ */
 async function creditOf(
   { lamports, tokens }: Payment,
   price: bigint,
@@ -71,7 +74,7 @@ async function creditOf(
   return credit;
 }
 
-/** Null for what nobody trades, which pays nothing. */
+/** Null for a token that nobody trades. Such a token pays nothing. */
 async function worthOf(
   prices: Building['prices'],
   mint: string,
@@ -86,7 +89,10 @@ async function worthOf(
   }
 }
 
-/** All that goes to the relayer, less what its own accounts give. What programs move among themselves does not count. */
+/**
+ * What instructions pay to the relayer, less what they take from its own accounts. Transfers inside programs do not
+ * count.
+ */
 async function paymentOf(read: ReadOne, message: Message, keys: readonly string[], relayer: string): Promise<Payment> {
   const lamports = message.instructions
     .map(({ program, accounts, data }) => readLamports(keys[program] ?? '', named(accounts, keys), data))
@@ -134,8 +140,8 @@ async function tokensPaid(
 }
 
 /**
- * Whether a transfer ends on the relayer's associated account of that very token. No other account counts, whoever owns it
- * now: somebody may close it and make it anew as another's, within the same transaction.
+ * Whether a transfer ends on the relayer's associated account of that very token. No other account counts, whoever owns
+ * it now: somebody may close it and make it anew for another owner, within the same transaction.
  */
 function isPaidTo(
   { destination, program }: TokenTransfer,

@@ -3,7 +3,7 @@ import type { SolanaPolicy } from '../configuration/policy.ts';
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../programs.ts';
 import { tokensFor } from './jupiter.ts';
 
-/** Chains for trying things out, by their genesis: nobody trades there, so a token is worth a lamport. */
+/** Test chains, by their genesis hash. Nobody trades there, so a unit of a token counts as worth a lamport. */
 const WITHOUT_MARKET: ReadonlySet<string> = new Set([
   // devnet
   'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
@@ -11,7 +11,7 @@ const WITHOUT_MARKET: ReadonlySet<string> = new Set([
   '4uhcVJyU9pJkvQyUS88uRDiswHXSCkY3zQawwpjk2NsNY',
 ]);
 
-/** By how much a price may move, in percent, where the policies name no such token. */
+/** By how much a price may move, in percent, where the policies do not name the token. */
 const SLIPPAGE = 1;
 
 /** Where the prices of a chain's tokens come from. */

@@ -19,9 +19,9 @@ import { rateText, unitsText } from './figures.ts';
 import { assertPaid } from './payment.ts';
 
 export interface SponsorParts {
-  /** The endpoints that are believed about an account's chain. */
+  /** The endpoints, as far as they serve an account's chain. */
   sideOf(account: Account): RpcClient;
-  /** Of an account's chain. */
+  /** The genesis hash of an account's chain. */
   genesisOf(account: Account): Promise<string>;
   market: MarketClient;
 }
@@ -33,8 +33,8 @@ export interface Sponsored {
 }
 
 /**
- * What users have the relayer pay for, and how they pay it back. All throw `Refusal`; failures of nodes and of the market
- * come as they are.
+ * Builds and signs transactions that the relayer pays for and that users pay back. All methods throw `Refusal`.
+ * Failures of nodes and of the market are thrown unchanged.
  */
 export class Sponsor {
   readonly #parts: SponsorParts;
@@ -58,7 +58,7 @@ export class Sponsor {
     return this.#finished(await this.#prepared(asked, account), account, signer);
   }
 
-  /** A transfer that the relayer pays for, signed by it. */
+  /** A transfer that the relayer pays for and has signed. */
   async transfer(asked: AskedTransfer, account: Account, signer: Signer): Promise<WireObject> {
     for (const wallet of [asked.source, asked.destination]) {
       if (!isAddress(wallet)) throw new Refusal('params', `${JSON.stringify(wallet.slice(0, 50))} is no address`);
@@ -78,13 +78,15 @@ export class Sponsor {
     return signMessageAs(account.address, messageBytes, signatures, signer);
   }
 
-  /** Refuses what is not to be sent, before it is accepted: all but the relayer have signed it. */
+  /**
+   * Refuses a transaction that cannot be sent, before it is accepted. Every signer but the relayer must have signed it.
+   */
   async assertSendable(base64: string, account: Account): Promise<void> {
     readTransaction(base64, account);
     await this.assertSound(base64, account);
   }
 
-  /** Where users pay, refuses what does not pay enough. */
+  /** Where users pay, refuses a transaction that does not pay enough. */
   async assertPaid({ transaction: base64 }: SolanaRequest, account: Account): Promise<void> {
     if (base64 === undefined || readPolicy(account.policies).feePayer !== 'user') return;
     const building = await this.#building(account);
@@ -92,7 +94,7 @@ export class Sponsor {
     await this.#parts.sideOf(account).onOne((read) => assertPaid(read, transaction, building));
   }
 
-  /** Refuses what policies, a trial or the balance speak against. */
+  /** Refuses a transaction that policies, a trial or the balance forbid. */
   async assertSound(base64: string, account: Account): Promise<void> {
     const verdict = await judge(this.#parts.sideOf(account), base64, account);
     if (verdict !== undefined) throw new Refusal(verdict.kind, verdict.detail, invalidRequest(verdict.reason));
@@ -124,7 +126,10 @@ export class Sponsor {
   }
 }
 
-/** Under a durable nonce a signature is good for ever, and a price is not. What is sent is signed at the price of then. */
+/**
+ * Where users pay, refuses to sign under a durable nonce: the signature stays valid for ever, and the price does not. A
+ * transaction that the relayer sends is signed at the price of that time.
+ */
 function assertPassing(message: Message, { policies }: Account): void {
   if (readPolicy(policies).feePayer !== 'user' || nonceOf(message) === undefined) return;
   throw new Refusal('validation', 'Where users pay, nothing is signed under a durable nonce but what is sent at once');

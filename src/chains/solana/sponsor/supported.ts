@@ -6,7 +6,7 @@ import { accountsAt, type OnChainAccount } from '../provider.ts';
 import { metadataAddress, symbolOf } from '../tokens/metadata.ts';
 import { readMint } from '../tokens/mint.ts';
 
-/** The tokens that the policies allow, as the chain knows them; where no node answers, as the policies say. */
+/** The tokens that the policies allow, with the chain's figures; where no node answers, with those of the policies. */
 export async function supportedTokens(rpc: RpcClient, { policies }: Account): Promise<WireObject> {
   const { allowedTokens } = readPolicy(policies);
   const addresses = [

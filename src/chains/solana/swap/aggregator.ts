@@ -5,27 +5,30 @@ export const AGGREGATOR = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
 
 const SELECTOR = 8;
 
-/** What an instruction of Jupiter's program gives, and the least that it takes for it. */
+/** The amount that an instruction of Jupiter's program gives, and the least that it accepts for it. */
 export interface Terms {
   given: bigint;
   least: bigint;
-  /** The places of the accounts that it takes from and pays to. */
+  /** The places of the accounts that the instruction takes from and pays to. */
   source: number;
   destination: number;
-  /** The place of another one to pay to, which is the program's own key where there is none. */
+  /** The place of an alternative account to pay to. Where there is none, the program's own key stands there. */
   instead?: number;
 }
 
-/** Amount in, amount out and slippage, which takes two bytes. */
+/** Bytes of the amount in, the amount out and the slippage, which takes two bytes. */
 const TERMS = 18;
 
 interface Form extends Pick<Terms, 'source' | 'destination' | 'instead'> {
   name: string;
-  /** Where it has the amounts: from its end, before a fee of a byte; or behind the selector, or an id of a byte. */
+  /**
+   * Where the amounts begin: before a fee of one byte at the end, or after the selector, or after an id of one byte
+   * there.
+   */
   at(length: number): number;
 }
 
-/** Jupiter's program as its interface describes it. */
+/** The known instructions of Jupiter's program, as its interface describes them. */
 const FORMS: readonly Form[] = [
   { name: 'route', source: 2, destination: 3, instead: 4, at: (length) => length - TERMS - 1 },
   { name: 'shared_accounts_route', source: 3, destination: 6, at: (length) => length - TERMS - 1 },
@@ -35,12 +38,12 @@ const FORMS: readonly Form[] = [
 
 const BY_SELECTOR: ReadonlyMap<string, Form> = new Map(FORMS.map((form) => [selectorOf(form.name), form]));
 
-/** As Anchor tells its methods apart. */
+/** The bytes by which Anchor tells methods apart. */
 function selectorOf(name: string): string {
   return createHash('sha256').update(`global:${name}`).digest().subarray(0, SELECTOR).toString('hex');
 }
 
-/** Undefined for an instruction that swaps no fixed amount, or none that is known. */
+/** Undefined for an instruction that swaps no fixed amount, or that is not known. */
 export function termsOf(data: Buffer): Terms | undefined {
   const form = BY_SELECTOR.get(data.subarray(0, SELECTOR).toString('hex'));
   const at = form?.at(data.length) ?? 0;

@@ -14,13 +14,14 @@ import type { OwnAccounts } from './guard.ts';
 import { mostFee, type Plan, type Swapping, trialOf } from './plan.ts';
 import { wrappedAccount } from './wrapped.ts';
 
-/** What the account may lose while the swap is under way, to transactions that are signed after it. */
+/** The most lamports that transactions signed after the swap may take from the account while the swap is under way. */
 const MOST_SLACK = 10_000_000n;
 const SLACK_PART = 10n;
 
 /**
- * The market's message between a beginning and an end of the relayer's own: the wrapped SOL that it brings arrives in an
- * empty account, and it fails unless enough of it did and all else is still there. A text says why it cannot be made.
+ * Puts the market's message between a beginning and an end of the relayer's own. The beginning empties the account in
+ * which the wrapped SOL arrives. The end fails unless enough wrapped SOL arrived and all else is still there. Returns a
+ * text that says why where this is not possible.
  */
 export async function composed(
   read: ReadOne,
@@ -57,7 +58,7 @@ export async function composed(
 
 const [LIMIT, PRICE] = [2, 3];
 
-/** What the relayer sets itself: the limit and the price of compute units, and that there is an account of wrapped SOL. */
+/** Removes what the relayer sets itself: the limit and the price of compute units, and the account of wrapped SOL. */
 function withoutOwnParts(message: Message, relayer: string, lookedUp: readonly string[]): Message {
   const keys = [...message.keys, ...lookedUp];
   const isOwn = ({ program, accounts, data }: Message['instructions'][number]) => {
@@ -71,7 +72,7 @@ function budgetOf(limit: number, price: bigint): Instruction[] {
   return price > 0n ? [setLimit(limit), setPrice(price)] : [setLimit(limit)];
 }
 
-/** For accounts that stay, and for the one that is lent. */
+/** The rent for accounts that stay, and for the account of wrapped SOL, whose rent comes back. */
 async function rentOf(
   read: ReadOne,
   theirs: Message,
@@ -87,7 +88,7 @@ async function rentOf(
   return { rent: others + lent, lent };
 }
 
-/** What has to be in each of the relayer's accounts afterwards. */
+/** What each of the relayer's accounts has to hold afterwards. */
 function leftOf({ relayer, stock }: Swapping, own: OwnAccounts): OwnAccounts {
   const others = [...own].filter(([account]) => account !== wrappedAccount(relayer));
   return new Map(
@@ -98,7 +99,7 @@ function leftOf({ relayer, stock }: Swapping, own: OwnAccounts): OwnAccounts {
   );
 }
 
-/** What has to be on the account before the wrapped SOL is unwrapped, in lamports. */
+/** The lamports that have to be on the account before the wrapped SOL is unwrapped. */
 function floorOf({ funds, committed, offer: { least } }: Swapping, cost: bigint): bigint {
   const floor = funds - committed - cost - atMost(least / SLACK_PART, MOST_SLACK);
   return floor > 0n ? floor : 0n;

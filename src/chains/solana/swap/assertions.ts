@@ -8,21 +8,22 @@ import type { OwnAccounts } from './guard.ts';
 import { wrappedAccount } from './wrapped.ts';
 
 /*
- * What has to hold at the end of a swap is a part of the transaction itself: who moves an amount from an account to that
- * same account proves that it is there, or the whole transaction fails. So nothing hangs on a market's word, nor on a trial.
+ * The transaction itself checks what has to hold at the end of a swap. A transfer of an amount from an account to that
+ * same account proves that the amount is there, or the whole transaction fails. So nothing depends on a market's word
+ * or on a trial.
  */
 
 const TRANSFER = 3;
 const REVOKE = 5;
 const CLOSE = 9;
 
-/** The account is there and empty: what was in it before becomes SOL. */
+/** Makes sure that the account of wrapped SOL is there and empty. What it held before becomes SOL. */
 export function emptied(relayer: string, wrapped: Mint): Instruction[] {
   const made = createAssociated(relayer, relayer, wrapped);
   return [made, unwrapping(relayer), made];
 }
 
-/** All of the wrapped SOL becomes SOL. */
+/** Closes the account of wrapped SOL: all of it becomes SOL. */
 function unwrapping(relayer: string): Instruction {
   return {
     program: TOKEN_PROGRAM,
@@ -35,18 +36,18 @@ function unwrapping(relayer: string): Instruction {
   };
 }
 
-/** What is to be left when a swap is over. */
+/** What has to be left when a swap is over. */
 export interface Remainder {
   relayer: string;
-  /** On the relayer's account, in lamports; below one nothing is asserted. */
+  /** On the relayer's account, in lamports; zero asserts nothing. */
   lamports: bigint;
-  /** In wrapped SOL. */
+  /** The wrapped SOL that has to arrive, in lamports. */
   brought: bigint;
   /** The relayer's other accounts that the swap may write, and what has to be in each. */
   tokens: OwnAccounts;
 }
 
-/** Fails unless all of it is there. Nobody is left who could take it later. */
+/** Instructions that fail unless all of this is left. They also revoke delegates, so that nobody can take it later. */
 export function assertions({ relayer, lamports, brought, tokens }: Remainder): Instruction[] {
   return [
     ...[...tokens].flatMap(([account, held]) => [
@@ -61,7 +62,7 @@ export function assertions({ relayer, lamports, brought, tokens }: Remainder): I
 
 type Holding = Pick<TokenAccount, 'program' | 'amount'>;
 
-/** From an account to itself; no fee is taken of that. */
+/** A transfer from an account to itself, which proves the amount. No transfer fee is taken. */
 function kept(account: string, { program, amount }: Holding, relayer: string): Instruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(TRANSFER);
@@ -77,7 +78,7 @@ function kept(account: string, { program, amount }: Holding, relayer: string): I
   };
 }
 
-/** Only the owner can: so it still is. */
+/** Revokes the account's delegate. Only the owner can do so, which proves that the relayer still owns the account. */
 function revocation(account: string, { program }: Holding, relayer: string): Instruction {
   return {
     program,

@@ -7,19 +7,19 @@ import type { BroadcastOutcome } from '../../chain-client.ts';
 import { readFields } from '../schema.ts';
 import { execute } from './market-offers.ts';
 
-/** The market answers when the transaction has landed; nothing else of the lane waits for that. */
+/** The market answers only when the transaction has landed. The rest of the lane does not wait that long. */
 const PATIENCE_MS = 500;
 
 const LONGEST_REASON = 200;
 
-/** By which the market knows an attempt that it brings to the chain itself; undefined of all others. */
+/** The market's id of an attempt that the market itself brings to the chain; undefined for other attempts. */
 export function requestIdOf({ fields }: Pick<Attempt, 'fields'>): string | undefined {
   return readFields(fields)?.swap?.request_id;
 }
 
 /**
- * Gives signed orders to the market. It takes the same ones again, and brings each to the chain once. What it says of them
- * is no proof: the chain shows what became of them.
+ * Gives signed orders to the market. The market takes the same order again, and brings it to the chain once. Its answer
+ * proves nothing: the chain shows what became of an order.
  */
 export class Executions {
   readonly #market: MarketClient;

@@ -14,9 +14,9 @@ import { AGGREGATOR, termsOf } from './aggregator.ts';
 import { wrappedAccount } from './wrapped.ts';
 
 /**
- * The relayer signs what a market builds, which could take anything that the relayer has. So it may be made of these
- * parts only: budgets, the relayer's own token accounts, transfers of the token up to the amount, and Jupiter's program
- * with amounts that are in its instruction.
+ * A market builds the message that the relayer signs, and could take anything that the relayer has. So the message may
+ * consist of these parts only: compute budgets, the relayer's own token accounts, transfers of the token up to the
+ * amount, and Jupiter's program with the amounts in its instruction.
  */
 
 /** What a swap may take. */
@@ -25,11 +25,11 @@ export interface Allowance {
   /** The relayer's account of the token, and how much of it is given. */
   source: string;
   given: bigint;
-  /** What Jupiter's program has to insist on, in lamports. */
+  /** The least that Jupiter's program has to demand in return, in lamports. */
   least: bigint;
   /**
-   * Nothing of the relayer's own stands at the end of the message: no program may be called that could do one thing in a
-   * trial and another in a block.
+   * Whether the message is signed unchanged, without the relayer's own checks at its end. Then it may call no program
+   * that could do one thing in a trial and another in a block.
    */
   isAsIs: boolean;
 }
@@ -48,7 +48,10 @@ interface Part {
   data: Buffer;
 }
 
-/** Reads what a message may write; a fault where that is something that no swap has to do with. */
+/**
+ * Reads the relayer's token accounts that a message may write. Returns a fault where the message may write stake or a
+ * nonce.
+ */
 export async function writtenBy(
   read: ReadOne,
   message: Message,
@@ -68,7 +71,7 @@ export async function writtenBy(
 
 const STAKE_PROGRAM = 'Stake11111111111111111111111111111111111111';
 
-/** Stake, and the accounts of durable nonces. */
+/** Whether an account is stake, or holds a durable nonce. */
 function isSavings(account: OnChainAccount | null | undefined): boolean {
   if (account == null) return false;
   return account.owner === STAKE_PROGRAM || (account.owner === SYSTEM_PROGRAM && account.data.length > 0);
@@ -96,10 +99,10 @@ export function swapFault(
   return taken > given ? `it takes ${taken} of the token, not ${given}` : undefined;
 }
 
-/** On the way to SOL there may be other tokens. */
+/** The most accounts that a swap may make and leave: its route to SOL may pass through other tokens. */
 const MOST_MADE = 2;
 
-/** For how many accounts the relayer would pay, besides the one that is closed again. */
+/** How many accounts the relayer would pay for, besides the account of wrapped SOL, which is closed again. */
 function accountsMade({ instructions }: Message, keys: readonly string[], relayer: string): number {
   const wrapped = wrappedAccount(relayer);
   return instructions.filter(
@@ -107,7 +110,7 @@ function accountsMade({ instructions }: Message, keys: readonly string[], relaye
   ).length;
 }
 
-/** What a part takes of the token; why it is not signed, where that is not known. */
+/** How much of the token a part takes; where that is not known, a text that says why the part is not signed. */
 function takenBy(part: Part, own: OwnAccounts, allowance: Allowance): bigint | string {
   const { program, named, data } = part;
   const { relayer } = allowance;
@@ -140,7 +143,7 @@ function takenOfTokens({ program, named, data }: Part, own: OwnAccounts, allowan
   if (kind === SYNC_NATIVE || (kind === CLOSE && second === relayer)) return 0n;
   if ((kind === TRANSFER || kind === TRANSFER_CHECKED) && data.length >= 9) {
     if (first === source) return data.readBigUInt64LE(1);
-    // As a delegate it moves what is somebody else's.
+    // The relayer may be a delegate here: the tokens are not its own.
     return own.has(first) ? `it takes from ${first}` : 0n;
   }
   return named.some((key) => key === relayer || own.has(key)) ? `it gives ${program} the relayer’s accounts` : 0n;

@@ -11,20 +11,20 @@ import type { Stock } from './stock.ts';
 /** What a market offers for an amount of a token. */
 export interface Offer {
   transaction: WireTransaction;
-  /** In lamports: what it has promised, and the least that the policies are content with. */
+  /** In lamports: what the market has promised, and the least that the policies accept. */
   promised: bigint;
   least: bigint;
-  /** Where the market itself brings the transaction to the chain. */
+  /** Set where the market itself brings the transaction to the chain. */
   requestId?: string;
 }
 
-/** Room is needed for what has to hold at the end. */
+/** The most accounts of the market's part: the relayer's checks at the end need room too. */
 const MOST_ACCOUNTS = '48';
 
 const builtSchema = z.looseObject({ swapTransaction: z.string() });
 
 /**
- * Jupiter's Swap API: the transaction is the relayer's to complete and to send.
+ * Asks Jupiter's Swap API. The relayer completes the transaction and sends it.
  * @throws MarketFailure
  */
 export async function swapOffer(
@@ -65,11 +65,14 @@ const orderSchema = z.looseObject({
   requestId: z.string().min(1).max(200),
 });
 
-/** Those whose transactions somebody else signs or pays for as well, or that call other programs than Jupiter's. */
+/**
+ * Routers that are left out: somebody else signs or pays for their transactions as well, or they call other programs
+ * than Jupiter's.
+ */
 const OTHER_ROUTERS = 'jupiterz,dflow,okx';
 
 /**
- * Jupiter's Ultra API: the transaction is signed as it is, and Jupiter brings it to the chain.
+ * Asks Jupiter's Ultra API. The transaction is signed as it is, and Jupiter brings it to the chain.
  * @throws MarketFailure
  */
 export async function ultraOffer(
@@ -92,7 +95,10 @@ export async function ultraOffer(
   return { transaction: read(transaction), promised, least: leastOf(promised, slippage), requestId };
 }
 
-/** What became of a transaction that the market brings to the chain, in its own words. @throws MarketFailure */
+/**
+ * Has the market bring a signed transaction to the chain. Answers what became of it, in the market's words. @throws
+ * MarketFailure
+ */
 export function execute(market: MarketClient, signedTransaction: string, requestId: string): Promise<Json> {
   return market.post('/ultra/v1/execute', { signedTransaction, requestId });
 }

@@ -6,7 +6,7 @@ import { type Executions, requestIdOf } from './execute.ts';
 
 const UNHEARD: BroadcastOutcome = { kind: 'unknown', reason: 'nobody was asked' };
 
-/** Offers signed transactions to who takes them: the nodes, or the market that has ordered them. */
+/** Offers each signed transaction to the nodes, or to the market where the market ordered it. */
 export async function offerEach(
   rpc: RpcClient,
   executions: Executions,

@@ -9,8 +9,9 @@ import { mostFee, type Plan, type Swapping, trialOf } from './plan.ts';
 import { wrappedAccount } from './wrapped.ts';
 
 /**
- * The market's message as it is: it takes back no other one. What it would leave shows in a trial, and it consists of parts
- * that do the same when it is executed, or fail. A text says why it is not signed.
+ * Checks the market's message as it is, since the market takes back no other message. A trial shows what the message
+ * would leave. Its parts do the same when they are executed, or fail. Returns a text that says why where it is not
+ * signed.
  */
 export async function asOrdered(
   read: ReadOne,
@@ -46,7 +47,9 @@ export async function asOrdered(
 
 type Accounts = readonly (OnChainAccount | null | undefined)[];
 
-/** What was tried, by the relayer's accounts before and after it. */
+/**
+ * What is wrong with the trial's outcome, by the relayer's accounts before and after it; undefined where it is fine.
+ */
 function outcomeFault(swapping: Swapping, before: Accounts, after: Accounts): string | undefined {
   const { relayer, offer, stock } = swapping;
   if (after.length < before.length) return 'the node does not tell what it would leave';
@@ -62,7 +65,7 @@ function outcomeFault(swapping: Swapping, before: Accounts, after: Accounts): st
   return source.amount < kept ? `it takes more than ${stock.swapped} of the token` : undefined;
 }
 
-/** On the account, and in wrapped SOL, with the rent of its account. */
+/** The relayer's SOL, in lamports: on the account, and in wrapped SOL, with the rent of the latter's account. */
 function solIn([wallet, wrapped]: Accounts, relayer: string): bigint {
   const held = readTokenAccount(wrapped);
   const isOwn = held?.owner === relayer && held.delegate === null;

@@ -14,7 +14,7 @@ export interface Swapping {
   offer: Offer;
   policy: SolanaPolicy;
   swaps: SwapPolicy;
-  /** In lamports: what is there, and what others of the lane may still take of it. */
+  /** In lamports: the account's balance, and what the lane's other transactions may still take of it. */
   funds: bigint;
   committed: bigint;
   /** Wrapped SOL. */
@@ -27,12 +27,15 @@ export interface Plan {
   tried: Simulation;
   lastValidBlockHeight: bigint;
   slot: bigint;
-  /** What it pays for accounts that it makes, in lamports, and what of that comes back at its end or is told by the trial. */
+  /**
+   * In lamports: what the swap pays for accounts that it makes, and the part of it that comes back or that the trial
+   * already counts.
+   */
   rent: bigint;
   lent: bigint;
 }
 
-/** Base64 of a message that is only tried. */
+/** A message's transaction for a trial, in base64, without a signature. */
 export function trialOf(message: Message): string {
   return encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(message));
 }

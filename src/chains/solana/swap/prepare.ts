@@ -22,12 +22,12 @@ import { asOrdered } from './ordered.ts';
 import { mostFee, type Plan, type Swapping } from './plan.ts';
 import { stocksOf } from './stock.ts';
 
-/** How soon is asked again where the market has no offer, or the account too little for the fee. */
+/** How soon a swap is tried again when the market has no offer, or the account too little for the fee. */
 const AGAIN_MS = 10_000;
 
 /**
- * Asks the market what it gives for all that may be swapped of a token, and signs nothing that could take more, or bring
- * less than the policies are content with. Each attempt has an amount and a price of its own.
+ * Asks the market for an offer for as much of a token as may be swapped. Signs nothing that could take more than that,
+ * or bring less than the policies accept. Each attempt has its own amount and price.
  */
 export async function prepareSwap(
   rpc: RpcClient,
@@ -111,7 +111,7 @@ async function ready(rpc: RpcClient, read: ReadOne, swapping: Swapping, plan: Pl
   if (fee + rent - lent >= least)
     return parked(`The swap brings ${least} lamports and costs ${fee + rent - lent}`, 'price');
   const cost = fee + rent;
-  // What brings SOL need not leave min_balance on the account.
+  // A swap brings SOL, so it need not leave min_balance on the account.
   if (funds < cost + committed) {
     return parked(`The swap costs ${cost} lamports, of ${funds} with ${committed} under way`, 'balance');
   }

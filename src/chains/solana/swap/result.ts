@@ -6,8 +6,8 @@ import type { WebhookEventName } from '../../../domain/webhook-event.ts';
 import { readFields, readRequest } from '../schema.ts';
 
 /**
- * What came of a swap that has ended, in the reference's form; undefined for what is none. What it brought is what the market has promised,
- * and never less than the slippage allows.
+ * The event of a swap that has ended, in the reference's form; undefined for other transactions. The destination amount
+ * is what the market has promised. The slippage bounds how much less arrives.
  */
 export function swapEvent(transaction: Transaction): { event: WebhookEventName; payload: WireObject } | undefined {
   const result = isFinal(transaction.status) ? swapResult(transaction) : undefined;

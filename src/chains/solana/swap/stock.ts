@@ -10,7 +10,7 @@ import { readTokenAccount } from '../tokens/token-account.ts';
 export interface Stock {
   token: AllowedToken;
   mint: Mint;
-  /** The relayer's account of it. */
+  /** The relayer's account of the token. */
   account: string;
   /** In the token's smallest unit. */
   held: bigint;
@@ -18,8 +18,8 @@ export interface Stock {
 }
 
 /**
- * What of each token is to be swapped now. Tokens of which there is nothing to swap are left out, and so are those whose
- * transfers call a program of their own. SOL in its wrapper is SOL: the next swap unwraps it.
+ * How much of each token is to be swapped now. Left out are tokens with nothing to swap, and tokens whose transfers
+ * call a program of their own. Wrapped SOL is left out too: the next swap unwraps it.
  */
 export async function stocksOf(read: ReadOne, wallet: string, tokens: readonly AllowedToken[]): Promise<Stock[]> {
   const swappable = tokens.filter(({ mint }) => mint !== WRAPPED_SOL);
@@ -43,7 +43,9 @@ export async function stocksOf(read: ReadOne, wallet: string, tokens: readonly A
   });
 }
 
-/** What is given of an amount: at most so much, never what stays, and nothing rather than too little. */
+/**
+ * How much of a holding is swapped: at most `most`, never the retained part, and zero rather than less than `least`.
+ */
 function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swapped']): bigint {
   const free = held > retained ? held - retained : 0n;
   const given = most !== null && most < free ? most : free;

@@ -5,7 +5,7 @@ import { readPolicy } from '../configuration/policy.ts';
 import type { SolanaRequest } from '../schema.ts';
 import { stocksOf } from './stock.ts';
 
-/** A swap of each token of which there is something to swap. What it gives and brings is found when it is signed. */
+/** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
 export async function swapsOf(rpc: RpcClient, { address, policies }: Account): Promise<ParsedRequest[]> {
   const { swaps, allowedTokens } = readPolicy(policies);
   if (swaps === null) return [];

@@ -8,7 +8,7 @@ import { accountsAt, rentFor } from '../provider.ts';
 import { EXTENSIONS, LARGEST_ACCOUNT, type Mint, readMint } from './mint.ts';
 import { TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 
-/** CreateIdempotent: it does nothing where the account is there already. */
+/** CreateIdempotent: does nothing where the account is there already. */
 const CREATE_IDEMPOTENT = 1;
 
 /** A wallet's account of a token. */
@@ -40,13 +40,14 @@ interface Creation {
   program: string;
 }
 
-/** Where an instruction names the program that keeps the tokens. */
+/** The place of the token program among an instruction's accounts. */
 const TOKEN_PROGRAM_PLACE = 5;
 
 /**
- * What the fee payer may have to pay for accounts that a message makes, in lamports. One that is there already counts as
- * well: who owns it can close it until then, and keep what the next one is given. Only the payer's own is its own matter.
- * @param keys all accounts of the message, those out of lookup tables behind the others
+ * What the fee payer may have to pay for accounts that a message makes, in lamports. An account that is there already
+ * counts as well: its owner can close it first, and later keep the rent of the new one. Only the payer's own existing
+ * account does not count.
+ * @param keys all accounts of the message; accounts from lookup tables come last
  */
 export async function rentPaid(read: ReadOne, message: Message, keys: readonly string[]): Promise<bigint> {
   const creations = creationsOf(message, keys);
@@ -63,13 +64,16 @@ export async function rentPaid(read: ReadOne, message: Message, keys: readonly s
   return rents.reduce((sum, rent) => sum + rent, 0n);
 }
 
-/** As large as the account can become: a mint that is not there yet, or can be closed, may have any extension by then. */
+/**
+ * The largest size that the account can have. A mint that is not there yet, or can be closed, may have any extension
+ * when the message is executed.
+ */
 function sizeOf(program: string, mint: Mint | undefined): number {
   if (program === TOKEN_PROGRAM) return TOKEN_ACCOUNT_SIZE;
   return mint === undefined || mint.extensions.has(EXTENSIONS.mintCloseAuthority) ? LARGEST_ACCOUNT : mint.accountSize;
 }
 
-/** The accounts that the fee payer pays for, as often as it is asked to: what is closed can be made again. */
+/** The creations that the fee payer pays for. An account can occur twice: a closed account can be made again. */
 function creationsOf({ keys: own, instructions }: Message, keys: readonly string[]): Creation[] {
   const creations: Creation[] = [];
   for (const { program, accounts, data } of instructions) {

@@ -3,22 +3,25 @@ import { programAddress } from '../message/pda.ts';
 import type { OnChainAccount } from '../provider.ts';
 import { EXTENSIONS, type Mint } from './mint.ts';
 
-/** Metaplex's. */
+/** Metaplex's program. */
 const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 
-/** In Metaplex's account: kind, authority, mint; then name, symbol and address as texts behind their lengths. */
+/**
+ * Where the texts begin in Metaplex's account: after kind, authority and mint. They are name, symbol and address, each
+ * after its length.
+ */
 const TEXTS_AT = 1 + 32 + 32;
-/** In Token-2022's extension: authority, mint; then the same. */
+/** Where the same texts begin in Token-2022's extension: after authority and mint. */
 const EXTENSION_TEXTS_AT = 32 + 32;
 const LENGTH_SIZE = 4;
 const LONGEST_SYMBOL = 32;
 
-/** Where Metaplex keeps what a token is called. */
+/** The address of Metaplex's account with the name and the symbol of a token. */
 export function metadataAddress(mint: string): string {
   return programAddress([Buffer.from('metadata'), keyOf(METADATA_PROGRAM), keyOf(mint)], METADATA_PROGRAM);
 }
 
-/** What a token calls itself, or what Metaplex knows; undefined where neither says anything. */
+/** A token's symbol: its own, or the one that Metaplex has; undefined where neither has one. */
 export function symbolOf(mint: Mint, metadata: OnChainAccount | null | undefined): string | undefined {
   const own = mint.extensions.get(EXTENSIONS.metadata);
   const told = own === undefined ? undefined : secondText(own, EXTENSION_TEXTS_AT);
@@ -26,12 +29,12 @@ export function symbolOf(mint: Mint, metadata: OnChainAccount | null | undefined
   return secondText(metadata.data, TEXTS_AT);
 }
 
-/** Anybody may write it: what is too long or no text is none. */
+/** Reads the second text, the symbol. Anybody may write it, so a long or unprintable text is ignored. */
 function secondText(data: Buffer, from: number): string | undefined {
   const first = sized(data, from);
   const second = first === undefined ? undefined : sized(data, first.end);
   if (second === undefined || second.text.length > LONGEST_SYMBOL) return undefined;
-  // Metaplex fills up with zeros.
+  // Metaplex pads texts with zeros.
   const text = second.text.toString('utf8').replaceAll('\0', '').trim();
   return text === '' || /[\p{C}\uFFFD]/u.test(text) ? undefined : text;
 }

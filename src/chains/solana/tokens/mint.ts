@@ -3,13 +3,15 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import type { OnChainAccount } from '../provider.ts';
 import { MULTISIG_SIZE, TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 
-/** What a mint of the Token program holds (spl-token, `Mint`). */
+/** The layout of a mint of the Token program (spl-token, `Mint`). */
 const SIZE = 82;
 const DECIMALS_AT = 44;
 const INITIALIZED_AT = 45;
 const KEY_LENGTH = 32;
 
-/** In Token-2022 extensions follow where an account of tokens would end, behind a byte that says of what they are. */
+/**
+ * In Token-2022 extensions follow where a token account would end, after a byte that tells mints from token accounts.
+ */
 const KIND_AT = TOKEN_ACCOUNT_SIZE;
 const KIND_MINT = 1;
 const EXTENSIONS_AT = KIND_AT + 1;
@@ -25,12 +27,18 @@ export const EXTENSIONS = {
   pausable: 26,
 } as const;
 
-/** In TransferFeeConfig, behind two authorities and what was withheld: the fee before an epoch, and the one from it on. */
+/**
+ * Offsets in TransferFeeConfig, after two authorities and the withheld amount: the fee before an epoch, and the fee
+ * from it on.
+ */
 const FEES_AT = [72, 90] as const;
 const MOST_IN_FEE = 8;
 const BASIS_POINTS_IN_FEE = 16;
 
-/** What accounts of a mint with an extension have besides, in bytes, behind the header. All that the owner may not change is 0. */
+/**
+ * What an extension of a mint adds to each account of that mint: bytes of content, without the header. An
+ * extension of 0 bytes only marks the account.
+ */
 const ACCOUNT_EXTENSIONS: ReadonlyMap<number, number> = new Map([
   [EXTENSIONS.transferFee, 8],
   [EXTENSIONS.nonTransferable, 0],
@@ -50,16 +58,16 @@ export interface Mint {
   /** Token, or Token-2022. */
   program: string;
   decimals: number;
-  /** The one before an epoch and the one from it on. Empty for most tokens. */
+  /** The fee before an epoch, and the fee from it on. Empty for most tokens. */
   fees: readonly TransferFee[];
   /** Whether each transfer calls a program of the token's own. */
   hasHook: boolean;
-  /** In bytes: an associated account of it. */
+  /** The size of an associated account of this token, in bytes. */
   accountSize: number;
   extensions: ReadonlyMap<number, Buffer>;
 }
 
-/** Undefined for what is no mint. */
+/** Reads a mint; undefined for any other account. */
 export function readMint(address: string, account: OnChainAccount | null | undefined): Mint | undefined {
   if (account == null) return undefined;
   const { data, owner: program } = account;
@@ -78,13 +86,13 @@ export function readMint(address: string, account: OnChainAccount | null | undef
   };
 }
 
-/** What arrives of a transfer. Which of two fees holds depends on the epoch: the higher one is taken off. */
+/** How much of a transfer arrives. The epoch decides which of two fees applies. Here the higher fee is taken off. */
 export function netOf({ fees }: Pick<Mint, 'fees'>, gross: bigint): bigint {
   const taken = fees.map((fee) => feeOn(fee, gross));
   return gross - taken.reduce((most, fee) => (fee > most ? fee : most), 0n);
 }
 
-/** What has to be sent so that at least so much arrives. */
+/** The amount to send so that at least the net amount arrives. */
 export function grossFor(mint: Pick<Mint, 'fees'>, net: bigint): bigint {
   const grosses = mint.fees.map((fee) => grossUnder(fee, net));
   return grosses.reduce((most, gross) => (gross > most ? gross : most), net);
@@ -100,7 +108,7 @@ function feeOn({ basisPoints, most }: TransferFee, gross: bigint): bigint {
 function grossUnder(fee: TransferFee, net: bigint): bigint {
   const capped = net + fee.most;
   if (fee.basisPoints >= WHOLE) return capped;
-  // Rounded up, the part of this may still be one too much.
+  // The fee of this amount is rounded up, so it may take one unit too much.
   const open = ceiling(net * WHOLE, WHOLE - fee.basisPoints);
   const enough = open - feeOn(fee, open) >= net ? open : open + 1n;
   return enough < capped ? enough : capped;
@@ -110,7 +118,7 @@ function ceiling(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }
 
-/** By number. What does not fit into the account ends it, as an empty entry does. */
+/** The extensions by number. An empty entry ends them, and so does an entry that does not fit into the account. */
 function extensionsOf(data: Buffer): Map<number, Buffer> {
   const found = new Map<number, Buffer>();
   for (let at = EXTENSIONS_AT; at + EXTENSION_HEADER <= data.length; ) {
@@ -131,18 +139,18 @@ function feesOf(config: Buffer | undefined): TransferFee[] {
   }));
 }
 
-/** Behind the authority; zeros are none. */
+/** Whether the hook names a program, after the authority. Zeros mean none. */
 function hasProgram(hook: Buffer | undefined): boolean {
   if (hook === undefined) return false;
   return addressOf(hook.subarray(KEY_LENGTH, 2 * KEY_LENGTH)) !== addressOf(Buffer.alloc(KEY_LENGTH));
 }
 
-/** An associated account with everything that a mint can ask of it, in bytes. */
+/** The size of an associated account with every extension that a mint can ask of it, in bytes. */
 export const LARGEST_ACCOUNT = extendedSize(
   new Map([...ACCOUNT_EXTENSIONS.keys()].map((number) => [number, Buffer.alloc(0)])),
 );
 
-/** Its owner cannot be changed, which is an extension without content. */
+/** The size of an associated account. It always has the immutable owner extension, which has no content. */
 function extendedSize(extensions: ReadonlyMap<number, Buffer>): number {
   const others = [...extensions.keys()].flatMap((number) => ACCOUNT_EXTENSIONS.get(number) ?? []);
   return EXTENSIONS_AT + [0, ...others].reduce((sum, content) => sum + EXTENSION_HEADER + content, 0);

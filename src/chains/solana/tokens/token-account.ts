@@ -2,20 +2,20 @@ import { addressOf } from '../address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import type { OnChainAccount } from '../provider.ts';
 
-/** What an account of the Token program holds; in Token-2022 extensions may follow (spl-token, `Account`). */
+/** The size of an account of the Token program (spl-token, `Account`). In Token-2022 extensions may follow. */
 export const TOKEN_ACCOUNT_SIZE = 165;
 
 const OWNER_AT = 32;
 const AMOUNT_AT = 64;
-/** Behind four bytes that say whether there is one. */
+/** Four bytes that say whether there is a delegate, and then its key. */
 const DELEGATE_AT = 72;
 const STATE_AT = 108;
 const FROZEN = 2;
 const KEY_LENGTH = 32;
-/** In Token-2022, behind the account: what kind of account the extensions are of. */
+/** In Token-2022, a byte after the account says what kind of account the extensions are of. */
 const KIND_AT = TOKEN_ACCOUNT_SIZE;
 const KIND_ACCOUNT = 2;
-/** No account with extensions has this size: what has is told by it, and may have any byte anywhere. */
+/** A multisig account has this size, and may have any byte anywhere. No account with extensions has this size. */
 export const MULTISIG_SIZE = 355;
 
 export interface TokenAccount {
@@ -26,7 +26,7 @@ export interface TokenAccount {
   /** In the token's smallest unit. */
   amount: bigint;
   isFrozen: boolean;
-  /** Who may move some of it besides the owner. */
+  /** Who may move some of the tokens besides the owner. */
   delegate: string | null;
 }
 
@@ -35,7 +35,7 @@ function isTokenProgram(program: string): boolean {
   return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
 }
 
-/** Undefined for what is no token account. */
+/** Reads a token account; undefined for any other account. */
 export function readTokenAccount(account: OnChainAccount | null | undefined): TokenAccount | undefined {
   if (account == null || !isTokenProgram(account.owner)) return undefined;
   const { data, owner: program } = account;

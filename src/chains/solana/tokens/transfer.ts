@@ -2,13 +2,13 @@ import type { Instruction } from '../message/compile.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import type { Mint } from './mint.ts';
 
-/** The System program's Transfer, and the one out of an account that is derived (solana-system-interface). */
+/** The System program's Transfer, and its Transfer out of a derived account (solana-system-interface). */
 const SYSTEM_TRANSFER = 2;
 const SYSTEM_TRANSFER_WITH_SEED = 11;
 /** The Token program's TransferChecked, which Token-2022 has as well. */
 const TRANSFER_CHECKED = 12;
 
-/** @throws RangeError for an amount that is not of 64 bits */
+/** @throws RangeError for an amount that does not fit into 64 bits */
 export function lamportsTransfer(from: string, to: string, lamports: bigint): Instruction {
   const data = Buffer.alloc(12);
   data.writeUInt32LE(SYSTEM_TRANSFER);
@@ -23,17 +23,17 @@ export function lamportsTransfer(from: string, to: string, lamports: bigint): In
   };
 }
 
-/** Between token accounts, in the token's smallest unit. */
+/** A transfer between token accounts; the amount is in the token's smallest unit. */
 export interface CheckedTransfer {
   mint: Mint;
   source: string;
   destination: string;
-  /** Whose tokens they are. */
+  /** Who owns the tokens, or may move them. */
   authority: string;
   amount: bigint;
 }
 
-/** @throws RangeError for an amount that is not of 64 bits */
+/** @throws RangeError for an amount that does not fit into 64 bits */
 export function tokensTransfer({ mint, source, destination, authority, amount }: CheckedTransfer): Instruction {
   const data = Buffer.alloc(10);
   data.writeUInt8(TRANSFER_CHECKED);

@@ -24,7 +24,7 @@ const settingsSchema = z.strictObject({
   explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
 });
 
-/** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */
+/** {@link settingsSchema} as the chain interface offers it; absent fields stay absent. */
 export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
   (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
 );
@@ -34,7 +34,7 @@ export function declaredPassphrase({ settings }: Network): string | null {
   return settingsSchema.parse(settings).passphrase ?? null;
 }
 
-/** Of the network's Horizon; null where it names none. */
+/** The URL of the network's Horizon; null where it names none. */
 export function horizonUrl({ settings }: Pick<Network, 'settings'>): string | null {
   return settingsSchema.parse(settings).horizon_url ?? null;
 }
@@ -44,12 +44,12 @@ export function feeForwarder({ settings }: Pick<Network, 'settings'>): string | 
   return settingsSchema.parse(settings).fee_forwarder ?? null;
 }
 
-/** Whether contracts are those of networks for trying things out. */
+/** Whether the network has the contracts of test networks. */
 export function isTestnet({ settings }: Network): boolean {
   return settingsSchema.parse(settings).is_testnet === true;
 }
 
-/** From one ledger to the next. */
+/** The time from one ledger to the next, in milliseconds. */
 export function blockTimeMs({ settings }: Network): number {
   return settingsSchema.parse(settings).average_blocktime_ms;
 }

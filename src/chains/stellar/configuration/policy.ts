@@ -107,24 +107,24 @@ const fields = strictForm({
   })
   .meta({ required: ['fee_payment_strategy'] });
 
-/** A Stellar relayer's policies, which must say who pays; null means unset, and what is unset is left out. */
+/** A Stellar relayer's policies, which must say who pays. Null means unset, and unset fields are left out. */
 export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset);
 
 /** In stroops. */
 const DEFAULT_MIN_BALANCE = 1_000_000n;
 
-/** How long a transaction is good for where the policy does not say, in seconds: that of the reference. */
+/** How long a transaction is valid where the policy does not say, in seconds: the reference's value. */
 const DEFAULT_TIMEOUT = 120;
 
 /** A relayer's policies as the adapter works with them. */
 export interface StellarPolicy {
   feePayer: 'user' | 'relayer';
   minBalance: bigint;
-  /** The most that a transaction's fee may be, in stroops; null where that is not said. */
+  /** The most that a transaction's fee may be, in stroops; null where the policy does not say. */
   maxFee: bigint | null;
-  /** How long an own transaction is good for. */
+  /** How long an own transaction is valid. */
   timeoutSeconds: number;
-  /** The same where the policy says it; else null. */
+  /** The same, but null where the policy does not say. */
   longestSeconds: number | null;
   /** What comes on top of an estimated fee, in percent. */
   feeMargin: number;
@@ -132,7 +132,7 @@ export interface StellarPolicy {
   allowedTokens: readonly AllowedToken[];
   /** By how much a price may have moved, in percent, where no token says it. */
   slippage: number;
-  /** How what users have paid becomes lumens; null where nothing says so. */
+  /** How tokens that users have paid are swapped for lumens; null where the policy does not say. */
   swaps: SwapPolicy | null;
 }
 
@@ -140,26 +140,26 @@ export interface SwapPolicy {
   /** The first that can handle an asset is used. */
   strategies: readonly SwapStrategy[];
   cron: string | null;
-  /** Also with a balance below it, in stroops. */
+  /** A balance below this also triggers a swap, in stroops. */
   below: bigint | null;
 }
 
 export type SwapStrategy = z.output<typeof swapStrategy>;
 
 export interface AllowedToken {
-  /** In its one form: `native`, `CODE:ISSUER` or a contract. */
+  /** The canonical name: `native`, `CODE:ISSUER` or a contract. */
   asset: string;
-  /** The most that a fee in it may be, in its smallest unit; null where that is not said. */
+  /** The most that a fee in the token may be, in its smallest unit; null where the policy does not say. */
   maxFee: bigint | null;
   slippage: number | null;
-  /** What of it a swap may take, in its smallest unit: nothing below the least, at most so much, and never what stays. */
+  /** The least and the most that a swap takes of the token, and what is never swapped; in its smallest unit. */
   swapped: { least: bigint; most: bigint | null; retained: bigint };
 }
 
-/** That of the reference, in percent. */
+/** The reference's value, in percent. */
 const DEFAULT_SLIPPAGE = 1;
 
-/** The one name of an asset: the coin has three. */
+/** The canonical name of an asset. The coin has three names. */
 export function canonicalAsset(asset: string): string {
   return asset === '' || asset === 'XLM' ? 'native' : asset;
 }
@@ -168,7 +168,7 @@ export const readPolicy = oncePerObject((policies: JsonObject): StellarPolicy =>
   const known = fields.parse(policies);
   const longestSeconds = Number(known.timeout_seconds ?? 0) || null;
   return {
-    // Nothing is paid for anybody where that was never said.
+    // Where the policy never said who pays, the relayer pays for nobody.
     feePayer: known.fee_payment_strategy ?? 'user',
     minBalance: known.min_balance == null ? DEFAULT_MIN_BALANCE : amountOf(known.min_balance),
     maxFee: known.max_fee == null ? null : BigInt(known.max_fee),
@@ -206,7 +206,7 @@ function amountOrNull(amount: JsonAmount | null | undefined): bigint | null {
   return amount == null ? null : amountOf(amount);
 }
 
-/** When what was paid is swapped; undefined where it never is, as where users do not pay. */
+/** When tokens that users have paid are swapped; undefined where they never are, as where users do not pay. */
 export function swapSchedule(policies: JsonObject): SwapSchedule | undefined {
   if (policies['swap_config'] === undefined) return undefined;
   const { swaps, feePayer, allowedTokens } = readPolicy(policies);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
 import { entryIn } from '../message/authorization.ts';
 
-/** More than any network takes in one transaction. */
+/** A bound above what any network takes in one transaction. */
 const MOST_ENTRIES = 100;
 
 const entry = z

@@ -3,7 +3,7 @@ import type { Json } from '../../../domain/json/json.ts';
 import { contractValueOf } from '../message/contract-value.ts';
 import { ValueFault } from '../message/value-fault.ts';
 
-/** What a contract is given, as clients write it: one key, which names the type. */
+/** A contract's argument as clients write it: one key, which names the type. */
 export const contractValueSchema = z
   .unknown()
   .transform((value) => value as Json)

@@ -6,7 +6,7 @@ import { ValueFault } from '../message/value-fault.ts';
 import { authorizationSchema } from './authorization.ts';
 import { contractValueSchema } from './contract-value.ts';
 
-/** More than any network takes in one transaction. */
+/** Bounds above what any network takes in one transaction. */
 const MOST_VALUES = 1_000;
 const LONGEST_CODE = 256 * 1024;
 
@@ -33,7 +33,7 @@ export const invokeContractSchema = strictForm({
   auth: authorizationSchema.nullish(),
 });
 
-/** A contract that is made, as clients write it. */
+/** The creation of a contract as clients write it. */
 export const createContractSchema = strictForm({
   type: z.literal('create_contract'),
   source: z
@@ -56,7 +56,7 @@ export const createContractSchema = strictForm({
 
 const SIZE = `expected the code of a contract, of at most ${LONGEST_CODE} bytes`;
 
-/** Code that begins as WebAssembly does; the hex or base64 text is canonical. */
+/** Checks that code begins as WebAssembly does, and that its hex or base64 text is canonical. */
 const code = (encoding: 'hex' | 'base64') =>
   z.string().refine((text) => {
     const bytes = Buffer.from(text, encoding);

@@ -21,8 +21,8 @@ export interface FeeBumpForm extends EnvelopeForm {
 }
 
 /**
- * Checks an envelope that another account has signed and the relayer pays for. Its bytes are the client's: posted twice,
- * it is one transaction.
+ * Checks an envelope that another account has signed and the relayer pays for. The same bytes posted twice are one
+ * transaction.
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp): ParsedRequest {
@@ -43,26 +43,28 @@ export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp
   if (most !== null && maxFee > most) throw inXdr(`Max fee exceeded: ${most}`);
   const wrong = account.identity === undefined ? undefined : wrongSignature(envelope, account.identity);
   if (wrong !== undefined) throw inXdr(wrong);
-  // No more is bid than the user pays for.
+  // The bid is no higher than what the user pays for.
   const bid = feePayer === 'user' ? required : maxFee;
   const request: FeeBumpRequest = { inner: text, max_fee: jsonAmount(bid) };
   return {
     request: { ...request },
     validUntil: earlierEnd(form, now),
     anchorKind: 'text',
-    // Nobody else can sign it anew; without a bound it can always land, in this fee bump or in another.
+    // Only the client can sign it anew. Without a time bound it can always land, in this fee bump or in another.
     onDeath: boundsOf(transaction).maxTime === 0n ? 'never' : 'end',
     contentKey: account.identity === undefined ? null : keyOf(envelope, account.identity),
   };
 }
 
-/** Its signatures are part of it: who has posted it with too few of them posts it again with all. */
+/**
+ * The content key covers the signatures. So a client that posted too few signatures can post the transaction with all.
+ */
 function keyOf({ transaction, signatures }: Envelope, passphrase: string): string {
   const signed = hash('sha256', Buffer.concat(signatures.map((one) => one.toXdr())));
   return `${hashOf(transaction, passphrase).toString('hex')} ${signed}`;
 }
 
-/** What a user has the relayer pay for has one payment to it, and does nothing else with it. */
+/** Checks what a user has the relayer pay for: it has one payment to the relayer, and does nothing else with it. */
 function assertSponsored(transaction: xdr.Transaction, relayer: string): void {
   const fault = gaslessFault(transaction, relayer);
   if (fault !== undefined) throw inXdr(`Failed to validate gasless transaction: ${fault}`);

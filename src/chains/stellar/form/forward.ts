@@ -15,8 +15,8 @@ export interface ForwardForm extends EnvelopeForm {
 }
 
 /**
- * Checks a call of a fee forwarder that a user has consented to and the relayer sends. Whose forwarder it is, and whether
- * the fee is enough, only the network can tell. Posted twice, a consent is one transaction.
+ * Checks a call of a fee forwarder that a user has consented to and the relayer sends. Only the network can tell whose
+ * forwarder it is, and whether the fee is enough. The same consent posted twice is one transaction.
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseForward(form: ForwardForm, account: Account, now: Timestamp): ParsedRequest {
@@ -34,13 +34,13 @@ export function parseForward(form: ForwardForm, account: Account, now: Timestamp
     request: { ...request },
     validUntil: earlierEnd(form, now),
     anchorKind: 'sequence',
-    // The consent is good until its last ledger, under whatever sequence.
+    // The consent is valid until its last ledger, under any sequence.
     onDeath: 'renew',
     contentKey: hash('sha256', signedPart(entry)),
   };
 }
 
-/** Of a consent what its signature is for, whoever has signed it how. */
+/** The part of a consent that its signature covers, without the signature itself. */
 function signedPart({ credentials, rootInvocation }: xdr.SorobanAuthorizationEntry): string {
   const { address, nonce, signatureExpirationLedger: last } = addressCredentials(credentials) ?? {};
   return JSON.stringify([address?.toXdr('base64'), String(nonce), last, rootInvocation.toXdr('base64')]);

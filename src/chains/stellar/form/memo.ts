@@ -7,7 +7,7 @@ const hash = z
   .regex(/^[0-9a-fA-F]{64}$/, 'expected 64 hexadecimal digits')
   .meta({ description: 'Hexadecimal' });
 
-/** What the protocol takes, in bytes. */
+/** The longest text that the protocol takes, in bytes. */
 const LONGEST_TEXT = 28;
 
 /** A memo as clients write it. */

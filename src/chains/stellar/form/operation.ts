@@ -11,7 +11,10 @@ const operationSchema = z.discriminatedUnion('type', [
   uploadWasmSchema,
 ]);
 
-/** Those of a contract come alone, by the protocol. In the reference's words. */
+/**
+ * The operations of a request. By the protocol an operation of a contract comes alone. Faults are in the reference's
+ * words.
+ */
 export const operationsSchema = z
   .array(operationSchema)
   .max(MOST_OPERATIONS, {

@@ -4,12 +4,12 @@ import { amountOf, amountUpTo } from '../../../domain/amount.ts';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
 import { isAccount } from '../address.ts';
 
-/** The most of any asset. */
+/** The highest amount of any asset. */
 const MOST = 2n ** 63n - 1n;
 
 const issuer = z.string().refine(isAccount, 'expected an account (G…)').meta({ description: 'Who issues it' });
 
-/** A code in its shortest form: of another length it is another asset, or none. */
+/** An asset's code in its shortest form. In a form of another length it names another asset, or none. */
 function code(least: number, most: number) {
   const digits = new RegExp(`^[a-zA-Z0-9]{${least},${most}}$`);
   return z.string().regex(digits, `expected ${least} to ${most} letters and digits`);

@@ -13,8 +13,8 @@ const NOT_SPONSORED =
   'Gasless transactions (User fee payment strategy) are not supported via unsigned_xdr path. Please use fee_bump path (SignedXdr) for gasless transactions.';
 
 /**
- * Checks an envelope of the relayer's account that nobody has signed. Its sequence is given by the lane, its end is at
- * most its own, and its fee at least.
+ * Checks an envelope of the relayer's account that nobody has signed. The lane gives its sequence. The transaction ends
+ * no later than the envelope says, and bids no less.
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseUnsigned(form: EnvelopeForm, account: Account, now: Timestamp): ParsedRequest {
@@ -48,7 +48,7 @@ export function assertOwn(envelope: Envelope, relayer: string): void {
   if (fault !== undefined) throw inXdr(fault);
 }
 
-/** What the relayer cannot send in its own name; undefined where there is nothing. */
+/** Why the relayer cannot send an envelope in its own name; undefined where it can. */
 function faultOf({ transaction, isFeeBump }: Envelope, account: string): string | undefined {
   if (isFeeBump) return 'A fee bump of the relayer’s own transaction is its own to make: give the transaction in it';
   const asked = preconditionsOf(transaction);

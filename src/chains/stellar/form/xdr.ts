@@ -35,12 +35,12 @@ export function enveloped(text: string, field = 'transaction_xdr'): Envelope {
 }
 
 /**
- * What no envelope may be, whoever has made it.
+ * Checks what has to hold for every envelope, whoever has made it.
  * @throws AppError `INVALID_REQUEST`
  */
 export function assertSound({ envelope: { transaction }, source }: EnvelopeForm, account: string): void {
   const fault = shapeFault(transaction);
-  // The reference says it twice.
+  // The reference has these words twice.
   if (fault !== undefined) throw inXdr(`Transaction validation error: ${fault}`);
   const own = accountOf(transaction.sourceAccount);
   if (source !== null && ![account, own].includes(accountNamed(source))) {
@@ -49,18 +49,18 @@ export function assertSound({ envelope: { transaction }, source }: EnvelopeForm,
 }
 
 /**
- * When it ends by its own bounds or the request's; null where it does not.
- * @throws AppError `INVALID_REQUEST` for what has ended
+ * When the transaction ends, by its own bounds or the request's, whichever is earlier; null where neither ends it.
+ * @throws AppError `INVALID_REQUEST` for bounds that have ended
  */
 export function earlierEnd({ envelope, validUntil }: EnvelopeForm, now: Timestamp): Timestamp | null {
   const { maxTime } = boundsOf(envelope.transaction);
   if (maxTime === 0n) return validUntil;
-  // What is later than any date has no end that anybody sees.
+  // An end that is later than any date counts as no end.
   const end = maxTime > LAST_SECOND ? null : Number(maxTime) * 1_000;
   if (end !== null && end <= now) throw inXdr(`The time bounds of transaction_xdr ended at ${maxTime}`);
   if (end === null || validUntil === null) return end ?? validUntil;
   return Math.min(end, validUntil);
 }
 
-/** The last that a date has. */
+/** The last second that a date can hold. */
 const LAST_SECOND = 8_640_000_000_000n;

@@ -2,12 +2,12 @@ import type { xdr } from '@stellar/stellar-sdk/base';
 import { givesPower } from '../message/taken.ts';
 import { accountOf } from '../message/transaction-envelope.ts';
 
-/** What of an envelope says on whose account it acts. */
+/** The parts of an envelope that say on whose account it acts. */
 export type Acting = Pick<xdr.Transaction, 'operations' | 'sourceAccount'>;
 
 /**
- * Where an envelope of somebody else acts on the relayer's account, which then would pay more than the fee; undefined
- * where it does not.
+ * Where somebody else's envelope acts on the relayer's account, which would then pay more than the fee; undefined where
+ * it does not.
  */
 export function reachesRelayer({ operations }: Acting, relayer: string): string | undefined {
   const place = operations.findIndex(
@@ -16,12 +16,16 @@ export function reachesRelayer({ operations }: Acting, relayer: string): string 
   return place < 0 ? undefined : `operations.${place}: it acts on the relayer's own account ${relayer}`;
 }
 
-/** Of 2^63 sequences half are left: an account that has come to the last one sends nothing ever again. */
+/**
+ * The highest sequence that an account may be moved to: half of the 2^63 sequences are left. An account at the last
+ * sequence never sends anything again.
+ */
 const LAST_LEAP = 2n ** 62n;
 
 /**
- * Where an envelope takes the relayer's account away from it: ends it, with all that its policy keeps there, uses up its
- * sequences, or changes who may sign for it, which would outlive every key of the API; undefined where it does not.
+ * Where an envelope would cost the relayer its account; undefined where it would not. Such an envelope ends the
+ * account, with all that the policy keeps there, uses up its sequences, or changes who may sign for it. A change of
+ * signers would outlive every key of the API.
  */
 export function losesRelayer({ operations, sourceAccount }: Acting, relayer: string): string | undefined {
   for (const [place, { body, sourceAccount: own }] of operations.entries()) {

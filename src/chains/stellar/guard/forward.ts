@@ -7,7 +7,7 @@ const FORM = 'it is no call forward(…) with 9 arguments of a fee forwarder';
 
 /**
  * What a transaction of the relayer's asks of a fee forwarder, or why the relayer does not sign it.
- * @param signed what the user has signed
+ * @param signed the consent that the user has signed
  */
 export function forwardIn(
   transaction: xdr.Transaction,
@@ -32,8 +32,8 @@ function partyFault({ token, user, relayer: payee, fee, mostFee }: Forward, rela
 }
 
 /**
- * The entries that the transaction came with are given anew. One that is neither the user's nor the relayer's to the call
- * itself would be lost, or is there to have the relayer consent to more.
+ * Checks the entries that the transaction came with, which new entries will replace. An entry has to be the user's, or
+ * the relayer's consent to the call itself. Any other entry would be lost, or would have the relayer consent to more.
  */
 function entriesFault({ operations: [operation] }: xdr.Transaction, forward: Forward): string | undefined {
   const auth = operation?.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp.auth : [];
@@ -48,7 +48,10 @@ function entriesFault({ operations: [operation] }: xdr.Transaction, forward: For
   return undefined;
 }
 
-/** What the user has signed is this call, with what it takes for the fee, and with the call that the user wants. */
+/**
+ * Why the user's consent does not fit this call; undefined where it fits. Below the call it may cover the approval of
+ * the fee, and the call that the user wants.
+ */
 export function consentFault(
   { credentials, rootInvocation }: xdr.SorobanAuthorizationEntry,
   forward: Forward,

@@ -4,7 +4,7 @@ import { accountOf, boundsOf } from '../message/transaction-envelope.ts';
 import type { LatestLedger } from '../provider.ts';
 import { reachesRelayer } from './accounts.ts';
 
-/** What no user has the relayer pay for, and how that is said. */
+/** Operations that the relayer pays for no user, and the texts that say so. */
 const REFUSED: Readonly<Record<string, string>> = {
   accountMerge: 'AccountMerge is not allowed',
   setOptions: 'SetOptions is not allowed',
@@ -12,7 +12,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   allowTrust: 'Deprecated operation type not allowed: AllowTrust',
 };
 
-/** What of a transaction the relayer does not pay for where users pay the fees; undefined where there is nothing. */
+/** Why the relayer does not pay for a user's transaction where users pay the fees; undefined where it does. */
 export function gaslessFault(transaction: xdr.Transaction, relayer: string): string | undefined {
   const { operations, sourceAccount } = transaction;
   if (accountOf(sourceAccount) === relayer) return `Source account is the relayer's own, ${relayer}`;
@@ -37,8 +37,9 @@ function contractFault(body: xdr.OperationBody, relayer: string): string | undef
 }
 
 /**
- * Why ledgers take a transaction no more, or for longer than somebody signs for; undefined where they do and do not.
- * @param mostSeconds null where it may be for any time
+ * Why a transaction's time bounds do not fit: ledgers do not take it now, or take it for longer than allowed. Undefined
+ * where they fit.
+ * @param mostSeconds the longest time that is allowed; null where any time is
  */
 export function timeFault(
   transaction: xdr.Transaction,
@@ -55,5 +56,5 @@ export function timeFault(
   return `Its time bounds must end within ${mostSeconds} s, at ${last}`;
 }
 
-/** So much may the last ledger be behind the client's clock, in seconds. */
+/** How far the last ledger may be behind the client's clock, in seconds. */
 export const CLOCKS_APART = 15n;

@@ -8,8 +8,8 @@ import { accountAt } from '../provider.ts';
 import { type Exchanges, strategyFor } from '../swap/exchanges.ts';
 
 /**
- * The tokens that the policies allow and that cannot be what they are to be, and swaps that this network has no place for.
- * What one endpoint does not have and another one has is there.
+ * What is wrong with the tokens that the policies allow, and with swaps for which this network has no market. A token's
+ * fault counts only when every endpoint that answers shows it.
  */
 export async function unknownAllowed(rpc: RpcClient, exchanges: Exchanges, account: Account): Promise<string[]> {
   const policy = readPolicy(account.policies);
@@ -34,7 +34,7 @@ async function tokenFault(read: ReadOne, asset: string, relayer: string): Promis
   return [`allowed_tokens: the issuer of ${asset} is not on this network; correct it, or take it out`];
 }
 
-/** What would be swapped, and nowhere can be. */
+/** Swaps that the policies ask for and that this network has no market for. */
 function swapFaults({ allowedTokens, swaps }: StellarPolicy, { books, soroswap }: Exchanges): string[] {
   const used = new Set(allowedTokens.map(({ asset }) => strategyFor(asset, swaps?.strategies ?? [])));
   return [

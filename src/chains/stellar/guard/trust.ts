@@ -3,12 +3,13 @@ import type { StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { accountOf } from '../message/transaction-envelope.ts';
 
-/** There is no higher limit of what an account holds of an asset. */
+/** The highest limit of a trust line. */
 const ALL = 2n ** 63n - 1n;
 
 /**
- * The assets that a transaction of the relayer's own makes it hold, where it does nothing else: those in which its users
- * pay, without a limit, and for the least fee. Undefined for a transaction that does more.
+ * The assets for which a transaction of the relayer's own opens trust lines, where it does nothing else. Each has to be
+ * an asset in which users pay, without a limit, and the transaction has to bid the least fee. Undefined for any other
+ * transaction.
  */
 export function trustedBy(
   { operations, fee, sourceAccount }: xdr.Transaction,

@@ -7,7 +7,7 @@ import type { Authority } from '../provider.ts';
 
 type Level = keyof Authority['thresholds'];
 
-/** Operations that not everybody may do whose key weighs what payments need (stellar-core, `getThresholdLevel`). */
+/** Operations that need another threshold than the medium one of payments (stellar-core, `getThresholdLevel`). */
 const LEVELS: Readonly<Record<string, Level>> = {
   accountMerge: 'high',
   allowTrust: 'low',
@@ -21,8 +21,8 @@ const LEVELS: Readonly<Record<string, Level>> = {
 
 /**
  * Which account's signatures weigh too little for what is done in its name, so that no ledger takes the envelope;
- * undefined where none does.
- * @param authorities of the accounts that there are; of one that an operation makes its own key is enough
+ * undefined where all weigh enough.
+ * @param authorities of the accounts that exist; an account that an operation makes needs only its own key
  */
 export function lackingSignature(
   envelope: Envelope,
@@ -40,7 +40,7 @@ export function lackingSignature(
     const { signers, thresholds } = authorities.get(address) ?? ownKeyOnly(address);
     const signed = signers.filter(({ key }) => isSignedBy(key, digest, signatures));
     const weight = signed.reduce((sum, one) => sum + one.weight, 0);
-    // One signature is needed also where it may weigh nothing.
+    // At least one signature is needed, even where the threshold is zero.
     const needed = Math.max(thresholds[level], 1);
     if (weight < needed) return `The signatures of ${address} weigh ${weight}, and ${needed} is needed`;
   }

@@ -3,8 +3,8 @@ import { hashOf } from '../message/transaction.ts';
 import { accountOf, type Envelope } from '../message/transaction-envelope.ts';
 
 /**
- * Which account's signature is wrong; undefined where none shows to be. A signature by the own key of an account that the
- * envelope names tells by which network's passphrase it was made; of other keys nothing is known here.
+ * Which account's signature is wrong; undefined where no signature is known to be. Only signatures by the own keys of
+ * accounts that the envelope names are checked. They show whether they were made for this network's passphrase.
  */
 export function wrongSignature({ transaction, signatures }: Envelope, passphrase: string): string | undefined {
   const hash = hashOf(transaction, passphrase);

@@ -4,8 +4,8 @@ import { printable } from '../../../domain/printable.ts';
 const LONGEST_MESSAGE = 200;
 
 /**
- * The first error that a contract's diagnostic events tell of, in the reference's form:
- * `contract_error=Contract(10) message="…"`. Events that cannot be read tell nothing.
+ * The first error in a contract's diagnostic events, in the reference's form: `contract_error=Contract(10)
+ * message="…"`. Events that cannot be read are skipped.
  */
 export function contractErrorIn(events: readonly string[]): string | undefined {
   for (const text of events) {
@@ -19,7 +19,7 @@ export function contractErrorIn(events: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Topics, data, and what is right within the data. */
+/** An event's topics and data, and the values directly inside the data. */
 function valuesIn(text: string): xdr.ScVal[] {
   try {
     const { topics, data } = xdr.DiagnosticEvent.fromXdr(text, 'base64').event.body.v0;

@@ -11,19 +11,19 @@ export interface ToldEnd {
 }
 
 /**
- * Whether a node has the transaction itself, as what it tells of its end says: its envelope has the hash, and its result is
- * of that kind. What cannot be read, as of a newer protocol, is none.
+ * Whether a node shows the transaction itself: its envelope has the hash, and its result agrees with the status. A text
+ * that cannot be read, as of a newer protocol, is no evidence.
  */
 export function isEvidenced({ envelope, result, succeeded }: ToldEnd, hash: string, passphrase: string): boolean {
   return hasHash(envelope, hash, passphrase) && succeededBy(result) === succeeded;
 }
 
-/** Whether a node's own words about an end speak against each other. */
+/** Whether a node's status and its result contradict each other. */
 export function isContradicted({ result, succeeded }: Pick<ToldEnd, 'result' | 'succeeded'>): boolean {
   return succeededBy(result) === !succeeded;
 }
 
-/** By its result; undefined of one that cannot be read. */
+/** Whether a result is a success; undefined where it cannot be read. */
 function succeededBy(text: string | undefined): boolean | undefined {
   try {
     if (text === undefined) return undefined;
@@ -34,7 +34,7 @@ function succeededBy(text: string | undefined): boolean | undefined {
   }
 }
 
-/** A fee bump is also known by the hash of what is within. */
+/** Whether an envelope has the hash. A fee bump also has the hash of the transaction inside it. */
 function hasHash(text: string | undefined, hash: string, passphrase: string): boolean {
   try {
     if (text === undefined) return false;

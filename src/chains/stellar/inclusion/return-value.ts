@@ -1,9 +1,9 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 
-/** More than the network takes for all that a contract tells; nothing else is kept of a node's answer. */
+/** The longest value that is kept of a node's answer: more than the network lets a contract return. */
 const LONGEST = 64 * 1024;
 
-/** What a contract's function gave back, in base64, out of what a transaction changed; undefined where there is none. */
+/** The return value of a contract's function, in base64, from a transaction's meta; undefined where there is none. */
 export function returnValueIn(meta: string): string | undefined {
   try {
     const read = xdr.TransactionMeta.fromXdr(meta, 'base64');
@@ -11,7 +11,7 @@ export function returnValueIn(meta: string): string | undefined {
     const value = told?.returnValue?.toXdr('base64');
     return value === undefined || value.length > LONGEST ? undefined : value;
   } catch {
-    // Of a newer protocol.
+    // The meta is of a newer protocol.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { Address, xdr } from '@stellar/stellar-sdk/base';
 
-/** One consent out of base64; undefined for what is none. */
+/** Reads a consent from base64; undefined for a text that is no consent. */
 export function entryIn(text: string): xdr.SorobanAuthorizationEntry | undefined {
   try {
     const entry = xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64');
@@ -10,7 +10,9 @@ export function entryIn(text: string): xdr.SorobanAuthorizationEntry | undefined
   }
 }
 
-/** What an address consents by; undefined for the transaction's source, whose signature gives it. */
+/**
+ * The credentials of an address that consents; undefined for the transaction's source, which consents by its signature.
+ */
 export function addressCredentials(credentials: xdr.SorobanCredentials): xdr.SorobanAddressCredentials | undefined {
   switch (credentials.type) {
     case 'sorobanCredentialsSourceAccount':
@@ -32,7 +34,7 @@ export function addressIn(credentials: xdr.SorobanCredentials): string | undefin
   return given === undefined ? undefined : Address.fromScAddress(given.address).toString();
 }
 
-/** The last ledger that takes a consent; null for that of the transaction's source. */
+/** The last ledger that takes a consent; null for the consent of the transaction's source. */
 export function lastLedgerOf({ credentials }: xdr.SorobanAuthorizationEntry): bigint | null {
   const given = addressCredentials(credentials);
   return given === undefined ? null : BigInt(given.signatureExpirationLedger);

@@ -18,7 +18,7 @@ export function listValue(values: readonly xdr.ScVal[]): xdr.ScVal {
   return xdr.ScVal.scvVec([...values]);
 }
 
-/** @throws TypeError for what is no amount of a token */
+/** @throws TypeError for a value that is no amount of a token */
 export function amountOfValue(value: xdr.ScVal | null | undefined): bigint {
   const amount = value?.type === 'scvI128' ? scValToBigInt(value) : -1n;
   if (amount < 0n) throw new TypeError('not an amount of a token');

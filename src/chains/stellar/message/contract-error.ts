@@ -3,7 +3,7 @@ import { isObject } from '../../../domain/json/json.ts';
 import { integerIn } from './contract-integer.ts';
 import { ValueFault, within } from './value-fault.ts';
 
-/** What errors of the host are about, by their names in JSON. */
+/** The kinds of errors of the host, by their names in JSON. */
 const KINDS: Readonly<Record<string, (code: xdr.ScErrorCode) => xdr.ScError>> = {
   wasm_vm: (code) => xdr.ScError.sceWasmVm(code),
   context: (code) => xdr.ScError.sceContext(code),

@@ -27,7 +27,7 @@ export function integer256(value: unknown, isSigned: boolean): Record<'hiHi' | '
   return { hiHi, hiLo, loHi, loLo };
 }
 
-/** Only the first has a sign. */
+/** Reads the named parts. Only the first part has a sign. */
 function partsOf(value: Record<string, unknown>, names: readonly string[], isSigned: boolean): bigint[] {
   const isThese = Object.keys(value).length === names.length && names.every((name) => Object.hasOwn(value, name));
   if (!isThese) throw new ValueFault(`expected {${names.join(', ')}}`);

@@ -38,7 +38,7 @@ const READERS: Readonly<Record<string, Read>> = {
 };
 
 /**
- * A contract's argument out of its JSON form: one key, which names its type (stellar-xdr of generation 23).
+ * Reads a contract's argument from its JSON form: one key, which names its type (stellar-xdr of generation 23).
  * @throws ValueFault
  */
 export function contractValueOf(value: unknown, depth = 0): xdr.ScVal {

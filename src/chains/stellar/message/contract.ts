@@ -9,7 +9,7 @@ const Authorized = xdr.SorobanAuthorizedFunction;
 
 const NO_SALT = '00'.repeat(32);
 
-/** What the network's host is to do. */
+/** The call of the network's host that an operation stands for. */
 export function hostFunctionOf(operation: WireContractOperation): xdr.HostFunction {
   switch (operation.type) {
     case 'invoke_contract':
@@ -31,7 +31,7 @@ function invocationOf({ contract_address: at, function_name: name, args }: WireI
   });
 }
 
-/** The older form knows no constructor. */
+/** The creation of a contract. The older form knows no constructor. */
 function creationOf({ source, wasm_hash: hash, salt, constructor_args: args }: WireCreateContract): xdr.HostFunction {
   const address = new Address(source.from === 'address' ? source.address : source.contract).toScAddress();
   const contractIdPreimage = xdr.ContractIdPreimage.contractIdPreimageFromAddress(
@@ -58,7 +58,7 @@ export function consentsOf(operation: WireContractOperation): xdr.SorobanAuthori
     case undefined:
       return null;
     case 'none':
-    // Refused at the request.
+    // The form of requests refuses `addresses`.
     case 'addresses':
       return [];
     case 'source_account': {
@@ -78,7 +78,7 @@ function readEntry(text: string): xdr.SorobanAuthorizationEntry {
   return entry;
 }
 
-/** The source's consent to the call itself, and to none below it; undefined for what needs none. */
+/** The source's consent to the call itself, and to no call below it; undefined where no consent is needed. */
 export function consentOf(asked: xdr.HostFunction): xdr.SorobanAuthorizationEntry | undefined {
   const authorized = authorizedFunctionOf(asked);
   if (authorized === undefined) return undefined;
@@ -88,7 +88,7 @@ export function consentOf(asked: xdr.HostFunction): xdr.SorobanAuthorizationEntr
   });
 }
 
-/** What is consented to with a call; undefined for what needs no consent. */
+/** What a consent to a call names; undefined where no consent is needed. */
 export function authorizedFunctionOf(asked: xdr.HostFunction): xdr.SorobanAuthorizedFunction | undefined {
   switch (asked.type) {
     case 'hostFunctionTypeInvokeContract':

@@ -6,7 +6,7 @@ import { forwardBodyOf, forwardOf } from './forward.ts';
 import { memoOf, operationOf } from './operation.ts';
 import { boundsOf, preconditionsOf, readEnvelope, resourceFeeOf, upTo } from './transaction-envelope.ts';
 
-/** What a transaction of the relayer's account does, whoever has written it: without sequence, fee and end. */
+/** A transaction of the relayer's account without sequence, fee and end, whoever has written it. */
 export interface Draft {
   source: xdr.MuxedAccount;
   operations: readonly xdr.Operation[];
@@ -18,9 +18,9 @@ export interface Draft {
   ledgers: xdr.LedgerBounds | null;
   /** What the client bids for its place in a ledger, in stroops. */
   bid: bigint;
-  /** What the client says that an operation of contracts touches; null where it does not. */
+  /** What an operation of contracts touches, as the client says; null where the client does not say. */
   data: xdr.SorobanTransactionData | null;
-  /** Whether a simulation is to find the consents that are needed: the client names none. */
+  /** Whether a simulation has to find the needed consents, because the client names none. */
   finds: boolean;
 }
 
@@ -37,7 +37,7 @@ export function draftOf(request: OwnRequest, address: string): Draft {
   };
 }
 
-/** The draft of what was prepared: what a swap does was found then. */
+/** The draft of a prepared request. The operation of a swap was found when it was prepared. */
 export function preparedDraft(request: OwnRequest | SwapRequest, { source, swap }: StellarFields): Draft {
   if (!('swap' in request)) return draftOf(request, source);
   if (swap === undefined) throw new TypeError('what a swap does is decided before it is signed');
@@ -93,7 +93,7 @@ function forwardDraft({ forward, consent }: ForwardRequest): Draft {
     ...draft,
     operations: [new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(asked, signed) })],
     ledgers: upTo(BigInt(asked.lastLedger), draft.ledgers),
-    // What places cost is the relayer's to say, and a simulation says the rest.
+    // The relayer decides the bid, and a simulation finds the rest.
     ...{ bid: 0n, data: null, finds: false },
   };
 }

@@ -2,8 +2,9 @@ import { Address, scValToBigInt, xdr } from '@stellar/stellar-sdk/base';
 import { consentOf } from './contract.ts';
 
 /**
- * A call of a contract that a fee forwarder makes for a user, who pays the relayer for it in a token. It is one function
- * of one contract: what the user has signed binds all of it but what the relayer takes, up to a most, and who that is.
+ * A call of a contract that a fee forwarder makes for a user, who pays the relayer for it in a token. It is one
+ * function of one contract. The user's signature binds all of it, except for who the relayer is and what the relayer
+ * takes, up to a maximum.
  */
 export interface Forward {
   forwarder: string;
@@ -12,7 +13,7 @@ export interface Forward {
   /** What the relayer takes, in the token's smallest unit, and the most that it may. */
   fee: bigint;
   mostFee: bigint;
-  /** No later ledger takes it. */
+  /** The last ledger that takes the call. */
   lastLedger: number;
   /** What the user wants called. */
   target: xdr.InvokeContractArgs;
@@ -49,7 +50,7 @@ function forwardIn(call: xdr.InvokeContractArgs): Forward | undefined {
       user: addressIn(user),
       relayer: addressIn(relayer),
     };
-    // There is nothing in it that was not read.
+    // The call must hold nothing that was not read.
     return isSame(forwardCallOf(read), call) ? read : undefined;
   } catch {
     return undefined;
@@ -57,8 +58,8 @@ function forwardIn(call: xdr.InvokeContractArgs): Forward | undefined {
 }
 
 /**
- * The call as an operation. With what the user consents to the relayer does so too: to this very call and to none below it,
- * so that nothing that is called can act for it.
+ * The call as an operation, with the consents of the user and of the relayer. The relayer consents to this very call
+ * and to none below it, so that no contract that is called can act for the relayer.
  * @param consent null where a node is to find out which consents are needed
  */
 export function forwardBodyOf(forward: Forward, consent: xdr.SorobanAuthorizationEntry | null): xdr.OperationBody {
@@ -68,7 +69,7 @@ export function forwardBodyOf(forward: Forward, consent: xdr.SorobanAuthorizatio
   return xdr.OperationBody.invokeHostFunction(new xdr.InvokeHostFunctionOp({ hostFunction, auth }));
 }
 
-/** What a transaction asks of a forwarder, and nothing else; undefined for one of another form. */
+/** The call of a forwarder that a transaction consists of; undefined for any other transaction. */
 export function forwardOf({ operations }: Pick<xdr.Transaction, 'operations'>): Forward | undefined {
   const [operation, ...others] = operations;
   const call = operation?.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp : undefined;
@@ -78,14 +79,14 @@ export function forwardOf({ operations }: Pick<xdr.Transaction, 'operations'>): 
     : undefined;
 }
 
-/** What the user consents to: to no amount but the most, and to nobody in particular who takes it. */
+/** The call that the user consents to. It names the maximum fee only, and nobody in particular who takes it. */
 export function consentedCallOf(forward: Forward): xdr.InvokeContractArgs {
   const { forwarder, token, mostFee, lastLedger, target } = forward;
   const args = [address(token), i128(mostFee), xdr.ScVal.scvU32(lastLedger), ...targetIn(target)];
   return callOf(forwarder, FUNCTION, args);
 }
 
-/** What lets the forwarder take the fee. */
+/** The call that lets the forwarder take the fee. */
 export function approvalOf({ forwarder, token, user, mostFee, lastLedger }: Forward): xdr.InvokeContractArgs {
   return callOf(token, 'approve', [address(user), address(forwarder), i128(mostFee), xdr.ScVal.scvU32(lastLedger)]);
 }

@@ -8,7 +8,7 @@ export function lumensTaken({ source, operations }: Spending, account: string): 
     .reduce((sum, { body }) => sum + taken(body), 0n);
 }
 
-/** Operations, and whose they are where they do not say. */
+/** Operations, and the account of those operations that name none. */
 export interface Spending {
   source: xdr.MuxedAccount;
   operations: readonly xdr.Operation[];
@@ -32,7 +32,8 @@ function taken(body: xdr.OperationBody): bigint {
       return ifLumens(body.createPassiveSellOfferOp.selling, body.createPassiveSellOfferOp.amount);
     case 'manageBuyOffer':
       return ifLumens(body.manageBuyOfferOp.selling, soldFor(body.manageBuyOfferOp));
-    // The pool is known by its hash only; where one of its two is lumens, it is the first (CAP-38).
+    // The operation names the pool by its hash only. If one of the pool's two assets is lumens, it is the first
+    // (CAP-38).
     case 'liquidityPoolDeposit':
       return body.liquidityPoolDepositOp.maxAmountA;
     default:
@@ -41,8 +42,8 @@ function taken(body: xdr.OperationBody): bigint {
 }
 
 /**
- * The most lumens that contracts can take from the source of a transaction: what it consents to have transferred, or lets
- * somebody else transfer, by the contract that the lumens have.
+ * The most lumens that contracts can take from the source of a transaction. It is the sum of the transfers and
+ * approvals of lumens, by the contract of lumens, that the source consents to.
  */
 export function lumensConsented(consents: readonly xdr.SorobanAuthorizationEntry[], passphrase: string): bigint {
   const contract = new Address(Asset.native().contractId(passphrase)).toScAddress().toXdr('base64');
@@ -61,10 +62,10 @@ function takenIn(invocation: xdr.SorobanAuthorizedInvocation, lumens: string): b
   return amount > 0n ? below + amount : below;
 }
 
-/** Functions of SEP-41 that take from who consents, the third argument at the most. */
+/** Functions of SEP-41 that take from the account that consents, at most the third argument. */
 const TAKES: ReadonlySet<string> = new Set(['transfer', 'approve']);
 
-/** What is sold for what is bought at the price, rounded up. */
+/** How much is sold to buy an amount at a price, rounded up. */
 export function soldFor({ buyAmount, price: { n, d } }: xdr.ManageBuyOfferOp): bigint {
   return d === 0 ? 0n : (buyAmount * BigInt(n) + BigInt(d) - 1n) / BigInt(d);
 }

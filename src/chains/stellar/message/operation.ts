@@ -5,7 +5,7 @@ import type { WireAsset, WirePayment } from '../form/payment-operation.ts';
 import type { StellarOperation } from '../schema.ts';
 import { consentsOf, hostFunctionOf } from './contract.ts';
 
-/** An operation of the transaction's own source; one of contracts with the consents that its client names. */
+/** An operation of the transaction's own source. An operation of contracts gets the consents that the client names. */
 export function operationOf(operation: StellarOperation): xdr.Operation {
   return new xdr.Operation({ sourceAccount: null, body: bodyOf(operation) });
 }

@@ -5,12 +5,13 @@ import { soldFor } from './lumens.ts';
 const ALL = 2n ** 63n;
 
 /**
- * The most that an operation moves of the account that it is of, in the smallest units of whatever it moves. What cannot be
- * told beforehand, as of a contract that may be consented to anything, and what gives power over the account, is all of it.
+ * The most that an operation moves from its account, in the smallest units of what it moves. All counts as moved where
+ * the amount cannot be told beforehand, as for the call of a contract, and where the operation gives power over the
+ * account.
  */
 export function amountsTaken(body: xdr.OperationBody): bigint {
   const taken = takenBy(body);
-  // No ledger takes it.
+  // No ledger takes a negative amount.
   return taken > 0n ? taken : 0n;
 }
 
@@ -55,7 +56,7 @@ const MOVES_NOTHING: ReadonlySet<string> = new Set([
   'restoreFootprint',
 ]);
 
-/** Who else may sign, and what is enough. */
+/** Whether an operation changes who may sign, or which weight is enough. */
 export function givesPower({
   signer,
   masterWeight,

@@ -1,17 +1,19 @@
 import { decodeAddressToMuxedAccount, StrKey, xdr } from '@stellar/stellar-sdk/base';
 
-/** Of one transaction, by the protocol. */
+/** The most operations of one transaction, by the protocol. */
 export const MOST_OPERATIONS = 100;
 
 /** A transaction with the signatures that it has so far. */
 export interface Envelope {
   transaction: xdr.Transaction;
   signatures: readonly xdr.DecoratedSignature[];
-  /** Whether what was read is a fee bump, around this transaction or with signatures of its own. */
+  /**
+   * Whether the text is a fee bump around this transaction. The signatures then include those of the fee bump itself.
+   */
   isFeeBump: boolean;
 }
 
-/** A text is no envelope, and why. */
+/** Thrown for a text that is no envelope; says why. */
 export class MalformedEnvelope extends Error {
   constructor(reason: string, cause?: unknown) {
     super(reason, { cause });
@@ -20,7 +22,8 @@ export class MalformedEnvelope extends Error {
 }
 
 /**
- * Reads an envelope of any form. The first form means the same as the second, and is signed as that (CAP-15).
+ * Reads an envelope of any form. The first form becomes the second: it means the same, and is signed as the second
+ * (CAP-15).
  * @throws MalformedEnvelope
  */
 export function readEnvelope(text: string): Envelope {
@@ -52,7 +55,7 @@ function secondForm(tx: xdr.TransactionV0): xdr.Transaction {
   });
 }
 
-/** The account behind `G…` and `M…` alike. */
+/** The account behind an address, `G…` or `M…`. */
 export function accountOf(muxed: xdr.MuxedAccount): string {
   const key = muxed.type === 'keyTypeEd25519' ? muxed.ed25519 : muxed.med25519.ed25519;
   return StrKey.encodeEd25519PublicKey(key.toBytes());
@@ -63,12 +66,12 @@ export function accountNamed(text: string): string {
   return StrKey.isValidMed25519PublicKey(text) ? accountOf(decodeAddressToMuxedAccount(text)) : text;
 }
 
-/** When ledgers take a transaction, and what else it asks of the chain; null where it asks nothing. */
+/** What a transaction asks of the chain beyond plain time bounds; null where it asks nothing. */
 export function preconditionsOf({ cond }: xdr.Transaction): xdr.PreconditionsV2 | null {
   return cond.type === 'precondV2' ? cond.v2 : null;
 }
 
-/** In Unix seconds; 0 is none. */
+/** Time bounds in Unix seconds; 0 means no bound. */
 export interface Bounds {
   minTime: bigint;
   maxTime: bigint;
@@ -80,7 +83,9 @@ export function boundsOf(transaction: xdr.Transaction): Bounds {
   return { minTime: told?.minTime ?? 0n, maxTime: told?.maxTime ?? 0n };
 }
 
-/** The earlier of two ends; the bounds of ledgers (CAP-21) say the first that does not take it. */
+/**
+ * Ledger bounds with the earlier of two ends. They name the first ledger that does not take the transaction (CAP-21).
+ */
 export function upTo(last: bigint | undefined, ledgers: xdr.LedgerBounds | null): xdr.LedgerBounds | null {
   if (last === undefined) return ledgers;
   const { minLedger, maxLedger } = ledgers ?? { minLedger: 0, maxLedger: 0 };
@@ -90,7 +95,7 @@ export function upTo(last: bigint | undefined, ledgers: xdr.LedgerBounds | null)
 
 const SOROBAN = new Set(['invokeHostFunction', 'extendFootprintTtl', 'restoreFootprint']);
 
-/** Whether contracts' rules hold for it. */
+/** Whether the rules of contracts hold for a transaction. */
 export function isSoroban({ operations }: { operations: readonly xdr.Operation[] }): boolean {
   return operations.some(({ body }) => SOROBAN.has(body.type));
 }
@@ -100,7 +105,7 @@ export function resourceFeeOf({ ext }: xdr.Transaction): bigint {
   return ext.type === 'sorobanData' ? ext.sorobanData.resourceFee : 0n;
 }
 
-/** What the protocol refuses whatever it does, in the reference's words; undefined where there is nothing. */
+/** Why the protocol refuses the shape of a transaction, in the reference's words; undefined where it does not. */
 export function shapeFault(transaction: xdr.Transaction): string | undefined {
   const { operations, memo } = transaction;
   if (operations.length === 0) return 'Transaction has no operations';

@@ -5,7 +5,7 @@ import { type Envelope, upTo } from './transaction-envelope.ts';
 
 /** What the relayer adds to a draft of its own. */
 export interface Terms {
-  /** Of the whole transaction, in stroops. */
+  /** The fee of the whole transaction, in stroops. */
   fee: bigint;
   sequence: bigint;
   /** Unix seconds: no ledger that closes later takes it. */
@@ -15,10 +15,10 @@ export interface Terms {
 }
 
 export interface ContractTerms {
-  /** What it may touch and use. */
+  /** What the transaction may touch and use. */
   data: xdr.SorobanTransactionData;
   consents: readonly xdr.SorobanAuthorizationEntry[];
-  /** The last ledger that may take it. */
+  /** The last ledger that may take the transaction. */
   lastLedger: bigint | undefined;
 }
 
@@ -50,7 +50,7 @@ function within(timeBounds: xdr.TimeBounds, ledgerBounds: xdr.LedgerBounds): xdr
   return xdr.Preconditions.precondV2(new xdr.PreconditionsV2({ timeBounds, ledgerBounds, ...nothing }));
 }
 
-/** A fee bump around a transaction: its payer gives exactly so many stroops at most. */
+/** A fee bump around a transaction. Its payer gives at most this many stroops. */
 export function feeBumpOf({ transaction, signatures }: Envelope, payer: string, fee: bigint): xdr.FeeBumpTransaction {
   const inner = new xdr.TransactionV1Envelope({ tx: transaction, signatures: [...signatures] });
   return new xdr.FeeBumpTransaction({
@@ -61,7 +61,7 @@ export function feeBumpOf({ transaction, signatures }: Envelope, payer: string, 
   });
 }
 
-/** What is signed, and what the chain knows it by: the network is part of it. */
+/** The hash that is signed, and by which the chain knows the transaction. It covers the network's passphrase. */
 export function hashOf(transaction: xdr.Transaction | xdr.FeeBumpTransaction, passphrase: string): Buffer {
   const isFeeBump = transaction instanceof xdr.FeeBumpTransaction;
   const type = Buffer.alloc(4);
@@ -85,7 +85,7 @@ export function envelopeOf(
   return envelope.toXdr('base64');
 }
 
-/** A signature with what tells whose it is. */
+/** A signature with the hint that tells whose it is. */
 export function decorated(publicKey: Uint8Array, signature: Uint8Array): xdr.DecoratedSignature {
   return new xdr.DecoratedSignature({ hint: publicKey.slice(-4), signature });
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a value that a contract is to be given, and where in it. */
+/** A fault in the argument of a contract, and its place in the argument. */
 export class ValueFault extends Error {
   readonly path: readonly PropertyKey[];
 
@@ -9,7 +9,7 @@ export class ValueFault extends Error {
   }
 }
 
-/** Reads a part of a value; what is wrong in it is told with its place. */
+/** Reads a part of a value. A fault in the part is thrown with the place of the part. */
 export function within<T>(key: PropertyKey, read: () => T): T {
   try {
     return read();

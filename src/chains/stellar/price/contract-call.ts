@@ -17,14 +17,14 @@ export interface ContractNeeds {
   fee: bigint;
 }
 
-/** As in families.md: what the caller consented to is over. */
+/** The client's consent was good up to a ledger that has closed. */
 const TOO_LATE = 'A consent in its auth has expired';
 
 const ARCHIVED = 'What it touches has been archived and is brought back first';
 
 /**
- * Has a node run the operation of contracts that a transaction consists of.
- * @param ledger the newest: the transaction is in none of those up to it
+ * Has a node run the only operation of a transaction, which is one of contracts, without effect.
+ * @param ledger the newest ledger; the transaction is in no ledger up to it
  */
 export async function contractNeeds(
   read: ReadOne,
@@ -61,7 +61,10 @@ function needsOf(
   return { kind: 'needs', fields, fee };
 }
 
-/** A transaction of its own: it takes effect whatever becomes of the one that waits for it. */
+/**
+ * Restores archived entries in a transaction of its own. It takes effect whatever becomes of the transaction that
+ * waits.
+ */
 function restoreFirst(data: xdr.SorobanTransactionData): Preparation {
   const request = { operations: [{ type: 'restore_footprint', data: data.toXdr('base64') }] };
   const first: ParsedRequest = {
@@ -74,13 +77,15 @@ function restoreFirst(data: xdr.SorobanTransactionData): Preparation {
   return { kind: 'first', first, reason: ARCHIVED };
 }
 
-/** In no later ledger is a consent good. */
+/** The last ledger in which all consents are valid; null where they have no end. */
 function earliest(consents: readonly xdr.SorobanAuthorizationEntry[]): bigint | null {
   const ledgers = consents.map(lastLedgerOf).filter((ledger) => ledger !== null);
   return ledgers.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null);
 }
 
-/** The relayer's signature consents for the relayer, and to the call that was asked for only, whatever a node tells. */
+/**
+ * Whether a consent is the relayer's, and to the requested call. The relayer signs no other, whatever a node asks for.
+ */
 function isConsentTo({ credentials, rootInvocation }: xdr.SorobanAuthorizationEntry, asked: xdr.HostFunction): boolean {
   const own = authorizedFunctionOf(asked)?.toXdr('base64');
   return credentials.type === 'sorobanCredentialsSourceAccount' && rootInvocation.function.toXdr('base64') === own;

@@ -2,10 +2,10 @@ import { xdr } from '@stellar/stellar-sdk/base';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { simulate } from './simulation.ts';
 
-/** Who asks does not matter, and needs not be there. */
+/** A stand-in for the account that asks: any account may ask, even one that does not exist. */
 const NOBODY = xdr.MuxedAccount.keyTypeEd25519(Buffer.alloc(32));
 
-/** What a contract's function gives that only reads; undefined where the function fails. */
+/** The return value of a contract's function that only reads; undefined where the function fails. */
 export async function readContract(read: ReadOne, call: xdr.InvokeContractArgs): Promise<xdr.ScVal | undefined> {
   const hostFunction = xdr.HostFunction.hostFunctionTypeInvokeContract(call);
   const body = xdr.OperationBody.invokeHostFunction(new xdr.InvokeHostFunctionOp({ hostFunction, auth: [] }));

@@ -1,22 +1,22 @@
 import type { Preparation } from '../../chain-client.ts';
 import type { LedgerAccount } from '../provider.ts';
 
-/** How soon a transaction looks again that waits for money. */
+/** How soon a transaction that waits for money is tried again. */
 const SHORT_OF_FUNDS_MS = 10_000;
 
-/** What the account's money has to bear, in stroops. */
+/** The account's balance and what it has to cover, in stroops. */
 export interface Bill {
   account: Pick<LedgerAccount, 'balance' | 'promised' | 'reserves'>;
   /** What other transactions of the lane may still take. */
   committed: bigint;
   cost: bigint;
-  /** The policy's. */
+  /** The minimum balance of the policy. */
   minBalance: bigint;
   /** What the ledger keeps for each of the account's entries. */
   baseReserve: bigint;
 }
 
-/** What is lacking, in words; undefined where nothing is. What the ledger keeps cannot be spent. */
+/** Why the account has too little; undefined where it has enough. Money that the ledger keeps back cannot be spent. */
 export function shortage({ account, committed, cost, minBalance, baseReserve }: Bill): string | undefined {
   const { balance, promised, reserves } = account;
   const kept = reserves * baseReserve + promised;

@@ -10,25 +10,25 @@ import { contractErrorIn } from '../inclusion/diagnostics.ts';
 export type Simulated =
   | {
       kind: 'ran';
-      /** What it may touch and use, with what that costs. */
+      /** What the operation may touch and use, with what that costs. */
       data: xdr.SorobanTransactionData;
-      /** For all it uses, in stroops, beside its place in a ledger. */
+      /** The fee for all resources, in stroops, without the place in a ledger. */
       fee: bigint;
-      /** Those that were given, or where none were those that are needed. */
+      /** The consents that were given; where none were given, those that are needed. */
       consents: readonly xdr.SorobanAuthorizationEntry[];
-      /** What the function gave back, in base64; null where nothing is told of it. */
+      /** What the function gave back, in base64; null where the node does not tell. */
       returned: string | null;
     }
-  /** What it touches has been archived; with this it is brought back. */
+  /** Entries that the operation touches are archived. `data` is what an operation that restores them needs. */
   | { kind: 'archived'; data: xdr.SorobanTransactionData }
   | { kind: 'failed'; reason: string };
 
 export interface AskedOperation {
   source: xdr.MuxedAccount;
   operation: xdr.Operation;
-  /** For operations that do not find it out by themselves. */
+  /** What the operation touches, for kinds of operations where a simulation does not find it out; otherwise null. */
   data: xdr.SorobanTransactionData | null;
-  /** It goes without consents; otherwise, where it has none, those that are needed are found. */
+  /** Whether the operation goes without consents. Otherwise the needed consents are found where it has none. */
   isBare: boolean;
 }
 
@@ -37,7 +37,7 @@ const LONGEST_REASON = 500;
 /** In the reference's words. */
 const FAILED = 'Stellar transaction simulation failed:';
 
-/** Has a node run an operation. */
+/** Has a node run an operation without effect. */
 export function simulate(read: ReadOne, asked: AskedOperation): Promise<Simulated> {
   return read('simulateTransaction', paramsOf(asked), simulatedIn, { isLong: true });
 }
@@ -46,7 +46,7 @@ function paramsOf({ source, operation, data, isBare }: AskedOperation): JsonObje
   const transaction = new xdr.Transaction({
     sourceAccount: source,
     fee: 100,
-    // Neither this nor the missing signature is looked at.
+    // A simulation looks neither at the sequence nor at signatures.
     seqNum: 0n,
     cond: xdr.Preconditions.precondNone(),
     memo: xdr.Memo.memoNone(),
@@ -55,7 +55,7 @@ function paramsOf({ source, operation, data, isBare }: AskedOperation): JsonObje
   });
   const envelope = new xdr.TransactionV1Envelope({ tx: transaction, signatures: [] });
   const text = xdr.TransactionEnvelope.envelopeTypeTx(envelope).toXdr('base64');
-  // With consents a node enforces them unasked, and older ones know no modes.
+  // A node enforces given consents without being told, and older nodes know no modes.
   return isBare ? { transaction: text, authMode: 'enforce' } : { transaction: text };
 }
 
@@ -95,7 +95,7 @@ function dataOf(text: string, resourceFee: bigint): xdr.SorobanTransactionData {
   return new xdr.SorobanTransactionData({ ext, resources, resourceFee });
 }
 
-/** What follows the first line is a log of all that was called. */
+/** The reason of a failure: the first line of the error. The other lines are a log of all that was called. */
 function failureOf(error: string, events: readonly string[]): string {
   const [first = ''] = error.split('\n');
   const contractError = contractErrorIn(events);

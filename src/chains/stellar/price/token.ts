@@ -3,7 +3,7 @@ import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { addressValue, amountOfValue, callOf } from '../message/contract-call.ts';
 import { simulate } from './simulation.ts';
 
-/** What a function of a contract gives back without any effect; a text says why it gives nothing. */
+/** The return value of a contract's function, called without effect; a text says why there is none. */
 export async function askContract(
   read: ReadOne,
   source: string,
@@ -18,7 +18,7 @@ export async function askContract(
   return returned === null ? `${name} of ${contract} gives nothing back` : xdr.ScVal.fromXdr(returned, 'base64');
 }
 
-/** What an account has of a contract's token (SEP-41); nothing where the contract tells none. */
+/** How much an account has of a contract's token (SEP-41); zero where the contract does not tell. */
 export async function tokenBalance(read: ReadOne, token: string, address: string): Promise<bigint> {
   const told = await askContract(read, address, { contract: token, name: 'balance', args: [addressValue(address)] });
   return typeof told === 'string' ? 0n : amountOfValue(told);

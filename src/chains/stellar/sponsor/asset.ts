@@ -3,12 +3,12 @@ import { invalidRequest } from '../../../domain/errors.ts';
 import { isContract } from '../address.ts';
 import { type AllowedToken, assetFault, canonicalAsset, type StellarPolicy } from '../configuration/policy.ts';
 
-/** What a fee is paid in, as far as the policies take it. */
+/** An asset that a fee is paid in and that the policies allow. */
 export interface FeeToken {
-  /** In its one form. */
+  /** The canonical name. */
   name: string;
   asset: Asset;
-  /** What the policies say of it; undefined where they name none. */
+  /** The policies' entry for the asset; undefined where they list no tokens. */
   allowed: AllowedToken | undefined;
 }
 
@@ -32,12 +32,12 @@ export function assetNamed(name: string): Asset {
   return name === 'native' ? Asset.native() : new Asset(code, issuer);
 }
 
-/** In the one form that the policies have. */
+/** The canonical name of an asset, as in the policies. */
 export function nameOf(asset: Asset): string {
   return asset.isNative() ? 'native' : `${asset.code}:${asset.issuer}`;
 }
 
-/** An asset that a payment names. @throws AppError `INVALID_REQUEST` where the policies do not take it */
+/** The fee token that a payment names. @throws AppError `INVALID_REQUEST` where the policies do not allow it */
 export function paidToken(asset: Asset, policy: StellarPolicy): FeeToken {
   return allowedAs(nameOf(asset), asset, policy);
 }

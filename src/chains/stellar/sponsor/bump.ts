@@ -7,12 +7,12 @@ import { accountOf, readEnvelope } from '../message/transaction-envelope.ts';
 import { accountsAt, latestLedger } from '../provider.ts';
 import type { FeeBumpRequest } from '../schema.ts';
 
-/** How far ahead of its account's next sequence a user's transaction may be: it cannot land before those below. */
+/** How far ahead of its account's next sequence a user's transaction may be. It cannot land before those below it. */
 const MOST_AHEAD = 4n;
 
 /**
- * That a ledger can take what another account has signed, and within the time that the relayer's policy gives it: it holds
- * a place among the relayer's fee bumps until then.
+ * Checks that a ledger can take what another account has signed, within the time that the relayer's policy gives. Until
+ * its end the transaction holds a place among the relayer's fee bumps.
  * @throws AppError `INVALID_REQUEST`
  */
 export async function assertTimely(

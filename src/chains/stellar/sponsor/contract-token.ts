@@ -8,14 +8,14 @@ import { readContract } from '../price/contract-read.ts';
 import { contractAt } from '../provider.ts';
 import { assertAsset, type FeeToken, nameOf } from './asset.ts';
 
-/** A token of a contract that fees of contracts' calls are paid in. */
+/** A contract's token in which fees for calls of contracts are paid. */
 export interface ContractToken extends FeeToken {
   contract: string;
 }
 
 /**
- * A token by its contract: that of an asset of the ledger, which has the asset's price. The policies may name it either
- * way.
+ * The fee token of a contract. The contract has to be that of an asset of the ledger, and has that asset's price. The
+ * policies may name either of the two.
  * @throws AppError `INVALID_REQUEST`
  */
 export async function contractTokenOf(
@@ -46,8 +46,8 @@ export function contractNamed(text: string, passphrase: string): string {
 }
 
 /**
- * The asset whose contract it is (CAP-46-6): its address follows from the asset, so that no contract and no node can
- * pretend; null for a token of its own.
+ * The ledger's asset that a contract stands for (CAP-46-6); null for a token of the contract's own. The address of the
+ * contract follows from the asset, so no contract and no node can pretend to be it.
  */
 async function assetBehind(read: ReadOne, contract: string, passphrase: string): Promise<Asset | null> {
   const native = Asset.native();
@@ -63,7 +63,7 @@ async function assetBehind(read: ReadOne, contract: string, passphrase: string):
   }
 }
 
-/** What a token's contract calls itself. */
+/** The name in the metadata of a token's contract. */
 function nameIn({ storage }: xdr.ScContractInstance): string {
   const metadata = fieldOf(storage, 'METADATA');
   const name = metadata?.type === 'scvMap' ? fieldOf(metadata.map, 'name') : undefined;
@@ -74,7 +74,7 @@ function fieldOf(entries: readonly xdr.ScMapEntry[] | null, name: string): xdr.S
   return entries?.find(({ key }) => key.type === 'scvSymbol' && key.sym.toString() === name)?.val;
 }
 
-/** What somebody has of a token, in its smallest unit; nothing where its contract does not tell. */
+/** How much of a token somebody has, in its smallest unit; zero where the contract does not tell. */
 export async function heldOf(read: ReadOne, contract: string, owner: string): Promise<bigint> {
   const told = await readContract(read, callOf(contract, 'balance', [new Address(owner).toScVal()]));
   return told?.type === 'scvI128' ? scValToBigInt(told) : 0n;

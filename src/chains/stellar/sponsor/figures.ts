@@ -1,7 +1,7 @@
-/** How long what was built is good for, in seconds: that of the reference. */
+/** How long a built transaction is valid, in seconds: the reference's value. */
 export const VALIDITY_SECONDS = 120;
 
-/** What an asset of the ledger is divided into, in decimals. */
+/** How many decimals every asset of the ledger has. */
 const DECIMALS = 7;
 
 /** An amount in whole units, with as many decimals as it needs and never an exponent. */
@@ -16,7 +16,7 @@ export function rateText(tokens: bigint, stroops: bigint): string {
 
 const RATE_DECIMALS = 18;
 
-/** A quotient, cut off behind so many decimals. */
+/** A quotient, cut off after this many decimals. */
 function ratioText(dividend: bigint, divisor: bigint, decimals: number): string {
   const digits = ((dividend * 10n ** BigInt(decimals)) / divisor).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, -decimals);
@@ -24,13 +24,13 @@ function ratioText(dividend: bigint, divisor: bigint, decimals: number): string 
   return part === '' ? whole : `${whole}.${part}`;
 }
 
-/** An amount with so many percent on top, rounded up. A 32-bit float has no more than seven digits. */
+/** An amount plus a percentage, rounded up. The percentage is a 32-bit float, which has no more than seven digits. */
 export function withMargin(amount: bigint, percent: number): bigint {
   const parts = BigInt(Math.round(percent * 1e5));
   return (amount * (WHOLE + parts) + WHOLE - 1n) / WHOLE;
 }
 
-/** An amount less so many percent, rounded up. */
+/** An amount less a percentage, rounded up. */
 export function lessTolerance(amount: bigint, percent: number): bigint {
   const parts = BigInt(Math.round(percent * 1e5));
   return parts >= WHOLE ? 0n : (amount * (WHOLE - parts) + WHOLE - 1n) / WHOLE;
@@ -38,7 +38,7 @@ export function lessTolerance(amount: bigint, percent: number): bigint {
 
 const WHOLE = 10_000_000n;
 
-/** An amount as Horizon writes it: seven decimals. @throws TypeError */
+/** Reads an amount as Horizon writes it, with up to seven decimals. @throws TypeError */
 export function amountIn(text: unknown): bigint {
   const [, whole, part = ''] = (typeof text === 'string' && /^(\d{1,12})(?:\.(\d{1,7}))?$/.exec(text)) || [];
   if (whole === undefined) throw new TypeError('not an amount');

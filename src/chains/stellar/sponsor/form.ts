@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
 import { operationsSchema } from '../form/operation.ts';
 
-/** What a user asks to have paid: an envelope, or operations of an account. */
+/** What a user asks the relayer to pay for: an envelope, or operations of an account. */
 export const sponsoredSchema = strictForm({
   transaction_xdr: z.string().nullish().meta({ description: 'Base64 of the user’s own envelope' }),
   operations: operationsSchema.nullish(),

@@ -17,7 +17,7 @@ import { type ContractToken, contractTokenOf } from './contract-token.ts';
 import { lessTolerance, withMargin } from './figures.ts';
 import { type OrderBooks, tokensFor } from './horizon.ts';
 
-/** Where calls of contracts are paid in tokens, and what for. */
+/** What pricing a call of a contract that is paid in a token needs. */
 export interface ForwardMarket {
   books: OrderBooks;
   /** The network's fee forwarder; null where it names none. */
@@ -25,14 +25,17 @@ export interface ForwardMarket {
   passphrase: string;
 }
 
-/** The forwarder that operators trust with what users sign. @throws AppError `INVALID_REQUEST` where there is none */
+/**
+ * The fee forwarder of the network, which operators trust with users' consents. @throws AppError `INVALID_REQUEST`
+ * where there is none
+ */
 export function forwarderOf({ forwarder, books }: ForwardMarket): string {
   if (forwarder !== null) return forwarder;
   // In the reference's first words.
   throw invalidRequest(`FeeForwarder address not configured: set fee_forwarder of the network ${books.network}`);
 }
 
-/** What a user is asked for a call that costs the relayer so many stroops, in the token's smallest unit. */
+/** What a user has to pay for a call that costs the relayer this many stroops, in the token's smallest unit. */
 export function askedFor(
   { books }: ForwardMarket,
   { asset }: ContractToken,
@@ -42,15 +45,15 @@ export function askedFor(
   return tokensFor(books, asset, withMargin(stroops, feeMargin));
 }
 
-/** What a place in a ledger costs a contract's call by now, in stroops. */
+/** What a contract's call pays for its place in a ledger by now, in stroops. */
 export async function placeFee(read: ReadOne): Promise<bigint> {
   const usual = await usualFee(read, 'sorobanInclusionFee');
   return usual > BASE_FEE ? usual : BASE_FEE;
 }
 
 /**
- * Has a node run a call that a user has consented to, with that consent, and holds the fee against what it costs by now:
- * less is taken only by as much as prices may move.
+ * Has a node run a call with the user's consent, without effect, and checks that the user's fee covers the current
+ * cost. The fee may be too low only by as much as prices may move.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function assertForwardPaid(
@@ -68,7 +71,10 @@ export async function assertForwardPaid(
   if (forward.fee < leastOf(asked, token, policy)) throw invalidRequest(insufficient(forward, asked));
 }
 
-/** What was prepared, as far as the user pays for it by now: for its place in a ledger no more is bid than that. */
+/**
+ * Limits a prepared call to what the user pays by now: the bid for its place in a ledger is lowered, or the call
+ * refused.
+ */
 export async function withinPayment(
   read: ReadOne,
   prepared: Preparation,
@@ -76,7 +82,7 @@ export async function withinPayment(
   policies: JsonObject,
   market: ForwardMarket,
 ): Promise<Preparation> {
-  // To bring back what has been archived is a transaction of the relayer's own, which nobody pays for.
+  // Archived entries are restored in a transaction of the relayer's own, which no user pays for.
   if (prepared.kind === 'first') return { kind: 'refused', reason: prepared.reason };
   if (prepared.kind !== 'ready') return prepared;
   try {
@@ -106,7 +112,10 @@ async function paidFor(
   return { ...prepared, fields: { ...fields, fee: jsonAmount(worth) }, cost: worth };
 }
 
-/** What is called, where it is called by the network's forwarder and paid for in a token that the policies take. */
+/**
+ * The call, and the token that it is paid in. The call has to be one of the network's forwarder, and the policies have
+ * to allow the token.
+ */
 async function boundTo(
   read: ReadOne,
   request: ForwardRequest,

@@ -20,11 +20,11 @@ import { askedFor, type ForwardMarket, forwarderOf, placeFee } from './forward-p
 import { lacks } from './payment.ts';
 import type { UserDraft } from './user-draft.ts';
 
-/** What a call by the fee forwarder is quoted and built by. */
+/** What quoting and building a call by the fee forwarder needs. */
 export interface Forwarding extends ForwardMarket {
   relayer: string;
   policy: StellarPolicy;
-  /** From one ledger to the next. */
+  /** The time from one ledger to the next, in milliseconds. */
   blockTimeMs: number;
 }
 
@@ -36,14 +36,14 @@ interface PricedForward {
   latest: LatestLedger;
 }
 
-/** So much of what a trial costs is asked on top, in percent: the user's signature costs too, and ledgers go on. */
+/** What is asked on top of the cost of a trial, in percent: the user's signature costs too, and ledgers change. */
 const RESERVE = 15n;
 
 /** How much more than the fee the user consents to, in percent, as in the reference. */
 const HEADROOM = 5n;
 
 /**
- * What a user is asked in a token for a call of a contract.
+ * Tells what a user has to pay in a token for a call of a contract.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function quoteForward(
@@ -57,8 +57,8 @@ export async function quoteForward(
 }
 
 /**
- * The relayer's transaction that makes a user's call, with what the user has to sign for it. It takes no sequence before it
- * comes back.
+ * Builds the relayer's transaction for a user's call, and the consent that the user has to sign for it. The transaction
+ * gets a sequence only after the client has posted it.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function buildForward(
@@ -113,7 +113,7 @@ async function priced(read: ReadOne, draft: UserDraft, feeToken: string, how: Fo
   return { forward: { ...least, fee, mostFee }, stroops, latest };
 }
 
-/** So many percent more, rounded up. */
+/** An amount plus a percentage, rounded up. */
 const onTop = (amount: bigint, percent: bigint): bigint => (amount * (100n + percent) + 99n) / 100n;
 
 /** The user's own call. */
@@ -128,7 +128,10 @@ function callIn({ user, transaction }: UserDraft): Pick<Forward, 'user' | 'targe
   return { user, target: asked.hostFunction.invokeContract };
 }
 
-/** What a call by the forwarder takes, and what the user has to consent to: a node finds that out. */
+/**
+ * Has a node run a call by the forwarder without effect. Finds what the call takes, and what the user has to consent
+ * to.
+ */
 async function tried(
   read: ReadOne,
   forward: Forward,
@@ -152,7 +155,7 @@ async function tried(
   return { data: found.data, fee: found.fee, consent: unsigned(entry, forward) };
 }
 
-/** For the user to sign: as the node has found it, with a nonce that nobody else knows. */
+/** The consent for the user to sign: as the node found it, with a nonce that nobody else knows. */
 function unsigned({ rootInvocation }: xdr.SorobanAuthorizationEntry, { user, lastLedger }: Forward) {
   const given = new xdr.SorobanAddressCredentials({
     address: new Address(user).toScAddress(),

@@ -8,8 +8,8 @@ import { spendableOf } from '../provider.ts';
 import { nameOf } from './asset.ts';
 
 /**
- * Why a relayer whose users pay does not pay for an envelope of its own: it comes to hold only what it does not hold yet, as
- * each time costs it a fee. Undefined where it does.
+ * Why a relayer whose users pay does not send an envelope of its own that opens trust lines; undefined where it does.
+ * Only trust lines that are not there yet are opened, since each transaction costs the relayer a fee.
  */
 export async function heldFault(
   read: ReadOne,

@@ -17,11 +17,11 @@ export interface OrderBooks {
 export interface Path {
   /** What arrives, in the smallest unit. */
   amount: bigint;
-  /** What is traded on the way, between the two. */
+  /** The assets that are traded on the way, between the first and the last. */
   hops: readonly Asset[];
 }
 
-/** So much of an asset for another one. */
+/** An amount of an asset, to be traded for another asset. */
 export interface Exchange {
   from: Asset;
   amount: bigint;
@@ -29,8 +29,8 @@ export interface Exchange {
 }
 
 /**
- * What some lumens come to in another asset, by the best path through the order books.
- * @throws AppError `INVALID_REQUEST` where there is none, `PROVIDER_FAILED` where nobody tells
+ * What some lumens are worth in another asset, by the best path through the order books.
+ * @throws AppError `INVALID_REQUEST` where there is no path, `PROVIDER_FAILED` where no market tells
  */
 export async function tokensFor(books: OrderBooks, asset: Asset, stroops: bigint): Promise<bigint> {
   if (asset.isNative()) return stroops;
@@ -47,8 +47,8 @@ export async function tokensFor(books: OrderBooks, asset: Asset, stroops: bigint
 }
 
 /**
- * The ways of an exchange, the best first.
- * @throws MarketFailure where nobody tells
+ * The paths of an exchange, the best first.
+ * @throws MarketFailure where no market tells
  */
 export async function pathsOf({ horizon }: OrderBooks, { from, amount, to }: Exchange): Promise<Path[]> {
   if (horizon === null) throw new MarketFailure('it names no horizon_url, where prices come from');

@@ -18,7 +18,7 @@ interface Payment {
 }
 
 /**
- * The one payment of a transaction to the relayer.
+ * The only payment of a transaction to the relayer.
  * @throws AppError `INVALID_REQUEST` where there is none, or more than one
  */
 export function paymentIn({ operations, sourceAccount }: xdr.Transaction, relayer: string): Payment {
@@ -35,8 +35,8 @@ export function paymentIn({ operations, sourceAccount }: xdr.Transaction, relaye
 }
 
 /**
- * Holds a user's signed transaction against what the relayer asks for its fee, by a new quote: less is taken only by as
- * much as prices may move.
+ * Checks that a user's signed transaction pays what the relayer asks for its fee, by a new quote. The payment may be
+ * too low only by as much as prices may move.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function assertPaid(

@@ -8,19 +8,19 @@ import { assertWithinLimit, type FeeToken } from './asset.ts';
 import { withMargin } from './figures.ts';
 import { type OrderBooks, tokensFor } from './horizon.ts';
 
-/** What a user pays for having the relayer pay. */
+/** The price of a transaction that a user has the relayer pay for. */
 export interface Price {
-  /** What the user's own transaction has to bid, in stroops, with the operation that pays. */
+  /** What the user's own transaction has to bid, in stroops, its payment included. */
   inner: bigint;
-  /** What the relayer asks for it, in stroops. */
+  /** What the relayer asks for the transaction, in stroops. */
   stroops: bigint;
   /** The same in the token's smallest unit. */
   tokens: bigint;
 }
 
 /**
- * The price of a transaction that still lacks its payment: for each operation, the payment and the bump itself what places
- * usually cost by now.
+ * The price of a transaction that still lacks its payment. It is what places usually cost by now, for each operation,
+ * for the payment, and for the bump itself.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function priceOf(

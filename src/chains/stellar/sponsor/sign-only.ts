@@ -19,7 +19,7 @@ import { signed } from '../signing.ts';
 /** The most signatures that an envelope has, by the protocol. */
 const MOST_SIGNATURES = 20;
 
-/** What the signing of a transaction needs to know that somebody else sends. */
+/** What signing a transaction that somebody else sends needs. */
 export interface SignOnly {
   rpc: RpcClient;
   passphrase: string;
@@ -28,8 +28,9 @@ export interface SignOnly {
 }
 
 /**
- * Adds the relayer's signature to a transaction that somebody else sends. Its policies hold as for what it sends itself; in
- * an envelope of another account it stands for no operation of its own.
+ * Adds the relayer's signature to a transaction that somebody else sends. The relayer's policies hold as for
+ * transactions that it sends itself. In an envelope of another account the signature covers no operation of the
+ * relayer's own account.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
 export async function signUnsent(body: unknown, { rpc, passphrase, account, signer }: SignOnly): Promise<WireObject> {
@@ -49,7 +50,7 @@ export async function signUnsent(body: unknown, { rpc, passphrase, account, sign
   };
 }
 
-/** What can be told without the network; undefined where nothing is against it. */
+/** Why an envelope is not signed, as far as that shows without the network; undefined where nothing is against it. */
 function faultOf({ transaction, signatures, isFeeBump }: Envelope, relayer: string, policy: StellarPolicy) {
   if (isFeeBump) return 'a fee bump is sent with fee_bump, not signed here';
   if (signatures.length >= MOST_SIGNATURES) return `it has ${MOST_SIGNATURES} signatures already`;

@@ -20,16 +20,16 @@ import { type Price, priceOf } from './price.ts';
 import { type UserDraft, userDraft, withPayment } from './user-draft.ts';
 
 export interface SponsorParts {
-  /** The endpoints that are believed about an account's chain. */
+  /** The endpoints, as far as they serve an account's chain. */
   sideOf(account: Account): RpcClient;
-  /** The chain of an account, where calls of contracts are paid in tokens. */
+  /** The prices and the forwarder for calls of contracts on an account's chain. */
   marketOf(account: Account): Promise<ForwardMarket>;
-  /** From one ledger to the next. */
+  /** The time from one ledger to the next, in milliseconds. */
   blockTimeMs: number;
   guarded<T>(use: () => Promise<T>): Promise<T>;
 }
 
-/** What was asked of one node. */
+/** A request, and the node that is asked about it. */
 interface Asked {
   read: ReadOne;
   account: Account;
@@ -39,7 +39,7 @@ interface Asked {
   draft: UserDraft;
 }
 
-/** What was asked, and what it costs. */
+/** The token of a request, and the price. */
 interface Priced {
   token: FeeToken;
   price: Price;
@@ -48,9 +48,9 @@ interface Priced {
 /** In the reference's words. */
 const NOT_USERS = 'Gas abstraction requires fee_payment_strategy: User';
 
-/** What users pay in tokens for having the relayer pay their fee: by a bump, or for a call of a contract by a forwarder. */
+/** Has users pay in tokens for what the relayer pays: the fee of a fee bump, or a call of a contract by a forwarder. */
 export function sponsorshipOf({ sideOf, marketOf, blockTimeMs, guarded }: SponsorParts): Sponsorship {
-  /** @param isBuilt what is only quoted for a bump binds nobody */
+  /** @param isBuilt false for a quote; the quote of a fee bump binds nobody, and is given under any policy */
   function answered(body: unknown, account: Account, isBuilt: boolean): Promise<WireObject> {
     return guarded(async () => {
       const form = readForm(sponsoredSchema, body);

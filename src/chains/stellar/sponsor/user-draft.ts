@@ -14,16 +14,16 @@ import type { SponsoredForm } from './form.ts';
 /** In the reference's words. */
 const INVALID = 'Failed to validate gasless transaction: ';
 
-/** What a user wants done, without what pays for it. */
+/** A user's transaction, without the payment for it. */
 export interface UserDraft {
-  /** Whose consent pays: an account, or for a call of a contract one that is a contract itself. */
+  /** Who pays: an account, or for the call of a contract perhaps a contract. */
   user: string;
   transaction: xdr.Transaction;
 }
 
 /**
- * What the user wants done, without what pays for it.
- * @throws AppError `INVALID_REQUEST` for what the relayer does not pay for
+ * Reads the user's transaction, without the payment for it.
+ * @throws AppError `INVALID_REQUEST` for a transaction that the relayer does not pay for
  */
 export async function userDraft(read: ReadOne, form: SponsoredForm, relayer: string): Promise<UserDraft> {
   const draft = form.transaction_xdr == null ? await ofOperations(read, form) : ofEnvelope(form);
@@ -31,7 +31,7 @@ export async function userDraft(read: ReadOne, form: SponsoredForm, relayer: str
   const fault = shapeFault(transaction) ?? gaslessFault(transaction, relayer);
   if (fault !== undefined) throw invalidRequest(`${INVALID}${fault}`);
   if (draft.user === relayer) throw invalidRequest(`${INVALID}its user is the relayer itself`);
-  // The relayer's own sequence is used.
+  // The call of a contract uses the relayer's sequence, so the user's sequence is not checked.
   if (isSoroban(transaction)) return draft;
   if (isContract(draft.user)) throw invalidRequest(`${INVALID}${draft.user} is a contract, and can only call others`);
   const { account } = await accountAt(read, draft.user);
@@ -62,7 +62,7 @@ async function ofOperations(read: ReadOne, { operations, source_account: source 
   return { user: source, transaction: drafted(operations, source, account?.sequence ?? 0n) };
 }
 
-/** A contract is the source of no transaction. */
+/** A stand-in source: a contract cannot be the source of a transaction. */
 const NOBODY = addressOf(Buffer.alloc(32));
 
 function drafted(
@@ -74,7 +74,7 @@ function drafted(
   return transactionOf(draft, { fee: 0n, sequence: sequence + 1n, maxTime: 0n });
 }
 
-/** The transaction with one more operation that pays the relayer, for so long and so much as was quoted. */
+/** The transaction with one more operation, which pays the relayer, and with the fee and the end that were quoted. */
 export function withPayment(
   { sourceAccount, seqNum, memo, operations, ext }: xdr.Transaction,
   payment: xdr.Operation,

@@ -10,9 +10,9 @@ export interface Given {
 }
 
 /**
- * Why consents that a simulation has found are not given; undefined where they are what a swap needs: consent to the
- * call itself, which is checked elsewhere, and below it to one transfer of the token, of no more than is given. A way
- * could lead through a contract that asks for more while it is called.
+ * Why consents that a simulation has found are refused; undefined where they are what a swap needs. A swap needs
+ * consent to the call itself, which is checked elsewhere, and below it to one transfer of the given amount of the
+ * token. A path could lead through a contract that asks for more while it is called.
  */
 export function consentFault(consents: readonly string[], { relayer, token, amount }: Given): string | undefined {
   const [consent, ...others] = consents.map((text) => entryIn(text));

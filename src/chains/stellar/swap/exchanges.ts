@@ -14,13 +14,13 @@ export interface Exchanges {
   soroswap: Soroswap | null;
 }
 
-/** The exchange of contracts. */
+/** An exchange that consists of contracts. */
 export interface Soroswap {
-  /** The contract that swaps: no other one is given a consent. */
+  /** The contract that swaps. Only this contract gets a consent. */
   router: string;
-  /** As its API names the network. */
+  /** The network's name in the exchange's API. */
   network: 'mainnet' | 'testnet';
-  /** Who finds ways; null: the way is the direct one. */
+  /** The API that finds paths; null: the direct path is taken. */
   routes: MarketClient | null;
 }
 
@@ -38,7 +38,7 @@ export function exchangesOf(network: Network, horizon: MarketClient | null, depl
   };
 }
 
-/** By which of the strategies an asset becomes lumens: the first that can handle it; undefined where none can. */
+/** The first strategy that can swap an asset for lumens; undefined where none can. */
 export function strategyFor(asset: string, strategies: readonly SwapStrategy[]): SwapStrategy | undefined {
   if (asset === 'native') return undefined;
   return strategies.find((one) => (one === 'soroswap') === isContract(asset));

@@ -5,7 +5,8 @@ import { pathsOf } from '../sponsor/horizon.ts';
 import { isAllowedHop, leastOf, type Swapping, type Trade } from './trade.ts';
 
 /**
- * A payment of the relayer to itself through the order books, by the best way that Horizon knows and the policies allow.
+ * A payment of the relayer to itself through the order books, by the best path that Horizon knows and the policies
+ * allow.
  * @throws MarketFailure where there is none
  */
 export async function orderBookTrade(swapping: Swapping): Promise<Trade> {

@@ -16,12 +16,12 @@ import { soroswapTrade } from './soroswap.ts';
 import { stockOf } from './stock.ts';
 import type { Swapping, Trade } from './trade.ts';
 
-/** How soon is asked again where there is no offer. */
+/** How soon a swap is tried again when there is no offer. */
 const AGAIN_MS = 10_000;
 
 /**
- * Finds what all that may be swapped of an asset brings, and composes what is signed: it takes no more, and brings no less
- * than the policies are content with, or fails. Each attempt has an amount and a price of its own.
+ * Finds the price for as much of an asset as may be swapped, and composes the transaction. The transaction takes no
+ * more, and brings no less than the policies accept, or it fails. Each attempt has its own amount and price.
  */
 export async function prepareSwap(
   rpc: RpcClient,
@@ -44,7 +44,7 @@ export async function prepareSwap(
   const swapping: Swapping = { rpc, exchanges, policy, stock, relayer, passphrase, deadline };
   const trade = await offered(strategy === 'soroswap' ? soroswapTrade(swapping) : orderBookTrade(swapping));
   if (typeof trade === 'string') return parked(`No swap: ${trade}`);
-  // What brings lumens need not leave min_balance on the account.
+  // A swap brings lumens, so it need not leave min_balance on the account.
   const asked = { latest, transaction, account, committed, minBalance: 0n };
   const prepared = await prepareDraft(rpc, draftOfOperation(trade.operation, relayer), asked);
   if (prepared.kind === 'ready') return heldAgainst(prepared, trade, swapping);
@@ -52,7 +52,7 @@ export async function prepareSwap(
   return prepared.kind === 'parked' || isLate ? prepared : parked(prepared.reason);
 }
 
-/** A text says why there is no offer. */
+/** The trade that was found, or a text that says why there is none. */
 async function offered(finding: Promise<Trade>): Promise<Trade | string> {
   try {
     return await finding;
@@ -62,7 +62,7 @@ async function offered(finding: Promise<Trade>): Promise<Trade | string> {
   }
 }
 
-/** What is prepared, unless it costs more than it brings, or takes more than it should. */
+/** The prepared swap, unless it costs more than it brings, or takes more than it should. */
 function heldAgainst(prepared: ReadyPreparation, trade: Trade, { stock, relayer }: Swapping): Preparation {
   const { promised, least, operation } = trade;
   const fields = readFields(prepared.fields);

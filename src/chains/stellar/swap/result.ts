@@ -6,8 +6,8 @@ import type { WebhookEventName } from '../../../domain/webhook-event.ts';
 import { readFields, readRequest } from '../schema.ts';
 
 /**
- * What became of a swap, in the reference's form: that it is signed, and what came of it in the end; undefined for what
- * is none. What it brings is what it was priced at, and never less than the slippage allows.
+ * The event of a swap, in the reference's form: that it is signed, and how it ended. Undefined for other transactions.
+ * The destination amount is the price that was found. The slippage bounds how much less arrives.
  */
 export function swapEvent(transaction: Transaction): { event: WebhookEventName; payload: WireObject } | undefined {
   const { status } = transaction;

@@ -8,17 +8,17 @@ import { askContract } from '../price/token.ts';
 import { lumensContract, type Soroswap } from './exchanges.ts';
 import { isAllowedHop, leastOf, type Swapping, type Trade } from './trade.ts';
 
-/** Of the router (soroswap/core, `SoroswapRouterTrait`). */
+/** Functions of the router (soroswap/core, `SoroswapRouterTrait`). */
 const QUOTE = 'router_get_amounts_out';
 const SWAP = 'swap_exact_tokens_for_tokens';
 
-/** Of a way, its ends included. */
+/** The most assets on a path, its ends included. */
 const LONGEST_WAY = 5;
 
 /**
- * A swap through Soroswap's router. The API only says which way to go and at what price; the call itself is made here, and
- * the router on the chain has to offer the price as well: of two, the better one for the relayer counts.
- * @throws MarketFailure where nobody trades it
+ * A swap through Soroswap's router. The API only names a path and a price. The call itself is composed here. The router
+ * on the chain tells its own price too, and the one that is better for the relayer counts.
+ * @throws MarketFailure where nobody trades the asset
  */
 export async function soroswapTrade(swapping: Swapping): Promise<Trade> {
   const { exchanges, stock, relayer, deadline } = swapping;
@@ -50,7 +50,7 @@ interface Route {
 
 const digits = z.union([z.string().regex(/^\d{1,39}$/), z.int().min(0)]).transform(BigInt);
 
-/** As the API answers: a way of the router's own, or the aggregator's only part. */
+/** The API's answer. The path is the router's own, or that of the aggregator's only part. */
 const quoteSchema = z.looseObject({
   assetIn: z.string(),
   assetOut: z.string(),
@@ -92,7 +92,7 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
   return { path, amount: data.amountOut };
 }
 
-/** What the router itself gives for it, in stroops: of what several nodes tell, the middle one. */
+/** The router's own price of the swap, in stroops: the middle one of what several nodes tell. */
 async function routerQuote(router: string, path: readonly string[], { rpc, stock, relayer }: Swapping) {
   const ask = async (read: ReadOne): Promise<bigint> => {
     const asked = { contract: router, name: QUOTE, args: [amountValue(stock.swapped), wayValue(path)] };

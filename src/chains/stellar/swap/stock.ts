@@ -12,7 +12,7 @@ export interface Stock {
   swapped: bigint;
 }
 
-/** What of a token is to be swapped now; undefined where that is nothing, as where there is no trust line. */
+/** How much of a token is to be swapped now; undefined where that is nothing, as where there is no trust line. */
 export async function stockOf(read: ReadOne, address: string, token: AllowedToken): Promise<Stock | undefined> {
   const held = isContract(token.asset)
     ? await tokenBalance(read, token.asset, address)
@@ -21,7 +21,9 @@ export async function stockOf(read: ReadOne, address: string, token: AllowedToke
   return swapped === 0n ? undefined : { token, swapped };
 }
 
-/** What is given of an amount: at most so much, never what stays, and nothing rather than too little. */
+/**
+ * How much of a holding is swapped: at most `most`, never the retained part, and zero rather than less than `least`.
+ */
 function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swapped']): bigint {
   const free = held > retained ? held - retained : 0n;
   const given = most !== null && most < free ? most : free;

@@ -13,27 +13,27 @@ export interface Swapping {
   stock: Stock;
   relayer: string;
   passphrase: string;
-  /** Unix seconds: after that it is not to be executed. */
+  /** Unix seconds; the swap is not to be executed later. */
   deadline: bigint;
 }
 
-/** One operation that gives so much of an asset for lumens, or fails. */
+/** An operation that gives a fixed amount of an asset for lumens, or fails. */
 export interface Trade {
   operation: xdr.Operation;
-  /** In stroops: what it was priced at, and the least that the ledger lets it bring. */
+  /** In stroops: the price that was found, and the least that the swap may bring. */
   promised: bigint;
   least: bigint;
 }
 
-/** The least that a price is good for, in stroops. */
+/** The least that a swap at this price may bring, in stroops. */
 export function leastOf(promised: bigint, { stock: { token }, policy }: Pick<Swapping, 'stock' | 'policy'>): bigint {
   const least = lessTolerance(promised, token.slippage ?? policy.slippage);
   return least > 0n ? least : 1n;
 }
 
 /**
- * Whether a way may lead over an asset. Who makes an asset makes its price: over one that nobody has allowed, a price
- * service could lead everything to where it is worth nothing.
+ * Whether a path may lead over an asset. The issuer of an asset makes its price. Over an asset that the policies do not
+ * name, a price service could lead everything to where it is worth nothing.
  */
 export function isAllowedHop(name: string, { allowedTokens }: StellarPolicy): boolean {
   return name === 'native' || allowedTokens.some(({ asset }) => asset === name);

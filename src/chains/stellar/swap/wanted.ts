@@ -6,7 +6,7 @@ import type { SwapRequest } from '../schema.ts';
 import { strategyFor } from './exchanges.ts';
 import { stockOf } from './stock.ts';
 
-/** A swap of each token of which there is something to swap. What it gives and brings is found when it is signed. */
+/** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
 export async function swapsOf(rpc: RpcClient, { address, policies }: Account): Promise<ParsedRequest[]> {
   const { swaps, allowedTokens, feePayer } = readPolicy(policies);
   if (swaps === null || feePayer !== 'user') return [];

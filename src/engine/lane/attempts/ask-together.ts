@@ -1,14 +1,17 @@
-/** How several are asked for that one account pays. */
+/** How to ask about several items that one account pays for. */
 export interface Asking<T, A> {
   /** @param committed what is taken from the account already */
   ask(item: T, committed: bigint): Promise<A>;
-  /** What an answer takes from the account in addition; undefined when that is nothing, for it cannot go on. */
+  /**
+   * The further amount that an answer takes from the account; undefined for an item that does not count, as when it
+   * cannot go on.
+   */
   takes(answer: A, item: T): bigint | undefined;
 }
 
 /**
- * Asks for all at once, each as if the others did not exist. Whether the account bears them together shows by asking for
- * the last one again, with what the others take; where it does not, they are asked for one after the other.
+ * Asks about all items at once, each as if it were the only one. Then asks about the last one again, with the cost of
+ * the others added, to see whether the account can pay for all. If it cannot, asks about the items one after the other.
  * @returns one answer for each, in order
  */
 export async function askTogether<T, A>(

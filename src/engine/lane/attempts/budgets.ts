@@ -10,14 +10,14 @@ import type { Priced } from './prepare.ts';
 export interface PricedAttempt extends Pick<ReadyPreparation, 'cost'>, Pick<Transaction, 'request'> {
   transactionId: string;
   chain: Chain;
-  /** It is never refused, and counts all the same. */
+  /** The attempt is never refused, but counts against the budget. */
   mayExceed: boolean;
 }
 
 /**
- * Reserves what priced transactions can cost where a plugin's budget bears them, before any is signed. Those that it
- * does not bear now stay pending and are looked at later.
- * @returns those that may be signed, in the order given
+ * Reserves what priced transactions can cost in their plugins' budgets, before any is signed. Transactions that exceed
+ * a budget now stay pending and are looked at later.
+ * @returns the transactions that may be signed, in the order given
  */
 export async function affordable(step: LaneStep, priced: readonly Priced[]): Promise<readonly Priced[]> {
   const reasons = await shortages(
@@ -29,7 +29,7 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
   if (reasons.size === 0) return priced;
   const tooDear = priced.flatMap(({ transaction }) => {
     const reason = reasons.get(transaction.id);
-    // Amounts come free as others end or age.
+    // A budget gets room again when other transactions end or leave its hour.
     return reason === undefined
       ? []
       : [parked(step, transaction, 'budget', { reason, pauseMs: step.timing.furtherMs })];
@@ -39,8 +39,8 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
 }
 
 /**
- * Reserves what attempts can cost where they count against a plugin's budget.
- * @returns why those must not be signed now that their budget does not bear, by the transaction's id
+ * Reserves what attempts can cost in their plugins' budgets, if they have one.
+ * @returns why an attempt exceeds its budget and must not be signed now, by the transaction's id
  */
 export async function shortages(step: LaneStep, attempts: readonly PricedAttempt[]): Promise<Map<string, string>> {
   const budgeted = await step.read.budgeted(attempts.map(({ transactionId }) => transactionId));

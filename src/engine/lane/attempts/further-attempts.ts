@@ -23,25 +23,28 @@ import { committedCost } from './prepare.ts';
 import { SIGNATURES_PER_TURN, startInBatches } from './start-in-batches.ts';
 import { storeVaried } from './vary.ts';
 
-/** One more attempt that is wanted of a transaction, and what is committed together with it. */
+/** A further attempt to sign for a transaction, and what is committed together with it. */
 export interface Wanted {
   entry: OpenEntry;
   attempt: NewAttempt;
   kind: DecisionKind;
-  /** The intent that is carried out with it. */
+  /** Position of the intent that the attempt carries out. */
   settles?: number;
   set?: Pick<TransactionChange, 'validUntil'>;
 }
 
-/** What came of an attempt that was wanted: it is signed and stored, or why not. */
+/** The result of a wanted attempt: signed and stored, or why not. */
 export type AttemptOutcome =
   | { kind: 'signed' }
   | { kind: 'refused'; reason: string }
   | { kind: 'not now'; reason: string; cause: ParkCause }
-  /** Nothing speaks against it: the next step tries again. */
+  /** The attempt was not made in this step. The next step tries again. */
   | { kind: 'later' };
 
-/** Attempts that are signed at once when nodes ask for more; beyond them each waits, for a node may ask for ever. */
+/**
+ * So many attempts are signed without a pause when nodes ask for a higher fee. Each later one waits, because a node may
+ * ask for ever.
+ */
 const QUICK_ATTEMPTS = 8;
 
 type Prepared = ReadyPreparation & { request: JsonObject };
@@ -59,11 +62,11 @@ interface Signed extends Ready {
 }
 
 /**
- * Prices, signs and stores one more attempt of each of several transactions. A node is asked for all at once, and one
- * commit holds all. Nothing leaves the process here. Each attempt keeps its transaction's sequence, so at most one takes
+ * Prices, signs and stores one further attempt for each given transaction. Asks a node for all prices at once, and
+ * stores all attempts in one commit. Sends nothing. Each attempt keeps its transaction's sequence, so at most one takes
  * effect.
  * @param wanted at most one of each transaction
- * @returns what came of each, in order
+ * @returns the outcome of each, in order
  */
 export async function signAttempts(step: LaneStep, wanted: readonly Wanted[]): Promise<AttemptOutcome[]> {
   if (wanted.length === 0) return [];
@@ -83,9 +86,9 @@ async function price(
   const priced = await askTogether<Wanted, Priced>(wanted, committedCost(step), {
     ask: (one, committed) => ask(step, one, committed),
     takes: (answer, { entry, attempt }) => {
-      // One that does nothing is signed whatever others need.
+      // A noop is signed whatever the others cost.
       if ('error' in answer || answer.preparation.kind !== 'ready' || attempt.purpose === 'noop') return undefined;
-      // Only one attempt takes effect, and what the dearest may take is counted already.
+      // Only one attempt takes effect. The cost of the dearest earlier one is counted already.
       const more = answer.preparation.cost - step.open.dearestCost(step.chain, entry.attempts);
       return more > 0n ? more : 0n;
     },
@@ -121,7 +124,7 @@ async function ask(step: LaneStep, { entry, attempt }: Wanted, committed: bigint
   }
 }
 
-/** @throws for a family in which no attempt takes the place of another; nothing asks for one there */
+/** @throws for a chain family in which no attempt can replace another; callers do not ask for one there */
 function replacementOf({ replacement }: ChainClient): Replacement {
   if (replacement === undefined) throw new Error('no attempt can take the place of another on this network');
   return replacement;
@@ -135,7 +138,7 @@ async function afford(
   const reasons = await shortages(
     step,
     ready.map(({ wanted: { entry, attempt }, sender: { chain }, prepared: { request, cost } }) => {
-      // Without one that does nothing the sequence would hold up everything behind.
+      // Without a noop, the sequence would block all transactions behind it.
       const mayExceed = attempt.purpose === 'noop';
       return { transactionId: entry.transaction.id, chain, request, cost, mayExceed };
     }),
@@ -166,9 +169,9 @@ async function signOne({ wanted, sender, anchor, prepared }: Ready, fields: Json
 }
 
 /**
- * The write-ahead of further attempts: the earlier ones stay stored, for one of them may be the one that counts. When
- * the store refuses the whole batch, the first is tried alone, so that one bad row holds up only itself. When nobody
- * knows whether the batch was stored, nothing is tried before the store is read.
+ * Stores further attempts before they are sent. The earlier ones stay stored, because one of them may take effect. If
+ * the store refuses the whole batch, the first one is tried alone, so that one bad row blocks only itself. If it is
+ * unknown whether the batch was stored, nothing is tried before the store is read again.
  */
 async function store(step: LaneStep, signed: readonly Signed[], outcomes: Map<Wanted, AttemptOutcome>): Promise<void> {
   const [first] = signed;
@@ -187,7 +190,7 @@ async function store(step: LaneStep, signed: readonly Signed[], outcomes: Map<Wa
   }
 }
 
-/** The one that is left, perhaps with other bytes that mean the same. */
+/** Stores a single attempt, if necessary with other bytes that mean the same. */
 async function storeAlone(step: LaneStep, one: Signed, outcomes: Map<Wanted, AttemptOutcome>): Promise<void> {
   try {
     await storeVaried(one.sender.chain, one.prepared.fields, async (fields) =>

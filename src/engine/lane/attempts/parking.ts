@@ -6,14 +6,15 @@ import type { ParkCause } from '../broadcast-history.ts';
 import type { LaneStep } from '../lane-step.ts';
 import type { Change } from '../ledger.ts';
 
-/** What each that is remembered adds to the pause of one that waits, in milliseconds. */
+/** How much longer a pause is for each remembered transaction, in milliseconds. */
 const PAUSE_PER_WAITING_MS = 5;
-/** Well below what is taken for a clock that was set back. */
+/** Well below the pause that counts as a clock that was set back. */
 const LONGEST_PAUSE_MS = BEYOND_ANY_PAUSE_MS - 10_000;
 
 /**
- * Keeps a transaction pending that could be signed in another moment, for as long as its lifetime. It says why, and when
- * it is looked at next; the timeline tells each cause once. The more there are that wait, the rarer each is looked at.
+ * Keeps a transaction pending that cannot be signed now, at most for its lifetime. Its status reason says why, and when
+ * it is looked at next. The timeline shows each cause once. The more transactions wait, the less often each is looked
+ * at.
  */
 export function parked(
   step: LaneStep,
@@ -28,7 +29,7 @@ export function parked(
   return { transaction, set, ...(isNew && { decision: { kind: 'parked', text: reason } as const }) };
 }
 
-/** Keeps a transaction pending until a pause is over that grows with each failure. */
+/** Keeps a transaction pending for a pause that grows with each failure. */
 export function retryLater(step: LaneStep, transaction: Transaction, reason: string, withinMs = Infinity): Change {
   const pause = Math.min(backOff(step.memory.offers.failed(transaction.id), step.timing, step.random), withinMs);
   return { transaction, set: { statusReason: reason, nextActionAt: step.clock.now() + pause } };

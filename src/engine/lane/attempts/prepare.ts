@@ -18,7 +18,7 @@ export interface Priced {
 type Outcome = { sender: Sender; preparation: Preparation } | { error: unknown };
 
 /**
- * Prices pending transactions. Those that are refused, parked or beyond reach at the moment are brought to that state.
+ * Prices pending transactions. Ends those that are refused, and puts off those that cannot be priced or signed now.
  * @returns those that may be signed, in the order given
  */
 export async function price(step: LaneStep, pending: readonly Transaction[]): Promise<Priced[]> {
@@ -78,7 +78,7 @@ function readyOf(preparation: Preparation): ReadyPreparation | undefined {
   return preparation.kind === 'ready' ? preparation : undefined;
 }
 
-/** What the lane's transactions can take from the account that are in no block, in the smallest unit. */
+/** The most that the lane's transactions in no block can take from the account, in the smallest unit. */
 export function committedCost(step: LaneStep): bigint {
   return unmined(step).reduce((sum, { attempts }) => sum + step.open.dearestCost(step.chain, attempts), 0n);
 }

@@ -7,9 +7,10 @@ import type { Change } from '../ledger.ts';
 import { parked } from './parking.ts';
 
 /**
- * Makes the transaction that has to be final before another one can be prepared, as a row of its own; while there is one
- * that is not final, the other waits for it. One that failed is not tried again: the other fails as well.
- * @returns what becomes of the one that waits
+ * Creates the prerequisite of a transaction: another transaction that must be final before this one can be prepared.
+ * While the prerequisite is not final, the transaction waits. If the prerequisite fails, it is not tried again, and the
+ * transaction fails too.
+ * @returns the change of the waiting transaction
  */
 export async function awaitPrerequisite(
   step: LaneStep,

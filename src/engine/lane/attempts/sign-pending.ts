@@ -17,7 +17,7 @@ import { type Priced, price } from './prepare.ts';
 import { SIGNATURES_PER_TURN, startInBatches } from './start-in-batches.ts';
 import { storeVaried } from './vary.ts';
 
-/** One transaction with the bytes that were signed for it, and what they consume. */
+/** A transaction with its signed bytes and the anchor that they consume. */
 interface Signed {
   priced: Priced;
   anchor: Anchor;
@@ -26,8 +26,8 @@ interface Signed {
 
 /**
  * Takes up pending transactions in the order given: prices them, reserves the next sequences, signs, and commits the
- * signed bytes together with the sequences. Nothing leaves the process here. A transaction that cannot go on now has
- * no sequence yet, so those behind it pass.
+ * signed bytes together with the sequences. Sends nothing. A transaction that cannot go on now has no sequence yet, so
+ * it does not block those behind it.
  */
 export async function takeUp(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
   if (pending.length === 0 || step.life.isEnding()) return;
@@ -63,17 +63,17 @@ async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Pro
   return pending.filter((transaction) => !expired.has(transaction));
 }
 
-/** The chain may have been started anew. */
+/** Asks for a check of the relayers: their chain may have been restarted. */
 function recheck(step: LaneStep, priced: readonly Priced[]): void {
   for (const relayerId of new Set(priced.map(({ transaction }) => transaction.relayerId))) step.recheck(relayerId);
 }
 
-/** Whether the lane gives it a sequence of its account. */
+/** Whether the transaction uses a sequence of the lane's account. */
 function isNumbered({ preparation }: Priced): boolean {
   return preparation.anchor === undefined;
 }
 
-/** The sequences for as many transactions, or undefined when there are none now and all were put off. */
+/** Returns one sequence for each transaction; undefined when there are none now and all transactions were put off. */
 async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigint[] | undefined> {
   if (priced.length === 0) return [];
   let reason: string;
@@ -97,8 +97,8 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
 }
 
 /**
- * Nodes may have taken long to answer, and policies may have changed meanwhile. What was priced under other ones stays
- * pending and due, so that the next step prices it anew.
+ * Leaves out transactions whose relayer's policies changed while nodes were asked for prices. They stay pending and
+ * due, so that the next step prices them again.
  */
 async function stillAllowed(step: LaneStep, priced: readonly Priced[]): Promise<Priced[]> {
   const senders = [...new Set(priced.map(({ sender }) => sender))];
@@ -107,8 +107,8 @@ async function stillAllowed(step: LaneStep, priced: readonly Priced[]): Promise<
 }
 
 /**
- * Signs all at once. One that cannot be signed is put off; those behind it move down and are signed anew, so that the
- * sequences stay without a gap. What was signed under another sequence is dropped before anybody saw it.
+ * Signs all transactions at once. One that cannot be signed is put off. Those behind it move down and are signed again,
+ * so that the sequences have no gap. Bytes that were signed under another sequence are dropped; nobody has seen them.
  */
 async function sign(step: LaneStep, priced: readonly Priced[], sequences: readonly bigint[]): Promise<Signed[]> {
   let signed: Signed[] = [];
@@ -135,7 +135,7 @@ async function sign(step: LaneStep, priced: readonly Priced[], sequences: readon
   return signed;
 }
 
-/** The given sequences in order; what consumes something else keeps that. */
+/** Assigns the given sequences in order. A transaction that has its own anchor keeps it. */
 function anchorsFor(priced: readonly Priced[], sequences: readonly bigint[]): (Anchor | undefined)[] {
   const left = sequences.values();
   return priced.map(({ preparation }): Anchor | undefined => {
@@ -163,9 +163,9 @@ async function signOne(priced: Priced, anchor: Anchor | undefined, kept: Signed 
 }
 
 /**
- * The write-ahead: after this the bytes may leave, and after a crash the same ones go out again. When the store refuses
- * the whole batch, the first is tried alone, so that one bad row holds up only itself; the others stay pending. When
- * the lease is lost nothing is tried: what was signed is dropped before anybody saw it.
+ * Stores the signed bytes before they are sent, so that after a crash the same bytes go out again. If the store refuses
+ * the whole batch, the first transaction is tried alone, so that one bad row blocks only itself; the others stay
+ * pending. If the lease is lost, nothing is tried: the signed bytes are dropped, and nobody has seen them.
  */
 async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> {
   const [first] = signed;
@@ -188,7 +188,7 @@ async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> 
   }
 }
 
-/** Whether the one that is left could be stored with other bytes that mean the same. */
+/** Stores a single transaction with other bytes that mean the same. Returns whether that worked. */
 async function commitVaried(step: LaneStep, { priced, anchor }: Signed): Promise<boolean> {
   const { transaction, sender, preparation } = priced;
   const signAndStore = async (fields: JsonObject) => {

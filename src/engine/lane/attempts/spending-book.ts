@@ -11,7 +11,7 @@ export interface FeeRefusal {
   reason: string;
 }
 
-/** What transactions count against the budgets of plugins, in the ledger's commits. */
+/** Keeps plugins' budgets up to date within the ledger's commits. */
 export class SpendingBook {
   readonly #chains: ReadonlyMap<NetworkType, Chain>;
 
@@ -19,13 +19,13 @@ export class SpendingBook {
     this.#chains = chains;
   }
 
-  /** Notes what those took that are final now. */
+  /** Records what transactions that are final now really took. */
   async moved(writer: Writer, transactions: readonly Transaction[]): Promise<void> {
     const ended = transactions.filter(({ status }) => isFinal(status)).flatMap((one) => this.#spentBy(one) ?? []);
     if (ended.length > 0) await writer.settleSpending(ended);
   }
 
-  /** Raises what is reserved, in the order given; names those whose plugin's budget lacks it. */
+  /** Raises reservations, in the order given. Returns a refusal for each that its plugin's budget cannot bear. */
   async raise(writer: Writer, asks: readonly SpendingRaise[]): Promise<FeeRefusal[]> {
     const refusals: FeeRefusal[] = [];
     for (const ask of asks) {

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** To write down what is signed takes some 60 µs of the processor each; the signature itself is made elsewhere. */
+/** Encoding a transaction takes some 60 µs of processor time; its signature is made elsewhere. */
 export const SIGNATURES_PER_TURN = 16;
 
 /**
- * Starts something for each item, a batch in each turn of the loop: work that waits for nothing, such as writing down
- * what is signed, would else hold up everything until all of it is done. Items that wait overlap as if all were started
+ * Starts work for each item, one batch in each turn of the event loop. Otherwise work that does not wait, such as
+ * encoding transactions, would block the loop until all of it is done. Items that wait overlap as if all were started
  * at once.
  */
 export async function startInBatches<T, R>(

@@ -2,11 +2,11 @@ import type { Chain } from '../../../chains/chain.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
 
-/** So many equal payments may be under way at once. */
+/** The most equal payments that may be under way at once. */
 const MOST_VARIATIONS = 32;
 
 /**
- * Signs and stores an attempt. Where the store holds those very bytes, as of an equal payment, it is tried with others
+ * Signs and stores an attempt. If the store has the same bytes already, from an equal payment, it tries other bytes
  * that mean the same: two payments must not become one.
  */
 export async function storeVaried<T>(

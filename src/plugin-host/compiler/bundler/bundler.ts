@@ -4,27 +4,27 @@ import type { BundlerHold } from './launch.ts';
 import { type BuildResult, BundlerLost, BundlerWorker } from './worker.ts';
 import type { BuildJob } from './worker-messages.ts';
 
-/** What bounds the bundler. */
+/** The time limits of the bundler. */
 export interface BundlerLimits {
-  /** A build that takes longer by itself ends, with its worker. */
+  /** A build in a worker of its own that takes longer ends, with its worker. */
   timeoutMs: number;
-  /** After so long without a build the worker ends. */
+  /** The worker ends after this long without a build. */
   idleMs: number;
 }
 
-/** A build that its worker did not finish, and that waits to be done by itself. */
+/** A build that the shared worker did not finish. It waits for a worker of its own. */
 interface Waiting {
   tookMs: number;
   begin: () => void;
 }
 
-/** How much of its time a build has among others. */
+/** The part of the time limit that a build has in the shared worker. */
 const SHARE_AMONG_OTHERS = 1 / 2;
 
 /**
- * Builds many at once in one worker process, which starts with the first. A build that the worker does not finish, for
- * whatever reason, is done once more in a worker of its own; of these only one runs at a time. So a build that breaks,
- * fills or holds up its worker costs others a moment, and what is begun later finds a new worker.
+ * Does many builds at once in one shared worker process, which starts with the first. A build that the shared worker
+ * does not finish, for whatever reason, is done once more in a worker of its own. Only one such build runs at a time.
+ * So a build that breaks, fills or blocks the shared worker costs others a moment. Later builds get a new worker.
  */
 export class Bundler {
   readonly #limits: BundlerLimits;
@@ -36,17 +36,18 @@ export class Bundler {
   #proven: BundlerHold | undefined;
   #closing = new AbortController();
 
-  /** @param holds how the system holds a worker, the best one first; one that does not start is not tried again */
+  /** @param holds the ways to confine a worker, the best first; one that does not start is not tried again */
   constructor(limits: BundlerLimits, holds: readonly [BundlerHold, ...BundlerHold[]]) {
     this.#limits = limits;
     this.#holds = [...holds];
   }
 
   /**
-   * @param read receives the files that it is made of, with their states, also when it comes to no end
-   * @param outdated says that its files have changed: then it is not done by itself any more
-   * @throws BundlerLost when this build ends its worker, takes too much or too long, the bundler is closed, or it is
-   * outdated and was not done among the others
+   * Does a build.
+   * @param read receives the files that the build is made of, with their states, also when it does not finish
+   * @param outdated aborted when the build's files have changed: then it is not done in a worker of its own any more
+   * @throws BundlerLost when this build ends its worker, takes too much memory or too long, when the bundler is closed,
+   *   or when the build is outdated and the shared worker did not finish it
    */
   async build(job: BuildJob, read: FilesRead = new Map(), outdated?: AbortSignal): Promise<BuildResult> {
     const closed = this.#closing.signal;
@@ -60,12 +61,12 @@ export class Bundler {
     return await this.#byItself(job, read, performance.now() - began, over);
   }
 
-  /** How far the worker is confined; undefined until one has worked. */
+  /** How far the worker is confined; undefined until a worker has started. */
   get confinement(): BundlerConfinement | undefined {
     return this.#proven?.confinement;
   }
 
-  /** Ends the workers, and with them the builds under way; a later build would start another one. */
+  /** Ends the workers and the builds under way. A later build starts a new worker. */
   async close(): Promise<void> {
     this.#closing.abort(new BundlerLost('closed'));
     this.#closing = new AbortController();
@@ -84,7 +85,7 @@ export class Bundler {
       try {
         return await this.#perform(worker, job, read, this.#limits.timeoutMs * SHARE_AMONG_OTHERS);
       } catch (error) {
-        // What restricts the worker may be what does not work here.
+        // The worker's confinement may not work on this system.
         if (!(error instanceof BundlerLost) || error.reason !== 'unstarted' || !this.#drop(worker.hold)) throw error;
       }
     }
@@ -124,13 +125,13 @@ export class Bundler {
     return worker;
   }
 
-  /** Gives up a hold; returns false when it is the last one. */
+  /** Gives up a way to confine workers. Returns false when it is the last one. */
   #drop(hold: BundlerHold): boolean {
     if (this.#holds.length > 1 && this.#holds[0] === hold) this.#holds.shift();
     return this.#holds[0] !== hold;
   }
 
-  /** Resolves when this build may be done by itself. */
+  /** Resolves when this build may start in a worker of its own. */
   #turn(tookMs: number, over: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (over.aborted) return reject(lossOf(over));
@@ -149,7 +150,7 @@ export class Bundler {
     });
   }
 
-  /** Those that took the shortest first: they are likely to be quick. */
+  /** Begins the waiting build that took the shortest time so far: it is likely to be quick. */
   #next(): void {
     const next = this.#waiting.sort((a, b) => a.tookMs - b.tookMs).shift();
     this.#isOneByItself = next !== undefined;

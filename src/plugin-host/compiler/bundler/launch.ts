@@ -13,17 +13,17 @@ import type { ReadableFile } from '../readable-files.ts';
 const MIB = 1_048_576;
 const FILTER_FD = 4;
 
-/** What Node counts as its data without using it: the range of addresses for compiled code. */
+/** What counts as Node's data although Node does not use it: the range of addresses for compiled code. */
 const RESERVED_BYTES = 512 * MIB;
 
-/** How the bundler's process is held on this system. */
+/** A way to confine the bundler's process on this system. */
 export interface BundlerHold {
   confinement: BundlerConfinement;
-  /** The programs that restrict themselves and become the next. */
+  /** Programs before the worker's own. Each restricts itself and becomes the next. */
   prefix: readonly string[];
-  /** The last of them, which keeps files from it; none where the system has none. */
+  /** The last of these programs, which hides files from the worker. Empty when the system has none. */
   enclose: (files: readonly ReadableFile[]) => string[];
-  /** The system-call filter that this one takes. */
+  /** The system-call filter for that program. */
   filter: Buffer | undefined;
   /** Plugins folders, absolute and without symbolic links. */
   roots: readonly string[];
@@ -32,10 +32,10 @@ export interface BundlerHold {
 }
 
 /**
- * The system holds the process as far as it can: it ends with the server, gets no memory far beyond its limit while
- * nobody looks, and opens only the files that builds are made of. The best hold comes first; if it does not start, the
- * next follows.
- * @param roots where plugins lie, absolute and without symbolic links
+ * The ways to confine the bundler's process, as far as the system can. The process ends with the server, gets no memory
+ * far beyond its limit between two checks, and opens only the files that builds are made of. The best way comes first;
+ * if it does not start, the next follows.
+ * @param roots plugins folders, absolute and without symbolic links
  */
 export function bundlerHolds(
   memoryBytes: number,
@@ -48,7 +48,7 @@ export function bundlerHolds(
   const prefix = [
     ...(setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs']),
     ...(prlimit === undefined ? [] : [prlimit, '--core=0', `--data=${memoryBytes + RESERVED_BYTES}`]),
-    // When the machine runs out of memory, this goes before the service; what it starts inherits it.
+    // When the machine runs out of memory, the system ends this process before the service. Its children inherit this.
     ...(choom === undefined ? [] : [choom, '-n', '1000', '--']),
   ];
   const confinement = {
@@ -77,7 +77,7 @@ function bubblewrap(tool: string, hasFilter: boolean): BundlerHold['enclose'] {
   const seccomp = hasFilter ? ['--seccomp', `${FILTER_FD}`] : [];
   return (files) => {
     const readable = [...runtimeFiles(), ...files.map(({ target }) => target)];
-    // One that lies in a folder that is readable is there already.
+    // A link in a readable folder is there already.
     const links = files.filter(({ path, target }) => path !== target && !readable.some((one) => isInside(one, path)));
     return [tool, ...emptyRoot(readable, ['net', 'ipc', 'uts'], links), ...seccomp, '--'];
   };
@@ -86,7 +86,8 @@ function bubblewrap(tool: string, hasFilter: boolean): BundlerHold['enclose'] {
 function landlock(tool: string): BundlerHold['enclose'] {
   return (files) => {
     const folders = files.filter(({ isFolder }) => isFolder);
-    // The bundler finds packages, and that their folder is a link, by the names in the folder above.
+    // By the names in the folder above `node_modules`, the bundler finds packages, and sees that their folder is a
+    // link.
     const above = folders.filter(({ path }) => basename(path) === 'node_modules').map(({ path }) => dirname(path));
     const readable = [...runtimeFiles(), ...files.map(({ target }) => target)];
     return [tool, ...fileRules(readable, [...new Set([...folders.map(({ target }) => target), ...above])])];
@@ -94,9 +95,10 @@ function landlock(tool: string): BundlerHold['enclose'] {
 }
 
 /**
- * Starts it with an environment of nothing, at the head of a group of its own, with one channel as descriptor 3.
- * @param files what it may read
- * @throws where the service is out of descriptors
+ * Starts the worker with an empty environment, as the leader of its own process group, with one channel as descriptor
+ * 3.
+ * @param files the files that it may read
+ * @throws Error when the service is out of descriptors
  */
 export function launchWorker(hold: BundlerHold, files: readonly ReadableFile[]): ChildProcess {
   const { prefix, enclose, filter, memoryBytes } = hold;
@@ -118,11 +120,11 @@ export function launchWorker(hold: BundlerHold, files: readonly ReadableFile[]):
     const worker = spawn(command, args, {
       cwd: '/',
       env: {},
-      // What a breaking process prints is long, and names the machine's folders.
+      // A crashing process prints a long text that names the machine's folders.
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', ...(filterFd === undefined ? [] : [filterFd])],
       detached: true,
     });
-    // Without a descriptor to be had there is no process, and the error comes when nobody listens to it any more.
+    // Without a free descriptor there is no process. Its error event comes later, when nothing else listens to it.
     worker.on('error', () => undefined);
     if (!worker.stdio) throw new Error('there is no file descriptor left for it');
     return worker;
@@ -131,23 +133,23 @@ export function launchWorker(hold: BundlerHold, files: readonly ReadableFile[]):
   }
 }
 
-/** Generations that are looked at: what confines the bundler's process, that, and esbuild's. */
+/** The generations of processes that are counted: the confining program, the bundler's process, and esbuild's. */
 const GENERATIONS = 3;
 
-/** The memory of a process and of those that it started, swapped or not, in bytes; 0 where the system does not tell. */
+/** The memory of a process and of those that it started, swapped or not, in bytes; 0 when the system does not tell. */
 export function familyMemory(pid: number, generations = GENERATIONS): number {
   const own = memoryOf(pid);
   if (own === 0 || generations === 1) return own;
   return childrenOf(pid).reduce((sum, child) => sum + familyMemory(child, generations - 1), own);
 }
 
-/** From Linux's `/proc/<pid>/status`, whose figures are in kB whatever the size of a page. */
+/** The memory of one process, from Linux's `/proc/<pid>/status`. Its figures are in kB for any page size. */
 function memoryOf(pid: number): number {
   const figures = readOrNothing(`/proc/${pid}/status`).matchAll(/^Vm(?:RSS|Swap):\s+(\d+) kB$/gm);
   return [...figures].reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0);
 }
 
-/** Those that its first thread started, which in Node starts all of them. */
+/** The processes that its first thread started. In Node this thread starts all of them. */
 function childrenOf(pid: number): number[] {
   return readOrNothing(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
@@ -156,7 +158,7 @@ function readOrNothing(file: string): string {
   try {
     return readFileSync(file, 'latin1');
   } catch {
-    // The process is gone, or the system does not have it.
+    // The process is gone, or the system does not have this file.
     return '';
   }
 }

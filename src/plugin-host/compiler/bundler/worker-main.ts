@@ -1,4 +1,6 @@
-/** The program of the bundler's worker: it and esbuild's process, which it starts, are one group that ends together. */
+/**
+ * The program of the bundler's worker. It starts esbuild's process. Both form one process group, which ends together.
+ */
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { FRAME_HEADER_BYTES, FrameDecoder, writeFrameHeader } from '../../../../sandbox/frames.ts';
@@ -8,11 +10,11 @@ import { type BuildJob, mostRequestBytes, parseBuildJob, REPORT, WORKER_PROTOCOL
 type Perform = (job: BuildJob, onRead: (file: string, state: string) => void) => Promise<BuildEnd>;
 
 const CHANNEL_FD = 3;
-/** What `kill` takes for the group of the process that calls it. */
+/** The pid by which `kill` means the caller's own process group. */
 const OWN_GROUP = 0;
 
 /**
- * Does the builds that the other end of a channel asks for, many at once.
+ * Does the builds that the server asks for over a channel, many at once.
  * @param end called when the channel ends, or nothing can be built any more
  */
 export function serveBuilds(channel: Duplex, perform: Perform, end: () => void): void {

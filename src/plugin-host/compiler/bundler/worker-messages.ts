@@ -1,10 +1,10 @@
 /**
- * What the server and the bundler's worker say to each other, in the frames of `sandbox/frames.ts`. A frame's number is
- * that of the build. Parsed by hand: the worker starts within an author's patience, and a schema library would be half
- * of that.
+ * The messages between the server and the bundler's worker, in the frames of `sandbox/frames.ts`. A frame's number is
+ * the number of the build. They are parsed by hand: the author waits for the worker's start, and a schema library would
+ * take half of that time.
  */
 
-/** Said with READY; changes with this file. A worker of another version is refused. */
+/** Sent with READY. It changes with this file. A worker of another version is refused. */
 export const WORKER_PROTOCOL = 2;
 
 /** The one kind of frame that the server sends: a {@link BuildJob} as JSON. */
@@ -14,12 +14,12 @@ export const BUILD = 1;
 export const REPORT = {
   /** Comes first; its number is {@link WORKER_PROTOCOL}. */
   READY: 1,
-  /** One file and its state, ahead of the build's end: it may not come to one. */
+  /** One file and its state. Sent before the build's end, because the build may never end. */
   READ: 2,
   /** The source map, ahead of the code. */
   MAP: 3,
   CODE: 4,
-  /** How many bytes the code has, which is not sent. */
+  /** The size of the code in bytes. The code itself is not sent. */
   OVERSIZED: 5,
   /** {@link BuildProblems}. */
   FAILED: 6,
@@ -28,7 +28,7 @@ export const REPORT = {
 /** Largest bundle of a plugin, in bytes. */
 export const BUNDLE_BYTES = 10 * 1_048_576;
 
-/** Largest source map that is kept, in bytes: reading one takes a moment in which nothing else is done. */
+/** Largest source map that is kept, in bytes. Reading a map blocks the event loop for a moment. */
 export const MAP_BYTES = 4 * 1_048_576;
 
 /** Most files that a bundle is made of. */
@@ -37,13 +37,13 @@ export const MOST_FILES = 10_000;
 /** Longest path of a file, in characters: no system opens longer ones. */
 export const PATH_CHARS = 4096;
 
-/** Errors of one build that an answer shows. */
+/** The most errors of one build that an answer shows. */
 export const MOST_PROBLEMS = 5;
 
-/** Most characters of an error: it may name what the author spells out at any length. */
+/** Most characters of an error. It may repeat a text of the author, of any length. */
 export const PROBLEM_CHARS = 500;
 
-/** Largest frame of any other kind, in bytes: five errors or a path, of which every character may be escaped. */
+/** Largest frame of any other kind, in bytes. It has room for five errors or a path with every character escaped. */
 const SMALL_BYTES = 256 * 1024;
 
 /** Most bytes that a frame of the worker may carry; undefined when there is no such kind. */
@@ -71,7 +71,7 @@ export interface BuildProblems {
   total: number;
 }
 
-/** What the worker can be told to build, in data: its own code knows how. All paths are absolute. */
+/** A job for the worker. It is only data: the worker's own code knows how to build it. All paths are absolute. */
 export type BuildJob = PluginJob | RuntimeJob | ChildJob;
 
 /** A plugin, behind the import wall. */
@@ -86,7 +86,7 @@ export interface PluginJob {
 /** A file of the guest runtime, as an expression that evaluates to one of its exports. */
 export interface RuntimeJob {
   kind: 'runtime';
-  /** What paths in the output are relative to. */
+  /** The folder to which paths in the output are relative. */
   base: string;
   file: string;
   exported: 'boot' | 'part';
@@ -95,13 +95,13 @@ export interface RuntimeJob {
 /** The program of a sandbox process. */
 export interface ChildJob {
   kind: 'child';
-  /** What paths in the output are relative to. */
+  /** The folder to which paths in the output are relative. */
   base: string;
   file: string;
 }
 
 /**
- * Parses what the server asks for.
+ * Parses a job of the server.
  * @throws Error when it is anything else
  */
 export function parseBuildJob(text: string): BuildJob {

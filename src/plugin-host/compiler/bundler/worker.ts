@@ -20,12 +20,12 @@ import {
 } from './worker-messages.ts';
 
 /**
- * Why a build came to no end: its worker ended, took too much memory, never began to speak or was closed; the build
- * took too long, or what it was made of had changed.
+ * Why a build did not finish. Its worker ended, took too much memory, did not start or was closed. Or the build took
+ * too long, or its files had changed.
  */
 export type LossReason = 'ended' | 'memory' | 'unstarted' | 'closed' | 'late' | 'outdated';
 
-/** A build that came to no end. */
+/** Thrown when a build did not finish. */
 export class BundlerLost extends Error {
   readonly reason: LossReason;
 
@@ -35,7 +35,7 @@ export class BundlerLost extends Error {
   }
 }
 
-/** What the worker made of a job. */
+/** The worker's result of a job. */
 export type BuildResult =
   | { kind: 'built'; code: string; map: string | null }
   | { kind: 'oversized'; bytes: number }
@@ -60,7 +60,7 @@ const problem = z.strictObject({ text: z.string().max(PROBLEM_CHARS), place: pla
 const readSchema = z.tuple([path, z.string().max(200)]);
 const problemsSchema = z.strictObject({ problems: z.array(problem).max(MOST_PROBLEMS), total: count });
 
-/** One process of the bundler, with that of esbuild, from its start to its end. */
+/** One process of the bundler and its esbuild process, from start to end. */
 export class BundlerWorker {
   /** Resolves when the process is gone and each of its builds is settled. */
   readonly gone: Promise<void>;
@@ -69,7 +69,7 @@ export class BundlerWorker {
   readonly #process: ChildProcess;
   readonly #files: readonly ReadableFile[];
   readonly #channel: Socket;
-  /** What it reads is hostile, so what it says is bounded in every direction. */
+  /** The worker reads hostile code, so everything that it sends is limited. */
   readonly #decoder = new FrameDecoder(mostReportBytes, (kind, build, text) => this.#heard(kind, build, text));
   readonly #pending = new Map<number, Pending>();
   readonly #finished = Promise.withResolvers<void>();
@@ -82,7 +82,7 @@ export class BundlerWorker {
   #idle: NodeJS.Timeout | undefined;
   #draining: NodeJS.Timeout | undefined;
 
-  /** @param idleMs after so long without a build it ends */
+  /** @param idleMs the worker ends after this long without a build */
   constructor(hold: BundlerHold, idleMs: number) {
     this.gone = this.#finished.promise;
     this.hold = hold;
@@ -93,29 +93,33 @@ export class BundlerWorker {
     if (!(channel instanceof Socket)) throw new Error('the bundler was started without its channel');
     this.#channel = channel;
     channel.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // A process that dies breaks the pipe; its exit says more.
+    // A dying process breaks the pipe. Its exit event says more.
     channel.on('error', () => undefined);
     channel.on('close', () => this.#channelClosed());
     this.#process.on('error', () => this.#exited());
     this.#process.on('exit', () => this.#exited());
-    // Builds under way keep the server; a process that waits for the next one does not.
+    // A build under way keeps the server's process alive. A worker that waits for the next build does not.
     this.#process.unref();
     channel.unref();
   }
 
-  /** Whether the hold has proved to work. */
+  /** Whether the worker has started, so that its confinement works here. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Whether builds may be given to it: it has not ended, none hangs in it, and it sees the folders that there are now. */
+  /**
+   * Whether the worker takes builds: it has not ended, no build hangs in it, and the folders that it may read are still
+   * those on disk.
+   */
   get takesBuilds(): boolean {
     if (this.#reason !== undefined || this.#isRetired) return false;
     return isDeepStrictEqual(readableFiles(this.hold.roots), this.#files);
   }
 
   /**
-   * @param read receives the files that it is made of, also when it comes to no end
+   * Does a build.
+   * @param read receives the files that the build is made of, also when it does not finish
    * @throws BundlerLost
    */
   perform(job: BuildJob, read: FilesRead, timeoutMs: number): Promise<BuildResult> {
@@ -123,7 +127,7 @@ export class BundlerWorker {
     read.clear();
     clearTimeout(this.#idle);
     return new Promise((resolve, reject) => {
-      // esbuild cannot be told to leave a build: the worker ends when the others that it is at are done.
+      // esbuild cannot stop a build. So the worker ends when its other builds are done.
       const late = () => {
         this.#isRetired = true;
         settle(new BundlerLost('late'));
@@ -142,18 +146,18 @@ export class BundlerWorker {
     });
   }
 
-  /** Takes no more builds, and ends after those that it is at. Safe to call twice, and late. */
+  /** Takes no more builds, and ends after those under way. Safe to call twice, and after the end. */
   retire(): void {
     this.#isRetired = true;
     if (this.#pending.size === 0) this.#rest();
   }
 
-  /** Ends it at once. Safe to call twice, and late. */
+  /** Ends the worker at once. Safe to call twice, and after the end. */
   end(reason: LossReason): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#kill();
-    // Whatever it said before is still heard.
+    // Messages that it sent before are still read.
     this.#draining = setTimeout(() => this.#finish(), DRAIN_MS);
   }
 
@@ -181,7 +185,7 @@ export class BundlerWorker {
     if (kind === REPORT.READY) {
       if (build !== WORKER_PROTOCOL) throw new Error(`the bundler speaks protocol ${build}`);
       this.#isReady = true;
-      // That a busy machine takes long to start a process is not the build's doing.
+      // Restarts the deadlines: on a busy machine a process starts slowly, which is not the build's fault.
       for (const { deadline } of this.#pending.values()) deadline.refresh();
       return;
     }
@@ -210,7 +214,7 @@ export class BundlerWorker {
     if (this.#hasExited) return;
     this.end(this.#isReady ? 'ended' : 'unstarted');
     this.#hasExited = true;
-    // What it started might live on.
+    // Processes that it started might still run.
     this.#kill();
     if (this.#channel.destroyed) this.#finish();
   }
@@ -220,7 +224,7 @@ export class BundlerWorker {
     if (this.#hasExited) this.#finish();
   }
 
-  /** The whole group: the process is at its head. */
+  /** Kills the whole process group, which the worker leads. */
   #kill(): void {
     const { pid } = this.#process;
     if (pid === undefined) return;

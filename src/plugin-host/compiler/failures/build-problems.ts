@@ -11,18 +11,18 @@ import { isReadByBundler } from '../package-files.ts';
 
 const INVALID = 'This file is not valid, so that nothing can be imported past it';
 
-/** The bundler speaks of its output format, which is no choice of the author's. */
+/** The bundler's message about top-level await. It is about the output format, which the author cannot choose. */
 const TOP_LEVEL_AWAIT = /^Top-level await is currently not supported/;
 const AWAIT_INSIDE =
   'Top-level await is not available: a plugin is ready as soon as its file has run. Await within the handler, which may keep what it got in a variable of the module';
 
-/** A path down to where packages lie, which is nobody's business. */
+/** The path of the folder in which packages lie. It is not shown. */
 const ABOVE_PACKAGES = /(?<![\w./-])\/(?:[^\s"'`:/]+\/)*(?=node_modules\/)/g;
 
 /**
- * The first errors of a build, each with the most that is shown of it.
- * @param given whether the bundler was given the text of a file, named as its errors name it; of another file that it
- * read by itself, which may be any at all behind a link, no word is repeated
+ * The first errors of a build, each cut to the length that is shown.
+ * @param given whether the bundler got the text of a file from the import wall; the file is named as in the errors. No
+ *   text of another file is repeated: the bundler read it by itself, and behind a link it may be any file
  */
 export function buildProblems(errors: readonly Message[], given: (file: string) => boolean): BuildProblems {
   const problems = errors.slice(0, MOST_PROBLEMS).map((error) => problemOf(error, given));
@@ -41,7 +41,7 @@ function problemOf({ location, text: said }: Message, given: (file: string) => b
   return { text, place: { file: location.file.slice(0, PATH_CHARS), line: location.line, column: columnOf(location) } };
 }
 
-/** Says what concerns an author in words for one, and names no folder of the machine. */
+/** Rewords a message for the author, and removes folders of the machine. */
 function reworded(said: string): string {
   return TOP_LEVEL_AWAIT.test(said) ? AWAIT_INSIDE : said.slice(0, 4 * PROBLEM_CHARS).replace(ABOVE_PACKAGES, '');
 }
@@ -50,7 +50,7 @@ function isShown({ file }: Location, given: (file: string) => boolean): boolean 
   return !isReadByBundler(file) && (given(file) || given(file.replace(/[?#].*$/s, '')));
 }
 
-/** The bundler counts bytes. */
+/** The column in characters, from 1. The bundler counts bytes. */
 function columnOf({ lineText, column }: Location): number {
   return Buffer.from(lineText).subarray(0, column).toString().length + 1;
 }

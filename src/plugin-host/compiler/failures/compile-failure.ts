@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { ended, type HostFailure } from '../../outcome.ts';
 import type { BuildProblems } from '../bundler/worker-messages.ts';
 
-/** A build that ended with errors as the answer to a call: file, line, column and text of each. */
+/** The answer to a call of a plugin whose build ended with errors: file, line, column and text of each error. */
 export function compileFailure(pluginId: string, { problems, total }: BuildProblems): HostFailure {
   const [first] = problems;
   const { file, line, column } = first?.place ?? { file: undefined, line: null, column: null };
@@ -12,7 +12,7 @@ export function compileFailure(pluginId: string, { problems, total }: BuildProbl
   };
 }
 
-/** The problems as people read them, one in a line. */
+/** The problems as text, one in a line. */
 export function problemLines({ problems, total }: BuildProblems): string {
   const lines = problems.map(({ place, text }) =>
     place === null ? text : `${shown(place.file)}:${place.line}:${place.column}: ${text}`,
@@ -21,7 +21,7 @@ export function problemLines({ problems, total }: BuildProblems): string {
   return lines.join('\n');
 }
 
-/** A file as people know it: of a package beside the plugins folder, without the way to there. */
+/** A file's path as messages show it. For a package beside the plugins folder, the path to that folder is left out. */
 function shown(file: string): string {
   return posix.join('plugins', file);
 }

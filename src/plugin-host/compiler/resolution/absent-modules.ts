@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 
-/** Where the modules of Node lie that do nothing here. */
+/** The namespace of Node modules that do nothing here. */
 export const ABSENT = 'absent';
 
-/** What a plugin does instead, by the first part of a module's name. */
+/** The advice to a plugin's author, by the first part of a module's name. */
 const INSTEAD: Readonly<Record<string, string>> = {
   fs: 'There are no files: import a .json or .txt file of the plugins folder, or keep values with context.kv',
   http: 'There are no sockets: use fetch, with the host in permissions.hosts',
@@ -23,23 +23,26 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 const ELSE = 'A plugin runs without Node.js';
 
-/** Longest text of a module's own data that goes into a bundle, in characters: its constants do, its certificates do not. */
+/**
+ * The longest data of a module that goes into a bundle, in characters. A module's constants fit, its certificates do
+ * not.
+ */
 const DATA_CHARS = 8192;
-/** Objects within objects: `fs.promises.constants`. */
+/** How deep objects within objects are copied, for instance `fs.promises.constants`. */
 const DEEPEST = 3;
-/** What Node says are no names to be used yet, or no longer: it would warn of them. */
+/** Modules that are not to be used yet, or no longer. Node would warn when they are loaded. */
 const UNSETTLED = /^_|^(?:ffi|sea|sqlite|test|wasi)\b/;
 
 const load = createRequire(import.meta.url);
 
-/** What an author is told who uses a module of Node that is not there. */
+/** The advice to an author who uses a Node module that is absent. */
 export function insteadOf(name: string): string {
   return INSTEAD[name.split('/')[0] ?? ''] ?? ELSE;
 }
 
 /**
- * A module that looks like one of Node's, with its constants, of which every function throws: packages import more than
- * they call.
+ * The text of a module that looks like a Node module and has its constants, but whose functions all throw. Packages
+ * import more than they call.
  * @param name without `node:`
  */
 export function absentText(name: string): string {
@@ -61,7 +64,7 @@ module.exports = fill(${typeof exportsOf(name) === 'function' ? 'refuse(name)' :
 `;
 }
 
-/** The real module, which says what there is to be imported; of one that cannot be had, nothing. */
+/** The exports of the real module, which show what can be imported. Empty when the module cannot be loaded. */
 function exportsOf(name: string): unknown {
   if (UNSETTLED.test(name)) return {};
   try {
@@ -76,7 +79,7 @@ type Member = [key: string, kind: 'f' | 'o', inner: Member[]] | [key: string, ki
 function shapeOf(value: unknown, depth: number): Member[] {
   if (depth === 0) return [];
   return Object.keys(value as object).flatMap((key): Member[] => {
-    // What is Node's own business, where it keeps loaded files for instance, is not for others to see.
+    // Leaves out Node's internal members, for instance the place where it keeps loaded files.
     const member = key.startsWith('_') ? undefined : memberOf(value as object, key);
     if (typeof member === 'function') return [[key, 'f', shapeOf(member, Math.min(depth - 1, 1))]];
     if (isData(member, DEEPEST)) return [[key, 'd', member]];
@@ -85,7 +88,7 @@ function shapeOf(value: unknown, depth: number): Member[] {
   });
 }
 
-/** What a getter gives is as good as any other; what it does on the way is nobody's here. */
+/** The value of a member, also of one with a getter. Side effects of the getter do not matter here. */
 function memberOf(object: object, key: string): unknown {
   try {
     return Object.getOwnPropertyDescriptor(object, key)?.value ?? (object as Record<string, unknown>)[key];
@@ -94,7 +97,7 @@ function memberOf(object: object, key: string): unknown {
   }
 }
 
-/** Whether a value is plain data through and through, not much of it, and no path of the machine. */
+/** Whether a value is plain data at every level, is small, and contains no path of the machine. */
 function isData(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return !/[/\\]/.test(value);
   if (value === null || ['number', 'boolean'].includes(typeof value)) return true;

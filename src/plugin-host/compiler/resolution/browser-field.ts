@@ -1,30 +1,30 @@
 import { dirname, join, relative, sep } from 'node:path';
 import type { ReadText } from './source-texts.ts';
 
-/** Ends of a file's name that an import may leave out, and so may what disables it. */
+/** Ends of a file's name that an import may leave out. An entry that disables the file may leave them out, too. */
 const ENDS = ['', '.js', '.cjs', '.mjs', '.json', `${sep}index.js`];
 
 /**
- * What packages say that browsers do without: `"browser": { "./server.js": false, "fs": false }` makes an empty module
- * of each (https://github.com/defunctzombie/package-browser-field-spec). The bundler follows the other entries by
- * itself; of these it does not tell its plugins, which would go on to read the file.
+ * The modules that packages leave out in browsers: `"browser": { "./server.js": false, "fs": false }` makes an empty
+ * module of each (https://github.com/defunctzombie/package-browser-field-spec). The bundler follows the other entries
+ * by itself. It does not tell its plugins of these, so they would go on to read the file.
  */
 export class BrowserField {
   readonly #read: ReadText;
-  /** By folder: the package that it belongs to, and what that disables. */
+  /** The package of each folder, with the modules that the package disables. */
   readonly #scopes = new Map<string, Promise<Scope | undefined>>();
 
   constructor(read: ReadText) {
     this.#read = read;
   }
 
-  /** Whether the package of an importing file does without a module that is no file of its own. */
+  /** Whether the importing file's package disables a module that is no file of its own. */
   async disablesModule(importer: string, specifier: string): Promise<boolean> {
     if (/^[./]/.test(specifier)) return false;
     return (await this.#scopeOf(dirname(importer)))?.disabled.has(specifier) === true;
   }
 
-  /** Whether the package of a file does without it; the end of its name may be missing. */
+  /** Whether a file's package disables the file. The entry may leave out the end of the file's name. */
   async disablesFile(file: string): Promise<boolean> {
     const scope = await this.#scopeOf(dirname(file));
     if (scope === undefined || scope.disabled.size === 0) return false;
@@ -37,8 +37,8 @@ export class BrowserField {
   }
 
   /**
-   * What a package is by its `main`, where a file is the minified bundle that it names for browsers as a whole: such a
-   * bundle has its own copies of other packages in it, made for the network of a browser, and there is none here.
+   * The `main` of a package whose minified bundle for browsers is `file`. Such a bundle contains its own copies of
+   * other packages, made for the network of a browser. A plugin has no such network.
    */
   async mainInsteadOf(file: string): Promise<string | undefined> {
     if (!file.endsWith('.min.js')) return undefined;
@@ -71,14 +71,16 @@ interface Scope {
   disabled: ReadonlySet<string>;
 }
 
-/** Undefined where the text has no such map: then that of a folder above it counts. */
+/**
+ * The modules that a `package.json` disables. Undefined when it has no such map: then the map of a folder above counts.
+ */
 function disabledBy(text: string | undefined): Set<string> | undefined {
   const { browser } = readPackage(text);
   if (typeof browser !== 'object' || browser === null) return undefined;
   return new Set(Object.entries(browser).flatMap(([key, value]) => (value === false ? [key] : [])));
 }
 
-/** Nothing where there is none, or it is not JSON. */
+/** Parses a `package.json`. Returns an empty object when there is none, or it is not JSON. */
 function readPackage(text: string | undefined): { browser?: unknown; main?: unknown } {
   try {
     const read: unknown = JSON.parse(text ?? '');

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
 import { GUEST_MODULES } from '../../../../sandbox/guest-modules.ts';
 
-/** Where the modules of Node lie that the guest makes itself. */
+/** The namespace of the Node modules that the guest provides itself. */
 export const PROVIDED = 'node';
 
 const NAMES: ReadonlySet<string> = new Set(GUEST_MODULES);
@@ -13,34 +13,37 @@ export function nodeModule(specifier: string): string | undefined {
   return isBuiltin(specifier) ? specifier.replace(/^node:/, '') : undefined;
 }
 
-/** Whether the guest's world has a module of Node. */
+/** Whether the guest provides a Node module. */
 export function isProvided(name: string): boolean {
   return NAMES.has(name);
 }
 
-/** A module of CommonJS that is what the guest makes of that name. */
+/** A CommonJS module that exports the guest's module of that name. */
 export function providedText(name: string): string {
   return `module.exports = ${providedCall(name)};`;
 }
 
-/** What the guest makes of a name, as an expression. */
+/** An expression for the guest's module of that name. */
 export function providedCall(name: string): string {
   return `globalThis[Symbol.for("isolayer.module")](${JSON.stringify(name)})`;
 }
 
-/** Packages of the same purpose that the parts of the runtime ask for, and that would be a second of each. */
+/**
+ * Packages that parts of the runtime ask for, each with the guest's module for the same purpose. Bundling such a
+ * package would add a second copy.
+ */
 const SAME: ReadonlyMap<string, string> = new Map([
   ['process/', 'process'],
   ['string_decoder/', 'string_decoder'],
 ]);
 
-/** They make copies of all methods of the language, by these two names. */
+/** Packages that copy all methods of the language, from `globalThis` and `Reflect`. */
 const COPIES_ALL =
   /node_modules\/(?:node-inspect-extracted\/dist\/inspect|@pkgjs\/parseargs\/internal\/primordials)\.js$/;
 
 /**
- * Has the packages that parts of the runtime are made of find each other, and the web's own classes.
- * @param plainIntrinsics the file that says what the language is like for {@link COPIES_ALL}
+ * Lets the packages of the runtime's parts find each other, and the web's own classes.
+ * @param plainIntrinsics the file that defines `globalThis` and `Reflect` for {@link COPIES_ALL}
  */
 export function partImports(plainIntrinsics: string): Plugin {
   return {
@@ -50,7 +53,7 @@ export function partImports(plainIntrinsics: string): Plugin {
         const name = SAME.get(path) ?? nodeModule(path);
         return name !== undefined && isProvided(name) ? { path: name, namespace: PROVIDED } : undefined;
       });
-      // Only looked for where there is no global of that name.
+      // Packages load it only when there is no global of that name.
       build.onResolve({ filter: /^abort-controller$/ }, ({ path }) => ({ path, namespace: 'empty' }));
       build.onLoad({ filter: /./, namespace: 'empty' }, () => ({ contents: '', loader: 'empty' }));
       build.onLoad({ filter: COPIES_ALL }, async ({ path }) => ({

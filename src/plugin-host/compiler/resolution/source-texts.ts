@@ -1,9 +1,9 @@
 import { readSource } from '../files-read.ts';
 
-/** Reads a file that says how others are to be resolved; undefined where there is none that may be read. */
+/** Reads a file that controls how imports are resolved. Undefined when there is no file that may be read. */
 export type ReadText = (path: string) => Promise<string | undefined>;
 
-/** A {@link ReadText} that tells of each file it reads, and reads none twice. */
+/** A {@link ReadText} that reports each file to `onRead`, and reads no file twice. */
 export function sourceTexts(
   allowed: (file: string) => boolean,
   mayBeShared: (file: string) => boolean,

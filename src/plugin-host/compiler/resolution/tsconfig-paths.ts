@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import type { ReadText } from './source-texts.ts';
 import { type Tsconfig, tsconfigOf } from './tsconfig.ts';
 
-/** What only the compiler of TypeScript reads: the code is where it would be without the path. */
+/** Declaration files, which only the TypeScript compiler reads. The code is where it would be without the path. */
 const DECLARATIONS = /\.d\.[cm]?ts$/;
 
-/** Where the authors' `compilerOptions.paths` and `baseUrl` have an import lead. */
+/** Resolves imports by the authors' `compilerOptions.paths` and `baseUrl`. */
 export class TsconfigPaths {
   readonly #root: string;
   readonly #read: ReadText;
@@ -17,7 +17,7 @@ export class TsconfigPaths {
     this.#read = read;
   }
 
-  /** Absolute paths that a bare specifier may mean, best first; the first one at which there is a file counts. */
+  /** Absolute paths that a bare specifier may mean, best first. The first path with a file counts. */
   async candidates(specifier: string, importer: string): Promise<string[]> {
     if (/^(?:\.{0,2}\/|[a-z][\w+.-]*:|#)/i.test(specifier)) return [];
     const { paths, baseUrl } = await this.#tsconfigOf(dirname(importer));

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { packageFolders } from '../readable-files.ts';
 import type { ReadText } from './source-texts.ts';
 
-/** What an author's tsconfig says of where imports lead. */
+/** Where an author's tsconfig makes imports lead. */
 export interface Tsconfig {
   /** Pattern to absolute patterns, see https://www.typescriptlang.org/tsconfig/#paths. */
   paths: ReadonlyMap<string, readonly string[]>;
@@ -10,19 +10,19 @@ export interface Tsconfig {
   baseUrl: string | undefined;
 }
 
-/** Files that one extends by way of another. */
+/** The most files that one tsconfig may read, with those that it extends by way of another. */
 const MOST_EXTENDED = 16;
 const MOST_PATHS = 1000;
-/** A longer one, in characters, is none that a person wrote. */
+/** The longest tsconfig that is read, in characters. No person writes a longer one. */
 const MOST_CHARS = 262_144;
 const NOTHING: Tsconfig = { paths: new Map(), baseUrl: undefined };
 
 type Json = Record<string, unknown>;
 
 /**
- * The tsconfig of a folder: the nearest one in it or above it, with what it extends. What cannot be read, such as one
- * that lies above the plugins folder, counts as empty: it may well serve the author's editor only.
- * @param root no folder above this one is looked at
+ * The tsconfig of a folder: the nearest one in it or above it, with the files that it extends. A file that cannot be
+ * read, such as one above the plugins folder, counts as empty: it may serve only the author's editor.
+ * @param root folders above this one are not looked at
  */
 export async function tsconfigOf(folder: string, root: string, read: ReadText): Promise<Tsconfig> {
   for (let at = folder; ; at = dirname(at)) {
@@ -49,7 +49,7 @@ async function readTsconfig(file: string, read: ReadText, room: { left: number }
   return over(found, ownOptions(objectOf(config['compilerOptions']), dirname(file)));
 }
 
-/** Where a base may lie: a file, or one of a package. */
+/** The paths at which an extended file may lie: a file, or a file of a package. */
 function extendedFiles(base: string, folder: string): string[] {
   const places = /^\.{0,2}\//.test(base)
     ? [resolve(folder, base)]
@@ -72,7 +72,7 @@ function targetsOf(targets: unknown, folder: string): string[] {
   return targets.filter((target) => typeof target === 'string').map((target) => resolve(folder, target));
 }
 
-/** What is said later counts; paths are replaced as a whole. */
+/** Merges two tsconfigs. The values of `own` win; `paths` are replaced as a whole. */
 function over(base: Tsconfig, own: Tsconfig): Tsconfig {
   return {
     paths: own.paths.size > 0 ? own.paths : base.paths,
@@ -80,7 +80,10 @@ function over(base: Tsconfig, own: Tsconfig): Tsconfig {
   };
 }
 
-/** JSON with comments, and with commas behind the last entry. Nothing where it is not even that: an editor says so. */
+/**
+ * Parses JSON with comments, and with commas behind the last entry. Undefined for any other text: the author's editor
+ * reports it.
+ */
 function parsed(text: string): unknown {
   if (text.length > MOST_CHARS) return undefined;
   const bare = text

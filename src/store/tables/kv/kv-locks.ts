@@ -3,7 +3,7 @@ import type { Connection } from '../../connection.ts';
 import type { Writer } from '../../store.ts';
 import { UsageCounters } from './kv-usage.ts';
 
-/** Writes of the table `plugin_locks`, whose rows are the locks that were taken and not given back. */
+/** Writes of the table `plugin_locks`. Its rows are the locks that were taken and not released. */
 export function kvLockWrites(connection: Connection): Pick<Writer, 'kvLock' | 'kvUnlock' | 'kvLostLock'> {
   const { db, now } = connection;
   const counters = new UsageCounters(connection);
@@ -17,7 +17,7 @@ export function kvLockWrites(connection: Connection): Pick<Writer, 'kvLock' | 'k
         .where('name', '=', name)
         .executeTakeFirst();
       if (row?.is_held === 1 && !(isAlone && row.owner !== owner)) return null;
-      // Of two instances that come this far at once, PostgreSQL makes one run again, and that one finds it held.
+      // If two instances get here at once, PostgreSQL makes one run again, and that one finds the lock held.
       const fence = await counters.nextFence(pluginId);
       const changing = { fence, owner, expires_at: sql<number>`${now()} + ${sql.lit(Math.ceil(forMs))}` };
       await db
@@ -40,8 +40,8 @@ export function kvLockWrites(connection: Connection): Pick<Writer, 'kvLock' | 'k
 
     async kvLostLock(pluginId, locks) {
       for (const lock of locks) {
-        // A write, though nothing changes: until the commit nobody else can take the lock. A read would let a stale
-        // holder commit after a takeover.
+        // A write that changes nothing. Until the commit no other instance can take the lock. With a read, a stale
+        // holder could commit after a takeover.
         const { numUpdatedRows } = await db
           .updateTable('plugin_locks')
           .set({ fence: lock.fence })

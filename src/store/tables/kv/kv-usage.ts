@@ -2,15 +2,15 @@ import { type RawBuilder, sql } from 'kysely';
 import type { KvQuota, KvUsage } from '../../../domain/kv.ts';
 import type { Connection } from '../../connection.ts';
 
-/** How long a count is trusted when it is about to refuse a value, in milliseconds. */
+/** Before a count refuses a value, it is made anew if it is older than this, in milliseconds. */
 const TRUSTED_MS = 3_600_000;
 
-/** What one row of `plugin_kv` counts in its plugin's bytes. */
+/** Bytes that one row of `plugin_kv` adds to its plugin's count. */
 export const sizeOfRow: RawBuilder<number> = sql<number>`octet_length(key) + octet_length(value)`;
 
 /**
- * The counters of each plugin, in the table `plugin_kv_usage`: changed in the commit of what they count, and counted
- * anew from the values where a plugin has no row.
+ * The counters of each plugin, in the table `plugin_kv_usage`. Each change of values changes them in the same commit.
+ * Where a plugin has no row, they are counted from the values.
  */
 export class UsageCounters {
   readonly #connection: Connection;
@@ -19,7 +19,7 @@ export class UsageCounters {
     this.#connection = connection;
   }
 
-  /** Of a plugin without a row the values themselves are counted. */
+  /** Returns a plugin's usage. Counts the values when the plugin has no row. */
   async read(pluginId: string): Promise<KvUsage> {
     const row = await this.#connection.db
       .selectFrom('plugin_kv_usage')
@@ -30,9 +30,9 @@ export class UsageCounters {
   }
 
   /**
-   * Adds what a write brings; a part that does not grow is not held to its limit, so that a plugin above a lowered
-   * limit can still replace and delete.
-   * @returns what is used when that would be too much: then nothing is added
+   * Adds the growth of a write. A figure that does not grow is not checked against its limit, so that a plugin above a
+   * lowered limit can still replace and delete.
+   * @returns the present usage when the growth would be too much; nothing is added then
    */
   async add(pluginId: string, growth: KvUsage, quota?: KvQuota): Promise<KvUsage | undefined> {
     if (growth.keys === 0 && growth.bytes === 0) return undefined;
@@ -41,12 +41,12 @@ export class UsageCounters {
     return await this.read(pluginId);
   }
 
-  /** Takes off what was deleted. */
+  /** Subtracts deleted values. */
   async subtract(pluginId: string, { keys, bytes }: KvUsage): Promise<void> {
     await this.#addWithin(pluginId, { keys: -keys, bytes: -bytes });
   }
 
-  /** Counts anew what has not been counted for an hour; true when that gave another figure. */
+  /** Counts a plugin's values anew if the last count is an hour old. True when the figures changed. */
   async recount(pluginId: string): Promise<boolean> {
     const { db, now } = this.#connection;
     const old = await db
@@ -65,7 +65,7 @@ export class UsageCounters {
     return usage.keys !== old.keys || usage.bytes !== old.bytes;
   }
 
-  /** Higher than all that the plugin had before. */
+  /** Returns a new fence, higher than all earlier ones of the plugin. */
   async nextFence(pluginId: string): Promise<number> {
     const raise = () =>
       this.#connection.db
@@ -94,7 +94,7 @@ export class UsageCounters {
     return numUpdatedRows === 1n;
   }
 
-  /** Makes the row of a plugin that has none; false when it has one. */
+  /** Makes a plugin's row. False when the plugin has one already. */
   async #ensured(pluginId: string): Promise<boolean> {
     const { db, now } = this.#connection;
     const known = await db
@@ -106,7 +106,7 @@ export class UsageCounters {
     await db
       .insertInto('plugin_kv_usage')
       .values({ plugin_id: pluginId, ...(await this.#counted(pluginId)), last_fence: 0, counted_at: now() })
-      // Of two instances that insert at once, PostgreSQL makes one collide with the other and run again.
+      // If two instances insert at once, PostgreSQL makes one of them collide with the other and run again.
       .onConflict((on) => on.doNothing())
       .execute();
     return true;

@@ -5,13 +5,13 @@ import type { Tables } from '../../schema.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { sizeOfRow, UsageCounters } from './kv-usage.ts';
 
-/** Above every character that a key may have. */
+/** A character above all that a key may contain. */
 const AFTER_ALL_KEYS = '~';
-/** What one step of a clearing may delete: others wait for the writer meanwhile. */
+/** Most keys and bytes that one step of clearing deletes: other writers wait during the step. */
 const CLEARED_KEYS = 500;
 const CLEARED_BYTES = 2 * 1_048_576;
 
-/** A value that is there, and what it counts. */
+/** A stored value's key and size. */
 interface FoundRow {
   plugin_id: string;
   key: string;
@@ -23,7 +23,7 @@ const bytesOf = (rows: readonly { size: number }[]) => rows.reduce((sum, { size 
 const isLive = (now: RawBuilder<number>) => (on: ExpressionBuilder<Tables, 'plugin_kv'>) =>
   on.or([on('expires_at', 'is', null), on('expires_at', '>', now)]);
 
-/** Reads of the table `plugin_kv`. Values are texts that nobody but their plugin reads, so none is parsed here. */
+/** Reads of the table `plugin_kv`. Only a value's plugin reads its text, so values are not parsed here. */
 export function kvReads(connection: Connection): Pick<Reader, 'kvGet' | 'kvHas' | 'kvKeys' | 'kvUsage'> {
   const { db, now } = connection;
   const counters = new UsageCounters(connection);
@@ -67,8 +67,9 @@ export function kvReads(connection: Connection): Pick<Reader, 'kvGet' | 'kvHas' 
 }
 
 /**
- * Writes of the table `plugin_kv`, each with its count. The counters of a plugin come first, and its values after them: of
- * two writers that took them in different orders each would wait for the other, until PostgreSQL ends one a second later.
+ * Writes of the table `plugin_kv`, each with its count. Each write locks a plugin's counters first and its values
+ * second. If two writers locked them in different orders, each would wait for the other, until PostgreSQL ends one a
+ * second later.
  */
 export function kvWrites(
   connection: Connection,
@@ -76,7 +77,7 @@ export function kvWrites(
   const { db, now } = connection;
   const counters = new UsageCounters(connection);
 
-  /** Deletes values that were found in this body, of one plugin after the other. */
+  /** Deletes values that this body has found, one plugin after another. */
   async function deleteFound(rows: readonly FoundRow[]): Promise<void> {
     const byPlugin = Map.groupBy(rows, (row) => row.plugin_id);
     for (const [pluginId, found] of [...byPlugin].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
@@ -110,7 +111,7 @@ export function kvWrites(
     },
 
     async kvDelete(pluginId, key) {
-      // An expired value was not there any more, so it stays for the next pruning.
+      // An expired value counts as deleted already. The next pruning removes it.
       const row = await db
         .selectFrom('plugin_kv')
         .select(['plugin_id', 'key', sizeOfRow.as('size')])

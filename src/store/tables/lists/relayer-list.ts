@@ -6,10 +6,10 @@ import type { RelayerTable, Tables } from '../../schema.ts';
 import type { Reader } from '../../store.ts';
 import { pageBounds, totalOf } from './paging.ts';
 
-/** Pages of the relayers, or of those that a filter leaves. */
+/** Returns pages of the relayers that pass a filter, or of all. */
 export function relayerList(connection: Connection, read: (row: RelayerTable) => Relayer): Reader['relayers'] {
   const { db } = connection;
-  // Those that one write declared came at the same time; their ids put them in an order.
+  // Relayers that one write declared have the same time. Their ids order them.
   const newestFirst = db.selectFrom('relayers').orderBy('created_at', 'desc').orderBy('id', 'desc');
   const pageOf = prepared(connection, (limit: number, offset: number) =>
     newestFirst.selectAll().limit(limit).offset(offset),
@@ -18,7 +18,10 @@ export function relayerList(connection: Connection, read: (row: RelayerTable) =>
     db.selectFrom('relayers').select((on) => on.fn.countAll<number>().as('total')),
   );
 
-  /** The ids of those that are left. The databases do not agree on what upper and lower case is, so it is decided here. */
+  /**
+   * Returns the ids of the relayers that pass the filter. The search runs here, since the databases disagree on upper
+   * and lower case.
+   */
   async function idsOf({ among, states, search }: RelayerFilter): Promise<string[]> {
     if (among?.length === 0) return [];
     let matching = newestFirst.select(['id', 'name', 'network', 'network_type', 'address']);

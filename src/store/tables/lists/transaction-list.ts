@@ -14,13 +14,13 @@ type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
 
 const newestFirst = (matching: Matching) => matching.orderBy('created_at', 'desc').orderBy('id', 'desc');
 
-/** Time and id are compared as one, so that an index on both leads there. */
+/** Compares time and id together, so that the database uses an index on both. */
 const after = (matching: Matching, at: number, id: string) =>
   matching.where(sql<boolean>`(created_at, id) < (${at}, ${id})`);
 const before = (matching: Matching, at: number, id: string) =>
   matching.where(sql<boolean>`(created_at, id) > (${at}, ${id})`);
 
-/** Pages of a relayer's transactions, however many there are. */
+/** Returns pages of a relayer's transactions, fast for any number of transactions. */
 export function transactionList(
   connection: Connection,
   records: SameRows<Selectable<TransactionTable>, Transaction>,
@@ -48,11 +48,14 @@ export function transactionList(
 
 type Queries = ReturnType<typeof createQueries>;
 
-/** The queries of all transactions, or of those with a status, each compiled once: to build one takes longer than its answer. */
+/**
+ * Makes the queries for all transactions, or for those with a status. Each is compiled once: building a query takes
+ * longer than answering it.
+ */
 function createQueries(connection: Connection, status: TransactionStatus | undefined) {
   const { db } = connection;
 
-  /** A status that is not final leaves out what is canceled. */
+  /** For a status that is not final, transactions that are being canceled are left out. */
   function matching(relayerId: string): Matching {
     const all: Matching = db.selectFrom('transactions').where('relayer_id', '=', relayerId);
     if (status === undefined) return all;
@@ -82,7 +85,7 @@ function createQueries(connection: Connection, status: TransactionStatus | undef
 
   return {
     rows: pages((of) => of.selectAll()),
-    /** What tells whether a row is the same as before. */
+    /** The columns that show whether a row is unchanged. */
     marks: pages((of) => of.select(['id', 'revision'])),
     place: prepared(connection, (relayerId: string, skip: number) => onePlace(matching(relayerId), skip)),
     placeAfter: prepared(connection, (relayerId: string, at: number, id: string, skip: number) =>

@@ -14,7 +14,7 @@ import type { AuditTable } from '../../schema.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { jsonText, readRecord, storableText, timestampSchema } from '../stored-record.ts';
 
-/** Integers beyond 2^53 come back as their digits. */
+/** Reads integers beyond 2^53 as their digits. */
 const viewSchema = z
   .string()
   .transform((text) => parseJson(text, 'exact'))
@@ -42,17 +42,17 @@ const rowSchema = z
     }),
   );
 
-/** How many records one look passes over at most, so that a filter that few pass costs the same as one that all do. */
+/** Most records that one query passes over. So a filter that few records pass costs the same as one that all pass. */
 const LONGEST_LOOK = 1_000;
 
-/** As the partial index of changes has it: what is no change of settings is most of the table. */
+/** The condition of the partial index of changes. Most of the table's records are not changes of settings. */
 const isChange = sql<boolean>`resource not in ('transaction', 'delivery', 'signature')`;
 
 const NO_CHANGES: ReadonlySet<AuditRecord['resource']> = new Set(['transaction', 'delivery', 'signature']);
 
 /** Reads of the table `audit_records`. */
 export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'latestChange'> {
-  /** What an index leads to. */
+  /** The part of the filter that an index finds. */
   function indexed({ resource, resourceId }: AuditFilter) {
     const all = db.selectFrom('audit_records');
     if (resource === undefined) return all;
@@ -84,7 +84,8 @@ export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'l
         .executeTakeFirst();
       let look = last === undefined ? rest : rest.where('position', '>=', last.position);
       const { resource, resourceId, keyId } = filter;
-      // No index may lead there: it would have all of the kind sorted, and that is most of the table.
+      // The expression keeps the database from using an index here. It would have to sort all records of the resource,
+      // which are most of the table.
       if (resource !== undefined) look = look.where(sql<string>`resource || ''`, '=', resource);
       if (resourceId !== undefined) look = look.where('resource_id', '=', resourceId);
       if (keyId !== undefined) look = look.where('key_id', '=', keyId);
@@ -106,7 +107,8 @@ export function auditWrites(connection: Connection): Pick<Writer, 'insertAuditRe
   );
   return {
     async pruneAudit(before, limit) {
-      // In the order of their positions, so that a look ends at the first that stays; no other index may lead there.
+      // In the order of positions, so that the query ends at the first record that stays. The expression keeps the
+      // database from using another index.
       const oldest = await db
         .selectFrom('audit_records')
         .select(['position', 'at'])

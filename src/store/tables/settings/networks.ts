@@ -26,7 +26,9 @@ const rowSchema = z
     }),
   );
 
-/** Endpoints often carry a key in their path: they are sealed, bound to this place. */
+/**
+ * The place that a network's sealed endpoints are bound to. They are sealed because their paths often contain a key.
+ */
 function urlsPlace(type: NetworkType, name: string): SealedPlace {
   return { table: 'networks', row: `${type}:${name}`, field: 'rpc_urls' };
 }
@@ -86,7 +88,7 @@ export function networkWrites(connection: Connection): Pick<Writer, 'putNetwork'
   };
 }
 
-/** Seals anew what was sealed under a key that is on its way out, as `resealNotifications` does. */
+/** Seals endpoints anew under the first key, as `resealNotifications` does. */
 export async function resealNetworks(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   for (const { network_type: type, name, rpc_urls: sealed } of await db
     .selectFrom('networks')

@@ -30,7 +30,7 @@ const rowSchema = z
     }),
   );
 
-/** What of a notification is sealed: whoever knows the address of a receiver can often write to it. */
+/** The sealed columns of a notification. Anyone who knows a receiver's address can often write to it. */
 const SEALED = ['url', 'declaration', 'signing_key', 'second_signing_key'] as const;
 
 const KEYS = ['signing_key', 'second_signing_key'] as const satisfies SigningKeyField[];
@@ -49,10 +49,13 @@ function fromRow(connection: Connection, row: NotificationTable): Notification {
   });
 }
 
-/** As many notifications as are kept opened. */
+/** How many notifications are kept opened in memory. */
 const MOST_OPENED = 1_000;
 
-/** Opens rows, and keeps what came of each while its sealed texts are the same: to open one takes longer than to read it. */
+/**
+ * Returns a function that opens rows. It keeps each opened notification while the sealed texts are unchanged: opening
+ * takes longer than reading.
+ */
 function opener(connection: Connection): (row: NotificationTable) => Notification {
   const opened = new Map<string, { row: NotificationTable; notification: Notification }>();
   return (row) => {
@@ -147,8 +150,8 @@ export function notificationWrites(
 }
 
 /**
- * Seals anew what was sealed under a key that is on its way out, so that this key can be retired after one start, and
- * for the first time what an earlier version kept in clear.
+ * Seals secrets anew under the first key, so that an older key can be retired after one start. Also seals texts that an
+ * earlier version stored unsealed.
  */
 export async function resealNotifications(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   for (const row of await db

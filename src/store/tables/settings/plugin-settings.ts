@@ -23,7 +23,9 @@ const rowSchema = z
     }),
   );
 
-/** A plugin's configuration often has keys in it: settings are sealed, bound to this place. */
+/**
+ * The place that a plugin's sealed settings are bound to. They are sealed because a configuration often contains keys.
+ */
 function settingsPlace(id: string): SealedPlace {
   return { table: 'plugin_settings', row: id, field: 'settings' };
 }
@@ -71,7 +73,7 @@ export function pluginSettingsWrites(connection: Connection): Pick<Writer, 'putP
   };
 }
 
-/** Seals anew what was sealed under a key that is on its way out, as `resealNotifications` does. */
+/** Seals settings anew under the first key, as `resealNotifications` does. */
 export async function resealPluginSettings(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   for (const row of await db.selectFrom('plugin_settings').select(['plugin_id', 'settings']).execute()) {
     if (!sealer.isOutdated(row.settings)) continue;

@@ -61,7 +61,9 @@ const rowSchema = z
     }),
   );
 
-/** Endpoints of an operator's own often carry a key in their path: they are sealed, bound to this place. */
+/**
+ * The place that a relayer's sealed endpoints are bound to. They are sealed because their paths often contain a key.
+ */
 function urlsPlace(id: string): SealedPlace {
   return { table: 'relayers', row: id, field: 'custom_rpc_urls' };
 }
@@ -139,7 +141,7 @@ export function relayerWrites(connection: Connection): Pick<Writer, 'putRelayer'
   };
 }
 
-/** Seals anew what was sealed under a key that is on its way out, as `resealNotifications` does. */
+/** Seals endpoints anew under the first key, as `resealNotifications` does. */
 export async function resealRpcUrls(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   const rows = await db
     .selectFrom('relayers')

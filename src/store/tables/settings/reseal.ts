@@ -7,7 +7,7 @@ import { resealPluginSettings } from './plugin-settings.ts';
 import { resealRpcUrls } from './relayers.ts';
 import { resealSigners } from './signers.ts';
 
-/** Seals all secrets anew that are sealed under a key on its way out, so that one start is enough to retire it. */
+/** Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   for (const reseal of [resealNotifications, resealRpcUrls, resealNetworks, resealSigners, resealPluginSettings])
     await reseal(db, sealer);

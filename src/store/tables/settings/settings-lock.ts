@@ -4,8 +4,8 @@ import { prepared } from '../../prepared.ts';
 import type { Writer } from '../../store.ts';
 
 /**
- * Changes of settings refer to each other: a relayer to its signer, a transaction to its relayer. Where others write
- * meanwhile, a snapshot of the database may not show what refers by now to what is deleted.
+ * Locks that keep references between settings valid: a relayer refers to its signer, a transaction to its relayer. With
+ * other writers, a snapshot of the database may not show a new reference to the record that is about to be deleted.
  */
 export function settingsLock(connection: Connection): Pick<Writer, 'lockSettings' | 'holdRelayer'> {
   const { db, hasOtherWriters = false } = connection;
@@ -15,8 +15,8 @@ export function settingsLock(connection: Connection): Pick<Writer, 'lockSettings
   });
   return {
     async lockSettings() {
-      // Stands in the way of `holdRelayer` and of other changes, not of reads. What comes after it in the transaction
-      // sees all that was committed before: https://www.postgresql.org/docs/current/sql-lock.html
+      // Blocks `holdRelayer` and other changes, but no reads. Later statements of the transaction see everything that
+      // was committed before: https://www.postgresql.org/docs/current/sql-lock.html
       if (hasOtherWriters) await sql`lock table relayers in exclusive mode`.execute(db);
     },
 

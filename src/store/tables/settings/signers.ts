@@ -18,7 +18,9 @@ const rowSchema: z.ZodType<StoredSigner> = z.strictObject({
 });
 const configSchema: z.ZodType<JsonObject> = jsonText(anyJsonObjectSchema);
 
-/** Keys and credentials: all of it is sealed, bound to this place. */
+/**
+ * The place that a signer's sealed configuration is bound to. All of it is sealed, as it holds keys and credentials.
+ */
 function configPlace(id: string): SealedPlace {
   return { table: 'signers', row: id, field: 'config' };
 }
@@ -88,7 +90,7 @@ export function signerWrites(connection: Connection): Pick<Writer, 'insertSigner
   };
 }
 
-/** Seals anew what was sealed under a key that is on its way out, as `resealNotifications` does. */
+/** Seals configurations anew under the first key, as `resealNotifications` does. */
 export async function resealSigners(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   for (const { id, config: sealed } of await db.selectFrom('signers').select(['id', 'config']).execute()) {
     if (!sealer.isOutdated(sealed)) continue;
