@@ -3,20 +3,23 @@ import { type Operations, ROUTES } from '../src/client/api.ts';
 import type { ApiClient } from '../src/client/client.ts';
 import { Access, FULL_ACCESS } from '../src/domain/settings/access.ts';
 
-/** What the key of who is signed in may do. Until the service has said so, only the service refuses. */
+/** The permissions of the signed-in key. Full until the service has answered; until then only the service refuses. */
 export const access = signal(FULL_ACCESS);
 
-/** @throws ApiError when the key is not accepted */
+/**
+ * Asks the service for the permissions of a client's key.
+ * @throws ApiError when the key is not accepted
+ */
 export async function accessOf(client: ApiClient): Promise<Access> {
   return new Access((await client.call('getCurrentApiKey', {})).data.permissions);
 }
 
-/** Of these a key is shown its part, however little that is. */
+/** Operations that any key may use. The service answers with the entries that the key may see. */
 const FOR_ALL: ReadonlySet<keyof Operations> = new Set(['listRelayers', 'listPlugins']);
 
 /**
- * Why the key may not do something; undefined when it may.
- * @param further permissions that it takes as well
+ * Why the key may not use an operation; undefined if it may.
+ * @param further permissions that are needed as well
  */
 export function lackOf<Id extends keyof Operations>(
   does: Id,

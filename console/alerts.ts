@@ -1,22 +1,22 @@
 import { type Figures, sumsBy } from './figures.ts';
 
-/** An alert as far as one can tell it from what the service counts; those of `ops/prometheus` say the same. */
+/** An alert that can be judged by the service's metrics. The rules in `ops/prometheus` say the same. */
 export interface AlertRule {
-  /** Its name there, and of its section in the guide. */
+  /** The name of the rule in `ops/prometheus`, and of its section in the guide. */
   alert: string;
   severity: 'critical' | 'warning';
-  /** How many minutes it has to last. */
+  /** How many minutes the condition has to last. */
   lasting: number;
   metric: string;
   where?: Readonly<Record<string, readonly string[]>>;
-  /** The label that tells whom it is about. */
+  /** The label that names the affected relayer, plugin or network. */
   by?: 'relayer_id' | 'plugin_id' | 'network';
-  /** The minutes within which a counter rises; absent: it is the value that counts. */
+  /** Compares the counter's rise within so many minutes. Absent: compares the value itself. */
   within?: number;
   fires: 'above' | 'below';
   limit: number;
   text(who: string, value: number): string;
-  /** Where one looks into it. */
+  /** The room of the console that shows more. */
   room?: string;
 }
 
@@ -108,26 +108,26 @@ export const ALERT_RULES: readonly AlertRule[] = [
   },
 ];
 
-/** What is to be done now. */
+/** An alert whose condition holds now. */
 export interface Alert extends Pick<AlertRule, 'alert' | 'severity' | 'lasting' | 'room'> {
   text: string;
-  /** Whom it is about; empty: the service. */
+  /** The affected relayer, plugin or network; empty for the service. */
   who: string;
 }
 
-/** What was counted at a moment, in milliseconds. */
+/** The metrics at a time, which is in milliseconds. */
 export interface Scrape {
   at: number;
   figures: Figures;
 }
 
-/** The metrics that tell all of it. */
+/** All metrics that the rules need. */
 export const ALERT_METRICS = [...new Set(ALERT_RULES.map(({ metric }) => metric))];
 
-/** The metrics of which one has to know how they were before. */
+/** The metrics whose earlier values the rules need. */
 export const RISING = new Set(ALERT_RULES.flatMap(({ within, metric }) => (within === undefined ? [] : [metric])));
 
-/** What the rules say of the latest of several scrapes, the critical first. */
+/** The alerts at the latest of several scrapes, critical ones first. */
 export function alertsOf(scrapes: readonly Scrape[]): Alert[] {
   const latest = scrapes.at(-1);
   if (latest === undefined) return [];
@@ -147,6 +147,6 @@ function valuesOf({ metric, by, where, within }: AlertRule, scrapes: readonly Sc
   if (within === undefined) return now;
   const first = scrapes.find(({ at }) => at >= latest.at - within * 60_000) ?? latest;
   const before = sumsBy(first.figures.get(metric), by, where);
-  // A counter that fell has begun anew with the service.
+  // A counter that fell has started again with the service. Its rise counts as 0.
   return new Map([...now].map(([who, value]) => [who, value - Math.min(before.get(who) ?? value, value)]));
 }

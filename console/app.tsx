@@ -16,7 +16,7 @@ import { client, signOut } from './session.ts';
 
 type RoomEntry = readonly [path: string, name: string, ...shown: AccessResource[]];
 
-/** Each with what it shows: a key that sees none of that does not see the room. */
+/** The rooms, each with the resources that it shows. A room is hidden if the key may see none of them. */
 const ROOMS: readonly RoomEntry[] = [
   ['', 'Overview'],
   ['transactions', 'Transactions', 'relayers'],
@@ -75,7 +75,10 @@ function isSeen([, , ...shown]: RoomEntry): boolean {
   return shown.length === 0 || shown.some((one) => access.value.sees(one));
 }
 
-/** On a narrow screen the rooms do not all fit. To scroll it into view would take the keyboard there, too. */
+/**
+ * Scrolls the current room's link into view, because a narrow screen does not fit all links. `scrollIntoView` would
+ * move the keyboard focus, too.
+ */
 function showCurrent(): void {
   const current = document.querySelector<HTMLElement>('nav [aria-current]');
   const rooms = current?.parentElement;
@@ -83,7 +86,7 @@ function showCurrent(): void {
   rooms.scrollLeft = current.offsetLeft - rooms.offsetLeft - (rooms.clientWidth - current.offsetWidth) / 2;
 }
 
-/** The # of the address is where one is, so it cannot lead there. */
+/** Moves the focus to the content. A link to `#main` cannot do so, because the part after # is the current place. */
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

@@ -4,14 +4,14 @@ export interface Sample {
   value: number;
 }
 
-/** What the service counts, by the names of the metrics. */
+/** The service's metrics, by name. */
 export type Figures = ReadonlyMap<string, readonly Sample[]>;
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 const ESCAPED: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
-/** Reads the text format of Prometheus. */
+/** Parses the text format of Prometheus. */
 export function parseFigures(text: string): Figures {
   const figures = new Map<string, Sample[]>();
   for (const line of text.split('\n')) {
@@ -33,7 +33,9 @@ function labelsOf(text: string): Record<string, string> {
   );
 }
 
-/** The sums of a metric by one of its labels, or one sum under the empty name; of the samples that the labels ask for. */
+/**
+ * Sums a metric by one of its labels, or into one sum under the empty name. Counts only samples with the wanted labels.
+ */
 export function sumsBy(
   samples: readonly Sample[] | undefined,
   label: string | undefined,
@@ -48,7 +50,10 @@ export function sumsBy(
   return sums;
 }
 
-/** The value below which a part of what was observed lies, by the buckets of a histogram; undefined without any. */
+/**
+ * The value below which a part of the observations lies, from the buckets of a histogram; undefined without
+ * observations.
+ */
 export function quantile(buckets: readonly Sample[], part: number): number | undefined {
   const upTo = [...sumsBy(buckets, 'le')]
     .map(([bound, count]) => ({ bound: bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound), count }))

@@ -1,4 +1,7 @@
-/** A system may call its language as no browser does ("en-US@posix"); what formats by it would throw. */
+/**
+ * A system may name its language in a form that browsers reject ("en-US@posix"). Formatting in that language would
+ * throw.
+ */
 try {
   Intl.getCanonicalLocales(navigator.language);
 } catch {

@@ -10,10 +10,10 @@ import { client, reasonOf } from './session.ts';
 const LOOK_EVERY_MS = 15_000;
 const MEMORY_MS = 3_600_000;
 
-/** What was counted since this page was opened, for an hour: only what alerts have to compare. */
+/** The metrics of the last hour, since the page was opened. Keeps only the metrics that alerts compare over time. */
 let scrapes: readonly Scrape[] = [];
 
-// They are for the key that they were read with.
+// The scrapes belong to the key that read them.
 effect(() => {
   if (client.value === null) scrapes = [];
 });
@@ -23,7 +23,7 @@ export interface LiveFigures {
   alerts: readonly Alert[];
 }
 
-/** What the service counts, as of late; undefined for a key that may not see it. */
+/** The latest metrics of the service, and their alerts; undefined for a key that may not see metrics. */
 export function useFigures(): LiveFigures | undefined {
   const [seen, setSeen] = useState<LiveFigures>();
   const look = useCallback(() => {
@@ -36,14 +36,14 @@ export function useFigures(): LiveFigures | undefined {
   return seen;
 }
 
-/** One by one: to read all of them begins some anew, and Prometheus would miss what it did not see. */
+/** Reads the metrics by name. A read of all metrics resets some of them, and Prometheus would miss their values. */
 async function readFigures(current: ApiClient): Promise<Figures> {
   const read = (name: string) => current.call('getMetric', { path: { name } });
   const [first = '', ...others] = ALERT_METRICS;
   return parseFigures([await read(first), ...(await Promise.all(others.map(read)))].join('\n'));
 }
 
-/** The scrapes so far, and this one. */
+/** Adds a scrape to the kept ones, and returns them all. */
 function remembered(figures: Figures): Scrape[] {
   const at = Date.now();
   const kept = new Map([...figures].filter(([name]) => RISING.has(name)));

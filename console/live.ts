@@ -7,10 +7,10 @@ export type CallNews = Schemas['PluginCallEvent'];
 
 type Listener = { transaction?: (news: TransactionNews) => void; call?: (news: CallNews) => void };
 
-/** Whether what is shown follows the server. */
+/** Whether the event stream of the server is connected. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 
-/** Rises when what is shown has to be read anew. */
+/** Rises when everything shown has to be loaded again. */
 export const generation = signal(0);
 
 const READ_EVERY_MS = 5_000;
@@ -18,12 +18,12 @@ let readAt = Number.NEGATIVE_INFINITY;
 let isDue = false;
 
 const listeners = new Set<Listener>();
-/** The server says something every 15 s. */
+/** After this time without data, the connection counts as dead. The server sends something every 15 s. */
 const LONGEST_SILENCE_MS = 20_000;
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Hears what happens, until the returned function is called. */
+/** Calls `listener` for each event, until the returned function is called. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -37,12 +37,12 @@ effect(() => {
   return () => leaving.abort();
 });
 
-/** Of the stream that is read now. */
+/** Aborts the current stream. */
 let connecting = new AbortController();
 let heardAt = Date.now();
 let endPause = () => {};
 
-/** A machine that slept, or changed its network, has connections that lead nowhere and do not say so. */
+/** Connects again. After sleep, or a change of network, a connection may be dead without an error. */
 function connectAnew(): void {
   connecting.abort();
   endPause();
@@ -82,7 +82,10 @@ async function follow(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** However often something is missed: what is shown has the time to come, and the server others to serve. */
+/**
+ * Has everything loaded again, but not more often than every {@link READ_EVERY_MS}. This spares the server, and leaves
+ * time for answers to arrive.
+ */
 function readAnew(): void {
   if (isDue) return;
   isDue = true;

@@ -4,24 +4,24 @@ import { lackOf } from './access.ts';
 import { generation } from './live.ts';
 import { client, reasonOf } from './session.ts';
 
-/** What was asked for, as far as it is there. What was there stays while it is asked for anew. */
+/** An answer of the API, as far as it has arrived. The old value stays while it is loaded again. */
 export interface Loaded<T> {
   value: T | undefined;
   error: string;
-  /** What the error came of; undefined without one. */
+  /** The thrown error; undefined without one. */
   cause: unknown;
-  /** Why the key may not ask for it, which is the error then; undefined when it may. */
+  /** Why the key may not make this request; then `error` is the same text. Undefined if it may. */
   lack: string | undefined;
-  /** When the value was asked for, by the clock of `performance`. */
+  /** When the value was requested, by the clock of `performance`. */
   askedAt: number;
-  /** Whether it is being asked for, at the moment of the look. */
+  /** Whether a request is running now. */
   isAsking: () => boolean;
   reload: () => void;
 }
 
 /**
- * Asks once, again when what is asked for changes, and when the stream of events says that something was missed. What the
- * key may not see is not asked for.
+ * Calls an operation: once, again when the operation or its input changes, and again when events were missed. Makes no
+ * call that the key may not make.
  */
 export function useCall<Id extends keyof Operations>(
   id: Id,
@@ -50,7 +50,7 @@ export function useCall<Id extends keyof Operations>(
           if (leaving.signal.aborted) return;
           isAsking.current = false;
           const known = { asked, error: reasonOf(cause), cause };
-          // What was asked for before is no answer to this.
+          // If the input has changed, the previous answer does not belong to it.
           setState((before) => (before.asked === asked ? { ...before, ...known } : { ...known, askedAt }));
         },
       );
@@ -70,13 +70,13 @@ interface State<T> {
   askedAt: number;
 }
 
-/** Whether the pointer or the keyboard is within a list, so that nothing in it may move. */
+/** Whether the pointer or the keyboard focus is in a list. Then nothing in the list may move. */
 export function isHeld(): boolean {
   const isPointed = matchMedia('(hover: hover)').matches && document.querySelector('main table:hover') !== null;
   return isPointed || document.querySelector('main table:focus-within') !== null;
 }
 
-/** Calls back now and then, for what no event tells of; not while nobody looks. */
+/** Calls `call` at an interval, for data that no event reports. Not while the page is hidden. */
 export function useEvery(milliseconds: number, call: () => void): void {
   useEffect(() => {
     const timer = setInterval(() => {

@@ -5,11 +5,14 @@ import type { Loaded } from './load.ts';
 
 interface Heard {
   told: TransactionNews;
-  /** By the clock of `performance`. */
+  /** The time by the clock of `performance`. */
   at: number;
 }
 
-/** What was heard of the transactions of a list since it was asked for, and how many others began. */
+/**
+ * Collects events about the transactions of a list since the list was requested. Also counts other transactions that
+ * began.
+ */
 export function useNews(relayerId: string, list: Loaded<{ data: Pick<Schemas['Transaction'], 'id'>[] }>) {
   const [changed, setChanged] = useState<ReadonlyMap<string, TransactionNews>>(new Map());
   const [waiting, setWaiting] = useState(0);
@@ -23,7 +26,8 @@ export function useNews(relayerId: string, list: Loaded<{ data: Pick<Schemas['Tr
           if (told.relayer_id !== relayerId) return;
           const isShown = shown.current.has(told.id);
           if (told.status === 'pending' && !isShown) setWaiting((count) => count + 1);
-          // While the list is asked for nobody knows what will be in it, and whether it was read before this.
+          // Also keeps events while the list is being requested. Until the answer arrives, it is unknown whether the
+          // list has the transaction and whether it is newer than the event.
           if (isShown || isAsking()) heard.set(told.id, { told, at: performance.now() });
           if (isShown) setChanged(newsOf(heard));
         },

@@ -1,8 +1,8 @@
-/** Of what is plotted: five minutes in pieces of five seconds. */
+/** Plots show five minutes, in pieces of five seconds. */
 export const PIECE_MS = 5_000;
 const PIECES = 60;
 
-/** What was noted lately, in pieces of time. */
+/** Keeps recent records, in pieces of time. */
 export class Pieces<Piece> {
   readonly #make: () => Piece;
   readonly #pieces = new Map<number, Piece>();
@@ -11,7 +11,7 @@ export class Pieces<Piece> {
     this.#make = make;
   }
 
-  /** The piece of now. */
+  /** The current piece. */
   now(): Piece {
     const number = Math.floor(Date.now() / PIECE_MS);
     const known = this.#pieces.get(number);
@@ -22,14 +22,14 @@ export class Pieces<Piece> {
     return made;
   }
 
-  /** The moments of all, in seconds, and what each holds; undefined where nothing was noted. */
+  /** The times of all pieces, in seconds, and the pieces; undefined for a piece without records. */
   all(): [moments: number[], pieces: (Piece | undefined)[]] {
     const last = Math.floor(Date.now() / PIECE_MS);
     const numbers = Array.from({ length: PIECES }, (_, index) => last - PIECES + 1 + index);
     return [numbers.map((number) => (number * PIECE_MS) / 1_000), numbers.map((number) => this.#pieces.get(number))];
   }
 
-  /** Those of the last minute. */
+  /** The pieces of the last minute. */
   lastMinute(): Piece[] {
     const since = Math.floor((Date.now() - 60_000) / PIECE_MS);
     return [...this.#pieces].flatMap(([number, piece]) => (number < since ? [] : [piece]));

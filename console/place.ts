@@ -1,9 +1,12 @@
 import { signal } from '@preact/signals';
 
-/** A one-time code that the address came with; empty without one. The address and the tab's history do not keep it. */
+/**
+ * The one-time code in the page's address; empty without one. The code is removed from the address and from the tab's
+ * history.
+ */
 export const broughtCode = signal(takeCode());
 
-/** Where one is: the parts of the address behind its #. */
+/** The current place in the console: the parts of the address after the #. */
 export const place = signal(read());
 
 addEventListener('hashchange', () => {
@@ -30,7 +33,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a place. */
+/** Returns the address of a place. */
 export function to(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`;
 }

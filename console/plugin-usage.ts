@@ -4,7 +4,7 @@ import { listen } from './live.ts';
 import { PIECE_MS, Pieces } from './pieces.ts';
 import { client } from './session.ts';
 
-/** Of so many calls within five seconds the durations are kept. */
+/** The most durations that a piece of five seconds keeps. */
 const MOST_DURATIONS = 2_000;
 
 interface Piece {
@@ -14,7 +14,9 @@ interface Piece {
   residentBytes: number | null;
 }
 
-/** What plugins did since this page was opened: calls as they end, the rest as often as it is looked at. */
+/**
+ * A plugin's usage since the page was opened. Calls are recorded as they end, other figures when the plugin is loaded.
+ */
 class PluginUsage {
   readonly #pieces = new Pieces<Piece>(() => ({ calls: 0, durations: [], cpuMs: 0, residentBytes: null }));
   #cpuMs: number | undefined;
@@ -43,13 +45,13 @@ class PluginUsage {
     return [moments, sorted.map((all) => at(all, 0.5)), sorted.map((all) => at(all, 0.99))];
   }
 
-  /** Milliseconds in each second. */
+  /** Processor time: milliseconds per second. */
   processor(): [number[], number[]] {
     const [moments, pieces] = this.#pieces.all();
     return [moments, pieces.map((piece) => ((piece?.cpuMs ?? 0) * 1_000) / PIECE_MS)];
   }
 
-  /** In MB. */
+  /** Memory in MB. */
   memory(): [number[], (number | null)[]] {
     const [moments, pieces] = this.#pieces.all();
     return [moments, pieces.map((piece) => (piece?.residentBytes == null ? null : piece.residentBytes / 1_048_576))];
@@ -69,7 +71,7 @@ function at(sorted: readonly number[], part: number): number | null {
 
 const usages = new Map<string, PluginUsage>();
 
-// What one key saw is not for the next one.
+// The next key must not see the data of the previous one.
 effect(() => {
   if (client.value === null) usages.clear();
 });

@@ -3,13 +3,16 @@ import { ApiClient, ApiError } from '../src/client/client.ts';
 import { access, accessOf } from './access.ts';
 import { broughtCode } from './place.ts';
 
-/** For the tab, and gone with it: not in an address, not in a cookie. */
+/**
+ * The key's name in the session storage of the tab. The API key is removed with the tab, and is in no address and no
+ * cookie.
+ */
 const PLACE = 'isolayer-key';
 
-/** The client of who is signed in; null before that. */
+/** The API client of the signed-in user; null while nobody is signed in. */
 export const client = signal<ApiClient | null>(restored());
 
-/** Why nobody is signed in any more. */
+/** The reason why the last session ended. */
 export const signedOutWhy = signal('');
 
 function restored(): ApiClient | null {
@@ -17,7 +20,10 @@ function restored(): ApiClient | null {
   return key === null ? null : new ApiClient({ url: '', key });
 }
 
-/** @throws ApiError when the key is not accepted */
+/**
+ * Signs in with an API key.
+ * @throws ApiError when the key is not accepted
+ */
 export async function signIn(key: string): Promise<void> {
   const tried = new ApiClient({ url: '', key });
   access.value = await accessOf(tried);
@@ -26,7 +32,7 @@ export async function signIn(key: string): Promise<void> {
   client.value = tried;
 }
 
-/** Asks anew what the key may do: that can change while somebody looks. */
+/** Asks again for the key's permissions, which can change during a session. */
 export async function learnAccess(): Promise<void> {
   const current = client.peek();
   if (current === null) return;
@@ -44,7 +50,7 @@ effect(() => {
   if (broughtCode.value !== '') void signInBy(broughtCode.value);
 });
 
-/** Exchanges a one-time code for the key that it stands for. */
+/** Exchanges a one-time code for its API key, and signs in with the key. */
 async function signInBy(code: string): Promise<void> {
   signOut('Signing in…');
   try {
@@ -67,11 +73,11 @@ export function signOut(why = ''): void {
   client.value = null;
 }
 
-/** What a failure is called where people read it. A key that is accepted no more ends the session. */
+/** The text of an error for people. Ends the session if the key is no longer accepted. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) {
     if (error.status === 401) signOut('The key is accepted no more.');
-    // The service says of what a key may not see that it is not there.
+    // If a key may not see something, the service answers that it does not exist.
     if (error.code === 'ROUTE_NOT_FOUND') return 'Your key may not see this.';
     return error.message;
   }

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 
 const EVERY_MS = 5_000;
 
-/** Rises every few seconds while somebody looks: whoever reads it tells the time anew. */
+/** Rises every few seconds while the page is visible. Components that read it show times anew. */
 export const tick = signal(0);
 
 function next(): void {

@@ -1,6 +1,6 @@
 import { JsonRpcProvider, toQuantity } from 'ethers';
 
-/** Where a transaction was mined. */
+/** The block of a mined transaction, and its outcome. */
 export interface MinedAt {
   hash: string;
   block: number;
@@ -8,12 +8,12 @@ export interface MinedAt {
   status: 'success' | 'reverted';
 }
 
-/** Gives the account one ether, which only a local node does for the asking. */
+/** Gives the account one ether. Only a local node allows this. */
 export async function fund(rpcUrl: string, address: string): Promise<void> {
   await withNode(rpcUrl, (node) => node.send('anvil_setBalance', [address, toQuantity(10n ** 18n)]));
 }
 
-/** The receipt of a mined transaction, asked of the node itself and not of the service. */
+/** Asks the node, not the service, for the receipt of a mined transaction. */
 export async function receiptOf(rpcUrl: string, hash: string): Promise<MinedAt> {
   const receipt = await withNode(rpcUrl, (node) => node.getTransactionReceipt(hash));
   if (receipt === null) throw new Error(`the node has no receipt for ${hash}`);

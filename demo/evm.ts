@@ -12,10 +12,13 @@ const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 const ONE_ETHER = '1000000000000000000';
 const ONE_MILLIETHER = '1000000000000000';
 
-/** How long a block takes where somebody watches; otherwise there is one for each transaction, at once. */
+/** Seconds between two blocks with `--stay`. Without it, each transaction gets a block at once. */
 const BLOCK_SECONDS = 3;
 
-/** A plugin pays through a relayer on a local Ethereum node; resolves with the way to have it pay again. */
+/**
+ * Shows a plugin that pays through a relayer on a local Ethereum node. Resolves with a function that makes the plugin
+ * pay again.
+ */
 export async function evmDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolean): Promise<() => Promise<void>> {
   const anvil = await startAnvil();
   cleanUp(() => anvil.stop());

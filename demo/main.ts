@@ -1,7 +1,7 @@
 /**
- * `npm run demo`, `npm run demo -- solana` and `npm run demo -- stellar`: a local chain, the server on its embedded defaults
- * in a temporary folder, a keystore made on the spot, and one call of a plugin that was dropped into `plugins/`. Prints what
- * happened and leaves nothing behind. With `--stay` it goes on until Ctrl-C, to be watched in the console.
+ * `npm run demo`, `npm run demo -- solana` and `npm run demo -- stellar`. Starts a local chain, and the server on its
+ * embedded defaults in a temporary folder. Makes a keystore and calls a plugin once, after putting it into `plugins/`.
+ * Prints what happened and removes everything. With `--stay` it runs until Ctrl-C, so that the console can show it.
  */
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,10 @@ import { solanaDemo } from './solana.ts';
 import type { CleanUp } from './stage.ts';
 import { stellarDemo } from './stellar.ts';
 
-/** Tells and leaves what is to be undone; resolves with the way to pay again, where there is one. */
+/**
+ * One demo. It prints its steps and registers what has to be undone. Resolves with a function that pays again, if the
+ * demo has one.
+ */
 type Demo = (say: Narrator, cleanUp: CleanUp, isWatched: boolean) => Promise<(() => Promise<void>) | undefined>;
 
 const DEMOS = new Map<string, Demo>([
@@ -22,7 +25,7 @@ const DEMOS = new Map<string, Demo>([
 ]);
 
 const say = new Narrator(process.stdout, performance.now());
-/** Between two payments that somebody watches. */
+/** The pause between two payments with `--stay`. */
 const PAUSE_MS = 6_000;
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { stay: { type: 'boolean' } } });
 const [family = 'evm'] = positionals;
@@ -43,7 +46,7 @@ try {
   for (const step of steps.reverse()) await step();
 }
 
-/** Goes on until Ctrl-C, with a further payment now and then where the demo has one. */
+/** Runs until Ctrl-C. Pays again every {@link PAUSE_MS} if the demo has a further payment. */
 async function watched(again: (() => Promise<void>) | undefined): Promise<void> {
   say.step('stay', `${again === undefined ? 'The server stays' : 'A payment every few seconds'}, until Ctrl-C`);
   while (!leaving.signal.aborted) {

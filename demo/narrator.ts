@@ -1,4 +1,4 @@
-/** Tells what the demo does, one step a line, with the time it took since the start. */
+/** Prints what the demo does, one step a line, with the time since the start. */
 export class Narrator {
   readonly #out: { write(text: string): unknown };
   readonly #began: number;
@@ -8,17 +8,17 @@ export class Narrator {
     this.#began = began;
   }
 
-  /** One step: what it is about and what happened. */
+  /** Prints one step: its topic and what happened. */
   step(topic: string, text: string): void {
     this.#out.write(`${this.#seconds()}  ${topic.padEnd(9)} ${text}\n`);
   }
 
-  /** A second line to the step before. */
+  /** Prints a second line for the previous step. */
   detail(text: string): void {
     this.#out.write(`${' '.repeat(18)} ${text}\n`);
   }
 
-  /** A list below a topic; an empty one is a fault of the demo. */
+  /** Prints a list below a topic. An empty list is a fault of the demo. */
   list<T>(topic: string, items: readonly T[], line: (item: T) => string): void {
     if (items.length === 0) throw new Error(`the answer has no ${topic}`);
     this.step(topic, `${items.length}`);

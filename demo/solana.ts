@@ -8,7 +8,7 @@ import { type CleanUp, callPlugin, tellCourse } from './stage.ts';
 const PLUGIN = 'sponsor';
 const SOL = BigInt(LAMPORTS_PER_SOL);
 
-/** Sends what a user has signed, so that the user needs no SOL for the fee. */
+/** Sends the transaction that a user signed. The user needs no SOL for the fee. */
 const SOURCE = `import type { PluginContext } from '@openzeppelin/relayer-sdk';
 
 export async function handler({ api, params }: PluginContext) {
@@ -20,7 +20,10 @@ export async function handler({ api, params }: PluginContext) {
 }
 `;
 
-/** A plugin sponsors a user's transfer on a local Solana: the user signs it, and the relayer pays the fee. */
+/**
+ * Shows a plugin that sponsors a user's transfer on a local Solana. The user signs the transfer, and the relayer pays
+ * the fee.
+ */
 export async function solanaDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolean): Promise<undefined> {
   const svm = await startSvm();
   cleanUp(() => svm.stop());

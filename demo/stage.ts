@@ -1,10 +1,10 @@
 import type { RunningService } from '../test/support/service.ts';
 import type { Narrator } from './narrator.ts';
 
-/** Takes what is to be undone in the end, the last first. */
+/** Registers a step that undoes something at the end. The last registered step runs first. */
 export type CleanUp = (step: () => Promise<unknown>) => void;
 
-/** Calls a plugin and tells of it; resolves with the call's answer. */
+/** Calls a plugin and prints the call. Resolves with the answer. */
 export async function callPlugin(
   say: Narrator,
   service: RunningService,
@@ -24,7 +24,7 @@ interface CallMetadata {
   traces: { method: string; relayerId: string; requestId: string; outcome: string; durationMs: number }[];
 }
 
-/** Tells what the plugin logged, and what it asked of the service. */
+/** Prints the plugin's logs and its calls of relayers. */
 export function tellCourse(say: Narrator, { logs, traces }: CallMetadata): void {
   say.list('logs', logs, ({ level, message }) => `${level}: ${message}`);
   say.list(

@@ -7,10 +7,10 @@ import { type CleanUp, callPlugin, tellCourse } from './stage.ts';
 
 const PLUGIN = 'sponsor';
 const XLM = 10_000_000n;
-/** What an account may not spend: two base reserves. */
+/** The amount that an account must keep: two base reserves. */
 const RESERVE = XLM;
 
-/** Sends what a user has signed within a fee bump, so that the user needs no XLM for the fee. */
+/** Wraps the transaction that a user signed in a fee bump, and sends it. The user needs no XLM for the fee. */
 const SOURCE = `import type { PluginContext } from '@openzeppelin/relayer-sdk';
 
 export async function handler({ api, params }: PluginContext) {
@@ -23,7 +23,10 @@ export async function handler({ api, params }: PluginContext) {
 }
 `;
 
-/** A plugin sponsors a user's payment on a Stellar network: the user signs it, and the relayer pays the fee. */
+/**
+ * Shows a plugin that sponsors a user's payment on a Stellar network. The user signs the payment, and the relayer pays
+ * the fee.
+ */
 export async function stellarDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolean): Promise<undefined> {
   const net = await startStellar({ ledgerMs: 1_000 });
   cleanUp(() => net.stop());

@@ -1,4 +1,4 @@
-/** What the examples use of node:crypto; authors install @types/node for all of it. */
+/** The part of node:crypto that the examples use. For all of it, plugin authors install @types/node. */
 interface Hmac {
   update(data: string): Hmac;
   digest(encoding: 'hex'): string;

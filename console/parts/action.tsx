@@ -6,23 +6,23 @@ import { client, learnAccess, reasonOf } from '../session.ts';
 
 interface ActionProps<Id extends keyof Operations> {
   children: ComponentChildren;
-  /** What it asks before it is done, where it cannot be taken back. */
+  /** The question to confirm before an action that cannot be undone. */
   sure?: string;
-  /** Which operation. What the key may not do is not offered. */
+  /** The operation to call. The button is disabled if the key may not call it. */
   does: Id;
   input: Operations[Id]['input'];
-  /** Permissions that it takes beside that of the operation. */
+  /** Permissions needed in addition to that of the operation. */
   needs?: readonly string[];
   done: () => void;
 }
 
-/** A button that does something on the server, says that it does, and why it did not or cannot. */
+/** A button that calls an operation of the server. It shows that the call runs, and why it failed or is not allowed. */
 export function Action<Id extends keyof Operations>({ children, sure, does, input, needs, done }: ActionProps<Id>) {
   const [state, setState] = useState<'idle' | 'asking' | 'acting'>('idle');
   const [error, setError] = useState('');
   const place = useRef<HTMLSpanElement>(null);
   const hadFocus = useRef(false);
-  // A button that cannot be pressed, or is gone, loses the keyboard: who pressed it goes on from here.
+  // A disabled or removed button loses the keyboard focus. The focus moves here, so that the user can go on.
   useEffect(() => {
     if (state === 'idle' && hadFocus.current && document.activeElement === document.body) place.current?.focus();
   }, [state]);

@@ -4,7 +4,7 @@ import { to } from '../place.ts';
 import { durationText } from './duration.ts';
 import { Badge, Note } from './text.tsx';
 
-/** The alerts that would fire if things stay as they are, in words. */
+/** Lists the alerts that will fire if nothing changes. */
 export function Alerts({ alerts }: { alerts: readonly Alert[] }) {
   return (
     <section aria-labelledby="alerts">
@@ -31,7 +31,7 @@ function placeOf(room: string, who: string): string[] {
   return who === '' || room === 'networks' ? [room] : [room, who];
 }
 
-/** How long the oldest transaction that has not ended is under way, and of which relayer it is. */
+/** Shows the age of the oldest transaction that has not ended, and its relayer. */
 export function OldestOpen({ figures }: { figures: Figures }) {
   const ages = [...sumsBy(figures.get('isolayer_transactions_oldest_open_age_seconds'), 'relayer_id')];
   const [oldest] = ages.filter(([, seconds]) => seconds > 0).sort(([, a], [, b]) => b - a);

@@ -16,7 +16,10 @@ interface Attempt {
 const WIDTH = 1000;
 const ROW = 34;
 
-/** Each attempt as a bar over time: from its signature, filled from when a node took it. */
+/**
+ * Shows each attempt as a bar over time. The bar starts at the signature, and is filled from the time when a node took
+ * the attempt.
+ */
 export function Attempts({ events }: { events: readonly Event[] }) {
   const attempts = attemptsOf(events);
   const [first] = events;

@@ -4,13 +4,13 @@ import { lackOf } from '../access.ts';
 import { client, reasonOf } from '../session.ts';
 import { Lines } from './call-log.tsx';
 
-/** What is read of an answer, whatever the plugin made of it; a failed one has it, too. */
+/** The fields that the form reads from an answer. Answers of failed calls have them, too. */
 interface Answer {
   data?: unknown;
   metadata?: { logs?: { level: string; message: string }[]; traces?: unknown[]; usage?: unknown };
 }
 
-/** Calls a plugin, and shows the answer with what came of it. */
+/** A form that calls a plugin and shows the answer with its logs and traces. */
 export function CallForm({ pluginId }: { pluginId: string }) {
   const [route, setRoute] = useState('');
   const [params, setParams] = useState('{}');

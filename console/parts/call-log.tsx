@@ -1,10 +1,10 @@
 import type { CallNews } from '../live.ts';
 import { Badge, Note, Time } from './text.tsx';
 
-/** Beyond this a line is cut: a page that has to lay out a megabyte is of no use. */
+/** Longer lines are cut. The browser would lay out a megabyte too slowly. */
 const LONGEST_LINE = 4_000;
 
-/** What calls came to and what they wrote, as text, the latest first. */
+/** Shows the outcomes and logs of calls as text, the latest first. */
 export function CallLog({ calls }: { calls: readonly Omit<CallNews, 'plugin_id'>[] }) {
   if (calls.length === 0) return <Note>Nothing yet. What its calls write comes here by itself.</Note>;
   return (

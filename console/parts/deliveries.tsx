@@ -6,7 +6,7 @@ import { Action } from './action.tsx';
 import { Table } from './table.tsx';
 import { Badge, Note, Short, Time } from './text.tsx';
 
-/** No event tells of deliveries. */
+/** Deliveries are polled, because the event stream does not report on them. */
 export const LOOK_EVERY_MS = 3_000;
 
 interface DeliveriesProps {
@@ -15,7 +15,7 @@ interface DeliveriesProps {
   changed: () => void;
 }
 
-/** What became of events; each opens below its own row. */
+/** Lists deliveries of events. Each row opens its details below. */
 export function Deliveries({ webhookId, items, changed }: DeliveriesProps) {
   const [chosen, setChosen] = useState('');
   return (
@@ -58,7 +58,7 @@ export function Deliveries({ webhookId, items, changed }: DeliveriesProps) {
   );
 }
 
-/** Of which transaction, or else relayer, an event is. */
+/** The transaction of an event, or else its relayer. */
 function Subject({ of: { relayer_id: relayerId, transaction_id: transactionId } }: { of: Schemas['Delivery'] }) {
   if (relayerId === null) return <Short text={transactionId} />;
   if (transactionId === null) return <a href={to('relayers', relayerId)}>{relayerId}</a>;
@@ -112,7 +112,7 @@ function Delivery({ webhookId, id, changed }: { webhookId: string; id: string; c
   );
 }
 
-/** The text as it is sent, with line breaks where that changes nothing else. */
+/** The body as sent. Adds line breaks only if they change nothing else. */
 function readable(body: string): string {
   try {
     const value: unknown = JSON.parse(body);

@@ -1,4 +1,4 @@
-/** How long something took, for people. */
+/** Formats a duration for people. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 120_000) return `${(milliseconds / 1_000).toFixed(1)} s`;

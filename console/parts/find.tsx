@@ -3,7 +3,10 @@ import { type FoundTransaction, findTransactions } from '../../src/client/find-t
 import { to } from '../place.ts';
 import { client, reasonOf } from '../session.ts';
 
-/** Leads to a transaction by its id, hash or counter; among all relayers that the key sees unless one is named. */
+/**
+ * A form that finds a transaction by its id, hash or counter. Searches all relayers that the key may see, or the given
+ * one.
+ */
 export function Find({ relayerId }: { relayerId?: string }) {
   const [text, setText] = useState('');
   const [error, setError] = useState('');

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 
-/** Leads through a list that only grows, part by part, from the latest on; begins anew with another list. */
+/** Pages through a list that only grows, from the latest entries on. Starts again for another list. */
 export function useParts(list: string) {
-  // Of each part the cursor that leads to it; the first has none.
+  // The cursors of the visited parts. The first part has none.
   const [way, setWay] = useState({ list, cursors: [] as readonly string[] });
   const cursors = way.list === list ? way.cursors : [];
   const [cursor] = cursors.slice(-1);

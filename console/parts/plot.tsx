@@ -2,18 +2,18 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 
 interface PlotProps {
-  /** Each with the name of its colour in the style sheet. */
+  /** The lines, each with the name of its colour in the style sheet. */
   lines: readonly { label: string; colour: string }[];
-  /** Asked for every second: the moments in seconds, then each line's values. */
+  /** Returns the data, and is called every second: the times in seconds, then the values of each line. */
   read: () => uPlot.AlignedData;
   height: number;
-  /** The height of the scale where nothing is higher. */
+  /** The upper end of the scale while no value is higher. */
   least: number;
-  /** Whether there are moments without a value: each value is a point then. */
+  /** Whether some times have no value. Then each value is drawn as a point. */
   isSparse?: boolean;
 }
 
-/** Lines over time, as they go on. For who does not see it, figures stand beside it. */
+/** Plots lines over time, and keeps them up to date. Users who cannot see the plot read the figures beside it. */
 export function Plot(props: PlotProps) {
   const { read, height } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -24,7 +24,7 @@ export function Plot(props: PlotProps) {
     if (target === null) return undefined;
     const drawn = () => new uPlot(optionsFor(target, props), latest.current(), target);
     let plot = drawn();
-    // A canvas keeps the colours that it was drawn with.
+    // A canvas keeps its colours, so it is drawn again when the colour scheme changes.
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const redraw = () => {
       plot.destroy();
@@ -51,7 +51,7 @@ function clock(seconds: number): string {
 }
 
 function optionsFor(target: HTMLElement, { lines, height, least, isSparse = false }: PlotProps): uPlot.Options {
-  // A canvas does not know the words of a style sheet: they are asked for as the colour of something.
+  // A canvas does not resolve CSS variables. An element's computed colour does.
   const probe = target.appendChild(document.createElement('i'));
   const colour = (name: string) => {
     probe.style.color = `var(${name})`;

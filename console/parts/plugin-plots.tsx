@@ -3,7 +3,7 @@ import { Plot } from './plot.tsx';
 
 const HEIGHT = 120;
 
-/** What a plugin does, over time. */
+/** Plots a plugin's activity over time. */
 export function PluginPlots({ id }: { id: string }) {
   const usage = usageOf(id);
   const { perSecond, p50, p99 } = usage.lastMinute();

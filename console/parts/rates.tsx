@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 
 const none = (): Record<Kind, number> => ({ accepted: 0, mined: 0, failed: 0 });
 
-/** How many transactions were accepted, mined and failed since this page was opened, and further figures. */
+/** Shows how many transactions were accepted, mined and failed since the page was opened, and further figures. */
 export function Rates({ children }: { children?: ComponentChildren }) {
   const counts = useRef(new Pieces(none)).current;
   const [lastMinute, setLastMinute] = useState(none);

@@ -4,13 +4,13 @@ import type { Loaded } from '../load.ts';
 import { Note } from './text.tsx';
 
 interface TableProps {
-  /** What is in it, for who does not see it. */
+  /** What the table lists, for screen readers. */
   name: string;
   heads: readonly string[];
   children: ComponentChildren;
 }
 
-/** A list in rows; on a narrow screen each row is a card, and its cells name themselves. */
+/** A table. On a narrow screen each row is a card, and each cell shows its column's name. */
 export function Table({ name, heads, children }: TableProps) {
   return (
     <div class="scroll">
@@ -30,7 +30,7 @@ export function Table({ name, heads, children }: TableProps) {
   );
 }
 
-/** A list as it was asked for, or why there is none. */
+/** Shows a loaded list, or why it is missing. */
 export function ListOf<Item>(props: {
   loaded: Loaded<{ data: Item[] }>;
   empty: string;
@@ -54,14 +54,14 @@ interface Pagination {
   total_items: number;
 }
 
-/** Leads from page to page. */
+/** Buttons for the previous and the next page. */
 export function Pages(props: { page: number; of: Pagination | undefined; go: (page: number) => void }) {
   const { page, of, go } = props;
-  // Stays while the next page is asked for.
+  // Keeps the last known pagination while the next page loads.
   const known = useRef(of);
   known.current = of ?? known.current;
   const last = known.current && Math.max(1, Math.ceil(known.current.total_items / known.current.per_page));
-  // What was on the last page may be gone.
+  // The last page may have become empty.
   useEffect(() => {
     if (last !== undefined && page > last) go(last);
   }, [page, last, go]);

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { tick } from '../tick.ts';
 
-/** How a moment is told beside its exact time. */
+/** Describes a time relative to now, to be shown beside the exact time. */
 function ago(at: string, now = Date.now()): string {
   const seconds = Math.round((now - Date.parse(at)) / 1000);
   if (!Number.isFinite(seconds)) return at;
   const [much, unit] = inUnit(Math.abs(seconds));
-  // The clocks of a browser and a server differ by as much.
+  // The clocks of the browser and the server may differ by this much.
   if (Math.abs(seconds) < 5) return 'now';
   return seconds < 0 ? `in ${much} ${unit}` : `${much} ${unit} ago`;
 }
@@ -28,7 +28,7 @@ export function Time({ at }: { at: string | null | undefined }) {
   );
 }
 
-/** A long id or hash: its ends, the whole of it for who asks. */
+/** Shows only the ends of a long id or hash. The tooltip has the whole text. */
 export function Short({ text }: { text: string | null | undefined }) {
   if (text == null || text === '') return <span class="quiet">—</span>;
   const shown = text.length > 20 ? `${text.slice(0, 10)}…${text.slice(-6)}` : text;
@@ -39,7 +39,7 @@ export function Short({ text }: { text: string | null | undefined }) {
   );
 }
 
-/** So many of something. */
+/** A number with its noun, in the singular or plural. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
@@ -52,7 +52,7 @@ const TONES: Record<string, string> = {
   ...{ critical: 'bad', warning: 'waiting', ready: 'good', limited: 'waiting', unfit: 'bad', 'not asked yet': 'quiet' },
 };
 
-/** How something stands, by a word and a colour. */
+/** Shows a state as a word and a colour. */
 export function Badge({ state, title }: { state: string; title?: string | undefined }) {
   return (
     <span class={`badge ${TONES[state] ?? (/^[A-Z_]+$/.test(state) ? 'bad' : 'quiet')}`} title={title}>
@@ -61,7 +61,7 @@ export function Badge({ state, title }: { state: string; title?: string | undefi
   );
 }
 
-/** What stands in the place of things that are not there. */
+/** A note shown in place of missing content. */
 export function Note({ children, kind = 'quiet' }: { children: ComponentChildren; kind?: 'quiet' | 'bad' }) {
   return (
     <p class={`note ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>

@@ -6,7 +6,7 @@ import { Older, useParts } from '../parts/older.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Time } from '../parts/text.tsx';
 
-/** Who may ask for what, and who changed what. */
+/** Shows the API keys with their permissions, and who changed what. */
 export function Keys() {
   const [page, setPage] = useState(1);
   const keys = useCall('listApiKeys', { query: { page, per_page: 100 } });

@@ -55,7 +55,7 @@ export function Networks() {
   );
 }
 
-/** What is counted of endpoints; undefined for a key that may not see it. */
+/** The metrics of endpoints; undefined for a key that may not see metrics. */
 function useEndpointFigures(): Figures | undefined {
   const states = useCall('getMetric', { path: { name: STATES } });
   const pauses = useCall('getMetric', { path: { name: PAUSES } });
@@ -67,14 +67,14 @@ function useEndpointFigures(): Figures | undefined {
 
 interface EndpointProps {
   network: string;
-  /** Scheme, host and port, by which it is counted. */
+  /** Scheme, host and port. The metrics use this as the endpoint's label. */
   name: string;
   url: string;
   figures: Figures | undefined;
   children: ComponentChildren;
 }
 
-/** How an endpoint stands, how long it takes, and why it was left alone. */
+/** Shows an endpoint's state, its response times, and why it was left alone. */
 function Endpoint({ network, name, url, figures, children }: EndpointProps) {
   const which = { network: [network], endpoint: [name] };
   const states = [...sumsBy(figures?.get(STATES), 'state', which)].filter(([, count]) => count > 0);
@@ -108,7 +108,7 @@ function isUsed({ name }: Pick<Schemas['Network'], 'name'>, figures: Figures | u
   return (figures?.get(STATES) ?? []).some(({ labels }) => labels['network'] === name);
 }
 
-/** The endpoints of relayers on a network that are not its own. */
+/** The endpoints that relayers on a network use and that are not the network's own. */
 function othersOf({ name, rpc_urls }: Schemas['Network'], figures: Figures | undefined): string[] {
   const known = new Set(rpc_urls.map(({ url }) => nameOf(url)));
   return [...sumsBy(figures?.get(STATES), 'endpoint', { network: [name] }).keys()].filter((one) => !known.has(one));

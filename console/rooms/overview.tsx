@@ -12,14 +12,14 @@ import { causeOf, stateOf } from './relayers.tsx';
 
 const MOST_NEWS = 12;
 const LOOK_EVERY_MS = 15_000;
-/** The most that the service shows at once. */
+/** As many entries as the service lists at once. */
 const ALL = { query: { per_page: 500 } };
 const MOST_NEEDING = 50;
 const NEEDING = { query: { state: 'paused,disabled', per_page: MOST_NEEDING } };
-/** Only how many there are. */
+/** Only the number of active entries. */
 const FINE = { query: { state: 'active', per_page: 0 } };
 
-/** What moves now, and what needs somebody. */
+/** Shows current activity, and what needs attention. */
 export function Overview() {
   const live = useFigures();
   const [news, setNews] = useState<TransactionNews[]>([]);
@@ -82,7 +82,7 @@ export function Overview() {
   );
 }
 
-/** What needs somebody. That nothing does is said only when all of it was seen. */
+/** Lists what needs attention. Says that nothing does only after all answers have arrived without an error. */
 function Needs() {
   const relayers = useCall('listRelayers', NEEDING);
   const fine = useCall('listRelayers', FINE);
@@ -141,7 +141,9 @@ function Needs() {
   );
 }
 
-/** The report comes with 503 when the service is not ready. */
+/**
+ * Takes the readiness report from the answer, or from the error: the service sends it with 503 when it is not ready.
+ */
 function reportOf({ value, cause }: Loaded<Schemas['Readiness']>): Schemas['Readiness'] | undefined {
   const isReport = cause instanceof ApiError && cause.status === 503 && 'components' in cause.body;
   return isReport ? (cause.body as Schemas['Readiness']) : value;

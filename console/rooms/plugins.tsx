@@ -12,7 +12,7 @@ import { to } from '../place.ts';
 import { usageOf } from '../plugin-usage.ts';
 
 const LOOK_EVERY_MS = 5_000;
-/** A list of hundreds is not asked for as often as one plugin. */
+/** Longer than for a single plugin, because the list may have hundreds of entries. */
 const LIST_EVERY_MS = 15_000;
 const MOST_CALLS = 200;
 
@@ -70,7 +70,7 @@ export function Plugins() {
   );
 }
 
-/** Sorts plugins; the rows keep their places while somebody is about to use one. */
+/** Sorts plugins. The rows keep their places while the user points at or focuses a row. */
 function useOrder(order: Order): (items: readonly Plugin[]) => Plugin[] {
   const last = useRef({ order, places: new Map<string, number>() });
   return (items) => {
@@ -93,12 +93,12 @@ const ORDERS = {
   id: (a: Plugin, b: Plugin) => a.id.localeCompare(b.id),
 };
 
-/** How much of the whole something takes; the figure stands beside it. */
+/** A bar that shows a part of a whole. The figure is printed beside it. */
 function Share({ part, of }: { part: number; of: number }) {
   return <meter class="share" value={of === 0 ? 0 : part / of} aria-label="Part of what all plugins take" />;
 }
 
-/** How many calls of the last hour came to something else than their answer. */
+/** The number of calls in the last hour that did not return a result. */
 function failuresOf({ outcomes }: { outcomes: Record<string, number> }): number {
   return Object.entries(outcomes).reduce((sum, [outcome, count]) => sum + (outcome === 'returned' ? 0 : count), 0);
 }
@@ -128,7 +128,7 @@ export function PluginRoom({ id }: { id: string }) {
   if (one === undefined) return <Note kind={plugin.error ? 'bad' : 'quiet'}>{plugin.error || 'Loading…'}</Note>;
   const on = { input: { path: { id } }, done: plugin.reload };
   const kept = earlier.value?.data ?? [];
-  // What is kept has more of what a call wrote than what was told of it.
+  // A stored log has more of a call's output than the event does, so it replaces the event.
   const known = new Set(kept.map(({ request_id: requestId }) => requestId));
   const shown = [...calls.filter(({ request_id: requestId }) => !known.has(requestId)), ...kept];
   return (

@@ -10,10 +10,10 @@ import { to } from '../place.ts';
 
 type Relayer = Schemas['Relayer'];
 
-/** No event tells of relayers. */
+/** Relayers are polled, because the event stream does not report on them. */
 const LOOK_EVERY_MS = 15_000;
 
-/** How a relayer stands, in one word. */
+/** The state of a relayer, in one word. */
 export function stateOf({ paused, system_disabled }: Pick<Relayer, 'paused' | 'system_disabled'>): string {
   if (system_disabled) return 'disabled';
   return paused ? 'paused' : 'active';
@@ -80,7 +80,7 @@ export function Relayers() {
   );
 }
 
-/** Says which relayers are looked for. */
+/** The filter fields of the list of relayers. */
 function Narrow({ filter, change }: { filter: typeof NOTHING; change: (filter: typeof NOTHING) => void }) {
   const [text, setText] = useState(filter.search);
   return (

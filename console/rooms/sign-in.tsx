@@ -2,11 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../src/client/client.ts';
 import { signedOutWhy, signIn } from '../session.ts';
 
-/** How the service is, as it tells everybody; empty until it has. */
+/** The health of the service, which is public; empty until it is known. */
 function useHealth(): string {
   const [health, setHealth] = useState('');
   useEffect(() => {
-    // With 503 when it is not ready, and the same body.
+    // The body is the same when the service is not ready and answers with 503.
     fetch('/api/v1/ready')
       .then(async (answer) => setHealth(((await answer.json()) as { status?: string }).status ?? 'not known'))
       .catch(() => setHealth('not reached'));
@@ -14,7 +14,7 @@ function useHealth(): string {
   return health;
 }
 
-/** Where one shows one's key. */
+/** The page on which the user signs in with an API key. */
 export function SignIn() {
   const [key, setKey] = useState('');
   const [error, setError] = useState('');

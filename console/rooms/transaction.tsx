@@ -17,7 +17,7 @@ type Event = Schemas['TimelineEvent'];
 
 const FINAL = new Set(['confirmed', 'failed', 'canceled', 'expired']);
 const CANCELABLE = new Set(['pending', 'sent', 'submitted']);
-/** For decisions, of which no event tells. */
+/** Transactions are polled, because the event stream does not report decisions. */
 const LOOK_EVERY_MS = 4_000;
 
 export function TransactionRoom({ relayerId, id }: { relayerId: string; id: string }) {
@@ -128,7 +128,7 @@ const SHOWN = new Set([
   'relayer_id',
 ]);
 
-/** What became of the events of a transaction. */
+/** Shows the webhook deliveries of a transaction's events. */
 function Told({ webhookId, id }: { webhookId: string; id: string }) {
   const query = { transaction_id: id, per_page: 50 };
   const deliveries = useCall('listDeliveries', { path: { id: webhookId }, query });
@@ -159,7 +159,7 @@ function Hash({ networkId, hash }: { networkId: string | undefined; hash: string
   );
 }
 
-/** How long after the first event something happened; the moment itself for who asks. */
+/** Shows how long after the first event something happened. The exact time is in the tooltip. */
 function After({ at, first = at }: { at: string; first: string | undefined }) {
   return at === first ? (
     <Time at={at} />
@@ -170,7 +170,10 @@ function After({ at, first = at }: { at: string; first: string | undefined }) {
   );
 }
 
-/** The same again at the highest price; undefined for a family whose transactions have none to raise. */
+/**
+ * Makes a request for the same transaction at the highest price. Undefined for networks whose transactions have no
+ * price to raise.
+ */
 function dearerOf(one: Schemas['Transaction']): Record<string, unknown> | undefined {
   if (!('max_fee_per_gas' in one)) return undefined;
   const { to: recipient, value, data, gas_limit: gasLimit, access_list: accesses, authorization_list: grants } = one;
@@ -182,7 +185,7 @@ function dearerOf(one: Schemas['Transaction']): Record<string, unknown> | undefi
   };
 }
 
-/** One sentence for who asks why it takes so long. */
+/** Explains in one sentence why the transaction is in its state, or why it takes long. */
 function whyText(status: string, reason: string | null, events: readonly Event[]): string {
   if (reason !== null) return reason;
   const last = events.findLast((event) => event.event === 'decided');

@@ -22,21 +22,21 @@ const STATUSES: readonly Status[] = [
   'expired',
 ];
 const PER_PAGE = 50;
-/** However many come, the list is asked for only so often. */
+/** The shortest time between two reloads of the list, however many transactions begin. */
 const GATHER_MS = 500;
 
-/** What stands for a transaction on its chain. */
+/** The name of a transaction on its chain: its hash, or its signature on Solana. */
 export function hashOf(one: Transaction): string | null {
   return ('hash' in one ? one.hash : 'signature' in one ? one.signature : null) ?? null;
 }
 
-/** A field that not every family has. */
+/** A field that only some networks have; null if it is absent. */
 export function fieldOf(one: Transaction, name: string): string | null {
   const value = (one as unknown as Record<string, unknown>)[name];
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? `${value as string | number}` : null;
 }
 
-/** The relayers of which there are transactions to look at. */
+/** Lists the relayers whose transactions the key may see. */
 export function TransactionsOfAll() {
   const [page, setPage] = useState(1);
   const relayers = useCall('listRelayers', { query: { page, per_page: 500 } });
@@ -78,7 +78,8 @@ export function Transactions({ relayerId }: { relayerId: string }) {
   const { reload } = list;
   const { changed, waiting, seen } = useNews(relayerId, list);
   const isAtTop = page === 1 && status === '';
-  // New ones come in at the top by themselves only where nobody has begun to read further down.
+  // Reloads by itself only on the first page without a filter, near its top. Further down, rows would move under the
+  // reader.
   const isWaiting = waiting > 0;
   useEffect(() => {
     if (!isWaiting || !isAtTop) return undefined;
@@ -138,7 +139,7 @@ export function Transactions({ relayerId }: { relayerId: string }) {
   );
 }
 
-/** A row changes in its place. */
+/** One row. It shows later events of its transaction without moving. */
 function Row({ relayerId, one, news }: { relayerId: string; one: Transaction; news: TransactionNews | undefined }) {
   return (
     <tr>

@@ -40,7 +40,8 @@ export function WebhookRoom({ id }: { id: string }) {
   const parts = useParts(state);
   const query = { per_page: 50, ...parts.query, ...(state !== '' && { state }) };
   const deliveries = useCall('listDeliveries', { path: { id }, query });
-  // Nothing moves under who reads further down or further back, or is about to use a row.
+  // Reloads only at the top of the latest part, and not while the user points at or focuses a row. Otherwise rows would
+  // move under the reader.
   const look = useCallback(() => {
     if (parts.isLatest && window.scrollY < 200 && !isHeld()) deliveries.reload();
   }, [parts.isLatest, deliveries.reload]);

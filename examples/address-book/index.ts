@@ -1,7 +1,7 @@
 import { type PluginContext, pluginError } from 'isolayer';
 import { findRoute } from './router.ts';
 
-/** A small service of several routes over the key-value store. */
+/** A small service with several routes. It keeps addresses in the key-value store. */
 export async function handler(context: PluginContext) {
   const found = findRoute(ROUTES, context.route);
   if (found === undefined) throw pluginError(`there is no ${context.route}`, { code: 'NOT_FOUND', status: 404 });

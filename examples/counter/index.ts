@@ -1,6 +1,6 @@
 import { type PluginContext, pluginError } from 'isolayer';
 
-/** Counts calls by name; two calls at once never count as one. */
+/** Counts calls by name. Two calls at the same time are counted as two. */
 export async function handler({ kv, params }: PluginContext) {
   const { name = 'all' } = (params ?? {}) as { name?: unknown };
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) {
@@ -16,7 +16,7 @@ export async function handler({ kv, params }: PluginContext) {
     },
     { ttlSec: 5, onBusy: 'skip' },
   );
-  // A lock that is held is not waited for: the caller decides whether to come back.
+  // `withLock` does not wait for a lock that another call holds. The caller decides whether to try again.
   if (count === null) throw pluginError('another call counts right now', { code: 'BUSY', status: 409 });
   return { name, count };
 }

@@ -3,20 +3,23 @@ import { type PluginContext, pluginError } from 'isolayer';
 interface Settings {
   relayer: string;
   network: string;
-  /** Who is paid, and the least that is taken, in the smallest unit of the asset. */
+  /** The account that is paid. `least` is the smallest amount accepted, in the smallest unit of the asset. */
   pay_to: string;
   least: string;
 }
 
 interface Payment {
-  /** The token's call that moves the money, signed by the payer: `transferWithAuthorization`. */
+  /**
+   * The token's address. `data` calls its `transferWithAuthorization`, which the payer has signed and which moves the
+   * money.
+   */
   asset: string;
   data: string;
   to: string;
   value: string;
 }
 
-/** The routes of a facilitator in the manner of x402: it checks payments, and brings them onto the chain. */
+/** The routes of an x402 facilitator. It checks payments and sends them to the chain. */
 export async function handler({ api, params, route, config }: PluginContext) {
   const settings = config as Settings;
   switch (route) {

@@ -2,11 +2,11 @@ import { type PluginContext, pluginError, Speed } from 'isolayer';
 
 interface Settings {
   relayer: string;
-  /** In wei. */
+  /** The gas price below which the plugin sends, in wei. */
   most_gas_price: string;
 }
 
-/** Passes a transaction on while gas is cheap, and says when to come back while it is not. */
+/** Sends a transaction while gas is cheap. Otherwise answers that the caller has to come back later. */
 export async function handler({ api, params, config }: PluginContext) {
   const { relayer: id, most_gas_price: most } = config as Settings;
   const { to, data = '0x', value = '0' } = (params ?? {}) as { to?: string; data?: string; value?: string };

@@ -2,13 +2,13 @@ import { type PluginContext, pluginError, Speed } from 'isolayer';
 
 interface Settings {
   relayer: string;
-  /** What one receiver gets within a day at most, in wei. */
+  /** The most that one receiver gets within a day, in wei. */
   allowance: string;
 }
 
 const DAY_SEC = 86_400;
 
-/** Sends a receiver some of the relayer's money, as long as its allowance of the day lasts. */
+/** Sends a receiver some of the relayer's money, up to the receiver's daily allowance. */
 export async function handler({ api, kv, params, config }: PluginContext) {
   const { relayer, allowance } = config as Settings;
   const { to, value } = (params ?? {}) as { to?: unknown; value?: unknown };
@@ -21,7 +21,8 @@ export async function handler({ api, kv, params, config }: PluginContext) {
     if (spent > BigInt(allowance)) {
       throw pluginError('the allowance of the day is spent', { code: 'ALLOWANCE_SPENT', status: 403, details: { to } });
     }
-    // Noted first: what was noted and not sent costs the receiver a day, the other way round it would cost us money.
+    // Stores the sum before it sends. If sending fails, the receiver loses a part of the day's allowance. In the other
+    // order, a failure to store would cost the relayer money.
     await kv.set(key, spent.toString(), { ttlSec: DAY_SEC });
     return await api.useRelayer(relayer).sendTransaction({ to, value, speed: Speed.FAST });
   });

@@ -3,14 +3,14 @@ import { type PluginContext, pluginError } from 'isolayer';
 
 interface Settings {
   relayer: string;
-  /** What is called on an alert. */
+  /** The contract to call on an alert. */
   contract: string;
   selector: string;
 }
 
 const SEEN_SEC = 86_400;
 
-/** Answers a signed alert with a call of a contract: once for each alert, however often it is delivered. */
+/** Calls a contract when a signed alert arrives. It calls once for each alert, however often the alert is delivered. */
 export async function handler({ api, kv, params, headers, config }: PluginContext) {
   const { payload } = (params ?? {}) as { payload?: unknown };
   if (typeof payload !== 'string' || !isSigned(payload, headers['x-signature']?.[0])) {

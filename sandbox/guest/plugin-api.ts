@@ -1,15 +1,15 @@
 /**
- * What the author of a plugin sees. The method and field names are those that existing plugins were written against;
- * shapes that depend on the network are open records.
+ * The types that plugin authors see. Existing plugins use the same method and field names. Where fields depend on the
+ * network, a type is an open record.
  */
 
-/** Any value that survives JSON. */
+/** Any value that JSON can represent. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Request headers: lower-case names, one array entry per header line. `authorization` is never among them. */
+/** Request headers, by lower-case name. Each header line is one array entry. `authorization` is never included. */
 export type PluginHeaders = Record<string, string[]>;
 
-/** States of a transaction; `mined`, `confirmed`, `canceled`, `expired` and `failed` end a wait. */
+/** The state of a transaction. A `wait` ends at `mined`, `confirmed`, `canceled`, `expired` or `failed`. */
 export type TransactionState =
   | 'canceled'
   | 'pending'
@@ -20,164 +20,182 @@ export type TransactionState =
   | 'failed'
   | 'expired';
 
-/** A transaction as its network describes it; absent values are null on EVM. */
+/** A transaction, with the fields of its network. On EVM, values that do not exist yet are null. */
 export interface TransactionResponse {
-  /** By it `getTransaction` finds the transaction again. */
+  /** The transaction's id in this service. Pass it to `getTransaction`. */
   id: string;
-  /** Where it stands. */
+  /** The transaction's state. */
   status: TransactionState;
-  /** On the chain; null before there is one. On Solana `signature` is. */
+  /** The transaction's hash on the chain; null until the transaction has one. On Solana, read `signature` instead. */
   hash?: string | null;
-  /** Why it waits or has failed. */
+  /** Why the transaction waits, or why it failed. */
   status_reason?: string | null;
-  /** When it was accepted, in ISO 8601 as the other times. */
+  /** When the service accepted the transaction. All times are ISO 8601 text. */
   created_at: string;
-  /** When it was sent. */
+  /** When the service sent the transaction to the network. */
   sent_at?: string | null;
-  /** When it was confirmed. */
+  /** When the transaction was confirmed. */
   confirmed_at?: string | null;
-  /** The relayer that sends it; not on Solana. */
+  /** The id of the relayer that sends the transaction. Absent on Solana. */
   relayer_id?: string;
-  /** What else its network tells: `nonce`, `gas_limit`, `value` and so on. */
+  /** Further fields of the network: `nonce`, `gas_limit`, `value` and so on. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the other fields depend on the network
   [field: string]: any;
 }
 
-/** How a `wait` is done. */
+/** Options of `wait` and `transactionWait`. */
 export interface WaitOptions {
-  /** Milliseconds from look to look; 5000 unless given. */
+  /** Milliseconds between two checks of the transaction. Default: 5000. */
   interval?: number;
-  /** Milliseconds until it rejects with a PluginError of status 504; 60000 unless given. */
+  /** Milliseconds until `wait` rejects with a PluginError of status 504. Default: 60000. */
   timeout?: number;
 }
 
-/** What `sendTransaction` resolves with. */
+/** The accepted transaction, as `sendTransaction` returns it. */
 export interface SentTransaction extends TransactionResponse {
   /**
-   * Resolves when the transaction is in a block or has ended, whatever its end: look at `status`. `mined` is in a block
-   * with its effect, `failed` also in a block that shows a revert; both can still change by a reorganisation until the
-   * transaction is final.
+   * Resolves when the transaction is in a block or has ended. It resolves after a failure, too, so check `status`.
+   * `mined`: the transaction is in a block and succeeded. `failed`: the transaction failed, which is reported as soon
+   * as a block shows a revert. A chain reorganisation can still change both until the transaction is final. Rejects
+   * with a PluginError of status 504 after `timeout`.
    */
   wait(options?: WaitOptions): Promise<TransactionResponse>;
 }
 
-/** A relayer as the service knows it. */
+/** The settings of a relayer. */
 export interface RelayerInfo {
-  /** What `useRelayer` takes. */
+  /** The relayer's id. Pass it to `useRelayer`. */
   id: string;
-  /** For people. */
+  /** A name for people to read. */
   name: string;
-  /** The name of its network: `sepolia`. */
+  /** The name of the relayer's network, for instance `sepolia`. */
   network: string;
-  /** The family of its network. */
+  /** The kind of the relayer's network. */
   network_type: 'evm' | 'solana' | 'stellar';
-  /** Whether somebody has paused it. */
+  /** Whether an operator has paused the relayer. */
   paused: boolean;
-  /** Which signer signs for it. */
+  /** The id of the signer that signs the relayer's transactions. */
   signer_id: string;
-  /** Its account. */
+  /** The address of the relayer's account. */
   address: string;
-  /** Whether the service itself has taken it out of use. */
+  /** Whether the service has disabled the relayer, because its checks fail. */
   system_disabled: boolean;
-  /** What else is set for it, its `policies` for instance. */
+  /** Further settings, for instance `policies`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the policies depend on the network
   [field: string]: any;
 }
 
-/** Balance and pending work of a relayer; `nonce` on EVM, `sequence_number` on Stellar. Null is what nobody tells now. */
+/**
+ * The balance and the pending transactions of a relayer. EVM adds `nonce`, Stellar adds `sequence_number`. A value that
+ * is not known at the moment is null.
+ */
 export interface RelayerStatus {
-  /** The family of its network. */
+  /** The kind of the relayer's network. */
   network_type: 'evm' | 'solana' | 'stellar';
-  /** In the smallest unit. */
+  /** The account's balance in the network's smallest unit (wei, lamports, stroops), as decimal digits. */
   balance: string | null;
-  /** Transactions that are under way. */
+  /** The number of transactions that have not ended. */
   pending_transactions_count: number;
-  /** When the last one was confirmed. */
+  /** When the relayer's last confirmed transaction was confirmed. */
   last_confirmed_transaction_timestamp?: string | null;
-  /** Whether the service itself has taken it out of use. */
+  /** Whether the service has disabled the relayer, because its checks fail. */
   system_disabled: boolean;
-  /** Whether somebody has paused it. */
+  /** Whether an operator has paused the relayer. */
   paused: boolean;
-  /** What else its network tells: `nonce` or `sequence_number`. */
+  /** Further fields of the network: `nonce` or `sequence_number`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the other fields depend on the network
   [field: string]: any;
 }
 
-/** What is asked of a node. */
+/** A JSON-RPC request to a node of the relayer's network. */
 export interface JsonRpcRequest {
-  /** `eth_call` for instance; which ones a grant or limits allow. */
+  /** The JSON-RPC method, for instance `eth_call`. The plugin's grants and limits decide which methods are allowed. */
   method: string;
-  /** A list or an object, as the method has it. */
+  /** The method's parameters: a list or an object, depending on the method. */
   params?: unknown;
-  /** Comes back with the answer. */
+  /** The answer has the same id. */
   id?: string | number | null;
-  /** `2.0`, or left out. */
+  /** `2.0`. May be left out. */
   jsonrpc?: string;
 }
 
-/** What the node answered. */
+/** The node's JSON-RPC answer. It has either `result` or `error`. */
 export interface JsonRpcResponse {
-  /** `2.0`. */
+  /** Always `2.0`. */
   jsonrpc: string;
-  /** That of the request. */
+  /** The id of the request. */
   id?: string | number | null;
-  /** Of a call that went well. */
+  /** The result of a successful call. */
   // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
   result?: any;
-  /** Of one that did not. */
+  /** The error of a failed call. */
   // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
   error?: { code: number; message: string; description?: string; data?: any };
 }
 
-/** One relayer; every method may be taken off the object. */
+/** One relayer. Its methods also work when they are taken off the object (`const { rpc } = relayer`). */
 export interface Relayer {
-  /** Has a transaction sent, with the fields of `POST /relayers/{id}/transactions`; resolves once it is accepted. */
+  /**
+   * Sends a transaction. `request` has the fields of `POST /relayers/{id}/transactions`. Resolves when the service has
+   * accepted the transaction, before it is on the chain. Rejects if the request is invalid or refused.
+   */
   sendTransaction(request: object): Promise<SentTransaction>;
-  /** The transaction as it stands now. */
+  /** Returns the transaction in its current state. Rejects if the relayer has no such transaction. */
   getTransaction(query: { transactionId: string }): Promise<TransactionResponse>;
-  /** How the relayer is set up. */
+  /** Returns the relayer's settings. */
   getRelayer(): Promise<RelayerInfo>;
-  /** How it stands. */
+  /** Returns the relayer's balance and pending transactions. */
   getRelayerStatus(): Promise<RelayerStatus>;
-  /** Signs and sends nothing. Stellar: `{ signedXdr, signature }`; Solana: `{ transaction, signature }`. */
+  /**
+   * Signs a transaction without sending it. Resolves with `{ signedXdr, signature }` on Stellar, and with
+   * `{ transaction, signature }` on Solana.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any -- depends on the network
   signTransaction(request: unknown): Promise<any>;
-  /** Resolves with the JSON-RPC answer, also when it carries an error. */
+  /** Sends a JSON-RPC request to a node. Also resolves when the node's answer is an error; check `error`. */
   rpc(request: JsonRpcRequest): Promise<JsonRpcResponse>;
 }
 
-/** The way to the relayers of the service. */
+/** Access to the relayers of the service. */
 export interface PluginAPI {
-  /** A handle on the relayer; asks nobody, so an unknown id is found out by its first use. */
+  /**
+   * Returns an object for the relayer with this id. It sends no request: for an unknown id, the first method called
+   * rejects.
+   */
   useRelayer(relayerId: string): Relayer;
-  /** As `wait` of what `sendTransaction` resolves with. */
+  /** Waits for a transaction, like `wait` of a transaction that `sendTransaction` returned. */
   transactionWait(
     transaction: { id: string; relayer_id?: string | null },
     options?: WaitOptions,
   ): Promise<TransactionResponse>;
 }
 
-/** The plugin's own key-value store. Keys are 1 to 512 characters of `A-Z a-z 0-9 : _ -`. */
+/** The plugin's own key-value store. A key has 1 to 512 characters of `A-Z a-z 0-9 : _ -`; other keys are rejected. */
 export interface PluginKVStore {
-  /** The stored value, or null. */
+  /** Returns the stored value, or null if there is none. */
   get<T = Json>(key: string): Promise<T | null>;
-  /** `ttlSec` in seconds, fractions allowed; without it, or when it is not positive, the value stays. */
+  /**
+   * Stores a value as JSON. The value expires after `ttlSec` seconds, which may be a fraction. It does not expire if
+   * `ttlSec` is missing or not positive.
+   */
   set(key: string, value: unknown, options?: { ttlSec?: number }): Promise<boolean>;
-  /** True when there was something to delete. */
+  /** Deletes a value. Resolves with true if there was one. */
   del(key: string): Promise<boolean>;
-  /** Whether there is a value. */
+  /** Resolves with true if the key has a value. */
   exists(key: string): Promise<boolean>;
   /**
-   * The keys that match a pattern: `*` for any characters, `?` for one, `[a-z]` or `[^a-z]` for one of a set, `\` before
-   * one that is meant as it is. Without a pattern all; `batch` is there for older plugins and changes nothing.
+   * Returns the keys that match a pattern, or all keys without a pattern. `*` matches any characters, `?` one
+   * character, `[a-z]` one character of a set and `[^a-z]` one outside it. `\` makes the next character literal.
+   * `batch` has no effect; it exists for older plugins.
    */
   listKeys(pattern?: string, batch?: number): Promise<string[]>;
-  /** Deletes all values; resolves with their number. Locks stay. */
+  /** Deletes all of the plugin's values. Resolves with their number. Does not release locks. */
   clear(): Promise<number>;
   /**
-   * Runs `fn` while no other call of this plugin holds the lock `key`, and resolves with its result. A lock that is held
-   * is not waited for: `onBusy: 'throw'` rejects with `lock busy`, `'skip'` resolves with null. After `ttlSec` seconds
-   * (30) another call may take the lock; `set`, `del` and `clear` of this one are refused from then on until `fn` ends.
+   * Runs `fn` while no other call of this plugin holds the lock `key`. Resolves with the result of `fn`. It does not
+   * wait for a lock that another call holds: it rejects with `lock busy`, or resolves with null if `onBusy` is
+   * `'skip'`. After `ttlSec` seconds (default 30) another call may take the lock. From then until `fn` ends, this
+   * call's `set`, `del` and `clear` are refused.
    */
   withLock<T>(
     key: string,
@@ -186,36 +204,39 @@ export interface PluginKVStore {
   ): Promise<T | null>;
 }
 
-/** The one argument of `handler(context)`. */
+/** The argument of `handler(context)`. */
 export interface PluginContext {
-  /** The relayers. */
+  /** Access to the service's relayers. */
   api: PluginAPI;
-  /** What the caller sent: the key `params` of the body, else the whole body; `{}` without one. */
+  /** The caller's parameters: the key `params` of the request body, or else the whole body. `{}` without a body. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the caller decides what it sends
   params: any;
-  /** The values that the plugin keeps. */
+  /** The plugin's key-value store. Its values last from call to call. */
   kv: PluginKVStore;
-  /** Lower-case names to lists of values, without `authorization`. */
+  /** The request's headers, by lower-case name. `authorization` is not included. */
   headers: PluginHeaders;
-  /** What follows `/call` in the path, with its leading slash, or the query parameter `route`; `""` without either. */
+  /**
+   * The part of the path after `/call`, with its leading slash, or else the query parameter `route`. `""` if neither is
+   * given.
+   */
   route: string;
-  /** `config` of the plugin's entry; undefined when it has none. */
+  /** `config` of the plugin's entry in the service's configuration; undefined if it has none. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the operator decides what it holds
   config?: Record<string, any> | undefined;
-  /** `POST`, or `GET` where the entry has `allow_get_invocation`. */
+  /** `POST`, or `GET` if the plugin's entry has `allow_get_invocation`. */
   method: string;
-  /** Names to lists of values. */
+  /** The query parameters. Each name has the list of its values. */
   query: Record<string, string[]>;
-  /** Who called: the id of the API key, never the key. */
+  /** The id of the caller's API key. The key itself is never included. */
   caller: { keyId: string };
 }
 
-/** What the options of `pluginError` and the properties of a PluginError are. */
+/** The options of `pluginError`, and the properties of a PluginError. */
 export interface PluginErrorShape {
-  /** Read by the caller in `data.code`; without it `PLUGIN_ERROR`. */
+  /** A code for the caller, who reads it in `data.code`. Default: `PLUGIN_ERROR`. */
   code?: string | undefined;
-  /** HTTP status of the answer, 200 to 599; without it 500. */
+  /** The HTTP status of the answer, 200 to 599. Default: 500. */
   status?: number | undefined;
-  /** Anything that survives JSON; read by the caller in `data.details`. */
+  /** Any JSON value for the caller, who reads it in `data.details`. */
   details?: unknown;
 }

@@ -1,16 +1,17 @@
 import type { PluginErrorShape } from './plugin-api.ts';
 
-/** Under this symbol the guest runtime leaves its PluginError, so that it and the plugin's bundle share one class. */
+/** The global property that holds the runtime's PluginError. The plugin's bundle reads it, so both use one class. */
 export const PLUGIN_ERROR_CLASS = Symbol.for('isolayer.PluginError');
 
-/** An error whose code, HTTP status and details reach the caller as they are. */
+/** An error for the caller: the answer has its message, code, HTTP status and details unchanged. */
 export class PluginError extends Error {
   readonly code: string | undefined;
   readonly status: number | undefined;
   readonly details: unknown;
 
   static {
-    // On the prototype as for the built-in errors, so that it is not listed among the error's own data.
+    // Defined on the prototype, as for built-in errors. Otherwise `name` would be listed as an own property of each
+    // error.
     Object.defineProperty(this.prototype, 'name', { value: 'PluginError', writable: true, configurable: true });
   }
 

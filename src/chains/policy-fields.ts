@@ -35,10 +35,16 @@ export const SWAP_NEEDS_USER_FEES = 'Swap config only supported for user fee pay
 
 /** How one allowed token is swapped. */
 export const tokenSwapConfig = strictForm({
-  slippage_percentage: slippage.nullish().describe('By how much the price may have moved'),
-  min_amount: uint64.nullish().describe('The least that is swapped at once'),
-  max_amount: uint64.nullish().describe('The most that is swapped at once'),
-  retain_min_amount: uint64.nullish().describe('Stays on the account'),
+  slippage_percentage: slippage
+    .nullish()
+    .describe('Maximum price slippage, in percent. Default: that of the policies, else 1'),
+  min_amount: uint64.nullish().describe('Minimum amount of one swap, in the smallest unit of the token. Default: 0'),
+  max_amount: uint64
+    .nullish()
+    .describe('Maximum amount of one swap, in the smallest unit of the token. Default: no limit'),
+  retain_min_amount: uint64
+    .nullish()
+    .describe('Amount that is never swapped, in the smallest unit of the token. Default: 0'),
 });
 
 /** {@link tokenSwapConfig} in answers, where unset fields of swap settings are null. */

@@ -31,20 +31,25 @@ interface Row {
 
 const HEAD = `# Every field of the configuration
 
-Made by \`npm run isolayer -- schema --page\` from what a start checks the files by; do not edit it.
+\`npm run isolayer -- schema --page\` makes this page from the schemas that check the files at a start. Do not edit it.
 
-The service reads \`config/config.json\` and, unless that has \`networks\`, each JSON file in \`config/networks/\`.
-\`npm run isolayer -- check-config\` says what is wrong with them. Environment variables are in
+The service reads \`config/config.json\`. If that file has no \`networks\`, the service also reads each JSON file in
+\`config/networks/\`. \`npm run isolayer -- check-config\` shows the errors in these files. Environment variables are in
 [operations.md](operations.md).
 
-The files are looked at each second while it runs. What is \`live\` below counts as soon as it is saved, new entries
-included; what clients changed over the API stays theirs until the file says something else of that field. What waits for
-a \`restart\` is named in the log with its place. Files that cannot be used change nothing, and the log says all that is
-wrong with them. A new relayer waits for a restart beside a new signer or network, and where a relayer's network or signer
-changes, the other changes of its entry wait with it. A relayer or notification that is taken out stays as it is stored.
+The running service looks at the files every second. The column "Applied" says when a change takes effect:
 
-\`a.b\` is the field \`b\` of the object \`a\`, \`a[].b\` that of each entry of a list, \`a.<key>\` that under any key. Amounts are
-whole numbers in the smallest unit, in quotes where they are beyond 2^53.
+- \`live\`: as soon as the file is saved, also for new entries. If a client has changed a field over the API, the
+  client's value stays until the file has a new value for that field.
+- \`restart\`: at the next start. The log names the place of each change that waits.
+
+If a file has errors, nothing changes, and the log lists all errors. A new relayer waits for a restart if its signer or
+network is new, too. If the network or signer of a relayer changes, the other changes of its entry also wait. A relayer
+or notification that you remove from the file stays stored as it was.
+
+\`a.b\` is the field \`b\` of the object \`a\`. \`a[].b\` is the field \`b\` of each entry of the list \`a\`.
+\`a.<key>\` is any key of the object \`a\`. An amount is a whole number in the smallest unit. Write amounts above 2^53
+in quotes.
 `;
 
 /** Makes the documentation page, in Markdown, from the schema for editors. */
@@ -79,7 +84,7 @@ function commonOf(kinds: Schema[]): Schema {
   const [first = {}] = kinds;
   const { network_type: type, policies, ...rest } = first.properties ?? {};
   const families = { description: type?.description ?? '', enum: kinds.map((kind) => constOf(kind, 'network_type')) };
-  const ofFamily = { description: `${policies?.description}; by family, below`, type: 'object' };
+  const ofFamily = { description: `${policies?.description}; fields by network type below`, type: 'object' };
   return { ...first, properties: { ...rest, network_type: families, policies: ofFamily } };
 }
 
@@ -100,7 +105,7 @@ function tableOf(section: SectionName, schema: Schema = {}, holder?: string): st
     const applied = needsRestart(section, holder ?? field) ? 'restart' : 'live';
     return cells([`\`${name}\``, type, isRequired ? 'required' : fallback, applied, meaning]);
   });
-  return ['| field | value | when absent | applied | meaning |', '| --- | --- | --- | --- | --- |', ...lines].join(
+  return ['| Field | Type | Default | Applied | What it does |', '| --- | --- | --- | --- | --- |', ...lines].join(
     '\n',
   );
 }
@@ -150,7 +155,7 @@ function typeOf(schema: Schema): string {
   if (Array.isArray(schema.type)) return eitherOf(schema.type.map((type) => ({ ...schema, type })));
   if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
   if (schema.type === 'object')
-    return typeof schema.additionalProperties === 'object' ? 'object of any keys' : 'object';
+    return typeof schema.additionalProperties === 'object' ? 'object with any keys' : 'object';
   if (schema.type === 'boolean') return 'true or false';
   if (schema.type === 'integer' || schema.type === 'number') return rangeOf(schema);
   if (schema.type === 'string') return schema.format === 'uri' ? 'URL' : 'text';

@@ -16,14 +16,14 @@ const list = (name: string, description: string) => ({ description, type: 'array
 export function configurationSchema(chains: KnownChains, signerKinds: KnownSignerKinds): JsonObject {
   const relayers = [...chains].map(([type, { policySchema }]) =>
     relayerEntrySchema.extend({
-      network_type: z.literal(type).describe('The family of the network'),
-      policies: policySchema.optional().describe('What it may do, and what it pays'),
+      network_type: z.literal(type).describe('Type of the network'),
+      policies: policySchema.optional().describe('What the relayer may do and pay'),
     }),
   );
   const signers = [...signerKinds].map(([type, { configSchema }]) =>
     signerEntrySchema.extend({
-      type: z.literal(type).describe('Where the key is'),
-      config: configSchema.describe('How it is reached'),
+      type: z.literal(type).describe('Kind of signer, which says where the key is'),
+      config: configSchema.describe('Settings of this kind of signer'),
     }),
   );
   const named = {
@@ -38,14 +38,14 @@ export function configurationSchema(chains: KnownChains, signerKinds: KnownSigne
     type: 'object',
     properties: {
       $schema: { type: 'string' },
-      relayers: list('Relayer', 'Accounts that send, each on one network, with one signer.'),
+      relayers: list('Relayer', 'Accounts that send transactions, each on one network and with one signer.'),
       signers: list('Signer', 'The keys that relayers sign with.'),
-      notifications: list('Notification', 'Webhook targets that relayers refer to.'),
+      notifications: list('Notification', 'Webhooks that receive the events of relayers.'),
       networks: {
-        description: 'The networks themselves, or the path of a folder; absent: the folder networks beside this file.',
+        description: 'Networks, or the path of a folder with network files. Default: folder networks beside this file.',
         anyOf: [{ type: 'array', items: { $ref: refer('Network') } }, { type: 'string' }],
       },
-      plugins: list('Plugin', 'Scripts with settings of their own; dropped-in ones need no entry.'),
+      plugins: list('Plugin', 'Plugins with settings of their own. Scripts in the plugins folder need no entry.'),
     },
     additionalProperties: false,
     $defs: { ...jsonSchemas(named, 'input', refer), Network: networkSchema(chains) },
@@ -61,7 +61,7 @@ export function networkFileSchema(chains: KnownChains): JsonObject {
       { $ref: refer('Network') },
       {
         type: 'object',
-        properties: { $schema: { type: 'string' }, networks: list('Network', 'Networks, which may inherit.') },
+        properties: { $schema: { type: 'string' }, networks: list('Network', 'Networks, which may inherit fields.') },
         required: ['networks'],
         additionalProperties: false,
       },
@@ -102,5 +102,5 @@ function networkSchema(chains: KnownChains): JsonObject {
 /** Joins the descriptions of a field, which may differ between families. */
 function meaningOf(forms: readonly JsonObject[]): string {
   const meanings = forms.flatMap(({ description }) => (typeof description === 'string' ? [description] : []));
-  return [...new Set(meanings)].join('; elsewhere: ');
+  return [...new Set(meanings)].join('. On other network types: ');
 }

@@ -4,8 +4,8 @@ import type { Findings } from './problems.ts';
 
 /** A secret of the configuration: the name of an environment variable, or the secret itself. */
 export const secretSchema = z.object({
-  type: z.enum(['env', 'plain']).describe('env: value names a variable; plain: it is the secret'),
-  value: z.string().min(1, 'must not be empty').describe('The name, or the secret'),
+  type: z.enum(['env', 'plain']).describe('env: value is the name of a variable; plain: value is the secret'),
+  value: z.string().min(1, 'must not be empty').describe('Name of the environment variable, or the secret itself'),
 });
 
 export type Secret = z.infer<typeof secretSchema>;

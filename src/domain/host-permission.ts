@@ -41,20 +41,25 @@ const grantSchema = z
         (text) => hostPattern(text) !== undefined,
         'name a host as api.example.com, *.example.com or api.example.com:8443',
       )
-      .describe('As api.example.com, *.example.com or api.example.com:8443; without a port the default ones'),
+      .describe('Host, like api.example.com, *.example.com or api.example.com:8443. Default ports: 80 and 443'),
     methods: z
       .array(z.enum(FETCH_METHODS))
       .min(1, 'name at least one, or leave it out: then any is allowed')
       .optional()
-      .describe('Absent: any'),
+      .describe('HTTP methods that are allowed. Default: all'),
     max_bytes: z
       .int()
       .min(1)
       .max(16 * MEBIBYTE)
       .default(MEBIBYTE)
-      .describe('The longest body, sent or received, uncompressed'),
-    timeout_ms: z.int().min(1).max(300_000).default(10_000).describe('For the whole exchange, redirects included'),
-    private: z.boolean().default(false).describe('Whether the host may lie in a private network or on this machine'),
+      .describe('Maximum size of a sent or received body, uncompressed, in bytes'),
+    timeout_ms: z
+      .int()
+      .min(1)
+      .max(300_000)
+      .default(10_000)
+      .describe('Maximum duration of a fetch with its redirects, in milliseconds'),
+    private: z.boolean().default(false).describe('Whether the host may be in a private network or on this machine'),
   })
   .refine(({ host, private: isPrivate }) => !isPrivate || hostPattern(host)?.isWildcard !== true, {
     path: ['private'],

@@ -17,12 +17,16 @@ export const CAVEATS = ['recipients', 'selectors', 'value_per_call', 'value_per_
 
 const limitedSchema = z
   .strictObject({
-    methods: z.array(relayerGrantSchema).describe('What it may do'),
-    recipients: names.describe('Accounts and contracts that it may send to; no contract can be created then'),
-    selectors: names.describe('Functions that it may call, as 0xa9059cbb or transfer(address,uint256); 0x for none'),
-    value_per_call: amount.describe('The most that one transaction may move, in the smallest unit'),
-    value_per_hour: amount.describe('The most that its transactions may move in any hour, in the smallest unit'),
-    fee_per_hour: amount.describe('The most that its transactions may cost in any hour, in the smallest unit'),
+    methods: z.array(relayerGrantSchema).describe('What the plugin may do with the relayer'),
+    recipients: names.describe('Allowed receivers; no contract can be created if given. Default: any'),
+    selectors: names.describe('Allowed calls: 0xa9059cbb or transfer(address,uint256); 0x: without data. Default: any'),
+    value_per_call: amount.describe('Maximum value of one transaction, in the smallest unit. Default: no limit'),
+    value_per_hour: amount.describe(
+      'Maximum value of all transactions in any hour, in the smallest unit. Default: no limit',
+    ),
+    fee_per_hour: amount.describe(
+      'Maximum fees of all transactions in any hour, in the smallest unit. Default: no limit',
+    ),
   })
   .superRefine((permission, context) => {
     const { methods } = permission;
@@ -48,66 +52,101 @@ export type RelayerPermission = z.output<typeof relayerPermissionSchema>;
 
 /** A plugin's `permissions`: where present, each absent key is denied. */
 const permissionsSchema = z.strictObject({
-  relayers: z.record(z.string(), relayerPermissionSchema).default({}).describe('By id of the relayer'),
-  hosts: z.array(hostPermissionSchema).default([]).describe('Hosts that it may fetch from'),
-  env: z.array(z.string().min(1)).default([]).describe('Environment variables that it may read'),
-  kv: z.boolean().default(false).describe('Whether it may use its key-value store'),
+  relayers: z
+    .record(z.string(), relayerPermissionSchema)
+    .default({})
+    .describe('Access to relayers, by relayer id. Default: none'),
+  hosts: z.array(hostPermissionSchema).default([]).describe('Hosts that the plugin may fetch from. Default: none'),
+  env: z.array(z.string().min(1)).default([]).describe('Environment variables that the plugin may read'),
+  kv: z.boolean().default(false).describe('Whether the plugin may use its key-value store'),
 });
 
 const megabytes = (least: number) => z.int().min(least).max(65_536);
 
 /** A plugin's `limits`; what is absent has the default of the sandbox's protocol. */
 export const limitsSchema = z.strictObject({
-  memory_mb: megabytes(8).default(DEFAULT_LIMITS.memory_mb).describe('Of one isolate'),
-  process_mb: megabytes(128).default(DEFAULT_LIMITS.process_mb).describe('Of one process, with all its isolates'),
+  memory_mb: megabytes(8).default(DEFAULT_LIMITS.memory_mb).describe('Maximum heap of one isolate, in MiB'),
+  process_mb: megabytes(128)
+    .default(DEFAULT_LIMITS.process_mb)
+    .describe('Maximum memory of one process with all its isolates, in MiB'),
   slice_ms: z
     .int()
     .min(10)
     .max(60_000)
     .default(DEFAULT_LIMITS.slice_ms)
-    .describe('The longest stretch of a call without a pause'),
-  cpu_ms: z.int().min(10).max(3_600_000).default(DEFAULT_LIMITS.cpu_ms).describe('Of a call, all stretches together'),
-  concurrency: z.int().min(1).max(4096).default(DEFAULT_LIMITS.concurrency).describe('Calls at once'),
-  processes: z.int().min(1).max(256).default(DEFAULT_LIMITS.processes).describe('Processes at once'),
+    .describe('Longest stretch of code without a pause, in milliseconds of wall time'),
+  cpu_ms: z
+    .int()
+    .min(10)
+    .max(3_600_000)
+    .default(DEFAULT_LIMITS.cpu_ms)
+    .describe('Maximum processor time of one call, in milliseconds'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(4096)
+    .default(DEFAULT_LIMITS.concurrency)
+    .describe('Maximum number of calls that run at once, over all processes'),
+  processes: z
+    .int()
+    .min(1)
+    .max(256)
+    .default(DEFAULT_LIMITS.processes)
+    .describe('Maximum number of processes that run at once'),
   calls: z
     .int()
     .min(1)
     .max(1_000_000)
     .default(DEFAULT_LIMITS.calls)
-    .describe('Capability calls (relayers, kv, fetch) of one call'),
+    .describe('Maximum number of relayer, kv and fetch calls in one plugin call'),
   result_bytes: z
     .int()
     .min(1024)
     .max(67_108_864)
     .default(DEFAULT_LIMITS.result_bytes)
-    .describe('Of the result, as JSON'),
-  kv_keys: z.int().min(0).max(100_000_000).default(DEFAULT_LIMITS.kv_keys).describe('Values that it may keep'),
+    .describe('Maximum size of the result as JSON, in bytes'),
+  kv_keys: z
+    .int()
+    .min(0)
+    .max(100_000_000)
+    .default(DEFAULT_LIMITS.kv_keys)
+    .describe('Maximum number of keys in the key-value store'),
   kv_bytes: z
     .int()
     .min(0)
     .max(1_099_511_627_776)
     .default(DEFAULT_LIMITS.kv_bytes)
-    .describe('Of all of them, with their keys'),
+    .describe('Maximum size of all keys and values in the store, in bytes'),
   // More does not fit into one request of a plugin.
-  kv_value_bytes: z.int().min(2).max(1_000_000).default(DEFAULT_LIMITS.kv_value_bytes).describe('Of one value'),
+  kv_value_bytes: z
+    .int()
+    .min(2)
+    .max(1_000_000)
+    .default(DEFAULT_LIMITS.kv_value_bytes)
+    .describe('Maximum size of one value as JSON, in bytes'),
 });
 
 /** One entry of `plugins` in the configuration file. */
 export const pluginEntrySchema = z.strictObject({
-  id: pluginIdSchema.describe('In the path of its calls'),
+  id: pluginIdSchema.describe('Id of the plugin, used in the path of its calls'),
   // A leading `plugins/` is taken off, as the reference's files have it.
-  path: z.string().min(1).describe('Its file or folder, below the folder of plugins'),
-  timeout: z.int().min(1).max(86_400).default(300).describe('Wall limit of a call, in seconds'),
-  emit_logs: z.boolean().default(false).describe('Whether answers carry what the plugin logged'),
-  emit_traces: z.boolean().default(false).describe('Whether answers carry the relayer calls that it made'),
-  emit_usage: z.boolean().default(false).describe('Whether answers carry what the call came to'),
-  forward_logs: z.boolean().default(false).describe('Whether its logs go into the log of the service'),
-  raw_response: z.boolean().default(false).describe('Whether the result is the whole answer, without the envelope'),
-  allow_get_invocation: z.boolean().default(false).describe('Whether GET calls it too'),
-  config: z.record(z.string(), z.json()).optional().describe('Handed to the plugin as it is'),
-  permissions: permissionsSchema.optional().describe('Absent: every relayer and kv, no hosts, no environment'),
-  limits: limitsSchema.default(DEFAULT_LIMITS).describe('What a call, and all of them together, may take'),
-  isolation: z.enum(['plugin', 'call']).default('plugin').describe('call: no two calls ever share an isolate'),
+  path: z.string().min(1).describe('File or folder of the plugin, relative to the plugins folder'),
+  timeout: z.int().min(1).max(86_400).default(300).describe('Maximum duration of a call, in seconds'),
+  emit_logs: z.boolean().default(false).describe('Whether answers include what the plugin logged'),
+  emit_traces: z.boolean().default(false).describe('Whether answers include the relayer calls that the plugin made'),
+  emit_usage: z.boolean().default(false).describe('Whether answers include the resources that the call used'),
+  forward_logs: z.boolean().default(false).describe('Whether the log of the service includes what the plugin logged'),
+  raw_response: z.boolean().default(false).describe('Whether answers are the bare result, without the envelope'),
+  allow_get_invocation: z.boolean().default(false).describe('Whether GET requests may call the plugin too'),
+  config: z.record(z.string(), z.json()).optional().describe('Settings that are passed to the plugin unchanged'),
+  permissions: permissionsSchema
+    .optional()
+    .describe('What the plugin may access. Default: all relayers and kv, no hosts, no variables'),
+  limits: limitsSchema.default(DEFAULT_LIMITS).describe('Resource limits of one call and of all calls together'),
+  isolation: z
+    .enum(['plugin', 'call'])
+    .default('plugin')
+    .describe('plugin: calls may share an isolate; call: they never do'),
 });
 
 export type PluginEntry = z.infer<typeof pluginEntrySchema>;

@@ -25,7 +25,7 @@ export const NO_CURSOR = 'must be a next_cursor of this list';
 const cursorSchema = z.string('must be given once');
 const CURSOR = {
   type: 'string',
-  description: 'The `next_cursor` of the part before; absent: from the latest on',
+  description: 'The `next_cursor` of the previous page; absent for the first page',
 } as const;
 
 /** The query of a list that only grows. `cursor` comes from the part before; `per_page` is as in every list. */

@@ -10,9 +10,9 @@ import { variableIn } from './secret.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
 
 const configSchema = z.strictObject({
-  region: z.string().min(1).describe('Where the key is, for instance eu-central-1'),
-  key_id: z.string().min(1).describe('Its id or ARN, or those of an alias'),
-  endpoint: serviceUrlSchema.optional().describe('Of a private endpoint; absent: the public one of the region'),
+  region: z.string().min(1).describe('AWS region of the key, for instance eu-central-1'),
+  key_id: z.string().min(1).describe('Id or ARN of the key, or of an alias'),
+  endpoint: serviceUrlSchema.optional().describe('URL of a private endpoint. Default: the public one of the region'),
 });
 
 /** The parameters of `Sign`, by curve. */

@@ -15,13 +15,13 @@ const HOST = 'cloudkms.googleapis.com';
 const ASSERTION_SECONDS = 3_600;
 
 const name = z.string().min(1);
-const unused = z.string().optional().describe('Of the downloaded key; not used');
+const unused = z.string().optional().describe('Field of the downloaded key file; has no effect');
 
 const serviceAccountSchema = z.strictObject({
-  project_id: name.describe('Of the key'),
-  private_key_id: secretSchema.describe('Of the downloaded key'),
-  private_key: secretSchema.describe('Of the downloaded key: PEM, its line breaks as they are or as \\n'),
-  client_email: secretSchema.describe('Of the downloaded key'),
+  project_id: name.describe('Id of the project that has the key'),
+  private_key_id: secretSchema.describe('Id of the private key, from the downloaded key file'),
+  private_key: secretSchema.describe('Private key in PEM, from the downloaded key file; line breaks can be \\n'),
+  client_email: secretSchema.describe('Email of the service account, from the downloaded key file'),
   client_id: unused,
   auth_uri: unused,
   token_uri: unused,
@@ -31,20 +31,20 @@ const serviceAccountSchema = z.strictObject({
     .string()
     .regex(/^(?:https?:\/\/)?(?:cloudkms\.)?googleapis\.com\/?$/, 'only googleapis.com is known')
     .optional()
-    .describe('Of the downloaded key: googleapis.com'),
+    .describe('Field of the downloaded key file; only googleapis.com is supported'),
 });
 
 const configSchema = z.strictObject({
-  service_account: serviceAccountSchema.describe('Who signs'),
+  service_account: serviceAccountSchema.describe('Service account that may use the key'),
   key: z
     .strictObject({
-      location: name.default('global').describe('Of the key ring'),
-      key_ring_id: name.describe('The key ring'),
-      key_id: name.describe('The key'),
-      key_version: z.int().min(1).default(1).describe('Its version: each has a key of its own'),
+      location: name.default('global').describe('Location of the key ring'),
+      key_ring_id: name.describe('Id of the key ring'),
+      key_id: name.describe('Id of the key'),
+      key_version: z.int().min(1).default(1).describe('Version of the key; each version is another key'),
     })
-    .describe('What signs'),
-  endpoint: serviceUrlSchema.optional().describe(`Of a private endpoint; absent: https://${HOST}`),
+    .describe('Key that signs'),
+  endpoint: serviceUrlSchema.optional().describe(`URL of a private endpoint. Default: https://${HOST}`),
 });
 
 type Config = z.output<typeof configSchema>;

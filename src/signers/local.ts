@@ -3,8 +3,11 @@ import { secretSchema } from './secret.ts';
 import type { SignerKind } from './signer.ts';
 
 const configSchema = z.strictObject({
-  path: z.string().min(1, 'the path of a keystore file').describe('Its encrypted keystore, from the working directory'),
-  passphrase: secretSchema.describe('Opens the keystore'),
+  path: z
+    .string()
+    .min(1, 'the path of a keystore file')
+    .describe('Path of the encrypted keystore, relative to the working directory'),
+  passphrase: secretSchema.describe('Passphrase of the keystore'),
 });
 
 /** `local`: an encrypted keystore file, opened at start. */

@@ -3,7 +3,7 @@ import { secretSchema } from './secret.ts';
 import type { SignerKind } from './signer.ts';
 
 const configSchema = z
-  .strictObject({ key: secretSchema.describe('32 bytes as 64 hexadecimal digits, without 0x') })
+  .strictObject({ key: secretSchema.describe('Private key: 64 hexadecimal digits, without 0x') })
   .superRefine(({ key }, context) => {
     const message = key.type === 'plain' ? rawKeyFault(key.value) : null;
     if (message !== null) context.addIssue({ code: 'custom', path: ['key'], message });

@@ -5,8 +5,11 @@ import type { SecretResolver } from './signer.ts';
 export const secretSchema = z.object({
   type: z
     .enum(['env', 'plain'], { error: 'a secret has the type "env" or "plain"' })
-    .describe('env: value names a variable; plain: it is the secret'),
-  value: z.string().min(1, 'a secret must not be empty').describe('The name, or the secret'),
+    .describe('env: value is the name of a variable; plain: value is the secret'),
+  value: z
+    .string()
+    .min(1, 'a secret must not be empty')
+    .describe('Name of the environment variable, or the secret itself'),
 });
 
 /** The value of a variable that a signer kind reads by itself; undefined when it is not set. */

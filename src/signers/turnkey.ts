@@ -16,15 +16,15 @@ const configSchema = z.strictObject({
   api_public_key: z
     .string()
     .regex(/^(?:0x)?0[23][0-9a-fA-F]{64}$/, 'not a compressed point of P-256 in hexadecimal')
-    .describe('Of the API key'),
-  api_private_key: secretSchema.describe('Of the API key'),
-  organization_id: z.string().min(1).describe('The organization that has the key'),
-  private_key_id: z.string().min(1).describe('What signs: a private key, or the address of a wallet account'),
+    .describe('Public key of the API key, in hexadecimal'),
+  api_private_key: secretSchema.describe('Private key of the API key'),
+  organization_id: z.string().min(1).describe('Id of the organization that has the key'),
+  private_key_id: z.string().min(1).describe('Id of the private key, or address of the wallet account, that signs'),
   public_key: z
     .string()
     .regex(/^(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$/, 'not a public key in hexadecimal')
-    .describe('Of what signs: 33 or 65 bytes on secp256k1, 32 on Ed25519'),
-  endpoint: serviceUrlSchema.optional().describe(`Absent: ${API}`),
+    .describe('Public key in hexadecimal: 33 or 65 bytes on secp256k1, 32 on Ed25519'),
+  endpoint: serviceUrlSchema.optional().describe(`Base URL of the API. Default: ${API}`),
 });
 
 /** How a payload is hashed, by curve. A digest is signed as it is; a message is hashed by the curve itself. */

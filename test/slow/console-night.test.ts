@@ -314,7 +314,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     const found = page.getByRole('option', { name: /webhook/i });
     await found.first().waitFor();
     t.ok((await found.count()) >= 4, 'the search finds what is about webhooks');
-    await found.filter({ hasText: 'One webhook notification' }).first().click();
+    await found.filter({ hasText: 'Get a webhook notification' }).first().click();
     const call = page.locator('pre', { hasText: '/api/v1/notifications/accounting' }).first();
     await call.waitFor();
     t.match(await call.textContent(), /curl .*\/api\/v1\/notifications\/accounting/s, 'a call to paste has no {id}');

@@ -5,29 +5,32 @@ import { AlertStage } from './alerts.ts';
 import { parseExposition } from './exposition.ts';
 import type { StartedService } from './service.ts';
 
-/** A real server whose metrics a Prometheus with our rules looks at. */
+/** A real server. A stand-in for Prometheus evaluates our alert rules on its metrics. */
 export interface AlertScene<S extends StartedService = StartedService> {
   readonly service: S;
   readonly alerts: AlertStage;
-  /** What the server says now; null when it does not answer. */
+  /** The server's metrics now; null when it does not answer. */
   scrape(): Promise<string | null>;
-  /** So many minutes by the Prometheus, in each of which something may be done first. */
+  /** Lets that many minutes of Prometheus time pass. `each` runs before each minute. */
   minutes(count: number, each?: (minute: number) => unknown): Promise<void>;
-  /** Waits until a counter, over all its labels, is above what it is now, by the server's own word. */
+  /** Waits until a counter, summed over all labels, is above its present value in the server's metrics. */
   untilCounted(metric: string): Promise<void>;
-  /** Minutes until an alert fires, whatever else does; fails after so many. */
+  /** Lets minutes pass until an alert fires, whatever other alerts do. Fails after `most` minutes. */
   untilFires(alert: string, most: number, each?: (minute: number) => unknown): Promise<void>;
-  /** Starts it anew on what it had. */
+  /** Starts the server again on its data. */
   restart(whileDown?: () => unknown): Promise<void>;
 }
 
-/** Scrapes before anything happens, so that counters have something to rise from. */
+/** Minutes of scrapes before anything happens, so that counters have a value to rise from. */
 const QUIET_MINUTES = 6;
 
-/** What a machine that is busy with other things may lead to at any time. */
+/** Alerts that may fire at any time on a busy machine. */
 const BY_SPEED = ['IsolayerEventLoopStalled', 'IsolayerStoreSlow'];
 
-/** Starts the server and lets some minutes pass, in which no rule finds anything. @param start where the server runs */
+/**
+ * Starts the server and lets some minutes pass, in which no alert fires.
+ * @param start where the server runs
+ */
 export async function alertScene<S extends StartedService>(
   t: Test,
   env: Record<string, string>,
@@ -35,7 +38,7 @@ export async function alertScene<S extends StartedService>(
 ): Promise<AlertScene<S>> {
   const alerts = new AlertStage();
   const all = { ...env, METRICS_ENABLED: 'true', METRICS_PORT: '0' };
-  // One connection for all scrapes: it has to answer also when there is none to be had any more.
+  // One connection for all scrapes. It still answers when the server accepts no more connections.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let service = await start(all);
   t.teardown(async () => {
@@ -96,7 +99,7 @@ function sumOf(metric: string, text: string | null): number {
   return samples.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** That these alerts fire and, beside those that may, no other. */
+/** Asserts that these alerts fire, and no others except those that may. */
 export function firesOnly(
   t: Test,
   { alerts }: AlertScene,
@@ -112,7 +115,10 @@ export function firesOnly(
   );
 }
 
-/** That these alerts, which were quiet at first, have all fired: a check over all files looks for the names here. */
+/**
+ * Asserts that these alerts, which were quiet at first, have all fired. A check over all test files looks for the names
+ * in calls of this function.
+ */
 export function firedAll(t: Test, { alerts }: AlertScene, names: readonly string[]): void {
   for (const name of names) t.ok(alerts.fired.has(name), `${name} has fired`);
 }

@@ -6,7 +6,10 @@ import { parsePromQl } from './promql.ts';
 import { SeriesStore } from './promql-series.ts';
 import { valuesOf } from './promql-value.ts';
 
-/** Of the format of Prometheus what ours use, https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/ */
+/**
+ * The part of Prometheus's rule format that our rules use,
+ * https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/
+ */
 const ruleSchema = z.strictObject({
   alert: z.string().regex(/^Isolayer([A-Z][a-z]+)+$/),
   expr: z.string().min(1),
@@ -28,14 +31,14 @@ const { groups } = fileSchema.parse(parse(file, { strict: true, uniqueKeys: true
 /** The rules that are shipped, with their queries. */
 export const rules = groups.flatMap((group) => group.rules).map((rule) => ({ ...rule, query: parsePromQl(rule.expr) }));
 
-/** Between two scrapes and between two evaluations, as Prometheus does by default. */
+/** The time between two scrapes and between two evaluations, as in Prometheus's defaults. */
 const STEP_MS = 60_000;
 
 const TARGET = { job: 'isolayer', instance: 'here:8081' };
 
 /**
- * A Prometheus with our rules. Its time is told: each scrape is a minute after the one before, however soon it comes, so
- * that what a server says in seconds is looked at as if it had said so in an hour.
+ * A stand-in for Prometheus with our rules. Its clock is simulated: each scrape counts as a minute after the previous
+ * one. So what a server reports within seconds is judged as if it took an hour.
  */
 export class AlertStage {
   readonly #store = new SeriesStore();
@@ -43,7 +46,10 @@ export class AlertStage {
   readonly #fired = new Set<string>();
   #now = 1_700_000_000_000;
 
-  /** One minute: what the target says now, null where it does not answer, undefined where there is none. */
+  /**
+   * Lets one minute pass. `text` is the target's answer: null if the target does not answer, undefined if there is no
+   * target.
+   */
   minute(text: string | null | undefined): void {
     this.#now += STEP_MS;
     if (text === undefined) this.#store.drop(this.#now, TARGET);
@@ -71,7 +77,7 @@ export class AlertStage {
       .map(({ alert }) => alert);
   }
 
-  /** Those whose condition holds, also before they fire. */
+  /** The alerts whose condition holds, also before they fire. */
   get pending(): string[] {
     return rules
       .map(({ alert }) => alert)

@@ -22,8 +22,8 @@ export interface AnvilAccount {
 
 export interface AnvilOptions {
   /**
-   * Seconds between blocks; absent: a block for each transaction. Then it now and then holds one back for ever, so that a
-   * test that waits until what was sent is mined gives a time.
+   * Seconds between blocks. Absent: a block for each transaction. In that mode anvil sometimes holds back a transaction
+   * for ever, so a test that waits for a mined transaction gives a time.
    */
   blockTime?: number;
   /** More command line arguments. */
@@ -69,7 +69,7 @@ function withInstalledCommands(): string {
   return `${commands}${delimiter}${process.env['PATH'] ?? ''}`;
 }
 
-/** What anvil prints until it listens; later output is read and dropped, so that the pipe never fills. */
+/** Reads what anvil prints until it listens. Later output is read and dropped, so that the pipe never fills. */
 function readGreeting(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';

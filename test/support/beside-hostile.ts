@@ -6,7 +6,7 @@ import { hostileProgram } from './hostile-sandbox.ts';
 import { type RunningHost, startPluginHost } from './plugin-host.ts';
 import { ROOT } from './sandbox.ts';
 
-/** Keeps a value of the caller, and gives back what is its own. */
+/** Stores the caller's secret. Returns the secret and the stored value, which must be the same. */
 const HONEST = `export async function handler({ params, api, kv }) {
   await kv.set('mine', params.secret ?? 'none');
   if (params.waits) await new Promise((resolve) => setTimeout(resolve, params.waits));
@@ -15,8 +15,8 @@ const HONEST = `export async function handler({ params, api, kv }) {
 `;
 
 /**
- * Makes what starts hosts with two plugins: `honest`, and `hostile`, whose process is `hostile-child.ts`. Both share the
- * one driver thread. `more` goes into the entry of `hostile`.
+ * Returns a function that starts hosts with two plugins: `honest`, and `hostile`, whose process is `hostile-child.ts`.
+ * Both share one driver thread. `more` goes into the entry of `hostile`.
  */
 export async function besideHostile(t: Test): Promise<(t: Test, more?: object) => Promise<RunningHost>> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'isolayer-hostile-'));

@@ -5,7 +5,7 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as browserType } from 'playwright-core';
 import type { Test } from 'tap';
 
-/** What a browser does of its own accord and a test has no use for. */
+/** Turns off what a browser does by itself and tests do not need. */
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -18,14 +18,14 @@ const QUIET = [
 /** Whether the packages have a browser for this system. */
 export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
 
-/** A browser of the test's own. */
+/** Opens a browser for one test. */
 export async function openBrowser(t: Test): Promise<Browser> {
   const { browser, close } = await startBrowser();
   t.teardown(close);
   return browser;
 }
 
-/** Unpacks a browser from its package into a folder that goes with it. */
+/** Unpacks a browser from its package into a folder, and starts it. `close` also removes the folder. */
 export async function startBrowser(): Promise<{ browser: Browser; close: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'isolayer-browser-'));
   const before = process.env['TMPDIR'];

@@ -6,7 +6,7 @@ import { type AnswerBody, type RunningService, type StartedService, startService
 import { createWorkspace } from './workspace.ts';
 
 const ETHER = 10n ** 18n;
-/** What `race` and each program may move in an hour, in wei. */
+/** The most that `race` and each program may move in an hour, in wei. */
 export const LIMIT = ETHER / 100n;
 /** A tenth of it. */
 export const UNIT = ETHER / 1000n;
@@ -27,7 +27,7 @@ export async function handler({ api, params }) {
   return params.rpc === undefined ? relayer.signTransaction(params.sign) : relayer.rpc(params.rpc);
 }`;
 
-/** Who has nothing but what a test brings. */
+/** An account that has only what a test sends to it. */
 export const receiverOf = (index: number) => `0x${(0xabc0 + index).toString(16).padStart(40, '0')}`;
 const granted = (id: string, caveats: object, methods = ['send', 'read', 'rpc']) => ({
   id,
@@ -39,7 +39,7 @@ const granted = (id: string, caveats: object, methods = ['send', 'read', 'rpc'])
 export interface BudgetWorld {
   anvil: Anvil;
   start(): Promise<RunningService>;
-  /** The same in this process, where none is to be killed. */
+  /** Starts a server in this process, for tests that kill none. */
   compose(): Promise<StartedService>;
   paidTo(receiver: string): Promise<bigint>;
 }
@@ -88,7 +88,7 @@ export async function openBudgets(t: Test, env: Record<string, string> = {}): Pr
   };
 }
 
-/** A plugin's call that pays. */
+/** Calls a plugin that pays. */
 export const pay = (service: StartedService, plugin: string, to: string, value: bigint) =>
   service.call(plugin, { to, value: value.toString() });
 

@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnswerBody, ServiceClient } from './service.ts';
 
-/** What a client asks of the channels plugin, and who tells it what came of it in the end. */
+/** A request of a client to the channels plugin, and functions that report the outcome. */
 export interface ChannelsAsk {
   params: object;
-  /** A service that runs; asked anew for each call, for one may be gone. */
+  /** Returns a running service. Asked for each call, because a service may have ended. */
   service(): Promise<Pick<ServiceClient, 'call'>>;
-  /** Whether the chain shows the effect. */
+  /** Whether the chain shows the effect of the request. */
   isDone(): Promise<boolean>;
-  /** Told of every answer, by its code or status; `lost` where none came. */
+  /** Called with the code or status of each answer; `lost` if no answer came. */
   heard?(answer: string, body: AnswerBody): void;
 }
 
-/** Nothing was sent yet, or it is known that nothing ever will be. */
+/** Codes after which the client asks again: nothing was sent yet, or nothing ever will be. */
 const AGAIN: readonly unknown[] = ['SERVICE_UNAVAILABLE', 'SANDBOX_LOST', 'POOL_CAPACITY'];
-/** A machine that is full did not get as far as the first write in the time of the plugin's lock: nothing happened. */
+/** The plugin's lock ended before its first write, as on an overloaded machine. Nothing happened. */
 const LOST_LOCK = /^lock lost/;
 const UNDER_WAY: readonly unknown[] = ['pending', 'sent', 'submitted'];
 const AGAIN_MS = 250;
 const LOOK_MS = 500;
-/** As long as consents are good, and the transactions that they are in. */
+/** Enough tries for the time in which consents and their transactions are valid. */
 const MOST_TRIES = 600;
 
 /**
- * Does what clients of the plugin do: asks again where nothing was sent, waits for what was, and where an answer was lost
- * asks again as well, since a consent is good for one transaction only.
- * @returns the answer that it ended with; one without `data.status` of `confirmed` is a failure
+ * Behaves as a client of the plugin. It asks again if nothing was sent, and waits for what was sent. It also asks again
+ * if an answer was lost, because a consent is valid for one transaction only.
+ * @returns the last answer; without `data.status` of `confirmed` it is a failure
  */
 export async function relay({ params, service, isDone, heard = () => {} }: ChannelsAsk): Promise<AnswerBody> {
   let asked = params;

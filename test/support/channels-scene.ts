@@ -13,10 +13,10 @@ export interface ChannelsScene {
   readonly fund: string;
   /** Relayers whose sequences are used. */
   readonly channelIds: readonly string[];
-  /** What a client sends: a transfer of one lumen that its owner consents to, whoever sends it. */
+  /** Makes a client's request: a transfer of one lumen. Its owner consents to it, whoever sends it. */
   transfer(): Promise<Transfer>;
   isPaid(transfer: Transfer): Promise<boolean>;
-  /** What is wrong with the accounts of one that came about, when it should have once; null: nothing. */
+  /** Checks that a transfer happened exactly once. Returns what is wrong with its accounts; null if nothing is. */
   wrongIn(transfer: Transfer): Promise<string | null>;
   stop(): Promise<void>;
 }
@@ -32,18 +32,18 @@ export interface ChannelsOptions {
   ledgerMs: number;
   /** How many calls a service runs at once; others wait. */
   concurrency: number;
-  /** More of the plugin's own. */
+  /** Further settings of the plugin. */
   settings?: Record<string, string>;
   env?: Record<string, string>;
 }
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Of the relayer that pays. */
+/** The id of the relayer that pays. */
 const FUND = 'local-1';
 const ADMIN = 'admin';
 /**
- * A channel stays taken for longer than the transaction of a call is good that a server took with it, and what is known
- * of its sequence is asked anew then.
+ * A channel's lock outlives the transaction of the call that took it. After that the plugin asks again for the
+ * channel's sequence.
  */
 const SETTINGS = {
   STELLAR_NETWORK: 'testnet',
@@ -53,15 +53,15 @@ const SETTINGS = {
   MAX_TIME_BOUND_OFFSET_SECONDS: '45',
   SEQUENCE_NUMBER_CACHE_MAX_AGE_MS: '45000',
 };
-/** Of each client, in stroops. */
+/** The balance of each client, in stroops. */
 const FUNDS = 100n * LUMEN;
-/** Ledgers for which a consent is good: those of the tests come faster than a network's. */
+/** The number of ledgers for which a consent is valid. Ledgers close faster in tests than in a real network. */
 const CONSENT_LEDGERS = 1_000;
 
 export async function startChannels(options: ChannelsOptions): Promise<ChannelsScene> {
   const { channels, ledgerMs, concurrency, env } = options;
   const settings = { ...SETTINGS, ...options.settings };
-  // The plugin knows the public networks only; ledgers close by themselves, as it waits for them.
+  // The plugin knows only the public networks. Ledgers close by themselves, because the plugin waits for them.
   const scene = await startStellarScene({ passphrase: Networks.TESTNET, ledgerMs });
   const { net } = scene;
   const channelIds = Array.from({ length: channels }, (_, index) => `local-${index + 2}`);

@@ -9,7 +9,7 @@ export interface SeenRequest {
   body: unknown;
 }
 
-/** A command's context before a service that answers as it is told. */
+/** Makes a command's context. Its service gives the answers that the test lists. */
 export function commandBefore(
   cwd: string,
   answer: (seen: SeenRequest) => { status?: number; body: unknown } | Error,
@@ -38,7 +38,7 @@ export function commandBefore(
   return { context, seen, said: () => said.join('\n'), complained: () => complained.join('\n') };
 }
 
-/** What was typed behind a command. */
+/** The arguments and options that were typed after a command. */
 export function given(values: readonly string[], options: Record<string, string> = {}, flags: string[] = []): Given {
   return { values, flags: new Set(flags), options: new Map(Object.entries(options)) };
 }

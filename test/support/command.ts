@@ -23,7 +23,7 @@ export async function runTyped(
   return { code, said: said.join('\n'), complained: complained.join('\n') };
 }
 
-/** What comes through a pipe, where nobody can be asked. */
+/** Input from a pipe, which cannot be asked anything. */
 export function pipeWith(text: string): Keyboard {
   return {
     isTerminal: false,
@@ -34,7 +34,7 @@ export function pipeWith(text: string): Keyboard {
   };
 }
 
-/** Somebody who gives these answers, one after the other. */
+/** A terminal whose user gives these answers, one after the other. */
 export function terminalWith(...answers: string[]): Keyboard & { asked: string[] } {
   const asked: string[] = [];
   return {

@@ -11,16 +11,17 @@ import { clientOf, type StartedService } from './service.ts';
 
 /** A service that lives in this process. */
 export interface ComposedService extends StartedService {
-  /** As the terminal shows it; null but where the start made the API key. */
+  /** The sign-in link as the terminal shows it. Null unless the start made the API key. */
   signInLink(): string | null;
 }
 
 const root = join(import.meta.dirname, '..', '..');
 
 /**
- * Composes the service in this process, as `src/main.ts` does in its own: for tests that are not about a process, as it
- * takes a fifth of what a process takes to start. Where the configuration names no plugin, none are run, nor is what
- * would run them started. @param pace what differs from the service's
+ * Composes the service in this process, as `src/main.ts` does in its own. For tests that are not about processes: it
+ * takes a fifth of the time of starting a process. If the configuration names no plugin, none runs and no sandbox is
+ * started.
+ * @param pace what differs from the service's
  */
 export async function composeService(
   env: Record<string, string>,

@@ -26,7 +26,7 @@ function chain(type: NetworkType, curve: string, builtInNetworks: JsonObject[]) 
   };
 }
 
-/** Two families that both know a `mainnet`; `sepolia` is of one only. */
+/** Two families. Both know a `mainnet`, only one knows `sepolia`. */
 export const chains: KnownChains = new Map([
   [
     'evm',

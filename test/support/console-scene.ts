@@ -8,11 +8,11 @@ import { startWay } from './way.ts';
 import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 import { createWorkspace } from './workspace.ts';
 
-/** Beyond what a busy machine takes. */
+/** Longer than any step takes on a busy machine. */
 const MOST_MS = 90_000;
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
-/** What a plugin may write, and a page must show as text. */
+/** A log line that a plugin may write and that a page must show as text. */
 export const HOSTILE_LINE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u001b[31m`;
 
 const PLUGINS = {
@@ -29,21 +29,21 @@ const PLUGINS = {
 
 /** A service with a node, a relayer, two plugins, and a browser. */
 export interface ConsoleScene {
-  /** The one that runs now. */
+  /** The service that runs now. */
   readonly service: ComposedService;
-  /** Where browsers find it, whichever runs. */
+  /** The address for browsers. It is the same for each service. */
   url: string;
-  /** Where webhook `shop` leads, which tells of `local-1`. */
+  /** The receiver of webhook `shop`, which reports on `local-1`. */
   shop: WebhookReceiver;
   anvil: Anvil;
   browser: Browser;
   /** Ends the service and every connection to it. */
   lose(): Promise<void>;
-  /** Starts it anew on what it remembers. */
+  /** Starts the service again on its data. */
   regain(): Promise<void>;
-  /** What the browser refused, reported, or asked elsewhere. */
+  /** What the browser refused or reported, and its requests to other hosts. */
   faults: string[];
-  /** Opens the console as somebody who has shown a key. */
+  /** Opens the console as a user who has entered a key. */
   signedIn(options?: { key?: string; width?: number; dark?: boolean; at?: string }): Promise<Page>;
 }
 

@@ -2,8 +2,8 @@ import type { ChainClient } from '../../src/chains/chain-client.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /**
- * The death of an engine in the middle of its work: from one moment on nothing that it waits for ever answers, so it
- * can do nothing more. What it had asked for may still happen, as with a process that is killed.
+ * Simulates a killed engine. From one moment on, nothing that the engine waits for answers, so it can do nothing more.
+ * What it had asked for may still happen, as after the end of a process.
  */
 export class Crash {
   #left: number;
@@ -24,7 +24,7 @@ export class Crash {
     this.#left = 0;
   }
 
-  /** All is over: what the dead still wait for fails, so that nothing of them goes on waiting. */
+  /** Ends the simulation. All pending calls of dead engines fail, so that none waits for ever. */
   bury(): void {
     this.#over.reject(new Error('it died'));
   }
@@ -51,20 +51,23 @@ export class Crash {
       get: (_, name) => {
         const member: unknown = Reflect.get(target, name, target);
         if (typeof member !== 'function') return member;
-        // What is not asked of the network answers at once.
+        // Answers at once, because it makes no call to the network.
         if (name === 'patienceMs') return member.bind(target) as unknown;
         return (...args: unknown[]) => this.#call(() => Reflect.apply(member, target, args) as Promise<unknown>);
       },
     });
   }
 
-  /** Half of the deaths come before the call has its effect, half after: the count goes down on either side of it. */
+  /**
+   * Counts down before and after the call. So half of the deaths come before the call has its effect, and half after
+   * it.
+   */
   async #call<T>(call: () => Promise<T>): Promise<T> {
     await this.#step();
     try {
       return await call();
     } finally {
-      // The dead hear of failures no more than of answers.
+      // A dead engine gets no failures and no answers.
       await this.#step();
     }
   }

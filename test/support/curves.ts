@@ -5,7 +5,7 @@ import { runsOf } from './properties.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** The curve by ethers, which is JavaScript and nothing of libsecp256k1. */
+/** The curve of ethers, which is pure JavaScript and uses no libsecp256k1. */
 export const ethersCurve: Secp256k1 = {
   isScalar: (key) => BigInt(hexlify(key)) > 0n && BigInt(hexlify(key)) < ORDER,
   pointOf: (encoded) => unlessThrown(() => SigningKey.computePublicKey(encoded, false)),
@@ -21,7 +21,7 @@ export const ethersCurve: Secp256k1 = {
     }),
 };
 
-/** What a curve says of the same keys, digests and nonsense, byte by byte. */
+/** Returns a curve's results for the same keys, digests and invalid inputs, byte by byte. */
 export function saidBy({ isScalar, pointOf, multiplyBase, sign, recover }: Secp256k1): unknown[] {
   const [nothing, beyond] = [Buffer.alloc(32), Buffer.alloc(32, 0xff)];
   const answers: unknown[] = [nothing, beyond].flatMap((key) => [isScalar(key), multiplyBase(key)]);

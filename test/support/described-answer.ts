@@ -6,7 +6,7 @@ import { operations } from '../../src/http/openapi/operations.ts';
 import { possibleErrors } from '../../src/http/openapi/possible-errors.ts';
 import { describedBodies } from './described.ts';
 
-/** What a service answered, and what it was asked. */
+/** A service's answer, and its request. */
 export interface Answered {
   method: string;
   /** Without the query. */
@@ -33,12 +33,12 @@ function all(): readonly Described[] {
   return known;
 }
 
-/** What is wrong with an answer by the description of the API; undefined where it is as described. */
+/** Checks an answer against the description of the API. Returns what is wrong; undefined if nothing is. */
 export function faultOf({ method, path, status, text }: Answered): string | undefined {
   const place = path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
-  // A path that cannot be decoded is none of those that are described.
+  // A path that cannot be decoded matches no described path.
   const here = isDecodable(place) ? all().filter(({ pattern }) => pattern.test(place)) : [];
-  // A path that is spelt out is another one than that of any id.
+  // A literal path takes precedence over a path with an id.
   const [literal] = here.toSorted((one, other) => one.url.split(':').length - other.url.split(':').length);
   const described = here.find((one) => one.method === method && one.url === literal?.url);
   const value = parsed(text);
@@ -69,7 +69,7 @@ function callFault(value: unknown, described: Described, status: number): string
   return 'code' in value ? failureFault(value, described, status) : misfit(pluginFailureSchema, value);
 }
 
-/** What no operation answers. */
+/** Checks the answer to a request that matches no operation. */
 function isRefusal(value: unknown, due: 404 | 405, status: number): string | undefined {
   const fault = misfit(failureSchema, value);
   if (fault !== undefined) return `no envelope: ${fault}`;
@@ -79,7 +79,7 @@ function isRefusal(value: unknown, due: 404 | 405, status: number): string | und
   return [expected, ...ofService].includes(code) ? undefined : `${status} ${code}, where ${expected} is due`;
 }
 
-/** Also for a key more than there should be. */
+/** Also reports a key that the schema does not have. */
 function misfit(schema: Operation['answer']['schema'], value: unknown): string | undefined {
   const result = schema.safeParse(value);
   if (!result.success) return result.error.message;

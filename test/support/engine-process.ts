@@ -1,7 +1,7 @@
 /**
- * An engine in a process of its own, over a store on disk or on PostgreSQL and a real node, so that it can be killed for
- * real. It says which bytes are about to leave. With `hang` it stops for ever at that moment; with `freeze` the whole
- * process stops when the first ones are about to leave, until it is told to continue.
+ * An engine in its own process, over a store on disk or on PostgreSQL and a real node, so that a test can really kill
+ * it. It prints which bytes it is about to send. With `hang` it stops for ever at that moment. With `freeze` the whole
+ * process stops before the first send, until it is told to continue.
  *
  * Arguments: database file or URL, node's address, file with the private key, `hang`, `freeze` or `go`.
  */
@@ -27,7 +27,7 @@ const log = createLog('silent');
 
 let mayFreeze = mode === 'freeze';
 
-/** Tells what is about to leave, and lets it leave or not. */
+/** Prints the bytes that are about to be sent, and then sends them or not. */
 const watched: ChainClient = {
   ...client,
   async broadcast(attempts: readonly Attempt[]) {

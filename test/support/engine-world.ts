@@ -39,7 +39,7 @@ import { quickFolder } from './run-folder.ts';
 export const ADDRESS = '0xaa';
 export const LANE = laneKey('evm', '31337', ADDRESS);
 
-/** The engine's pace in tests: as the service's, a hundred times as fast. */
+/** The engine's pace in tests: a hundred times the service's pace. */
 export const fastTiming: EngineTiming = {
   ...defaultTiming,
   lookMs: 2,
@@ -104,7 +104,7 @@ export class FakeEngineMetrics implements EngineMetrics {
 
 const idle = { wake: () => {}, onChange: () => () => {}, recheck: () => {} };
 
-/** A store on disk, a fake chain and one relayer; what is opened is closed with the test. */
+/** A store on disk, a fake chain and one relayer. Everything opened is closed at the end of the test. */
 export class EngineWorld {
   readonly store: Store;
   readonly chain: FakeChain;
@@ -116,9 +116,9 @@ export class EngineWorld {
   readonly log = createLog('info', { write: (line) => void this.logLines.push(line) });
   /** The steps of the life of transactions that {@link EngineWorld.step} came to. */
   readonly reached: LifeStep[] = [];
-  /** How often a step said that its picture is not what the store holds. */
+  /** How often a step reported that its picture differs from the store. */
   distrusted = 0;
-  /** How often it was said that events may have been committed. */
+  /** How often it was reported that events may have been committed. */
   hints = 0;
   readonly outbox: Outbox;
   readonly spending: SpendingBook;
@@ -162,7 +162,7 @@ export class EngineWorld {
     return world;
   }
 
-  /** An engine over this world; a test may put itself between the engine and the store, the chain or the pace. */
+  /** Makes an engine over this world. A test may give it its own store, chain client or pace. */
   engine(parts: { store?: Store; client?: ChainClient; timing?: Partial<EngineTiming> } = {}): Engine {
     return createEngine({
       store: parts.store ?? this.store,
@@ -179,7 +179,7 @@ export class EngineWorld {
     });
   }
 
-  /** The services over this world; without an engine nothing that they accept is driven. */
+  /** Makes the services over this world. Without an engine, accepted transactions are not processed. */
   services(engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'> = idle, store = this.store): ApiServices {
     return createServices({
       store,
@@ -269,7 +269,7 @@ export class EngineWorld {
     return transaction;
   }
 
-  /** Waits until the condition holds; the chain goes on meanwhile if `mining`. */
+  /** Waits until the condition holds. With `mining` the chain makes blocks in the meantime. */
   async until(what: string, holds: () => Promise<boolean>, { mining = false, withinMs = 60_000 } = {}): Promise<void> {
     const end = Date.now() + withinMs;
     while (!(await holds())) {
@@ -337,7 +337,7 @@ export function stepAt(step: LaneStep, clock: Partial<StepClock>): LaneStep {
   return { ...step, clock: { ...step.clock, ...clock } };
 }
 
-/** What a test knows to be there. */
+/** Returns a value that must not be undefined. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('not there');
   return value;

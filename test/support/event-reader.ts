@@ -11,12 +11,12 @@ export interface EventReader {
   readonly response: Response;
   /** The next one; undefined when the stream has ended. */
   next(): Promise<ReadEvent | undefined>;
-  /** The next so many of a kind; others are passed over. */
+  /** The next `count` events of a kind. Skips other events. */
   take(event: string, count: number): Promise<ReadEvent[]>;
   leave(): void;
 }
 
-/** Opens a stream; it is left with the test. */
+/** Opens a stream, and closes it at the end of the test. */
 export async function readEvents(
   t: Test,
   url: string,

@@ -16,13 +16,13 @@ import { TravelClock } from './travel-clock.ts';
 const STRANGER = '0x00000000000000000000000000000000000fedcb';
 
 export interface EvmScenarioOptions {
-  /** Of the network entry. */
+  /** Settings of the network entry. */
   settings?: JsonObject;
   policies?: JsonObject;
   timing?: Partial<EngineTiming>;
-  /** Of anvil's accounts, for tests that share a node. */
+  /** The index of one of anvil's accounts, for tests that share a node. */
   account?: number;
-  /** Over the account's key; absent: one that signs where it is asked. */
+  /** Makes the signer from the account's key. Absent: a signer in this process. */
   signer?: (privateKey: string) => Promise<Signer>;
   /** The store of another scenario on the same node. */
   store?: Store;
@@ -33,7 +33,7 @@ export class EvmScenario extends Scenario {
   readonly anvil: Anvil;
   readonly front: NodeFront;
   readonly wallet: Wallet;
-  /** Who has nothing but what this account pays. */
+  /** An account that has only what this scenario's account pays. */
   readonly payee = `0x${randomBytes(20).toString('hex')}`;
 
   constructor(anvil: Anvil, front: NodeFront, privateKey: string, grounds: ScenarioGrounds) {
@@ -43,7 +43,7 @@ export class EvmScenario extends Scenario {
     this.wallet = new Wallet(privateKey);
   }
 
-  /** The scenario of a test, with an account that nobody else uses meanwhile. All ends with the test. */
+  /** Opens a scenario with an account that no other test uses at the same time. Everything ends with the test. */
   static async open(t: Test, anvil: Anvil, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
     const { settings = {}, policies = {}, account: index = 0, timing } = options;
     const account = anvil.accounts[index];
@@ -57,7 +57,7 @@ export class EvmScenario extends Scenario {
       chain: createEvmChain(clock),
       identity: await identityAt(anvil.url),
       urls: [front.url],
-      // Prices are as old as a quarter of a block.
+      // Prices stay valid for a quarter of a block.
       settings: { average_blocktime_ms: 40, ...settings },
       address: account.address,
       signer: (await options.signer?.(account.privateKey)) ?? signerOf(account),
@@ -72,12 +72,12 @@ export class EvmScenario extends Scenario {
     return scenario;
   }
 
-  /** A payment of 7 wei, or what is given in place of its parts. Resolves with its id. */
+  /** Sends a payment of 7 wei; `body` replaces parts of it. Resolves with its id. */
   send(body: object = {}): Promise<string> {
     return this.request({ to: this.payee, value: 7, data: '0x', gas_limit: 21_000, speed: 'fast', ...body });
   }
 
-  /** So many at once. Resolves with their ids. */
+  /** Sends `count` payments at once. Resolves with their ids. */
   sendMany(count: number, body: object = {}): Promise<string[]> {
     return Promise.all(Array.from({ length: count }, () => this.send(body)));
   }
@@ -90,17 +90,17 @@ export class EvmScenario extends Scenario {
     await this.anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`]);
   }
 
-  /** How many of the account's nonces are used: in blocks, or with those in the pool. */
+  /** Counts the account's used nonces: those in blocks, or also those in the pool. */
   async nonces(tag: 'latest' | 'pending' = 'latest'): Promise<number> {
     return Number(await this.anvil.rpc('eth_getTransactionCount', [this.address, tag]));
   }
 
-  /** What the payee has got, in wei. */
+  /** The payee's balance, in wei. */
   async paid(): Promise<bigint> {
     return BigInt(String(await this.anvil.rpc('eth_getBalance', [this.payee, 'latest'])));
   }
 
-  /** The account's key is used by somebody else. */
+  /** Sends a transaction with the account's key from outside the service. */
   async useOutside(nonce: number, more: object = {}): Promise<string> {
     const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
     const transaction = {

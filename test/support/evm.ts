@@ -16,10 +16,10 @@ import { createKeySigner } from '../../src/signers/key-signer.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { NO_MARKET } from './no-market.ts';
 
-/** Tries that end at once, so that a test of failures is quick. */
+/** RPC settings without retries, so that tests of failures are quick. */
 const QUICK: Partial<RpcSettings> = { timeoutMs: 2_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2 };
 
-/** An RPC client to loopback endpoints, which hears what nodes say as its family does; close it when done. */
+/** An RPC client to loopback endpoints, with its family's rules for nodes' errors. The test has to close it. */
 export function openRpc(
   urls: readonly string[],
   settings: Partial<RpcSettings> = QUICK,
@@ -49,7 +49,7 @@ export function openEvm(
   return { client: createEvmChain(systemClock).connect(network, rpc, NO_MARKET), rpc, network };
 }
 
-/** What the chain behind an endpoint is known as: of a chain for development each start is another one. */
+/** The identity of the chain behind an endpoint. A development chain gets a new one at each start. */
 export async function identityAt(url: string): Promise<string> {
   const { client, rpc } = openEvm([url]);
   try {
@@ -100,7 +100,7 @@ export function storedAttempt(transaction: Transaction, sequence: bigint, raw: s
   return { ...about, raw, hash, createdAt: 0, ...NEW_ATTEMPT };
 }
 
-/** The part that this family has. */
+/** The client's part for sequences, which the EVM family has. */
 export function sequencesOf({ sequences }: ChainClient): Sequences {
   if (sequences === undefined) throw new Error('the family counts transactions');
   return sequences;
@@ -125,7 +125,7 @@ export async function sendThrough(
   return { transaction, attempt, entry: { transaction, attempts: [attempt], account } };
 }
 
-/** Looks until the node has the transaction in a block: anvil answers a broadcast before it mines. */
+/** Looks until the node has the transaction in a block. Anvil answers a broadcast before it mines. */
 export async function untilIncluded(client: ChainClient, entry: ObservedEntry): Promise<Included> {
   const giveUpAt = performance.now() + 20_000;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Reads the text format of Prometheus strictly (https://prometheus.io/docs/instrumenting/exposition_formats/) and says
- * what `promtool check metrics` would say of it (client_golang, prometheus/testutil/promlint/validations).
+ * Parses the text format of Prometheus strictly (https://prometheus.io/docs/instrumenting/exposition_formats/). Also
+ * reports what `promtool check metrics` would report (client_golang, prometheus/testutil/promlint/validations).
  */
 
 export interface Sample {
@@ -70,7 +70,7 @@ function parseSample(line: string): Sample | undefined {
   return number === undefined ? undefined : { name, labels, value: number };
 }
 
-/** As Go's ParseFloat reads it: `Inf` and `NaN` in any case. */
+/** Parses a number as Go's ParseFloat does: `Inf` and `NaN` in any case. */
 function numberOf(text: string): number | undefined {
   if (/^nan$/i.test(text)) return Number.NaN;
   if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
@@ -87,7 +87,7 @@ function checkFamily({ name, type, samples }: Family): void {
   if (type === 'histogram') checkHistogram(name, samples);
 }
 
-/** Buckets rise to `+Inf`, which is the count. */
+/** Checks that the buckets rise up to `+Inf`, whose value is the count. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
   const groups = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => labelsOf(labels));
   for (const [labels, group] of groups) {
@@ -127,7 +127,7 @@ const OTHER_UNITS: Record<string, string> = {
   bits: 'bytes',
 };
 
-/** What promtool's linter would complain of. */
+/** The complaints of promtool's linter. */
 export function lint(families: ReadonlyMap<string, Family>): string[] {
   return [...families.values()].flatMap(({ name, type, help, samples }) => {
     const words = name.split('_');

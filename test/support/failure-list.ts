@@ -2,30 +2,30 @@ import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
-/** One failure that relayers have had, and the tests that show that it does not happen here. */
+/** A failure that other relayers have had, and the tests that show that it does not happen here. */
 export interface Failure {
   what: string;
-  /** Where the thing that failed does not exist here at all. */
+  /** Given if the thing that failed does not exist here. */
   why?: string;
   /** Files below `test/` without their ending, each with the titles of its tests. */
   shown: Readonly<Record<string, string | readonly string[]>>;
 }
 
 export interface FailureList {
-  /** Parts of the list; none names what another one does. */
+  /** Parts of the list. No failure is in two parts. */
   parts: readonly Readonly<Record<string, Failure>>[];
-  /** What it has to name. */
+  /** The names that the list has to have. */
   names: readonly string[];
-  /** The folder, in suites of {@link SUITES}, whose scenarios each show something of it. */
+  /** The folder, in suites of {@link SUITES}, with scenarios. Each shows a failure of the list. */
   scenarios: string;
 }
 
-/** Where scenarios lie, by how long they take. */
+/** Folders of scenarios, by how long they take. */
 const SUITES = ['integration', 'slow'];
 
 const TESTS = join(import.meta.dirname, '..');
 
-/** A failure without a test, a test that is gone and a scenario that shows nothing of the list fail. */
+/** Fails for a failure without a test, for a missing test, and for a scenario that shows nothing of the list. */
 export function checkFailureList(t: Test, { parts, names, scenarios }: FailureList): void {
   const failures = Object.assign({}, ...parts) as Readonly<Record<string, Failure>>;
   const cited = Object.entries(failures).flatMap(([name, { shown }]) =>
@@ -62,7 +62,7 @@ export function checkFailureList(t: Test, { parts, names, scenarios }: FailureLi
   });
 }
 
-/** The titles of a file's tests, as they stand there. */
+/** The titles of a file's tests, as written in the file. */
 async function titlesIn(file: string): Promise<Set<string>> {
   const endings = file.startsWith('support/') ? '.ts' : '.test.ts';
   const text = await readFile(join(TESTS, `${file}${endings}`), 'utf8');

@@ -79,7 +79,7 @@ export class FakeFamily implements Chain {
     return BigInt(String(request['cost'] ?? 1));
   }
 
-  /** A request moves its cost to its effect; its fee is told by nobody but the network. */
+  /** A request moves its cost to its effect. Only the network reports its fee. */
   readonly spending = {
     spendOf: ({ effect, cost }: JsonObject) => ({
       recipient: effect === CREATION ? null : String(effect),
@@ -120,7 +120,7 @@ const requestSchema = z.object({
 /** What counts as creating a contract. */
 const CREATION = 'create';
 
-/** What is said in turn of bytes that a node would have taken. */
+/** False outcomes for bytes that a node would have taken, returned in turn. */
 const LIES = [
   'refused',
   'anchor-used',
@@ -138,16 +138,16 @@ export const VOID = 'nothing';
 /** The request for it. */
 const NOTHING = { effect: VOID, cost: '0', reverts: false };
 
-/** One relayer's way to a {@link FakeChain}, with the faults that the chain is told to show. */
+/** One relayer's client of a {@link FakeChain}, with the faults that the chain is set to show. */
 export class FakeChainClient implements ChainClient {
   readonly #chain: FakeChain;
   readonly #wire: FakeWire;
   readonly #liar = new LyingEndpoint(LIES);
   #toldHigh = false;
   identityText = '31337';
-  /** Overrides what `prepare` says. */
+  /** Overrides the result of `prepare`. */
   onPrepare: ((transaction: Transaction) => Preparation | undefined) | undefined;
-  /** Overrides what `replacement.prepare` says of an attempt that it would have. */
+  /** Overrides the result of `replacement.prepare` for an attempt. */
   onPrepareVersion: ((prepared: ReadyPreparation & { request: JsonObject }) => AttemptPreparation) | undefined;
   /** The most that a version pays, unless it does nothing. */
   cap: bigint | null = null;
@@ -191,7 +191,7 @@ export class FakeChainClient implements ChainClient {
     patienceMs: () => this.patience,
   };
 
-  /** Endpoints do not make up the same count again and again. */
+  /** Returns a false count, in turn too high and too low: endpoints do not invent the same count again and again. */
   #falseCount(truth: bigint): bigint {
     this.#toldHigh = !this.#toldHigh;
     return this.#toldHigh ? truth + 1_000_000n : truth / 2n;

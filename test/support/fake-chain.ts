@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BroadcastOutcome } from '../../src/chains/chain-client.ts';
 import type { FaultSource } from './fake-wire.ts';
 
-/** What a signed transaction of the fake chain says; its raw form is the JSON of this. */
+/** A signed transaction of the fake chain. Its raw form is this object as JSON. */
 export interface FakeTransaction {
   from: string;
   nonce: string;
@@ -10,9 +10,9 @@ export interface FakeTransaction {
   effect: string;
   cost: string;
   reverts: boolean;
-  /** A version takes another's place when it pays a tenth more. */
+  /** The price. A version replaces another when it pays a tenth more. */
   price: string;
-  /** Only makes the bytes others. */
+  /** Makes the bytes differ, and has no other effect. */
   variation?: number;
 }
 
@@ -22,25 +22,28 @@ interface Included {
 }
 
 /**
- * A chain in memory with the rules that matter to a relayer: one nonce is used once and in order, a pool that can
- * forget, blocks that a reorganisation can take back, finality at a depth.
+ * A chain in memory with the rules that matter to a relayer. Nonces are used once and in order. The pool can forget
+ * transactions, a reorganisation can undo blocks, and blocks are final at a depth.
  */
 export class FakeChain {
   readonly confirmations: number;
-  /** Refuses what leaves a gap, instead of keeping it for later. */
+  /** Refuses transactions that leave a nonce gap, instead of keeping them for later. */
   strict = false;
   balance = 10n ** 18n;
-  /** When its latest block was made, in milliseconds since the epoch. */
+  /** The time of the latest block, in milliseconds since the epoch. */
   time: () => number = () => Date.now();
-  /** Whether the pool has no room for what it says that it takes, by how many of the account it holds. */
+  /**
+   * Whether the pool drops a transaction that it said it took. `held` is the number of the account's transactions in
+   * the pool.
+   */
   dropsSilently: (held: number) => boolean = () => false;
-  /** Whether it has no room for more, and says so. As in reth, the next sequence is let through. */
+  /** Whether the pool is full and says so. As in reth, the next sequence is still taken. */
   isFull: (held: number) => boolean = () => false;
-  /** The least that a transaction pays. */
+  /** The lowest price that the chain takes. */
   floor = 1n;
   /** Effects that no node takes. */
   readonly unacceptable = new Set<string>();
-  /** Asked before each call of a client; told the bytes that are offered. */
+  /** Called before each call of a client, with the bytes that are offered. */
   fault: FaultSource = () => undefined;
   /** All bytes that ever reached a node, in order. */
   readonly received: string[] = [];
@@ -55,7 +58,7 @@ export class FakeChain {
     return this.#blocks.length;
   }
 
-  /** What is in the chain's blocks, in order. */
+  /** The transactions in the chain's blocks, in order. */
   get executed(): Included[] {
     return this.#blocks.flat();
   }
@@ -87,7 +90,7 @@ export class FakeChain {
     return { kind: 'accepted' };
   }
 
-  /** Puts what the pool holds in order into a block, at most `limit` transactions of each account. */
+  /** Puts the pool's transactions into a block in order, at most `limit` of each account. */
   mine(limit = Number.POSITIVE_INFINITY): void {
     const block: Included[] = [];
     for (const [from, pool] of this.#pool) {
@@ -102,12 +105,12 @@ export class FakeChain {
     this.#blocks.push(block);
   }
 
-  /** Takes the latest blocks back; what was in them is forgotten. Never deeper than what is final. */
+  /** Removes the latest blocks and their transactions. Never removes final blocks. */
   reorganise(depth: number): void {
     this.#blocks.splice(this.#blocks.length - Math.min(depth, this.confirmations - 1, this.#blocks.length));
   }
 
-  /** All is forgotten, as when a node for development is started anew. */
+  /** Forgets everything, as a development node does when it starts again. */
   restart(): void {
     this.#blocks = [];
     this.#pool = new Map();
@@ -118,7 +121,7 @@ export class FakeChain {
     this.#pool = new Map();
   }
 
-  /** The count of mined transactions and of those that follow in the pool. */
+  /** The number of mined transactions and of those that follow them in the pool. */
   pendingCount(from: string): bigint {
     let count = this.#minedCount(from, this.#blocks.length);
     while (this.#poolOf(from).has(count)) count += 1n;

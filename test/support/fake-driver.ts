@@ -1,6 +1,6 @@
 /**
- * A driver thread without children: it speaks the host's protocol and answers each call with its own context. What a
- * call's `params` ask for decides what else happens, see {@link run}.
+ * A driver thread without children. It speaks the host's protocol, and answers each call with the call's own context. A
+ * call's `params` decide what else happens, see {@link run}.
  */
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
 import { reportMessage } from '../../sandbox/driver/report-message.ts';

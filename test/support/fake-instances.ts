@@ -1,6 +1,6 @@
 import type { Instances } from '../../src/store/instances.ts';
 
-/** What several instances over one embedded store say of themselves, each heard for as long as it has not left. */
+/** What several instances report of themselves over one embedded store. An instance is listed until it leaves. */
 export class FakeInstances {
   readonly #words = new Map<number, ReadonlySet<string>>();
   #count = 0;
@@ -10,7 +10,7 @@ export class FakeInstances {
     this.#lastsMs = lastsMs;
   }
 
-  /** As one more instance has it; it is not there before its first word. */
+  /** The view of a further instance. The instance is not listed before its first report. */
   join(): Instances {
     this.#count += 1;
     const me = this.#count;

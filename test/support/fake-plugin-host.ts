@@ -11,7 +11,7 @@ import type {
   PluginUsage,
 } from '../../src/plugin-host/plugin-host.ts';
 
-/** One plugin, `echo`, that answers with the request it was called with; or none. */
+/** A host with one plugin, `echo`, that answers with its request; or with no plugin. */
 export class FakePluginHost implements PluginHost {
   readonly #ids: readonly string[];
   readonly ended = new CallFeed();

@@ -28,7 +28,7 @@ import type { DeliveriesService } from '../../src/services/webhooks/deliveries.t
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
-/** Services over nothing but what a test puts in. */
+/** Services that hold only what a test puts in. */
 export class FakeServices implements ApiServices {
   readonly relayers = new FakeRelayers();
   readonly notifications = new FakeNotifications();
@@ -215,7 +215,7 @@ class FakePlugins implements PluginsService {
 
 class FakeApiKeys implements ApiKeysService {
   readonly known = new Map<string, WireObject>();
-  /** Of those who made keys. */
+  /** The permissions of the callers that made keys. */
   readonly accesses: Access[] = [];
 
   async get(id: string): Promise<WireObject> {

@@ -1,13 +1,13 @@
 import type { BroadcastOutcome } from '../../src/chains/chain-client.ts';
 import { AppError } from '../../src/domain/errors.ts';
 
-/** How the fake network treats one call: a `lie` is an answer that is not true. */
+/** What the fake network does to a call. A `lie` is a false answer. */
 export type Fault = 'request-lost' | 'answer-lost' | 'lie' | undefined;
 
-/** Asked before each call; told the bytes that are offered. */
+/** Called before each call, with the bytes that are offered. */
 export type FaultSource = (call: string, raw?: string) => Fault;
 
-/** A client's way to a fake chain: calls take a while, get lost, lose their answers, or are met with a lie. */
+/** The connection of a client to a fake chain. Calls take a while, get lost, lose their answers or get false ones. */
 export class FakeWire {
   readonly #faultOf: FaultSource;
   /** How many calls have reached the chain or got lost. */
@@ -32,7 +32,7 @@ export class FakeWire {
     return result;
   }
 
-  /** Offers bytes. What is lost has an unknown outcome. */
+  /** Offers bytes. If they are lost, the outcome is unknown. */
   async offer(raw: string, submit: () => BroadcastOutcome, lie: () => BroadcastOutcome): Promise<BroadcastOutcome> {
     try {
       return await this.ask('broadcast', submit, lie, raw);
@@ -46,13 +46,13 @@ function failed(call: string): AppError {
   return new AppError('PROVIDER_FAILED', { network: 'fake', reason: `${call} timed out` });
 }
 
-/** How often the same bytes are refused in a lie, at most. */
+/** The most false refusals of the same bytes. */
 const FALSE_REFUSALS = 2;
 
-/** What an endpoint says that lies about bytes which a node would have taken: each of the given outcomes in turn. */
+/** Makes false outcomes for bytes that a node would have taken: each of the given outcomes in turn. */
 export class LyingEndpoint {
   readonly #outcomes: readonly Exclude<BroadcastOutcome['kind'], 'accepted'>[];
-  /** How often each of the bytes was refused in a lie. */
+  /** How often each of the bytes was falsely refused. */
   readonly #refusals = new Map<string, number>();
   #lies = 0;
 
@@ -65,7 +65,7 @@ export class LyingEndpoint {
     return { kind: kind === 'refused' && !this.#mayRefuse(raw) ? 'busy' : kind, reason: 'a lie' };
   }
 
-  /** All endpoints do not lie for long, so the same bytes are not refused again and again without a cause. */
+  /** Limits false refusals of the same bytes, because not all endpoints lie for long. */
   #mayRefuse(raw: string): boolean {
     const times = this.#refusals.get(raw) ?? 0;
     this.#refusals.set(raw, times + 1);

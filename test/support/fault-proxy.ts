@@ -20,33 +20,42 @@ export interface FaultProxyOptions {
   /** The node's address. */
   target: string;
   seed: number;
-  /** Tells proxies with one seed apart; also the last part of the address. */
+  /** Distinguishes proxies with the same seed. Also the last part of the address. */
   name?: string;
   rates: FaultRates;
-  /** What can befall single calls; where absent nothing can. Not shared with another proxy. */
+  /** Faults of single calls; absent: none. Must not be shared with another proxy. */
   calls?: CallFaults;
-  /** Whether lags and lies are left out at the moment; where absent they never are. */
+  /** Whether delays and false answers are off at the moment; absent: they never are. */
   isTruthful?(): boolean;
   /** The longest delay, in milliseconds; default 1,500. */
   longestDelayMs?: number;
-  /** Called with each call before the node gets it and after it answered; the proxy waits for what it returns. */
+  /**
+   * Called with each call before the node gets it, and after the node has answered. The proxy waits for the returned
+   * promise.
+   */
   watch?(method: string, moment: 'before' | 'after'): unknown;
 }
 
-/** A proxy for JSON-RPC over HTTP that does wrong by a plan: the n-th call of a method meets the same fate in each run. */
+/**
+ * A proxy for JSON-RPC over HTTP that makes faults by a plan. The n-th call of a method gets the same fault in each
+ * run.
+ */
 export interface FaultProxy {
   readonly url: string;
-  /** How often each fault was done. */
+  /** How often each fault was made. */
   readonly injected: ReadonlyMap<string, number>;
   /** HTTP requests so far. */
   readonly requests: number;
-  /** @throws for a fault that it does not know */
+  /**
+   * Sets how often each fault is made.
+   * @throws for an unknown fault
+   */
   setRates(rates: FaultRates): void;
   /** Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** How many true answers to one call are kept to be told later. */
+/** The number of true answers to one call that are kept, to be given again later. */
 const MEMORY = 8;
 const DEFAULT_LONGEST_DELAY_MS = 1_500;
 
@@ -71,7 +80,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 type Message = ProxiedCall & { jsonrpc: string };
 type Reply = { jsonrpc: string; id: unknown } & ProxiedAnswer;
 
-/** A call, what befalls it, and where in the plan that was drawn. */
+/** A call, its fault, and the place in the plan from which the fault was drawn. */
 interface Fate {
   message: Message;
   fault: string | undefined;
@@ -160,7 +169,7 @@ class Proxy {
     this.#answer(request, response, Array.isArray(parsed) ? replies : replies[0], fault);
   }
 
-  /** Asks the node what it may hear of, and turns its answers into what is told. */
+  /** Sends the calls that may reach the node, and changes its answers by the plan. */
   async #replies(messages: readonly Message[], asBatch: boolean, twice: boolean, unit: number): Promise<Reply[]> {
     const fates = messages.map((message) => this.#drawCallFault(message));
     const reaching = fates.filter(({ fault }) => this.#reachesNode(fault)).map(({ message }) => message);

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 
-/** How the console comes to somebody who was never there. */
+/** How a new visitor's browser loads the console. */
 export interface FirstView {
-  /** From the last byte of the HTML to the first that is seen. */
+  /** From the last byte of the HTML to the first visible content. */
   afterHtmlMs: number;
-  /** Of all that it loads beside the HTML, as sent. */
+  /** The bytes sent for everything other than the HTML. */
   bytes: number;
 }
 

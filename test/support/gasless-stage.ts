@@ -21,25 +21,25 @@ export interface GaslessStage extends SolanaStage {
   readonly sdk: RelayersApi;
   /** A token of 6 decimals; a lamport is worth a fifth of its smallest unit. */
   readonly usd: Token;
-  /** What the chain takes for an account of `usd`, in lamports. */
+  /** The rent of an account of `usd`, in lamports. */
   readonly rent: number;
-  /** The policies of a test: all others are unset, and users pay. */
+  /** Sets the policies. All others are unset, and users pay. */
   policies(set?: object): Promise<void>;
   /** One call over the public client. */
   rpc(method: string, params: unknown): Promise<RpcAnswer>;
-  /** What it is refused with, as code and description. */
+  /** The refusal of a call, as code and description. */
   refusal(method: string, params: unknown): Promise<string>;
   /** A wallet with some of `usd`, and no SOL. */
   user(amount?: bigint): Promise<Keypair>;
   /** Moves some of `usd` from a user to a wallet. */
   pay(from: Keypair, to: PublicKey, amount: bigint): TransactionInstruction;
-  /** Base64 of a transaction that a user would pay for, not signed. */
+  /** A transaction that a user pays for, unsigned, in base64. */
   draft(payer: PublicKey, ...instructions: TransactionInstruction[]): Promise<string>;
   /** The same bytes with one more signature. */
   signedBy(wallet: Keypair, base64: string): string;
 }
 
-/** Starts all of it, with plugins of the test's own; it ends with the test. */
+/** Starts the relayer, its service and its chain, with plugins of the test. Everything ends with the test. */
 export async function gaslessStage(
   t: Test,
   { plugins = [], pluginFiles = {} }: Pick<WorkspaceOptions, 'plugins' | 'pluginFiles'> = {},

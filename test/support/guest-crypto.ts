@@ -8,13 +8,16 @@ import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion, type CryptoRoom } from '../../sandbox/process/crypto/crypto-answer.ts';
 import { partWorld } from './guest-web.ts';
 
-/** The guest's keyed half of `node:crypto` on the process's arithmetic, all in this thread; typed as Node's. */
+/**
+ * The part of the guest's `node:crypto` that uses keys. The process's arithmetic runs in this thread. Typed as Node's
+ * module.
+ */
 export function guestCrypto(): typeof node {
   const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
   return createKeyedCrypto({ ...partWorld(), random }) as unknown as typeof node;
 }
 
-/** What the process answers to a question, as a guest would read it: bytes, text, or the error's message. */
+/** The process's answer to a question, as a guest reads it: bytes, text, or the error's message. */
 export function asked(question: unknown, room: Partial<CryptoRoom> = {}): Buffer | string {
   const all = { ciphers: new OpenCiphers(), leftMs: () => 500, ...room };
   const answer = answerCryptoQuestion(JSON.stringify(question), all);

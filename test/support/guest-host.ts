@@ -5,7 +5,7 @@ import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer
 import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';
 import type { CapabilityReply, LogEntry, Outcome, RequestMessage } from '../../sandbox/protocol.ts';
 
-/** The other side of a guest runtime, without processes: remembers what it is told, and answers from lists. */
+/** The host's side of a guest runtime, without processes. It records what the guest sends, and answers from lists. */
 export class GuestHost {
   readonly logs: LogEntry[] = [];
   readonly outcomes: Outcome[] = [];
@@ -23,7 +23,7 @@ export class GuestHost {
   time = 0;
   /** What `random` repeats, as codes of its characters. */
   randomBytes = [0];
-  /** Whether each answer of `random` begins anew, or goes on where the one before ended. */
+  /** Whether each answer of `random` starts at the first code, or continues after the previous answer. */
   beginsAnew = true;
   #drawn = 0;
 

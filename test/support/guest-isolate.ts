@@ -10,7 +10,7 @@ const SLICE_MS = 10_000;
 export interface GuestCall {
   outcome: Outcome | undefined;
   logs: LogEntry[];
-  /** What came out of the isolate past the runtime, a rejection that nobody handled for instance. */
+  /** What left the isolate and bypassed the runtime, for instance an unhandled rejection. */
   escapes: string[];
 }
 
@@ -29,7 +29,7 @@ export async function bundle(source: string): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** Runs plugins in real isolates of this process, with a host that keeps them company. */
+/** Runs plugins in real isolates of this process, with a simple host. */
 export class GuestWorld {
   readonly #runtime: GuestRuntime;
 
@@ -49,7 +49,7 @@ export class GuestWorld {
       limits?: Partial<Limits>;
       env?: Record<string, string>;
       answer?: (method: string, params: Json) => CapabilityReply;
-      /** What random values are made of, one after the other. */
+      /** The bytes of random values, in order. */
       randomBytes?: number[];
     } = {},
   ): GuestCall {

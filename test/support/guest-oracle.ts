@@ -10,7 +10,9 @@ import { SANDBOX_DIR } from './sandbox.ts';
 /** A name, and the body of an async function that returns what is to be compared; `require` is in its scope. */
 export type Cases = Readonly<Record<string, string>>;
 
-/** Turns any result into text, alike on both sides. Plain JavaScript, since it is a part of the plugin as well. */
+/**
+ * Turns any result into text, the same way on both sides. Plain JavaScript, because it is also a part of the plugin.
+ */
 export const SHOWN = `
 const shown = (value, depth = 0) => {
   if (depth > 6) return '…';
@@ -32,7 +34,7 @@ const outcome = async (attempt) => {
   try { return shown(await attempt()); } catch (error) { return 'threw ' + shown(error); }
 };`;
 
-/** Measures of speed are not what is compared here. */
+/** Wide limits, because these tests do not compare speed. */
 export const LIMITS: Partial<Limits> = {
   memory_mb: 256,
   slice_ms: 30_000,
@@ -65,7 +67,7 @@ export async function compiled(text: string, file = 'tested.js', folder = new Pl
   }
 }
 
-/** What the cases come to in a real isolate. */
+/** Runs the cases in a real isolate. */
 async function inGuest(world: GuestWorld, cases: Cases): Promise<Record<string, string>> {
   const script = await compiled(`${source(cases)}\nmodule.exports = { handler: (context) => run() };`);
   const { outcome } = world.call(script, { limits: LIMITS });
@@ -73,14 +75,14 @@ async function inGuest(world: GuestWorld, cases: Cases): Promise<Record<string, 
   return JSON.parse(outcome.json) as Record<string, string>;
 }
 
-/** What they come to in Node itself. */
+/** Runs the cases in Node itself. */
 function inNode(cases: Cases): Promise<Record<string, string>> {
   return new AsyncFunction('require', `${source(cases)}\nreturn run();`)(createRequire(import.meta.url));
 }
 
-/** Does the same in a plugin and in Node, whose results are the measure. */
+/** Runs the cases in a plugin and in Node. Node's results are the expected ones. */
 export async function compareWithNode(t: Test, world: GuestWorld, cases: Cases): Promise<void> {
-  // One after the other: both do their arithmetic in this thread, where OpenSSL remembers its errors.
+  // One after the other, because both use OpenSSL in this thread, and OpenSSL keeps its errors per thread.
   const guest = await inGuest(world, cases);
   const node = await inNode(cases);
   for (const name of Object.keys(cases)) t.equal(guest[name], node[name], name);

@@ -6,7 +6,7 @@ import { part as makeWeb } from '../../sandbox/guest/parts/web.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
 
-/** A world that nobody seals, before its first call. */
+/** A world that is not sealed, before its first call. */
 export const unbound = {
   share: <T>(object: T) => object,
   changed: () => undefined,
@@ -50,7 +50,7 @@ export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError(
   return world;
 }
 
-/** The web APIs that plugins see, typed as those of Node, which are the measure of them. */
+/** The web APIs that plugins see. They have the types of Node's, which are the standard of comparison. */
 export type WebApis = Pick<
   typeof globalThis,
   'fetch' | 'Headers' | 'Request' | 'Response' | 'Blob' | 'File' | 'FormData' | 'ReadableStream'
@@ -66,7 +66,7 @@ export function guestWeb(ask?: AskForFetch): WebApis {
 /** Node's. */
 export const NODE_WEB: WebApis = globalThis;
 
-/** What an attempt comes to, in a form that can be compared between two implementations. */
+/** The outcome of an attempt, in a form that two implementations can be compared by. */
 export async function outcomeOf(attempt: () => unknown): Promise<unknown> {
   try {
     return { value: await attempt() };

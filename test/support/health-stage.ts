@@ -23,10 +23,10 @@ import { storeFor } from './store.ts';
 export interface HealthStageOptions {
   urls: readonly string[];
   address: string;
-  /** Of the network entry. */
+  /** Settings of the network entry. */
   settings?: JsonObject;
   timing?: Partial<EngineTiming>;
-  /** Shared with others; absent: one that goes with the test. */
+  /** A store that is shared with others. Absent: one that ends with the test. */
   store?: Store;
 }
 
@@ -37,7 +37,7 @@ export interface HealthStage {
   logLines: readonly string[];
   reason(): Promise<DisabledReason | null>;
   change(change: Partial<Relayer>): Promise<void>;
-  /** What was told since the last call, oldest first. */
+  /** The notifications since the last call, oldest first. */
   told(): Promise<{ payload_type: string; retry_count?: number }[]>;
   until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>;
 }
@@ -126,7 +126,7 @@ async function drain(store: Store): Promise<{ payload_type: string; retry_count?
   }
 }
 
-/** Answers as the node does, but for what is overridden by method. */
+/** Answers as the node does, except for the methods in `overrides`. */
 export function answersOf(anvil: Pick<Anvil, 'rpc'>, overrides: Readonly<Record<string, unknown>> = {}): DoubleHandler {
   return async ({ method, params }) => {
     if (method in overrides) return { result: overrides[method] };

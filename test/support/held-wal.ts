@@ -1,6 +1,9 @@
 import { openWalFile, type WalFile } from '../../src/store/sqlite/wal-file.ts';
 
-/** The log of a database whose flushes the test lets end, or fail, one after the other; freely until it holds them. */
+/**
+ * A database log whose flushes the test controls. Flushes run freely until `hold`. Then the test lets each succeed or
+ * fail.
+ */
 export class HeldWal implements WalFile {
   readonly #file: WalFile;
   readonly #held: PromiseWithResolvers<void>[] = [];

@@ -3,13 +3,13 @@ import type { Reader } from '../../src/store/store.ts';
 
 const HISTORY_LANE = 'evm:1:0xaa';
 
-/** How a database makes a text of fixed width of an integer. */
+/** SQL that turns an integer into a text of fixed width. */
 const WIDE = {
   sqlite: (integer: string) => `printf('%020d', ${integer})`,
   postgres: (integer: string) => `lpad((${integer})::text, 20, '0')`,
 } as const;
 
-/** When the first of a history was accepted; one follows each second. */
+/** When the first transaction of a history was accepted. One follows each second. */
 const BEGAN = 1_700_000_000_000;
 
 /** Statements that fill the store with final transactions of one relayer and lane, and with a few open ones above. */
@@ -36,7 +36,7 @@ export function historyOf(count: number, database: keyof typeof WIDE): string[] 
   ];
 }
 
-/** The same in the file of an embedded database that nobody has open. */
+/** Fills the file of an embedded database that no process has open. */
 export function fillSqlite(path: string, count: number): void {
   const database = new DatabaseSync(path);
   database.exec('pragma synchronous = off; begin');
@@ -60,7 +60,7 @@ export function fillEnded(path: string, { relayerId, count }: { relayerId: strin
   database.close();
 }
 
-/** What the engine asks the store for again and again, as of the moment after such a history. */
+/** The reads that the engine repeats all the time, as of the moment after such a history. */
 export function engineReads(read: Reader, count: number): Readonly<Record<string, () => Promise<unknown>>> {
   const now = BEGAN + (count + 2) * 1_000;
   const id = `t${count + 2}`;

@@ -1,7 +1,7 @@
 /**
- * What runs in the child when a guest has got out of its isolate: the child's program with this as its
- * entry. It restricts itself as the real entry does. Plugins whose id begins with `hostile` get no isolate: the script
- * that a call brings runs with Node's whole library at hand, and with the channel. All others are served honestly.
+ * The child of a guest that has escaped from its isolate: the child's program with this file as its entry. It restricts
+ * itself as the real entry does. Plugins whose id begins with `hostile` get no isolate. The script in their call runs
+ * with Node's whole library and with the channel. Other plugins are served honestly.
  */
 import { writeSync } from 'node:fs';
 import { Channel } from '../../sandbox/process/channel.ts';
@@ -14,13 +14,13 @@ export interface HostileTools {
   channel: Channel;
   /** The number of its call. */
   call: number;
-  /** Every call that this process was given, the latest last. */
+  /** The numbers of all calls given to this process, the latest last. */
   calls: number[];
-  /** Sends one frame at once; what is no text is sent as JSON. */
+  /** Sends one frame at once. A payload that is no text is sent as JSON. */
   say(kind: number, call: number, payload?: unknown): void;
   /** Writes bytes as they are. */
   raw(bytes: Buffer): void;
-  /** An honest end of a call, with this result. */
+  /** Ends a call honestly, with this result. */
   done(call: number, result?: unknown): void;
   /** The text of the next answer to a capability call. */
   reply(): Promise<string>;
@@ -72,7 +72,7 @@ const tools: Omit<HostileTools, 'call'> = {
   },
 };
 
-// Some refusals come as events that nobody listens to.
+// Some refusals come as events without a listener.
 process.on('uncaughtException', (error) => report(running, `refused: ${String(error)}`));
 
 function attempt(call: number, text: string): void {

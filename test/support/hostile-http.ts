@@ -10,10 +10,10 @@ export interface SeenRequest {
   body: string;
 }
 
-/** Answers a request by writing to its socket whatever it likes. */
+/** Answers a request. May write anything to its socket. */
 export type Answer = (request: SeenRequest, socket: Socket) => void;
 
-/** A server that speaks as badly as a test wants. Everything ends with the test. */
+/** A server that breaks HTTP in the ways that a test wants. Everything ends with the test. */
 export async function hostileHttp(t: Test, answers: Record<string, Answer>) {
   const seen: SeenRequest[] = [];
   const sockets = new Set<Socket>();

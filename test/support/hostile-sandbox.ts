@@ -14,7 +14,7 @@ export async function hostileProgram(): Promise<string> {
   return childProgram(outputFiles[0]?.text ?? '', nativeAddon());
 }
 
-/** Sandboxes whose child is hostile, one after the other. */
+/** Makes sandboxes with a hostile child. */
 export class HostileSandboxes {
   readonly #program: string;
   readonly #launcher: Awaited<ReturnType<typeof probeLauncher>>;
@@ -28,16 +28,16 @@ export class HostileSandboxes {
     return new HostileSandboxes(await hostileProgram(), await probeLauncher(process.platform, nativeAddon()));
   }
 
-  /** One that is ready, and has no plugin yet. */
+  /** A sandbox that is ready and has no plugin yet. */
   async ready(t: Test): Promise<TestSandbox> {
-    // A hostile plugin gets no isolate, so that nothing has to be made ready for one.
+    // A hostile plugin gets no isolate, so nothing has to be prepared for one.
     const sandbox = new TestSandbox('', () => launch(this.#launcher, this.#program), this.#launcher);
     t.teardown(() => sandbox.close());
     await sandbox.message('ready');
     return sandbox;
   }
 
-  /** One that has loaded its plugin. */
+  /** A sandbox that has loaded its plugin. */
   async open(t: Test, limits: Partial<Limits> = {}): Promise<TestSandbox> {
     const sandbox = await this.ready(t);
     await sandbox.load(plugin('', { pluginId: 'hostile', limits }));
@@ -45,26 +45,26 @@ export class HostileSandboxes {
   }
 }
 
-/** Parameters of a call whose script has the tools of `hostile-child.ts` at hand, and the kinds of frames as `UP`. */
+/** Parameters of a call that runs a script with the tools of `hostile-child.ts`. `UP` has the kinds of frames. */
 export function hostileScript(body: string): { script: string } {
   const names = '{ say, raw, done, reply, call, calls, channel }';
   return { script: `const UP = ${JSON.stringify(UP)}; export const attempt = async (${names}) => { ${body} };` };
 }
 
-/** What a script says from inside of the guest, as an honest child would. */
+/** The message that a script sends from inside the guest, as an honest child would. */
 export function inside(text: string): string {
   return `say(UP.ENTER, call); ${text}; say(UP.LEAVE, call);`;
 }
 
-/** The script of a frame's header that says what it likes of its length and its kind. */
+/** A script that writes a frame header with any length and kind. */
 export function frameHeader(length: number, kind: number): string {
   return `const bytes = Buffer.alloc(9); bytes.writeUInt32BE(${length}, 0); bytes[4] = ${kind}; bytes[8] = call; raw(bytes);`;
 }
 
-/** Processes that lie at the same time. */
+/** The number of lying processes at the same time. */
 const AT_ONCE = 8;
 
-/** Each lie, told by a child of its own, costs that child its life, and the call that was there its process. */
+/** Checks lies, each told by its own child. Each lie ends that child, and the call in it loses its process. */
 export async function assertLiesEnd(
   t: Test,
   hostile: HostileSandboxes,

@@ -98,7 +98,7 @@ export async function startHttp(
   const url = await server.listen({ host: '127.0.0.1', port: 0, variable: 'APP_PORT' });
   const port = Number(new URL(url).port);
 
-  /** A request with the key; what the options give comes last. */
+  /** Makes a request with the key. `init` overrides the rest. */
   const call = async (path: string, init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${API_KEY}`, ...(init.headers as Record<string, string>) };
     const response = await fetch(`${url}${path}`, { ...init, headers });

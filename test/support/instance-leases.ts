@@ -7,7 +7,7 @@ interface Holding {
   expiresAt: number;
 }
 
-/** The leases of several engines over one embedded store, with the rules of those that a database server has. */
+/** The leases of several engines over one embedded store, with the rules of leases on a database server. */
 export class InstanceLeases {
   readonly #lastsMs: number;
   readonly #holdings = new Map<string, Holding>();
@@ -21,7 +21,7 @@ export class InstanceLeases {
     this.#lastsMs = lastsMs;
   }
 
-  /** The store as one more instance has it. */
+  /** The store as a further instance sees it. */
   storeFor(store: Store): Store {
     this.#owners += 1;
     const instance: Store = {
@@ -39,7 +39,7 @@ export class InstanceLeases {
     return instance;
   }
 
-  /** The time is over of all that an instance holds which is not there any more. */
+  /** Ends the time of all leases of an instance that is gone. */
   lapse(instance: Store): void {
     const owner = this.#ownerOf.get(instance) ?? 0;
     this.#gone.add(owner);
@@ -61,7 +61,7 @@ export class InstanceLeases {
     return {
       lastsMs: this.#lastsMs,
       acquire: async (name): Promise<LeaseAnswer> => {
-        // Who had it before may have a commit under way: a database server holds the lease's row until its end.
+        // The previous owner may have a running commit. A database server holds the lease's row until that commit ends.
         await Promise.allSettled(this.#commits);
         if (this.#gone.has(owner)) return { kind: 'elsewhere', forMs: this.#lastsMs };
         const held = this.#holdings.get(name);

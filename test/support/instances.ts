@@ -8,9 +8,9 @@ import type { Postgres } from './postgres.ts';
 import { type RunningService, type StartedService, startService } from './service.ts';
 import { createWorkspace } from './workspace.ts';
 
-/** Where transactions of the relayer are sent to and listed. */
+/** The path for sending and listing the relayer's transactions. */
 export const TRANSACTIONS = '/api/v1/relayers/local-1/transactions';
-/** Who has nothing but what these transactions bring. */
+/** An account that has only what these transactions send to it. */
 export const RECEIVER = '0x00000000000000000000000000000000000abcde';
 /** A payment of 7 wei to {@link RECEIVER}. */
 export const TRANSFER = { to: RECEIVER, value: '7', data: '0x', gas_limit: 21_000, speed: 'fast' };
@@ -19,19 +19,17 @@ export const TRANSFER = { to: RECEIVER, value: '7', data: '0x', gas_limit: 21_00
 export interface Instances {
   anvil: Anvil;
   address: string;
-  /** Where their data folders are. */
+  /** The folder of their data folders. */
   dir: string;
-  /** What they start with, but for the data folder. */
+  /** The environment that they start with, without the data folder. */
   env: Record<string, string>;
-  /** Starts one more, with a data folder of its own (`data-1`, …), and its own way to the node where one is given. */
+  /** Starts another instance with its own data folder (`data-1`, …). `rpcUrl` gives it its own endpoint. */
   start(env?: Record<string, string>, rpcUrl?: string): Promise<RunningService>;
-  /** The same in this process, where none is to be killed. */
+  /** Starts another instance in this process, for tests that kill none. */
   compose(env?: Record<string, string>, rpcUrl?: string, pace?: Partial<EngineTiming>): Promise<StartedService>;
 }
 
-/**
- * Makes an empty database, a node that mines by time and a configuration; the instances that are started end with the test.
- */
+/** Makes an empty database, a node that mines by time, and a configuration. Started instances end with the test. */
 export async function instancesFor(
   t: Test,
   postgres: Postgres,
@@ -90,7 +88,7 @@ export interface Sent {
   hash: string;
 }
 
-/** Sends one after the other on each service, all services side by side. */
+/** Sends transactions one after the other on each service, and on all services at the same time. */
 export async function send(services: readonly StartedService[], count: number): Promise<string[]> {
   const ids: string[] = [];
   let left = count;
@@ -120,7 +118,7 @@ export async function untilMined(service: StartedService, count: number): Promis
   }
 }
 
-/** Whether each was paid once, under nonces without a gap, and nothing else was. */
+/** Asserts that each was paid once, under nonces without a gap, and that nothing else was paid. */
 export async function assertPaidOnce(
   t: Test,
   { anvil, address }: Pick<Instances, 'anvil' | 'address'>,

@@ -8,46 +8,46 @@ import type { Test } from 'tap';
 
 const SOL = 'So11111111111111111111111111111111111111112';
 
-/** A stand-in for Jupiter's HTTP API: it speaks its forms, and refuses what that refuses. */
+/** A stand-in for Jupiter's HTTP API. It has the same formats, and refuses what Jupiter refuses. */
 export interface Jupiter {
   readonly url: string;
   /** Every request so far, the path with its query. */
   readonly requests: readonly string[];
-  /** What was asked of the Swap API for transactions. */
+  /** The requests to the Swap API for transactions. */
   readonly swaps: readonly Record<string, unknown>[];
-  /** So many of a token's smallest unit a lamport is worth from now on; null: nobody trades it. */
+  /** Sets how many of a token's smallest unit a lamport is worth; null: the token is not traded. */
   price(mint: string, perLamport: number | null): void;
   /** From now on only requests with this key are served. */
   requireKey(key: string | null): void;
-  /** Who makes the transactions of swaps; before that there are none. */
+  /** Sets the desk that makes swap transactions. Before that there are none. */
   trade(desk: Desk): void;
-  /** The next answers do not come, or are something else. */
+  /** Makes the next answers fail in this way. */
   fail(how: 'silence' | 'error' | 'nonsense' | 'limit' | 'other' | null): void;
 }
 
-/** A swap of all of an amount for SOL. */
+/** A swap of a whole amount for SOL. */
 export interface DeskTrade {
   user: string;
   mint: string;
   amount: bigint;
   /** In lamports. */
   out: bigint;
-  /** Whether the SOL ends in its wrapper. */
+  /** Whether the SOL stays wrapped at the end. */
   staysWrapped: boolean;
 }
 
-/** Who trades behind the API. */
+/** The trader behind the API. */
 export interface Desk {
   /** Base64 of the transaction, which its user has not signed. */
   build(trade: DeskTrade): Promise<string>;
-  /** Brings a signed one to the chain; resolves with its signature. */
+  /** Sends a signed transaction to the chain. Resolves with its signature. */
   land(signed: string): Promise<string>;
 }
 
 interface State {
   swaps: Record<string, unknown>[];
   desk: Desk | null;
-  /** What was ordered, by the ids of the orders. */
+  /** The orders, by their ids. */
   orders: Map<string, string>;
   prices: Map<string, number>;
   key: string | null;
@@ -159,7 +159,7 @@ async function order(state: State, query: URLSearchParams, response: ServerRespo
   });
 }
 
-/** It takes what it has ordered, signed, as often as it is sent. */
+/** Takes an ordered, signed transaction, as often as it is sent. */
 async function execute(
   { desk, orders }: State,
   { signedTransaction, requestId }: Record<string, unknown>,

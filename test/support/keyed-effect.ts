@@ -2,7 +2,7 @@ import type { Claim, Effect } from '../../src/domain/idempotency.ts';
 import type { EffectFailure, EffectsService } from '../../src/services/effects.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** An effect of a plugin call that has claimed a key of its own. */
+/** Makes an effect of a plugin call that has claimed its own idempotency key. */
 export async function keyedEffect(store: Store, payloadHash = 'payload'): Promise<Effect> {
   return { claim: await keyedClaim(store), payloadHash, occurrence: 0, isStep: true };
 }
@@ -17,17 +17,17 @@ async function keyedClaim(store: Store): Promise<Claim> {
   return state.claim;
 }
 
-/** What runs of one keyed call came to, in memory. */
+/** The outcomes of the runs of one keyed call, in memory. */
 export class FakeEffects implements EffectsService {
   readonly #failures = new Map<string, EffectFailure>();
   readonly #known: Effect[] = [];
-  /** What comes before a refusal is stored. */
+  /** Runs before a refusal is stored. */
   beforeRefusal: () => Promise<void> = async () => {};
 
   recorded = async () => [...this.#known];
   failure = async (effect: Effect) => this.#failures.get(nameOf(effect));
 
-  /** Notes what happened. */
+  /** Records an effect that happened. */
   happened(effect: Effect): void {
     this.#known.push(effect);
   }

@@ -15,7 +15,7 @@ import { KEEPING } from './principal.ts';
 
 export const RELAYERS = ['r1', 'r2', 'r3'] as const;
 
-/** What a plugin does. Effects of one program are told apart by their labels. */
+/** The steps of a plugin. Labels tell the effects of one program apart. */
 export type Program =
   | { do: 'send'; relayer: number; label: string }
   | { do: 'set'; label: string }
@@ -25,29 +25,29 @@ export type Program =
   | { do: 'locked'; label: string; inner: Program }
   | { do: 'read' };
 
-/** How a run ends before its plugin does: after so many of its steps. */
+/** Ends a run early: after this many of its steps. */
 export interface Cut {
   how: 'process lost' | 'time over' | 'server killed';
   after: number;
 }
 
-/** What is drawn anew in each run: who is first, which relayers are paused when. */
+/** Random values, new in each run: which step is first, and when which relayers are paused. */
 type Random = () => number;
 
-/** How one run of a program ended, and the transactions that it was told of. */
+/** How one run of a program ended, and the ids of transactions that it received. */
 export interface Ended {
   how: 'returned' | 'cut' | 'failed';
   code: string | undefined;
   ids: string[];
 }
 
-/** Runs programs under one idempotency key, as the service runs plugin calls; what they ask for is really done. */
+/** Runs programs under one idempotency key, as the service runs plugin calls. Their effects really happen. */
 export class KeyedProgram {
   readonly #world: EngineWorld;
   readonly #key: string;
   readonly #random: Random;
   readonly #silenceMs: number;
-  /** The claim of the run before, where it goes on under the same. */
+  /** The claim of the previous run, if the next run continues under it. */
   #lost: { claim: Claim; record: CallRecord } | undefined;
   #runs = 0;
 
@@ -112,21 +112,21 @@ export class KeyedProgram {
     const watch = setInterval(() => crash.hasHappened && over.resolve('cut'), 1);
     const how = await over.promise;
     clearInterval(watch);
-    // What a dead server had asked for may still happen; nothing more comes of it.
+    // Requests of the dead server may still take effect. The program gets nothing of it.
     calls.end(record);
     this.#lost = cut?.how === 'process lost' && how === 'cut' ? { claim, record } : undefined;
     if (cut?.how === 'time over' && how === 'cut') await this.#world.store.write((writer) => writer.leaveKey(claim));
     return { how, code: record.failure?.code, ids };
   }
 
-  /** Pauses and resumes relayers as chance has it. */
+  /** Pauses and resumes relayers at random. */
   async shuffle(): Promise<void> {
     await this.#world.store.write(async (writer) => {
       for (const id of RELAYERS) await writer.putRelayer(relayerNamed(id, { paused: this.#random() < 0.4 }));
     });
   }
 
-  /** All that was ever accepted through any relayer, and is not another program's. */
+  /** All transactions of this program that were ever accepted, through any relayer. */
   async accepted(): Promise<string[]> {
     const pages = RELAYERS.map((id) => this.#world.store.read.transactions(id, { page: 1, perPage: 500 }));
     const items = (await Promise.all(pages)).flatMap((page) => page.items);
@@ -153,7 +153,7 @@ class Refused extends Error {}
 
 type Ask = (method: string, params: { [name: string]: Json }) => Promise<Json>;
 
-/** Plays a program as a guest would: it knows only what it is told. */
+/** Plays a program as a guest would. It knows only the answers that it gets. */
 class Guest {
   readonly #ask: Ask;
   readonly #random: Random;
@@ -163,7 +163,10 @@ class Guest {
     this.#random = random;
   }
 
-  /** @throws Refused when the program does not get what it wants */
+  /**
+   * Runs the program's steps.
+   * @throws Refused when the program does not get what it wants
+   */
   async play(program: Program, ids: string[]): Promise<void> {
     await this.#dawdle();
     switch (program.do) {

@@ -1,7 +1,7 @@
 /**
- * A lease's owner in a process of its own, so that it can be stopped for real. It takes the lease `lane`, says `held`,
- * and stops itself: with `outside` before a write, with `inside` within one, after its statement. When it is told to
- * continue it goes on with that write and says what came of it.
+ * The owner of a lease in its own process, so that a test can really stop it. It takes the lease `lane`, prints `held`,
+ * and stops itself. With `outside` it stops before a write. With `inside` it stops within a write, after the write's
+ * statement. When it is told to continue, it goes on with that write and prints the outcome.
  *
  * Arguments: database URL, `outside` or `inside`.
  */

@@ -6,7 +6,7 @@ import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 
 export const RELAYER = '/api/v1/relayers/local-1';
 export const TRANSACTIONS = `${RELAYER}/transactions`;
-/** Who has nothing but what a test's transactions bring. */
+/** An account that has only what a test's transactions send to it. */
 export const RECEIVER = '0x00000000000000000000000000000000000abcde';
 export const OTHER = '0x00000000000000000000000000000000000fedcb';
 /** A payment of 7 wei to {@link RECEIVER}. */
@@ -24,11 +24,11 @@ export interface LifecycleStage {
   /** The relayer's account, in lower case. */
   address: string;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
-  /** The id of an accepted transaction. */
+  /** Sends a transaction. Resolves with its id. */
   send(body?: object): Promise<string>;
   get(id: string): Promise<AnswerBody>;
   until(id: string, what: string, holds: (transaction: AnswerBody) => boolean | Promise<boolean>): Promise<AnswerBody>;
-  /** Waits until the node's pool has the version that the API shows; it may be told what that has to be. */
+  /** Waits until the node's pool has the version that the API shows. `holds` can say which version that has to be. */
   untilPooled(id: string, holds?: (transaction: AnswerBody) => boolean): Promise<AnswerBody>;
   /** Makes blocks until the transaction has the status. */
   mineUntil(id: string, status: string): Promise<AnswerBody>;
@@ -37,7 +37,7 @@ export interface LifecycleStage {
   usedNonces(): Promise<number>;
 }
 
-/** Starts a node and a service with relayer `local-1`; both end with the test. `via` puts something between them. */
+/** Starts a node and a service with relayer `local-1`. Both end with the test. `via` can put a front between them. */
 export async function lifecycleStage(
   t: Test,
   options: WorkspaceOptions = {},
@@ -48,8 +48,8 @@ export async function lifecycleStage(
 }
 
 /**
- * The same for several relayers, each with an account of its own. The function gives one after the other: the next when
- * the one before is done with, as {@link RECEIVER} and {@link OTHER} have nothing then.
+ * Makes stages for several relayers, each with its own account. The returned function gives one stage after the other.
+ * The previous stage has to be finished first, because {@link RECEIVER} and {@link OTHER} must be empty.
  */
 export async function lifecycleStages(
   t: Test,
@@ -74,7 +74,7 @@ export async function lifecycleStages(
   };
 }
 
-/** The same over a service that runs. */
+/** A stage over a running service. */
 export function stageOver(anvil: Anvil, service: StartedService, address: string, id = 'local-1'): LifecycleStage {
   const relayer = `/api/v1/relayers/${id}`;
   const transactions = `${relayer}/transactions`;
@@ -127,7 +127,7 @@ export function stageOver(anvil: Anvil, service: StartedService, address: string
   };
 }
 
-/** What the API shows of a transaction that is to do nothing any more. */
+/** Whether the API shows a transaction that does nothing any more. */
 export function isVoid(address: string): (transaction: AnswerBody) => boolean {
   return ({ to, value, is_canceled: isCanceled }) => isCanceled && to === address && value === '0x0';
 }

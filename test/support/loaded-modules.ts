@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The addresses of the files that a program loads, one that is given as text. */
+/** The URLs of the files that a program loads. The program is given as text. */
 export async function loadedModules(program: string): Promise<string[]> {
   const told = `
     import { registerHooks } from 'node:module';

@@ -2,17 +2,14 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';
 import type { Store, Writer } from '../../src/store/store.ts';
 
-/** What a commit holds that may get lost on its way back. */
+/** A commit whose answer may get lost. */
 export interface Commit {
   attempts: readonly Attempt[];
-  /** What else was written, by the writer's method. */
+  /** The other writes, by the writer's method. */
   writes: ReadonlySet<string>;
 }
 
-/**
- * A store of which some commits happen and are answered with an error all the same, as when the connection dies during
- * COMMIT.
- */
+/** A store in which some commits happen and still end with an error, as when the connection breaks during COMMIT. */
 export function losingAnswers(store: Store, isLost: (commit: Commit) => boolean): Store {
   return {
     ...store,

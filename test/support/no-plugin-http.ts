@@ -3,13 +3,13 @@ import type { PluginHttp } from '../../src/egress/fetch/plugin-http.ts';
 import { createFetchService } from '../../src/services/fetch.ts';
 import type { Reader } from '../../src/store/store.ts';
 
-/** A world in which plugins reach nobody. */
+/** HTTP for plugins that reaches no host. */
 export const NO_PLUGIN_HTTP: PluginHttp = {
   fetch: () => Promise.reject(new FetchFailure('transport', 'nobody is reached from here', { unsent: true })),
   close: () => Promise.resolve(),
 };
 
-/** Fetches over another way out, for requests without a key. */
+/** A fetch service over other HTTP, for requests without an idempotency key. */
 export function fetchServiceOver(http: PluginHttp) {
   const write = () => Promise.reject(new Error('no request has a key here'));
   return createFetchService({ http, store: { read: {} as Reader, write } });

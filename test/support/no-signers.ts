@@ -6,7 +6,10 @@ import { createSignerKinds } from '../../src/signers/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import { signerTools } from './signer-tools.ts';
 
-/** Services over a configuration without signers; clients may make some, and none may be inside. */
+/**
+ * Services over a configuration without signers. Clients may make some, but not with a signing service at a private
+ * address.
+ */
 export function noSigners({
   read,
 }: Pick<Store, 'read'>): Pick<ServicesDeps, 'signers' | 'signerKinds' | 'signerGuard'> {

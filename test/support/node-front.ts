@@ -2,14 +2,14 @@ import { Transaction } from 'ethers';
 import type { Anvil } from './anvil.ts';
 import { type DoubleAnswer, type DoubleCall, startRpcDouble } from './rpc-double.ts';
 
-/** The only endpoint of a node, which can be made to fail, forget or lie. */
+/** The only endpoint of a node. A test can make it fail, forget or lie. */
 export interface NodeFront {
   readonly url: string;
-  /** Every transaction that was offered, in the order of arrival, whatever became of it. */
+  /** Every transaction offered, in the order of arrival, whatever its outcome. */
   readonly offers: readonly Offer[];
   /** How often a method was called. */
   calls(method: string): number;
-  /** From now on each call goes through the rule; without one it goes to the node. */
+  /** Sets a rule that all calls go through. Without a rule, calls go to the node. */
   rule(rule?: FrontRule): void;
   /** Safe to call twice. */
   stop(): Promise<void>;
@@ -24,7 +24,10 @@ export interface Offer {
   readonly value: bigint;
 }
 
-/** Undefined passes the call on. `pass` asks the node, for rules that let it act and then say something else. */
+/**
+ * Answers a call; undefined passes it on to the node. `pass` asks the node, for rules that let the node act and then
+ * answer something else.
+ */
 export type FrontRule = (
   call: DoubleCall,
   pass: () => Promise<DoubleAnswer>,
@@ -61,17 +64,17 @@ export async function startNodeFront(anvil: Pick<Anvil, 'rpc'>): Promise<NodeFro
   };
 }
 
-/** No call is answered, as in an outage of the endpoint; or none of the given methods. */
+/** A rule that answers no call, as in an outage of the endpoint, or none of the given methods. */
 export function outage(...methods: readonly string[]): FrontRule {
   return ({ method }) => (methods.length === 0 || methods.includes(method) ? 'hang-up' : undefined);
 }
 
-/** Another node in the place of the one behind the front. */
+/** A rule that puts another node in place of the node behind the front. */
 export function insteadOf(anvil: Pick<Anvil, 'rpc'>): FrontRule {
   return (call) => askNode(anvil, call);
 }
 
-/** A node that keeps nothing above the next nonce of an account, as several clients do by default. */
+/** A rule for a node that keeps no transaction above an account's next nonce, as several clients do by default. */
 export function strictNode(anvil: Pick<Anvil, 'rpc'>): FrontRule {
   return async ({ method, params }) => {
     if (method !== SEND) return undefined;

@@ -30,7 +30,7 @@ export class PluginFolder {
   }
 }
 
-/** A store that knows what it was told. */
+/** Plugin books in memory. They return what was stored. */
 class FakeBooks implements PluginBooks {
   kvUsage = async () => ({ keys: 2, bytes: 30 });
   spentLastHour = async () => ({ value: 5n, fee: 2n ** 70n });
@@ -53,7 +53,7 @@ export class RecordedMetrics implements PluginMetrics {
   }
 
   load(): void {
-    // Changes with the weather; nothing to compare.
+    // Not recorded, because the values differ from run to run.
   }
 }
 
@@ -80,11 +80,11 @@ export interface HostAnswer {
 export interface HostOptions extends Partial<Omit<PluginHostDeps, 'entries'> & PluginSurroundings> {
   files?: Record<string, string>;
   entries?: (Partial<z.input<typeof pluginEntrySchema>> & { id: string })[];
-  /** Given the host before it starts. */
+  /** Called with the host before it starts. */
   beforeStart?: (host: PluginHost) => void;
 }
 
-/** What a host is made of that runs the plugins of a folder. */
+/** The parts of a host that runs the plugins of a folder. */
 export function hostDeps(pluginsDir: string): PluginHostDeps {
   return {
     entries: [],
@@ -147,7 +147,7 @@ export async function startPluginHost({
   };
 }
 
-/** Asks again until the answer is as wanted, at most `ms` long. */
+/** Repeats a request until the answer is as wanted, for at most `ms`. */
 export async function eventually<T>(
   ask: () => T | Promise<T>,
   wanted: (answer: T) => boolean,

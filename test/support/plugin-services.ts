@@ -19,25 +19,25 @@ import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 const refused = () => Promise.reject(new Error('no plugin may use this service'));
 
-/** Services in memory that know the one relayer `known`; what plugins asked of them can be looked up. */
+/** Services in memory with one relayer, `known`. They record the plugins' requests. */
 export class PluginServices implements Services {
   /** Requests that were sent, in order. */
   readonly sent: { relayerId: string; body: unknown }[] = [];
   /** The names of their effects. */
   readonly named: (Effect | undefined)[] = [];
-  /** Under which limits they were sent. */
+  /** The limits under which they were sent. */
   readonly spenders: (Spender | undefined)[] = [];
-  /** What sends are refused with. */
+  /** The error with which sends are refused. */
   refusal: AppError | undefined;
-  /** What runs of keyed calls came to. */
+  /** The outcomes of the runs of keyed calls. */
   readonly effects: FakeEffects;
-  /** More of what sends answer with. */
+  /** Further fields of the answers to sends. */
   view: WireObject = {};
   readonly store = new Map<string, Json>();
   /** The fences of locks that are held. */
   readonly locks = new Map<string, number>();
   private fences = 0;
-  /** What waits resolve with; `undefined` waits until the plugin call ends. */
+  /** The result of waits. `undefined` waits until the plugin call ends. */
   waited: WireObject | undefined = { id: 'tx-1', status: 'mined' };
   /** Resolves every `send`; replace it to hold them back. */
   beforeSend: () => Promise<void> = () => Promise.resolve();
@@ -133,7 +133,7 @@ export class PluginServices implements Services {
     batch: () => Promise.reject(new Error('no plugin calls a batch')),
   };
 
-  /** Reaches nobody, until a test puts a way out in its place. */
+  /** Reaches no host until a test replaces it. */
   fetch: FetchService = fetchServiceOver(NO_PLUGIN_HTTP);
 
   kv: KvService = {

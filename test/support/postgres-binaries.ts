@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Who runs the server, where that is not who runs the tests. */
+/** The user who runs the server, if it is not the user who runs the tests. */
 export interface Owner {
   uid?: number;
   gid?: number;
@@ -16,15 +16,18 @@ export interface PostgresBinaries {
   readonly postgres: string;
 }
 
-/** PostgreSQL refuses to run as root; of the users that every Linux has, this one owns nothing. */
+/** The user for PostgreSQL, which refuses to run as root. Every Linux has this user, and the user owns nothing. */
 const NOBODY = 65_534;
 
-/** Who may run PostgreSQL here. */
+/** The user who has to run PostgreSQL here. */
 export function ownerOfServers(): Owner {
   return process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 }
 
-/** Whether a user can get to a file and run it, or enter a folder; the user is asked, as rights have many sources. */
+/**
+ * Whether a user can reach a file and run it, or enter a folder. Tries it as that user, because rights have many
+ * sources.
+ */
 export function canEnter(path: string, owner: Owner): boolean {
   return owner.uid === undefined || spawnSync('test', ['-x', path], { ...owner, cwd: '/' }).status === 0;
 }
@@ -35,8 +38,8 @@ export function installedPostgres(): string {
 }
 
 /**
- * The programs of an installed package. A user who cannot get to them, as in the home of root, is given a copy.
- * @param place where a copy may lie; the user can enter it
+ * The programs of an installed package. If the user cannot reach them, for instance in the home of root, makes a copy.
+ * @param place a folder for the copy, which the user can enter
  */
 export async function postgresBinaries(installed: string, owner: Owner, place: string): Promise<PostgresBinaries> {
   await link(installed);
@@ -48,7 +51,7 @@ export async function postgresBinaries(installed: string, owner: Owner, place: s
     await cp(join(installed, 'native'), join(made, 'native'), { recursive: true, verbatimSymlinks: true });
     const opened = spawnSync('chmod', ['-R', 'a+rX', made], { encoding: 'utf8' });
     if (opened.status !== 0) throw new Error(`the copy of PostgreSQL stays closed: ${opened.stderr}`);
-    // Another file may have been faster; then its copy is as good.
+    // Another test file may have made the copy first. That copy is as good.
     await rename(made, copy).catch(() => rm(made, { recursive: true, force: true }));
   }
   return binariesIn(copy);
@@ -59,7 +62,10 @@ function binariesIn(folder: string): PostgresBinaries {
   return { initdb: binary('initdb'), postgres: binary('postgres') };
 }
 
-/** The package's install script would make the links between its libraries; no script of ours may be needed. */
+/**
+ * Makes the links between the package's libraries. Its install script would do this, but no install script may be
+ * needed.
+ */
 async function link(folder: string): Promise<void> {
   const links = JSON.parse(await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8')) as Link[];
   for (const { source, target } of links) {

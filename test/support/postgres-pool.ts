@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * A pool of a test's own. Its end is that of its connections: a pool of `pg` says that it has ended while they still
- * take their leave, and a server that stops then breaks them off, which is an error that nobody hears.
+ * A pool of one test. Its `end` waits until its connections have ended. A pool of `pg` ends before its connections do.
+ * If the server stops then, it breaks them off, and their errors have no listener.
  */
 export class PostgresPool extends pg.Pool {
   readonly #open = new Set<Promise<void>>();

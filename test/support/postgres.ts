@@ -9,30 +9,30 @@ import { canEnter, installedPostgres, type Owner, ownerOfServers, postgresBinari
 import { descendantsOf, survivors } from './processes.ts';
 import { quickFolder, sharedFolder } from './run-folder.ts';
 
-/** A real PostgreSQL server from npm, reachable through a socket in its own temporary folder only. */
+/** A real PostgreSQL server from npm. It is reachable only through a socket in its own temporary folder. */
 export interface Postgres {
   /** Makes an empty database. */
   createDatabase(): Promise<string>;
-  /** Makes a database like this one, to which nobody may be connected: a backup. */
+  /** Makes a copy of this database, as a backup. Nobody may be connected to it. */
   copyDatabase(url: string): Promise<string>;
-  /** Puts a copy of the second in the place of the first, as who restores a backup does; connections are cut. */
+  /** Replaces the database with a copy of the backup, as an operator does who restores one. Cuts its connections. */
   restoreDatabase(url: string, backup: string): Promise<void>;
   /** Cuts the connections of a database, as a failing server or an impatient administrator would. */
   cutConnections(url: string): Promise<void>;
-  /** Stops all of its processes where they are: connections stay, and nobody answers on them. Linux only. */
+  /** Stops all processes of the server. Connections stay open, but get no answers. Linux only. */
   freeze(): Promise<void>;
-  /** Lets them go on. */
+  /** Lets the processes continue. */
   thaw(): void;
-  /** Ends the server at once, as a crash would; what was committed stays for `restart`. */
+  /** Ends the server at once, as a crash would. Committed data stays for `restart`. */
   crash(): Promise<void>;
-  /** SIGKILL for the server and every process of it; the rest as after `crash`. Linux only. */
+  /** Sends SIGKILL to the server and all its processes. Otherwise as `crash`. Linux only. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   /** Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Leases that are over soon, for tests of takeovers. */
+/** Short leases, for tests of takeovers. */
 export const hastyLeases = { leaseMs: 2_000, idleInTransactionMs: 1_000 };
 
 const READY = /database system is ready to accept connections/;
@@ -40,13 +40,17 @@ const READY_WITHIN_MS = 30_000;
 const ENDED_WITHIN_MS = 10_000;
 const SUPERUSER = 'postgres';
 
-/** Where everybody may have files, for when the user's own temporary folder is closed to others. */
+/** Folders for all users' files, used if the user's own temporary folder is closed to other users. */
 const PUBLIC_FOLDERS = ['/tmp', '/var/tmp'];
 
-/** Reached through the folder alone; and what it shares between its processes lies there too, and goes with it. */
+/**
+ * Makes the server reachable only through its folder. Its shared memory lies in the folder too, and is removed with it.
+ */
 const SETTINGS = ['-c', 'listen_addresses=', '-c', 'dynamic_shared_memory_type=mmap'];
 
-/** Makes and starts a cluster. Durability is off unless a test is about crashes: the data lives as long as the test. */
+/**
+ * Makes and starts a cluster. Durability is off unless a test is about crashes, because the data is only for the test.
+ */
 export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
   const owner = ownerOfServers();
   const place = [quickFolder(), ...PUBLIC_FOLDERS].find((one) => canEnter(one, owner));
@@ -61,7 +65,7 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
 
   const launch = () => launchServer(binaries.postgres, ['-D', data, '-k', data, ...SETTINGS, ...settings], owner, data);
   let server = await launch();
-  /** Those of the server's processes that were stopped; they would not notice that it ended. */
+  /** Stopped processes of the server. They would not notice the server's end. */
   let frozen: number[] = [];
   const signalFrozen = (signal: NodeJS.Signals) => {
     for (const pid of frozen) send(pid, signal);
@@ -90,7 +94,7 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
   return {
     async createDatabase() {
       const name = newName();
-      // By copying files: the other way writes every page to the journal.
+      // Copies files. The other strategy writes every page to the journal.
       await administer(`create database ${name} strategy file_copy`);
       return urlOf(name);
     },
@@ -108,7 +112,7 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
     },
     async freeze() {
       const { pid = 0 } = server;
-      // The one that makes the others first, so that there are no more of them afterwards.
+      // Stops the parent process first, so that it starts no further processes.
       process.kill(pid, 'SIGSTOP');
       frozen = [pid, ...(await descendantsOf(pid)).map((one) => one.pid)];
       for (const one of frozen) process.kill(one, 'SIGSTOP');
@@ -133,7 +137,10 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
   };
 }
 
-/** Makes an empty cluster. Files of one run copy that of the first: to make one anew takes six times as long. */
+/**
+ * Makes an empty cluster. Later files of a run copy the first file's cluster, because making one takes six times as
+ * long.
+ */
 async function makeCluster(initdb: string, data: string, owner: Owner, shared: string | undefined): Promise<void> {
   if (shared === undefined) return await initialise(initdb, data, owner);
   const first = join(shared, 'cluster');
@@ -142,7 +149,7 @@ async function makeCluster(initdb: string, data: string, owner: Owner, shared: s
     await chmod(folder, 0o755);
     const made = join(folder, 'data');
     await initialise(initdb, made, owner);
-    // Another file may have been faster; then its cluster is as good.
+    // Another test file may have made the cluster first. That cluster is as good.
     await rename(made, first).catch(() => {});
     await rm(folder, { recursive: true, force: true });
   }

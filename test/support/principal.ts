@@ -3,7 +3,7 @@ import type { Principal } from '../../src/plugin-host/capabilities/capability.ts
 import { HeldLocks } from '../../src/plugin-host/capabilities/held-locks.ts';
 import { hostGrantsOf } from '../../src/plugin-host/capabilities/host-grants.ts';
 
-/** What a plugin of these tests may keep, and how long its calls last. */
+/** The storage limits of plugins in these tests, and the longest time of their calls. */
 export const KEEPING = {
   kvQuota: { keys: 10, bytes: 1000, valueBytes: 100 },
   timeoutMs: 10_000,

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** A process that a test watches; the start time tells it from a later one with the same number. */
+/** A process that a test watches. The start time distinguishes it from a later process with the same id. */
 export interface WatchedProcess {
   pid: number;
   startTime: string;
@@ -25,7 +25,7 @@ export async function descendantsOf(pid: number): Promise<WatchedProcess[]> {
   return found;
 }
 
-/** Those of the given processes that still live; waits up to the limit for them to go. */
+/** Returns the given processes that still run. Waits up to the limit for them to end. */
 export async function survivors(watched: readonly WatchedProcess[], limitMs: number): Promise<WatchedProcess[]> {
   const deadline = performance.now() + limitMs;
   for (;;) {

@@ -3,20 +3,23 @@ import type { Matcher } from './promql.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One series, oldest point first; NaN marks that a scrape did not have it any more. Times in milliseconds. */
+/** One series, oldest point first. NaN means that a scrape no longer had the series. Times in milliseconds. */
 export interface Series {
   metric: string;
   labels: Labels;
   points: { at: number; value: number }[];
 }
 
-/** What scrapes have brought, as Prometheus keeps it: with `up`, the target's labels, and marks of what is gone. */
+/** Stores scraped values as Prometheus does: with `up`, the target's labels, and marks for series that are gone. */
 export class SeriesStore {
   readonly #series = new Map<string, Series>();
   readonly #byMetric = new Map<string, Series[]>();
   readonly #present = new Map<string, Set<string>>();
 
-  /** @param text null when the target did not answer */
+  /**
+   * Adds a scrape.
+   * @param text null when the target did not answer
+   */
   scrape(at: number, target: { job: string; instance: string }, text: string | null): void {
     const name = JSON.stringify(target);
     const seen = new Set<string>();
@@ -36,7 +39,7 @@ export class SeriesStore {
     this.#present.set(name, seen);
   }
 
-  /** The target is none any more: all that it had is marked as gone. */
+  /** Removes the target. Marks all its series as gone. */
   drop(at: number, target: { job: string; instance: string }): void {
     const name = JSON.stringify(target);
     for (const key of this.#present.get(name) ?? []) this.#series.get(key)?.points.push({ at, value: Number.NaN });

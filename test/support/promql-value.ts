@@ -7,11 +7,11 @@ export interface Value {
   value: number;
 }
 
-/** How long a value stands that no later scrape has marked as gone. */
+/** How long a value stays valid if no later scrape marks it as gone. */
 const LOOKBACK_MS = 300_000;
 
 /**
- * What a query gives at a moment, by the rules of Prometheus 2
+ * Evaluates a query at a time by the rules of Prometheus 2
  * (https://prometheus.io/docs/prometheus/latest/querying/basics/, promql/functions.go `extrapolatedRate`).
  */
 export function valuesOf(query: Query, store: SeriesStore, at: number): Value[] {

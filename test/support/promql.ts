@@ -1,13 +1,13 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** What a query selects by. */
+/** A condition on a label. */
 export interface Matcher {
   label: string;
   operator: '=' | '!=' | '=~' | '!~';
   value: string;
 }
 
-/** One selector of a query: a metric and what is asked of its labels. Times in milliseconds. */
+/** A selector of a query: a metric and conditions on its labels. Times in milliseconds. */
 export interface Selector {
   kind: 'selector';
   metric: string;
@@ -17,7 +17,7 @@ export interface Selector {
   offsetMs: number;
 }
 
-/** A query, as far as our rules go: everything else is refused. */
+/** A query with the features that our rules use. All others are refused. */
 export type Query =
   | Selector
   | { kind: 'number'; value: number }
@@ -33,7 +33,10 @@ export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS];
 
 type Node = ReturnType<typeof parser.parse>['topNode'];
 
-/** Reads a query with the grammar of Prometheus. @throws where it is none, or holds what our rules do not use */
+/**
+ * Parses a query with the grammar of Prometheus.
+ * @throws if the text is no query, or uses features that our rules do not use
+ */
 export function parsePromQl(text: string): Query {
   const tree = parser.parse(text);
   tree.iterate({
@@ -80,7 +83,8 @@ class Reader {
       case 'OffsetExpr': {
         const [of, , duration] = childrenOf(node);
         const selected = of && this.read(of);
-        // The grammar for editors gives a whole expression the offset that Prometheus gives its last selector.
+        // The grammar for editors attaches an offset to the whole expression. Prometheus attaches it to the last
+        // selector.
         if (selected?.kind !== 'selector' || of?.name === 'ParenExpr') throw this.#refused(node);
         return { ...selected, offsetMs: this.#duration(duration) };
       }

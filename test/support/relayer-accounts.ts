@@ -14,15 +14,15 @@ export interface RelayerAccount {
 
 export interface DeclaredRelayers {
   relayers: number;
-  /** How many accounts they share in turn; one each unless told. */
+  /** The number of accounts that the relayers share in turn. Default: one account for each relayer. */
   accounts?: number;
   /** Merged into each relayer. */
   relayer?: object;
 }
 
 /**
- * Declares relayers `relayer-0`, `relayer-1` … on network `local` in place of the workspace's own, over so many funded
- * accounts in turn: with more relayers than accounts, some share one.
+ * Declares relayers `relayer-0`, `relayer-1` … on network `local`, in place of the workspace's own. They use `accounts`
+ * funded accounts in turn. With more relayers than accounts, some share one.
  */
 export async function declareRelayers(
   workspace: Workspace,
@@ -39,7 +39,7 @@ export async function declareRelayers(
   return accounts;
 }
 
-/** The same for any family, without funds: a signer's secret is 32 bytes, whatever curve its relayers need. */
+/** Declares relayers of any family, without funds. A signer's secret is 32 bytes, whatever curve its relayers need. */
 export async function declareOverKeys(
   workspace: Workspace,
   { relayers, accounts = relayers, relayer = {} }: DeclaredRelayers,

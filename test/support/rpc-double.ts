@@ -8,14 +8,14 @@ export interface DoubleCall {
   readonly method: string;
   readonly params: readonly unknown[];
   readonly headers: IncomingMessage['headers'];
-  /** Of the connection: calls with the same one shared it. */
+  /** The connection's remote port. Calls with the same port shared the connection. */
   readonly remotePort: number | undefined;
   readonly path: string;
-  /** How many calls the request held; 1 also for one that was not in an array. */
+  /** The number of calls in the request. 1 also for a call outside an array. */
   readonly batchSize: number;
 }
 
-/** How the double answers a call: as a node, or as something that is none. */
+/** How the double answers a call: as a node does, or wrongly. */
 export type DoubleAnswer =
   | { result: unknown }
   | { error: { code: number; message: string; data?: unknown }; status?: number }
@@ -36,8 +36,9 @@ export interface RpcDouble {
   /** The same calls, as they came in requests. */
   readonly requests: readonly (readonly DoubleCall[])[];
   /**
-   * Answers batches (arrays) otherwise than call by call; undefined leaves one to the handler of calls. Without it a
-   * batch is answered as JSON-RPC 2.0 section 6 says, and what is no JSON-RPC answer to one call stands for all.
+   * Replaces the handling of batches (arrays); undefined leaves a batch to the handler of calls. Without this, a batch
+   * is answered as in JSON-RPC 2.0 section 6. If the answer to one call is no JSON-RPC answer, it is the answer to the
+   * whole batch.
    */
   answerBatch(handler: DoubleBatchHandler | undefined): void;
   /** Replaces the behaviour; calls that are waiting keep the old one. */
@@ -55,7 +56,7 @@ export type DoubleBatchHandler = (
 
 export type DoubleBatchAnswer = DoubleAnswer | { answers: unknown[]; status?: number };
 
-/** A JSON-RPC server over HTTP on loopback, for the lies and faults that no honest node can be made to show. */
+/** A JSON-RPC server over HTTP on loopback. It can lie and fail in ways that honest nodes cannot be made to. */
 export async function startRpcDouble(handler: DoubleHandler): Promise<RpcDouble> {
   const behaviour: Behaviour = { one: handler, batch: undefined };
   const requests: DoubleCall[][] = [];

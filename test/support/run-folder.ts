@@ -5,23 +5,26 @@ import { pathToFileURL } from 'node:url';
 /** The variable in which the runner says where its folder is. */
 const VARIABLE = 'ISOLAYER_TEST_FOLDER';
 
-/** The folder that a test run has made for what its files share; absent where a file is started by itself. */
+/** The folder that a test run makes for data shared by its test files. Absent if a test file is started by itself. */
 export function sharedFolder(): string | undefined {
   return process.env[VARIABLE];
 }
 
-/** Where databases and workspaces are made: in memory where the run found room for them. */
+/** The folder for databases and workspaces. It is in memory if the run found enough room. */
 export function quickFolder(): string {
   return sharedFolder() ?? tmpdir();
 }
 
 /**
- * What a process is given that lives shortly: the optimizing compiler of WebAssembly takes longer than what it compiles
- * is quicker by, which was a fifteenth of all that the tests took.
+ * Options for processes that run only briefly. They turn off the optimizing compiler of WebAssembly, which takes longer
+ * than its code saves. It took a fifteenth of the time of all tests.
  */
 export const SHORT_LIVED: readonly string[] = ['--liftoff-only'];
 
-/** Options by which a process under test starts sooner. A bench or a soak gets its services as `npm start` makes them. */
+/**
+ * Options that make a process under test start sooner. Not for benches and soaks, which start services as `npm start`
+ * does.
+ */
 export function quickStart(): readonly string[] {
   const packages = ['--import', String(pathToFileURL(join(import.meta.dirname, 'take-packages.ts')))];
   return sharedFolder() === undefined ? packages : [...packages, ...SHORT_LIVED];

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { Test } from 'tap';
 
-/** What an attempt comes to, as text: its value, or name, code and message of what it throws. */
+/** The outcome of an attempt, as text: its value, or name, code and message of the thrown error. */
 async function comesTo(attempt: () => unknown): Promise<string> {
   try {
     return inspect(await attempt(), { depth: 8, breakLength: Number.POSITIVE_INFINITY });
@@ -12,7 +12,7 @@ async function comesTo(attempt: () => unknown): Promise<string> {
   }
 }
 
-/** Does the same with two implementations, of which the second is Node's and therefore the measure. */
+/** Does the same with two implementations and compares. The second is Node's, whose results are the expected ones. */
 export async function sameAsNode<M>(
   t: Test,
   ours: M,

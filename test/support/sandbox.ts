@@ -34,7 +34,7 @@ export async function sandboxProgram(): Promise<string> {
   return (await builtTexts()).program;
 }
 
-/** Once for each test file, or for each run of many. */
+/** Built once for each test file, or once for a run of several files. */
 async function builtTexts(): Promise<SandboxTexts> {
   texts ??= (async () => {
     const compiler = createCompiler({ root: ROOT, sandboxDir: SANDBOX_DIR });
@@ -80,7 +80,7 @@ export function contextText(params: Json): string {
   });
 }
 
-/** One sandbox with a real child, and everything that it said. */
+/** One sandbox with a real child. It records all of the child's messages. */
 export class TestSandbox {
   readonly messages: DriverMessage[] = [];
   readonly supervisor: Supervisor;
@@ -111,7 +111,7 @@ export class TestSandbox {
     return sandbox;
   }
 
-  /** The first message of a type, waiting for it if it has not come; fails when the sandbox closes instead. */
+  /** Returns the first message of a type, and waits for it if necessary. Fails if the sandbox closes first. */
   async message<T extends DriverMessage['type']>(type: T): Promise<Extract<DriverMessage, { type: T }>> {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
@@ -123,7 +123,7 @@ export class TestSandbox {
     }
   }
 
-  /** The capability call with this id, waiting for it if it has not come. */
+  /** Returns the capability call with this id, and waits for it if necessary. */
   async request(id: number): Promise<Extract<DriverMessage, { type: 'request' }>> {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
@@ -132,12 +132,12 @@ export class TestSandbox {
     }
   }
 
-  /** How the sandbox closed, waiting until it has. */
+  /** Waits until the sandbox has closed. Returns how it closed. */
   closed(): Promise<Extract<DriverMessage, { type: 'closed' }>> {
     return this.message('closed');
   }
 
-  /** Loads a version and waits for what comes of it. */
+  /** Loads a version and waits for the result. */
   async load(loaded: PluginVersion): Promise<LoadedMessage> {
     this.supervisor.load(loaded);
     const deadline = performance.now() + WAIT_MS;

@@ -54,13 +54,13 @@ const PACE: EngineTiming = {
 
 const RELAYER = 'r1';
 
-/** What a scenario plays on. */
+/** The parts of a scenario. */
 export interface ScenarioGrounds {
   chain: Chain;
-  /** What the chain is known as. */
+  /** The chain's identity. */
   identity: string;
   urls: readonly string[];
-  /** Of the network entry. */
+  /** Settings of the network entry. */
   settings: JsonObject;
   policies: JsonObject;
   /** The relayer's account, and its key. */
@@ -68,9 +68,9 @@ export interface ScenarioGrounds {
   signer: Signer;
   store: Store;
   clock: TravelClock;
-  /** Absent: there is none. */
+  /** The market; absent: none. */
   market?: MarketClient | undefined;
-  /** Contracts, and who finds ways through them; absent: there are none. */
+  /** Contracts and the services that find swap paths; absent: none. */
   deployments?: Deployments | undefined;
   /** What differs from the pace of scenarios. */
   timing: Partial<EngineTiming> | undefined;
@@ -78,7 +78,7 @@ export interface ScenarioGrounds {
 
 /** What an engine is started with. */
 export interface StartOptions {
-  /** It dies when a transaction comes to this step. */
+  /** The engine dies when a transaction reaches this step. */
   diesAt?: LifeStep;
   /** The store as this instance has it. */
   store?: Store;
@@ -90,9 +90,9 @@ export abstract class Scenario {
   readonly address: string;
   readonly lane: string;
   readonly services: Services;
-  /** Signatures wait for this. */
+  /** The signer waits for this promise. */
   signing: Promise<void> = Promise.resolve();
-  /** How many were asked for. */
+  /** The number of signatures requested. */
   signatures = 0;
   readonly logLines: string[] = [];
   readonly #grounds: ScenarioGrounds;
@@ -175,10 +175,10 @@ export abstract class Scenario {
     });
   }
 
-  /** Time goes on for the chain. */
+  /** Advances the chain's time. */
   abstract advance(): Promise<void>;
 
-  /** Starts an engine; several may live on one store where it is given to them under leases. */
+  /** Starts an engine. Several may run on one store if each gets the store under leases. */
   async start({ diesAt, store = this.store }: StartOptions = {}): Promise<Engine> {
     const crash = new Crash(Number.POSITIVE_INFINITY);
     const engine = createEngine({
@@ -201,28 +201,28 @@ export abstract class Scenario {
     return engine;
   }
 
-  /** All engines die at once: nothing that they wait for ever answers. */
+  /** Kills all engines at once: nothing that they wait for answers any more. */
   crash(): void {
     for (const crash of this.#engines.values()) crash.now();
   }
 
-  /** Ends all engines in good order. */
+  /** Stops all engines in the regular way. */
   async stop(): Promise<void> {
     await Promise.all(this.#living.map((engine) => engine.close()));
     this.#engines.clear();
   }
 
-  /** Whether no engine lives that was started. */
+  /** Whether all started engines are dead. */
   get isDead(): boolean {
     return this.#living.length === 0;
   }
 
-  /** Time passes at once: for the engine, the store and what is kept for a while. */
+  /** Moves time on at once, for the engine, the store and all timed data. */
   pass(ms: number): void {
     this.#grounds.clock.shift += ms;
   }
 
-  /** Resolves with its id. */
+  /** Sends a request. Resolves with the transaction's id. */
   async request(body: object): Promise<string> {
     return String((await this.services.transactions.send(RELAYER, body))['id']);
   }
@@ -233,7 +233,7 @@ export abstract class Scenario {
     return transaction;
   }
 
-  /** How many the relayer has, with those that the engine made. */
+  /** The number of the relayer's transactions, including those made by the engine. */
   async transactionCount(): Promise<number> {
     return (await this.store.read.transactions(RELAYER, { page: 1, perPage: 1 })).total;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A number in [0, 1) that depends on the seed and the labels only, so that a run can be told by its seed. */
+/** A number in [0, 1) that depends only on the seed and the labels, so that the seed reproduces a run. */
 export function seededUnit(seed: number, ...labels: readonly (string | number)[]): number {
   const digest = createHash('sha256')
     .update(JSON.stringify([seed, ...labels]))

@@ -8,14 +8,14 @@ import { quickStart } from './run-folder.ts';
 // oxlint-disable-next-line no-explicit-any -- a test reaches into answers of every shape
 export type AnswerBody = any;
 
-/** How to speak to a service. */
+/** A client of a service. */
 export interface ServiceClient {
   /** For instance `http://127.0.0.1:41234`. */
   url: string;
   apiKey: string;
   /**
-   * An authenticated request; the answer's status and its parsed JSON.
-   * @throws Error where the description of the API does not have such an answer
+   * Makes an authenticated request. Returns the answer's status and its parsed JSON.
+   * @throws Error if the description of the API does not have such an answer
    */
   request(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
   call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
@@ -25,22 +25,22 @@ export interface ServiceClient {
 export interface StartedService extends ServiceClient {
   /** Everything it wrote to its log and its terminal so far. */
   output(): string;
-  /** The same line by line, without so many of the first: cheap where much was said. */
+  /** The output's lines after the first `count`. Cheap even after much output. */
   linesAfter(count: number): readonly string[];
-  /** Ends it in good order. */
+  /** Stops the service in the regular way. */
   stop(): Promise<unknown>;
-  /** Ends it when a test is over, in the quickest way that there is. */
+  /** Ends the service after a test, in the quickest way. */
   end(): Promise<unknown>;
 }
 
-/** One that is a process of its own. */
+/** A service in its own process. */
 export interface RunningService extends StartedService {
   pid: number;
-  /** Resolves when it is gone, however it ended: with its exit code, or null when a signal ended it. */
+  /** Resolves when the process has ended: with its exit code, or null when a signal ended it. */
   exited: Promise<number | null>;
-  /** Resolves after that, when everything it wrote has been read. */
+  /** Resolves after `exited`, when all of the output has been read. */
   drained: Promise<void>;
-  /** Nobody reads any more what it writes. */
+  /** Stops reading the process's output. */
   loseTerminal(): void;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
@@ -48,10 +48,15 @@ export interface RunningService extends StartedService {
   kill(): Promise<void>;
 }
 
-/** Beyond what a busy machine takes: one that hangs ends before its test file does, with what it has said. */
+/**
+ * Longer than a start takes on a busy machine. A start that hangs ends before the test file does, and its output is
+ * shown.
+ */
 const START_LIMIT_MS = 90_000;
 
-/** Where the test run keeps compiled modules, so that a server starts sooner. */
+/**
+ * The environment entry with the folder in which the test run keeps compiled modules. They make a server start sooner.
+ */
 export function compileCache(): Record<string, string> {
   const folder = process.env['NODE_COMPILE_CACHE'];
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
@@ -64,9 +69,8 @@ async function startOptions(root: string): Promise<string[]> {
 }
 
 /**
- * Starts `src/main.ts`, or another entry that composes the service, with the given environment and nothing else, and
- * waits until it says that it is ready. What it tells who sits before it goes to this process's own terminal when that is
- * to be inherited.
+ * Starts `src/main.ts`, or another entry that composes the service, with only the given environment. Waits until the
+ * service says that it is ready. Its terminal messages go to this process's terminal if that is to be inherited.
  */
 export async function startService(
   env: Record<string, string>,
@@ -107,7 +111,7 @@ export async function startService(
   };
 }
 
-/** Speaks to the service that was started with the given environment, as who has its key. */
+/** Makes a client of a service started with the given environment. It has the service's API key. */
 export async function clientOf(url: string, env: Record<string, string>): Promise<ServiceClient> {
   const apiKey = env['API_KEY'] ?? (await readFile(join(env['DATA_DIR'] ?? '', 'api-key'), 'utf8')).trim();
   const request = async (method: string, path: string, body?: unknown) => {
@@ -118,7 +122,7 @@ export async function clientOf(url: string, env: Record<string, string>): Promis
     });
     const { status } = response;
     const text = await response.text();
-    // In a test that never asks, what the description is made of is not loaded.
+    // Loaded here, so that tests without requests do not load the API's description.
     const { faultOf } = await import('./described-answer.ts');
     const fault = faultOf({ method, path: path.split('?', 1)[0] ?? '', status, text });
     if (fault !== undefined) throw new Error(`not as described: ${method} ${path} ${status} ${text}: ${fault}`);
@@ -128,7 +132,7 @@ export async function clientOf(url: string, env: Record<string, string>): Promis
   return { url, apiKey, request, call };
 }
 
-/** What a server that refuses to start prints, and its exit code. */
+/** The output and exit code of a server that refuses to start. */
 export async function startAndFail(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   try {
     const service = await startService(env);

@@ -31,7 +31,7 @@ export async function putSigner(store: Pick<Store, 'write'>, id: string): Promis
   await store.write((writer) => writer.insertSigner({ id, type: 'plain', stamp: `of ${id}`, shown: {} }, config));
 }
 
-/** The making and deleting of relayers over the real families, with signer `key` and notification `hook-1`. */
+/** A stage for creating and deleting relayers of the real families, with signer `key` and notification `hook-1`. */
 export async function settingsStage(t: Test) {
   const world = await EngineWorld.open(t);
   const { store } = world;

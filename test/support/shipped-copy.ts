@@ -9,7 +9,7 @@ import type { Test } from 'tap';
 const root = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 
-/** What a service needs of the repository to run. */
+/** The parts of the repository that a service needs to run. */
 const SHIPPED = ['package.json', 'bin', 'src', 'sandbox', 'plugins', 'config'];
 
 interface Lockfile {
@@ -17,8 +17,8 @@ interface Lockfile {
 }
 
 /**
- * A folder as a newcomer has it after installing: the sources and the packages of production, which are linked where
- * the file system can. Symbolic links would not do: the sandbox may read its own packages and nothing else.
+ * A folder as it is after a new installation: the sources and the production packages. Files are hard-linked where the
+ * file system allows it. Symbolic links do not work, because the sandbox may read only its own packages.
  */
 export async function shippedCopy(t: Test): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'isolayer-shipped-'));

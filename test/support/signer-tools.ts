@@ -3,7 +3,7 @@ import { createKeySigner } from '../../src/signers/key-signer.ts';
 import { openKeystoreFile } from '../../src/signers/keystore-file.ts';
 import type { KeyKeeper, KindTools } from '../../src/signers/signer.ts';
 
-/** What a signer is opened with that asks nobody: each secret is the given text. */
+/** The tools for opening a signer. They ask no service: each secret is the given text. */
 export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): KindTools {
   const nobody = () => Promise.reject(new Error('nobody is asked here'));
   return {
@@ -18,7 +18,7 @@ export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): K
   };
 }
 
-/** Keeps keys where it is called: the twin of the thread. */
+/** Keeps keys in the calling thread, in place of the thread for keys. */
 export const keysHere: KeyKeeper = {
   async open(id, material) {
     const given = await material();

@@ -2,18 +2,20 @@ import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** What stands before a database, or where one should be: it takes every connection, and says nothing when told so. */
+/** A front of a database, or a stand-in for one. It accepts every connection, and transfers nothing after `silence`. */
 export interface SilentDatabase {
   /** As `DATABASE_URL`. */
   url: string;
-  /** From now on no byte goes either way, and no connection is closed. */
+  /** Stops all bytes in both directions. Closes no connection. */
   silence(): void;
-  /** Resolves when so many connections were made in all. */
+  /** Resolves when `count` connections have been made in total. */
   connected(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Passes bytes on to the database whose `url` is that of a local socket; with none it is silent from the start. */
+/**
+ * Passes bytes on to the database whose `url` is that of a local socket. Without a `url` it is silent from the start.
+ */
 export async function startSilentDatabase(url?: string): Promise<SilentDatabase> {
   const target = url === undefined ? undefined : new URL(url.replace('@/', '@localhost/'));
   const folder = target?.searchParams.get('host');
@@ -34,7 +36,7 @@ export async function startSilentDatabase(url?: string): Promise<SilentDatabase>
       if (!isSilent) to.destroy();
     });
   };
-  // Half open, or the operating system would answer a client's end with an end.
+  // Half open. Otherwise the operating system would answer a client's end with an end.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     keep(client);
     if (isSilent || typeof folder !== 'string') {

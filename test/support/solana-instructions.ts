@@ -52,7 +52,7 @@ import {
   VoteProgram,
 } from '@solana/web3.js';
 
-/** An instruction of a family, all of whose accounts are strangers to each other. */
+/** An instruction of a family. No two of its accounts are related. */
 export interface FamilyInstruction {
   name: string;
   instruction: TransactionInstruction;
@@ -60,7 +60,7 @@ export interface FamilyInstruction {
 
 const key = (): PublicKey => Keypair.generate().publicKey;
 
-/** One of each instruction that programs of the chain itself, or nearly everybody's, have for moving what is somebody's. */
+/** One of each instruction that moves an owner's assets, of the chain's own programs and of very common ones. */
 export function familyInstructions(): FamilyInstruction[] {
   const list: FamilyInstruction[] = [];
   const add = (name: string, instruction: TransactionInstruction) => list.push({ name, instruction });
@@ -162,7 +162,7 @@ function addToken(add: Add, program: PublicKey): void {
   );
 }
 
-/** What Token-2022 has beyond the Token program. */
+/** Adds the instructions that Token-2022 has and the Token program does not. */
 function addExtensions(add: Add): void {
   const [account, mint, destination, authority, payer] = [key(), key(), key(), key(), key()];
   const list: [string, TransactionInstruction][] = [

@@ -11,7 +11,7 @@ import {
 } from '@solana/web3.js';
 import { fc } from './properties.ts';
 
-/** What a message is made of, in the terms of Solana's public client. */
+/** The parts of a message, in the terms of Solana's public client. */
 export interface MessagePlan {
   payer: PublicKey;
   blockhash: string;
@@ -31,7 +31,7 @@ const call = fc.record({
   data: fc.uint8Array({ maxLength: 150 }),
 });
 
-/** Any instructions over a few accounts, some of which are in lookup tables; the payer is no program. */
+/** Any instructions over a few accounts. Some of the accounts are in lookup tables. The payer is not a program. */
 export const messagePlan: fc.Arbitrary<MessagePlan> = fc
   .record({ keys: fc.uniqueArray(key, KEYS), blockhash: key, calls: fc.array(call, { maxLength: 4 }), cut: fc.nat(14) })
   .map(({ keys, blockhash, calls, cut }) => {

@@ -11,7 +11,7 @@ import {
   startRpcDouble,
 } from './rpc-double.ts';
 
-/** What a node's account holds. */
+/** The content of an account at a node. */
 export interface NodeAccount {
   owner: string;
   data: Buffer;
@@ -27,14 +27,14 @@ export interface NodeStatus {
 
 type Commitment = NodeStatus['confirmationStatus'];
 
-/** A node's view of its chain: as real nodes answer (agave 2), each part as a test wants it. */
+/** A node's view of its chain. It answers as real nodes do (agave 2). A test sets each part. */
 export interface NodeWorld {
   genesis?: string;
-  /** The newest slot; what is confirmed is 2 behind, what is final 32. */
+  /** The newest slot. Confirmed is 2 slots behind it, final 32. */
   slot?: number;
   /** The newest final slot. */
   final?: number;
-  /** The slot that statuses are told to be of. */
+  /** The slot that answers about statuses give. */
   statusSlot?: number;
   /** The first slot of its history. */
   first?: number;
@@ -46,24 +46,24 @@ export interface NodeWorld {
     | ((commitment: Commitment) => Readonly<Record<string, NodeAccount>>);
   /** The latest blockhash. */
   latest?: string;
-  /** Those that it still takes; absent: all. */
+  /** The blockhashes that the node still accepts; absent: all. */
   valid?: readonly string[];
   balance?: number;
-  /** What came of a transaction that is only tried, in base64. */
+  /** The result of simulating a transaction, which is in base64. */
   simulation?: object | ((transaction: string) => object);
   fee?: number | null;
   prices?: readonly number[];
-  /** Methods that it answers otherwise. */
+  /** Methods with other answers. */
   instead?: Readonly<Record<string, DoubleAnswer>>;
 }
 
-/** Slots without a block before the chain of the tests: so that heights are no slots. */
+/** Slots without a block before the tests' chain, so that heights differ from slots. */
 const SKIPPED = 100;
 
 /** The height of a slot's block. */
 const heightOf = (slot: number): number => slot - SKIPPED;
 
-/** A key that is always the same, of which nobody has the secret. */
+/** A key that is always the same, and whose secret is unknown. */
 export const keyOf = (seed: number): string => new PublicKey(Buffer.alloc(32, seed)).toBase58();
 
 const SUCCESS = { err: null, logs: [], unitsConsumed: 1_000, accounts: null, returnData: null };
@@ -136,7 +136,7 @@ function accountAnswer(account: NodeAccount | undefined) {
   };
 }
 
-/** Nodes with these views behind one client; all end with the test. */
+/** Opens a client of nodes with these views. Everything ends with the test. */
 export async function openSolana(
   t: Test,
   ...nodes: (NodeWorld | DoubleHandler)[]
@@ -154,7 +154,7 @@ export async function openSolana(
   return { rpc, doubles, asked };
 }
 
-/** Reads of one node that answers each method with what is given, whatever the parameters. */
+/** Reads from one node that gives each method its listed answer, whatever the parameters. */
 export function readOf(answers: Readonly<Record<string, unknown>>): ReadOne & { asked: [string, unknown][] } {
   const asked: [string, unknown][] = [];
   const read: ReadOne = async (method, params, parse) => {

@@ -88,7 +88,7 @@ export function storedSolana(over: Partial<Transaction> = {}): Transaction {
   };
 }
 
-/** What was decided for a memo: it can be in a block of the heights up to 900, none below slot 800. */
+/** The decided fields of a memo: it can be in a block up to height 900, and in no slot below 800. */
 export function fieldsOf(over: Partial<SolanaFields> = {}): JsonObject {
   const { message } = VersionedTransaction.deserialize(Buffer.from(built([memo('hello')]), 'base64'));
   return {

@@ -18,9 +18,9 @@ export interface SolanaScenarioOptions {
   policies?: JsonObject;
   /** The nodes; absent: the SVM's first. */
   urls?: readonly string[];
-  /** What the relayer has, in lamports; 10 SOL unless told. */
+  /** The relayer's balance in lamports. Default: 10 SOL. */
   lamports?: bigint;
-  /** Where tokens are priced and swapped; absent: nowhere. */
+  /** The market that prices and swaps tokens; absent: none. */
   market?: MarketClient;
   /** What differs from the pace of scenarios. */
   timing?: Partial<EngineTiming>;
@@ -40,7 +40,10 @@ export class SolanaScenario extends Scenario {
     this.relayer = relayer;
   }
 
-  /** The scenario of a test, with an account that nobody else uses. All but the SVM ends with the test. */
+  /**
+   * Opens a scenario with an account that no other test uses at the same time. Everything but the SVM ends with the
+   * test.
+   */
   static async open(t: Test, scene: SvmScene, options: SolanaScenarioOptions = {}): Promise<SolanaScenario> {
     const { policies = {}, urls = [scene.svm.url], lamports = 10n * SOL, keys = Keypair.generate() } = options;
     await scene.svm.airdrop(keys.publicKey.toBase58(), lamports);
@@ -72,18 +75,18 @@ export class SolanaScenario extends Scenario {
     return this.scene.svm.tick();
   }
 
-  /** A memo of its own, or what is given. Resolves with its id. */
+  /** Sends a new memo, or the given request. Resolves with its id. */
   send(body: object = {}): Promise<string> {
     this.#memos += 1;
     return this.request({ instructions: [memo(`${this.address} ${this.#memos}`)], ...body });
   }
 
-  /** Base64 of a transaction that the relayer pays for, signed by the others under the latest blockhash. */
+  /** Builds a transaction that the relayer pays for, in base64. The others sign it under the latest blockhash. */
   async built(others: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<string> {
     return this.#paidBy(this.relayer, others, instructions);
   }
 
-  /** The same that somebody else would pay for, not signed. */
+  /** Builds an unsigned transaction that another account pays for. */
   builtFor(feePayer: PublicKey, ...instructions: TransactionInstruction[]): Promise<string> {
     return this.#paidBy(feePayer, [], instructions);
   }
@@ -95,29 +98,29 @@ export class SolanaScenario extends Scenario {
     return transaction.serialize({ requireAllSignatures: false }).toString('base64');
   }
 
-  /** The same with a memo only: nobody else signs it. */
+  /** Builds a transaction with only a memo, which no other account signs. */
   builtMemo(text: string): Promise<string> {
     const { program_id, data } = memo(text);
     const programId = new PublicKey(program_id);
     return this.built([], new TransactionInstruction({ programId, keys: [], data: Buffer.from(data, 'base64') }));
   }
 
-  /** What the sign-transaction endpoint answers. */
+  /** Returns the answer of the sign-transaction endpoint. */
   signOnly(transaction: string): Promise<WireObject> {
     return this.services.signing.signTransaction('r1', { transaction });
   }
 
-  /** What the rpc endpoint answers. */
+  /** Returns the answer of the rpc endpoint. */
   call(method: string, params: Json): Promise<RpcOutcome> {
     return this.services.rpc.call('r1', { jsonrpc: '2.0', id: 1, method, params });
   }
 
-  /** The same as a request, sent. */
+  /** Builds a transaction as above and sends it in a request. */
   async sendBuilt(others: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<string> {
     return this.request({ transaction: await this.built(others, ...instructions) });
   }
 
-  /** The same under a durable nonce, whose owner signs as well. */
+  /** Sends a transaction under a durable nonce, whose owner signs it too. */
   async sendUnderNonce(
     { owner, instruction, value }: { owner: Keypair; instruction: TransactionInstruction; value: string },
     others: readonly Keypair[],
@@ -135,7 +138,7 @@ export class SolanaScenario extends Scenario {
     return (await this.scene.svm.landed()).filter(({ signature }) => hashes.has(signature)).length;
   }
 
-  /** All blockhashes that there are become too old, and that is final. */
+  /** Makes all existing blockhashes too old, and lets that become final. */
   async lapse(): Promise<void> {
     await this.scene.svm.expireBlockhashes();
     await this.scene.svm.tick(5);

@@ -16,7 +16,7 @@ const SOL = 1_000_000_000n;
 const WITHIN_MS = 15_000;
 const POLL_MS = 50;
 
-/** Nothing comes after these. */
+/** Final states. */
 const ENDS = new Set(['confirmed', 'failed', 'expired', 'canceled']);
 
 /** An instruction as requests write it. */
@@ -31,20 +31,20 @@ export interface SolanaStage extends SvmScene {
   service: StartedService;
   relayer: PublicKey;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
-  /** What a send answers. */
+  /** Sends a transaction. Returns the answer. */
   post(body: object): Promise<{ status: number; body: AnswerBody }>;
-  /** The id of an accepted transaction. */
+  /** Sends a transaction that has to be accepted. Resolves with its id. */
   send(body: object): Promise<string>;
   get(id: string): Promise<AnswerBody>;
-  /** Waits without blocks. */
+  /** Waits without making blocks. */
   until(id: string, holds: (transaction: AnswerBody) => boolean): Promise<AnswerBody>;
   /** Makes blocks until the transaction has the status. */
   tickUntil(id: string, status: string): Promise<AnswerBody>;
-  /** Base64 of a transaction that the relayer pays for, signed by the others under the latest blockhash. */
+  /** Builds a transaction that the relayer pays for, in base64. The others sign it under the latest blockhash. */
   built(others: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<string>;
 }
 
-/** Starts both; they end with the test. The relayer has 10 SOL and pays the fees unless told otherwise. */
+/** Starts the service and the SVM. Both end with the test. By default the relayer has 10 SOL and pays the fees. */
 export async function solanaStage(
   t: Test,
   policies: object = {},

@@ -17,7 +17,10 @@ import {
 } from '@solana/web3.js';
 import type { SvmScene } from './svm-scene.ts';
 
-/** A relayer that owns something of each kind, somebody who wants it, and the accounts that they could name. */
+/**
+ * A relayer that owns something of each kind, an attacker, and the accounts that the attacker's instructions could
+ * name.
+ */
 export async function treasureOf(scene: SvmScene) {
   const { svm, connection, funded } = scene;
   const [relayer, attacker] = [await funded(), await funded()];
@@ -61,7 +64,7 @@ export async function treasureOf(scene: SvmScene) {
       );
       const [wallet, ...owned] = accounts;
       const shown = owned.map((account, index) => {
-        // A mint can freeze, and a nonce move on: what is owned stays the same.
+        // Compares only the owned part: a mint can freeze an account, and a nonce can advance.
         const data = account?.data.subarray(0, index < tokens.length ? 72 : 40).toString('hex');
         return [`account ${index + 1}`, `${account?.owner.toBase58()} ${data}`];
       });

@@ -5,20 +5,20 @@ import { json } from 'node:stream/consumers';
 import { StrKey } from '@stellar/stellar-sdk';
 import type { Test } from 'tap';
 
-/** What the next answers are instead of true. */
+/** Makes the false answers that replace true ones. */
 export type SoroswapLie = (quote: Quote) => object;
 
-/** A stand-in for Soroswap's HTTP API: it speaks its forms, and refuses what that refuses. */
+/** A stand-in for Soroswap's HTTP API. It has the same formats, and refuses what Soroswap refuses. */
 export interface Soroswap {
   readonly url: string;
-  /** The only one that is served. */
+  /** The only API key that is served. */
   readonly key: string;
   /** Bodies of all quotes that were asked for. */
   readonly asked: readonly object[];
-  /** So much of one contract comes out of another from now on, by this way; null: nobody trades it. */
+  /** Sets how much of one contract's token another's gives, and by which path; null: it is not traded. */
   trade(from: string, to: string, how: { way: readonly string[]; out(amount: bigint): bigint } | null): void;
   lie(how: SoroswapLie | null): void;
-  /** Answers do not come, or are of a gateway. */
+  /** Makes answers fail: none come, or they are those of a gateway. */
   fail(how: 'silence' | 'gateway' | null): void;
 }
 

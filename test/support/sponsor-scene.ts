@@ -35,7 +35,7 @@ export function payTo(wallet: string, amount: bigint): TransactionInstruction {
   );
 }
 
-/** What is on the chain: the token, the user's 100,000,000 of it, and an empty account of the relayer's. */
+/** The accounts on the chain: the token, the user's 100,000,000 of it, and an empty account of the relayer. */
 export const TOKENS: Readonly<Record<string, NodeAccount>> = {
   [MINT]: mintAccount(6),
   [accountOf(userAddress)]: tokensAccount(MINT, userAddress, 100_000_000n),

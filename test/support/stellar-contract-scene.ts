@@ -24,18 +24,18 @@ export const address = (at: string | Keypair) =>
 export const invoke = (contract: string, name: string, ...args: xdr.ScVal[]): xdr.Operation =>
   new Contract(contract).call(name, ...args);
 
-/** A Stellar network with what calls of contracts need. */
+/** A Stellar network with tools for contract calls. */
 export interface ContractScene extends StellarScene {
   /** The address of the native asset's contract. */
   readonly native: string;
   simulate(source: Keypair, operation: xdr.Operation): Promise<rpc.Api.SimulateTransactionResponse>;
-  /** What a simulation fails with. */
+  /** Returns the error of a simulation. */
   failureOf(source: Keypair, operation: xdr.Operation): Promise<string>;
-  /** The transaction with what its simulation found, signed. */
+  /** Adds the results of a simulation to a transaction, and signs it. */
   prepared(source: Keypair, operation: xdr.Operation): Promise<Transaction>;
-  /** With the consent of an account, for so many ledgers. */
+  /** Prepares a transaction with an account's consent, valid for that many ledgers. */
   authorized(source: Keypair, signer: Keypair, operation: xdr.Operation, until?: number): Promise<Transaction>;
-  /** What a function gives that only reads. */
+  /** Returns the result of a function that only reads. */
   asked(contract: string, name: string, ...args: xdr.ScVal[]): Promise<unknown>;
 }
 
@@ -43,7 +43,7 @@ export async function startContractScene(): Promise<ContractScene> {
   return contractsOn(await startStellarScene());
 }
 
-/** The same network, with what calls of contracts need. */
+/** Adds the tools for contract calls to a network. */
 export async function contractsOn(scene: StellarScene): Promise<ContractScene> {
   const { net, server, funded, signed } = scene;
   const simulate = async (source: Keypair, operation: xdr.Operation) =>
@@ -79,14 +79,14 @@ export async function contractsOn(scene: StellarScene): Promise<ContractScene> {
   };
 }
 
-/** The same call with other consents. */
+/** Makes the same call with other consents. */
 export function withAuth(operation: xdr.Operation, auth: readonly xdr.SorobanAuthorizationEntry[]): xdr.Operation {
   if (operation.body.type !== 'invokeHostFunction') throw new Error('Only a host function is authorized.');
   const { hostFunction } = operation.body.invokeHostFunctionOp;
   return Operation.invokeHostFunction({ func: hostFunction, auth: [...auth] });
 }
 
-/** What a contract's transaction declares. */
+/** The resources that a contract's transaction declares. */
 export function dataOf(transaction: Transaction): xdr.SorobanTransactionData {
   const envelope = transaction.toEnvelope();
   const ext = envelope.type === 'envelopeTypeTx' ? envelope.v1.tx.ext : undefined;

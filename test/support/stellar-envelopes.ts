@@ -13,11 +13,13 @@ import { decorated, envelopeOf, feeBumpOf, hashOf } from '../../src/chains/stell
 import { readEnvelope } from '../../src/chains/stellar/message/transaction-envelope.ts';
 import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
 
-/** Somebody whose fees the relayer pays. */
+/** An account whose fees the relayer pays. */
 export const CLIENT = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 22));
 export const OTHER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 23));
 
-/** How an envelope differs from one with a fee of 100, sequence 8, signed by its source, good up to 2,000,000,000 s. */
+/**
+ * Differences from the default envelope: a fee of 100, sequence 8, signed by its source, valid up to 2,000,000,000 s.
+ */
 export interface EnvelopeHow {
   fee?: string;
   minTime?: number;
@@ -58,6 +60,6 @@ export function bumpText(inner: string, fee: bigint, payer: Keypair = RELAYER): 
   return envelopeOf(bump, [decorated(payer.rawPublicKey(), payer.sign(hashOf(bump, PASSPHRASE)))]);
 }
 
-/** What the public library reads in an envelope. */
+/** Parses an envelope with the public library. */
 export const transactionIn = (text: string): Transaction => new Transaction(text, PASSPHRASE);
 export const feeBumpIn = (text: string): FeeBumpTransaction => new FeeBumpTransaction(text, PASSPHRASE);

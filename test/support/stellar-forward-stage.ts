@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { type ContractScene, contractsOn } from './stellar-contract-scene.ts';
 import { type StellarStage, stellarStage } from './stellar-stage.ts';
 
-/** A service whose users pay for calls of contracts by a fee forwarder. */
+/** A service whose users pay for contract calls through a fee forwarder. */
 export interface ForwardStage extends StellarStage {
   readonly contracts: ContractScene;
   readonly forwarder: string;
@@ -11,9 +11,12 @@ export interface ForwardStage extends StellarStage {
   build(body: object): ReturnType<StellarStage['ask']>;
   /** A user's own transaction, unsigned, for the relayer to quote or build. */
   wanted(user: Keypair, operation: xdr.Operation): Promise<string>;
-  /** What the relayer has built for it. @throws Error where it builds nothing */
+  /**
+   * Has the relayer build the call.
+   * @throws Error if the relayer does not build it
+   */
   built(user: Keypair, operation: xdr.Operation, feeToken?: string): Promise<Built>;
-  /** The consent with a user's signature. */
+  /** Adds the user's signature to the consent. */
   consented(built: Built, user: Keypair, change?: ChangeEntry): Promise<string>;
   /** Sends what was built, signed; resolves with the confirmed transaction. */
   relayed(built: Built, user: Keypair): Promise<Record<string, unknown>>;
@@ -66,14 +69,14 @@ export async function forwardStage(t: Test, policies: object = {}): Promise<Forw
         transaction_xdr: built.transaction,
         signed_auth_entry: await consented(built, user),
       });
-      // No ledger closes before it is there: what was built is good for a few only.
+      // Closes no ledger before the node has the transaction, because the built call is valid for a few ledgers only.
       await until(id, ({ status }) => status === 'submitted');
       return tickUntil(id, 'confirmed');
     },
   };
 }
 
-/** What was built, with another call in it. */
+/** Replaces the call in a built transaction. */
 export function altered(
   { transaction, ...rest }: Built,
   passphrase: string,
@@ -93,7 +96,7 @@ export function altered(
   return { ...rest, transaction: xdr.TransactionEnvelope.envelopeTypeTx(v1).toXdr('base64') };
 }
 
-/** The call's arguments with some in other places. */
+/** Replaces some of the call's arguments, by their places. */
 export function withArgs(op: xdr.InvokeHostFunctionOp, changes: Record<number, xdr.ScVal>): xdr.InvokeHostFunctionOp {
   if (op.hostFunction.type !== 'hostFunctionTypeInvokeContract') throw new Error('a call of a contract');
   const { contractAddress, functionName, args } = op.hostFunction.invokeContract;

@@ -10,7 +10,7 @@ import { address, u32 } from './stellar-contract-scene.ts';
 import { CLIENT, envelopeText } from './stellar-envelopes.ts';
 import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
 
-/** The contracts of lumens, and others that are nobody's. */
+/** The contract of lumens, and contracts that belong to no test account. */
 export const LUMENS = Asset.native().contractId(PASSPHRASE);
 export const FORWARDER = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';
 export const TARGET = 'CAG5LRYQ5JVEUI5TEID72EYOVX44TTUJT5BQR2J6J77FH65PCCFAJDDH';
@@ -33,7 +33,7 @@ export const below = (call: xdr.InvokeContractArgs, ...subInvocations: xdr.Sorob
 export const rootOf = (forward: Forward): xdr.SorobanAuthorizedInvocation =>
   below(consentedCallOf(forward), below(approvalOf(forward)), below(forward.target));
 
-/** A consent of somebody up to a ledger, which nobody has signed. */
+/** An unsigned consent of an account, valid up to a ledger. */
 export function consentBy(
   who: Keypair | string,
   rootInvocation: xdr.SorobanAuthorizedInvocation,

@@ -5,11 +5,11 @@ import type { Entry } from './stellar/ledger/entry.ts';
 import { keyToXdr } from './stellar/ledger/entry-key.ts';
 import { toEntryData } from './stellar/ledger/entry-xdr.ts';
 
-/** What a node knows without a network: 900 s have passed on ledger 60, places cost 100. */
+/** A node's data without a network. The node is on ledger 60, after 900 s. The usual fee is 100. */
 export interface Known {
-  /** Those that have used sequence 7, and what they have, in stroops. */
+  /** Accounts that have used sequence 7, and their balances in stroops. */
   accounts?: readonly (readonly [Keypair, bigint])[];
-  /** Who holds how much of an asset, of which 5 are promised. */
+  /** Balances of assets. 5 units of each are promised to offers. */
   lines?: readonly (readonly [Keypair, Asset, bigint])[];
   usual?: number;
 }

@@ -1,7 +1,7 @@
 import { Asset, type Keypair, Operation } from '@stellar/stellar-sdk';
 import type { StellarScene } from './stellar-scene.ts';
 
-/** An issuer, and those who hold so much of what it issues. */
+/** An issuer, and the accounts that hold given amounts of its assets. */
 export interface Market {
   readonly issuer: Keypair;
   readonly asset: Asset;

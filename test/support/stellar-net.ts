@@ -11,37 +11,39 @@ import {
 } from './stellar/control.ts';
 import type { ContractKind } from './stellar/soroban/contracts/registry.ts';
 
-/** A network that judges as Stellar does, in a process of its own. Each of its endpoints is a node over one chain. */
+/** A network with Stellar's rules, in its own process. Each of its endpoints is a node of one chain. */
 export interface StellarNet extends StellarEndpoint {
   readonly passphrase: string;
-  /** Gives an account so much, or makes it, in all ledgers at once and without a transaction. */
+  /** Adds stroops to an account, or creates it with them. Applies to all ledgers at once, without a transaction. */
   fund(account: string, stroops: bigint): Promise<void>;
-  /** The address of an asset's contract (`native` or `CODE:ISSUER`), which is there without a transaction. */
+  /**
+   * Returns the address of an asset's contract (`native` or `CODE:ISSUER`). The contract exists without a transaction.
+   */
   assetContract(asset: string): Promise<string>;
   /** Makes a contract without a transaction, built with these values; resolves with its address. */
   contract(kind: ContractKind, ...args: readonly xdr.ScVal[]): Promise<string>;
-  /** The life of an entry is over. */
+  /** Ends the lifetime of an entry, so that it is archived. */
   archive(key: xdr.LedgerKey): Promise<void>;
-  /** No ledgers by the timer until `resume`. */
+  /** Stops closing ledgers by the timer until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   /** Closes so many ledgers at once; resolves with the number of the last. */
   tick(ledgers?: number): Promise<number>;
-  /** Moves the network's clock on, for ledgers that are still to close. */
+  /** Moves the network's clock on. Applies to later ledgers. */
   travel(seconds: number): Promise<void>;
-  /** The next transactions are taken in and never leave their node. */
+  /** Makes the node accept the next `count` transactions and never pass them on. */
   dropNext(count: number): Promise<void>;
-  /** From now on a transaction that is taken in leaves its node only when so many ledgers have closed. */
+  /** Delays transactions: from now on an accepted one leaves its node after that many ledgers. */
   landLater(ledgers: number): Promise<void>;
-  /** So many operations of others compete for each ledger, and bid so many stroops each; none ends it. */
+  /** Adds competing operations to each ledger, which bid so many stroops each. They never end by themselves. */
   crowd(operations: number, bid?: bigint): Promise<void>;
-  /** The chain starts anew, under the same passphrase. */
+  /** Starts the chain again from its beginning, under the same passphrase. */
   reset(): Promise<void>;
-  /** Every transaction on the chain, in its order: the judge of what was executed. */
+  /** Every transaction on the chain, in order. It shows what was really executed. */
   landed(): Promise<OnChain[]>;
-  /** Base64 of what nodes have taken in lately, the newest last, whatever became of it. */
+  /** The transactions that nodes have accepted lately, in base64, the newest last, whatever their outcome. */
   takenIn(): Promise<string[]>;
-  /** A further node, so many ledgers behind. */
+  /** Adds a node that is so many ledgers behind. */
   endpoint(options?: { behind?: number }): Promise<StellarEndpoint>;
   /** Safe to call twice. */
   stop(): Promise<void>;
@@ -49,29 +51,32 @@ export interface StellarNet extends StellarEndpoint {
 
 /** One node of the network. */
 export interface StellarEndpoint {
-  /** Of Soroban RPC. */
+  /** The URL of Soroban RPC. */
   readonly url: string;
   readonly horizonUrl: string;
-  /** One call, past all faults but those of the endpoint. @throws Error with the node's text */
+  /**
+   * Makes one call. Only the endpoint's own faults apply.
+   * @throws Error with the node's text
+   */
   rpc(method: string, params?: object): Promise<unknown>;
-  /** How often a method was called, or a route of Horizon by its name behind `horizon.`. */
+  /** How often a method was called. A route of Horizon has the prefix `horizon.`. */
   calls(method: string): Promise<number>;
-  /** The hashes of all transactions that were offered here, in the order of arrival, whatever became of them. */
+  /** The hashes of all transactions offered here, in the order of arrival, whatever their outcome. */
   offers(): Promise<string[]>;
-  /** The node sees, and takes in by, only what is so many ledgers old. */
+  /** Makes the node so many ledgers old. It also judges transactions by that state. */
   setBehind(ledgers: number): Promise<void>;
-  /** `getHealth` fails with these words. */
+  /** Makes `getHealth` fail with this text. */
   setIll(illness: string | null): Promise<void>;
-  /** What `getNetwork` tells, whatever is true. */
+  /** Sets the passphrase that `getNetwork` reports, even a false one. */
   setPassphrase(passphrase: string): Promise<void>;
-  /** All but the newest ledger leaves the node's history. */
+  /** Removes all ledgers but the newest from the node's history. */
   pruneHistory(): Promise<void>;
-  /** Makes calls fail, lie or wait; faults are taken in the order in which they were given. */
+  /** Makes calls fail, lie or wait. Faults apply in the order in which they were given. */
   fault(fault: Fault): Promise<void>;
   clearFaults(): Promise<void>;
 }
 
-/** Starts it on free ports of loopback; it ends with this process. */
+/** Starts the network on free ports of loopback. It ends with this process. */
 export async function startStellar(options: StellarOptions = {}): Promise<StellarNet> {
   const main = join(import.meta.dirname, 'stellar', 'server-main.ts');
   const control = await Counterpart.start<Command>(main, options);

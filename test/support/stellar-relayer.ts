@@ -20,7 +20,7 @@ export const lumens = (amount: number | string, destination = RELAYER.publicKey(
   asset: { type: 'native' },
 });
 
-/** What was decided for a payment: ledgers up to 1,000 s take it, and none up to ledger 50 has. */
+/** The decided fields of a payment: ledgers up to 1,000 s accept it, and no ledger up to 50 has it. */
 export const fieldsOf = (over: Partial<StellarFields> = {}): JsonObject => ({
   ...{ passphrase: PASSPHRASE, source: RELAYER.publicKey(), fee: 100, max_time: 1_000, ledger: 50 },
   ...over,

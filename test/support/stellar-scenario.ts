@@ -13,7 +13,7 @@ export interface StellarScenarioOptions {
   policies?: JsonObject;
   /** The nodes; absent: the network's first. */
   urls?: readonly string[];
-  /** What the relayer has, in stroops; 100 lumens unless told. Null: its account is not there. */
+  /** The relayer's balance in stroops. Default: 100 lumens. Null: the account does not exist. */
   stroops?: bigint | null;
   /** The relayer's key; absent: a new one. */
   keys?: Keypair;
@@ -34,7 +34,10 @@ export class StellarScenario extends Scenario {
     this.payee = payee;
   }
 
-  /** The scenario of a test, with an account that nobody else uses. All but the network ends with the test. */
+  /**
+   * Opens a scenario with an account that no other test uses at the same time. Everything but the network ends with the
+   * test.
+   */
   static async open(t: Test, scene: StellarScene, options: StellarScenarioOptions = {}): Promise<StellarScenario> {
     const { policies = {}, urls = [scene.net.url], stroops = 100n * LUMEN, keys: relayer = Keypair.random() } = options;
     if (stroops !== null) await scene.net.fund(relayer.publicKey(), stroops);
@@ -66,7 +69,7 @@ export class StellarScenario extends Scenario {
     await this.scene.net.tick();
   }
 
-  /** A lumen for the payee, or what is given. Resolves with its id. */
+  /** Sends a lumen to the payee, or the given request. Resolves with its id. */
   send(body: object = {}): Promise<string> {
     return this.request({ network: 'local', operations: [this.#payment()], ...body });
   }
@@ -76,12 +79,12 @@ export class StellarScenario extends Scenario {
     return { type: 'payment', destination, amount: String(LUMEN), asset: { type: 'native' } };
   }
 
-  /** What the payee has got, in lumens. */
+  /** The payee's balance, in lumens. */
   async received(): Promise<bigint> {
     return ((await this.scene.balanceOf(this.payee.publicKey())) - 100n * LUMEN) / LUMEN;
   }
 
-  /** A payment of one lumen to the payee that somebody has signed, good for so many seconds on the chain. */
+  /** A payment of one lumen to the payee, signed by `client` and valid for so many seconds of the chain's time. */
   async signedBy(client: Keypair, seconds = 300): Promise<Transaction> {
     const pays: xdr.Operation = Operation.payment({
       ...{ destination: this.payee.publicKey(), amount: '1', asset: Asset.native() },

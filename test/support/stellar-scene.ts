@@ -12,7 +12,7 @@ import {
 import type { StellarOptions } from './stellar/control.ts';
 import { type StellarNet, startStellar } from './stellar-net.ts';
 
-/** A Stellar network that stands still between ticks, with Stellar's public client at it. */
+/** A Stellar network that changes only when told to, with Stellar's public client. */
 export interface StellarScene {
   readonly net: StellarNet;
   readonly server: rpc.Server;
@@ -22,22 +22,22 @@ export interface StellarScene {
   signed(source: Keypair, operations: readonly xdr.Operation[], how?: How): Promise<Transaction>;
   /** A fee bump around it, for exactly so many stroops, signed by its payer. */
   bumped(inner: Transaction, payer: Keypair, fee: bigint): FeeBumpTransaction;
-  /** What a send comes to: its status, or with an error the code of its result. */
+  /** Sends a transaction. Returns its status, or for an error the code of its result. */
   send(transaction: Transaction | FeeBumpTransaction): Promise<string>;
-  /** Sends, closes a ledger and tells the result. */
+  /** Sends a transaction and closes a ledger. Returns the result. */
   land(transaction: Transaction | FeeBumpTransaction): Promise<xdr.TransactionResult>;
   balanceOf(key: string): Promise<bigint>;
   sequenceOf(key: string): Promise<bigint>;
 }
 
-/** What a transaction has besides operations. */
+/** Options of a transaction, beside its operations. */
 export interface How {
   fee?: string;
-  /** In place of the account's next. */
+  /** The sequence; absent: the account's next. */
   sequence?: bigint;
   /** Changes the builder before it builds. */
   with?: (builder: TransactionBuilder) => unknown;
-  /** In place of the source's own key. */
+  /** The signers; absent: the source's own key. */
   signers?: readonly Keypair[];
   passphrase?: string;
 }
@@ -67,7 +67,7 @@ export async function startStellarScene(options: StellarOptions = {}): Promise<S
       const networkPassphrase = how.passphrase ?? net.passphrase;
       const builder = new TransactionBuilder(account, { fee: how.fee ?? BASE_FEE, networkPassphrase });
       for (const operation of operations) builder.addOperation(operation);
-      // The chain is ahead of this clock by five seconds for each ledger that was asked for.
+      // The chain's clock is ahead of this clock by five seconds for each requested ledger.
       if (how.with === undefined) builder.setTimeout(3_600);
       else how.with(builder);
       const transaction = builder.build();
@@ -99,14 +99,17 @@ export async function startStellarScene(options: StellarOptions = {}): Promise<S
   };
 }
 
-/** Who is asked for consent to a call, who sends it, and for how many ledgers it is good. */
+/**
+ * The account that consents to a call, the sender of the call, and the number of ledgers for which the consent is
+ * valid.
+ */
 export interface Consent {
   owner: Keypair;
   sender: Keypair;
   ledgers: number;
 }
 
-/** What the owner signs so that somebody else may send the call. */
+/** The consent that the owner signs, so that another account may send the call. */
 export async function consentsTo(
   { net, server, signed }: StellarScene,
   operation: xdr.Operation,
@@ -124,7 +127,10 @@ function v1Of(transaction: Transaction): xdr.TransactionV1Envelope {
   return envelope.v1;
 }
 
-/** The result's code, with that of a fee bump's transaction and those of operations that failed: `txFailed opBadAuth`. */
+/**
+ * The code of a result, with the codes of a fee bump's inner transaction and of failed operations:
+ * `txFailed opBadAuth`.
+ */
 export function codeOf({ result }: xdr.TransactionResult): string {
   if (result.type === 'txFeeBumpInnerFailed') return `${result.type} ${codesOf(result.innerResultPair.result.result)}`;
   return codesOf(result);

@@ -2,7 +2,7 @@ import { xdr } from '@stellar/stellar-sdk/base';
 import type { Json, JsonObject } from '../../src/domain/json/json.ts';
 import type { ReadOne } from '../../src/egress/rpc/rpc-client.ts';
 
-/** What a contract's transaction costs at the nodes below, in stroops, beside its place. */
+/** The resource fee of a contract's transaction at the nodes below, in stroops. */
 export const RESOURCES = 4_000n;
 
 const data = new xdr.SorobanTransactionData({
@@ -31,7 +31,7 @@ export interface Simulating {
   entries?: readonly JsonObject[];
 }
 
-/** A node on ledger 60, 900 s on, on which calls come to what is told; those that are not told fail. */
+/** A node on ledger 60, after 900 s. It has the given results of calls; all other calls fail. */
 export function simulating({ calls, entries = [] }: Simulating): ReadOne {
   return async (method, params, parse) => {
     if (method === 'getLatestLedger') return parse({ sequence: 60, closeTime: '900' });

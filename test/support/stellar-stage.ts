@@ -13,7 +13,7 @@ const TRANSACTIONS = `${RELAYER}/transactions`;
 const WITHIN_MS = 60_000;
 const POLL_MS = 50;
 
-/** Nothing comes after these. */
+/** Final states. */
 const ENDS = new Set(['confirmed', 'failed', 'expired', 'canceled']);
 
 /** A service with one Stellar relayer over a network that closes ledgers only when told to. */
@@ -21,20 +21,20 @@ export interface StellarStage extends StellarScene {
   service: StartedService;
   relayer: Keypair;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
-  /** What a send answers. */
+  /** Sends a transaction. Returns the answer. */
   post(body: object): Promise<{ status: number; body: AnswerBody }>;
-  /** The id of an accepted transaction. */
+  /** Sends a transaction that has to be accepted. Resolves with its id. */
   submit(body: object): Promise<string>;
-  /** Waits without ledgers. */
+  /** Waits without closing ledgers. */
   until(id: string, holds: (transaction: AnswerBody) => boolean): Promise<AnswerBody>;
   /** Closes ledgers until the transaction has the status. */
   tickUntil(id: string, status: string): Promise<AnswerBody>;
-  /** Closes ledgers until it has ended in any way. */
+  /** Closes ledgers until the transaction has ended in any way. */
   tickUntilEnd(id: string): Promise<AnswerBody>;
 }
 
 /**
- * Starts both; they end with the test. The relayer has 100 lumens and pays the fees unless told otherwise.
+ * Starts the service and the network. Both end with the test. By default the relayer has 100 lumens and pays the fees.
  * @param settings more of the network, once it is there
  */
 export async function stellarStage(
@@ -50,7 +50,7 @@ export async function stellarStage(
     relayer: { network_type: 'stellar', policies: { fee_payment_strategy: 'relayer', ...policies } },
     network: {
       ...{ type: 'stellar', passphrase: scene.net.passphrase, horizon_url: scene.net.horizonUrl },
-      // Its ledgers come as soon as a test asks for them: it is looked at more often than once in a second.
+      // Ledgers close as soon as a test asks for them, so the service looks more often than once a second.
       average_blocktime_ms: 500,
       ...(await settings(scene)),
     },
@@ -95,7 +95,7 @@ export async function stellarStage(
   };
 }
 
-/** After so many a node does not count what a fee bump paid for its place any more, and quotes are those of before. */
+/** After this many ledgers, a node no longer counts what a fee bump paid for its place. Quotes are then as before. */
 export const FEE_LEDGERS = 10;
 
 /** A payment of lumens as requests write it. */

@@ -19,7 +19,7 @@ export const NATIVE = Asset.native().contractId(PASSPHRASE);
 export const USD_ASSET = new Asset('USD', OTHER.publicKey());
 export const USD = `USD:${OTHER.publicKey()}`;
 
-/** What a simulation tells beside what a function gives back. */
+/** The fields of a simulation's answer, without the function's result. */
 const RAN: JsonObject = {
   transactionData: new xdr.SorobanTransactionData({
     ext: xdr.SorobanTransactionDataExt.v0(),
@@ -32,7 +32,7 @@ const RAN: JsonObject = {
   minResourceFee: '4000',
 };
 
-/** By its name, what a function gives back; a text is its failure. */
+/** The results of functions, by name. A text is a failure. */
 export type Functions = Readonly<
   Record<string, (args: unknown[], contract: string) => { value: xdr.ScVal; auth?: string[] } | string>
 >;
@@ -81,7 +81,7 @@ export const SWAP_POLICIES: JsonObject = {
   swap_config: { strategies: ['order-book', 'soroswap'], cron_schedule: '0 * * * * *' },
 };
 
-/** A thousand of an asset are to be swapped; prices may move by one percent. */
+/** A swap of a thousand units of an asset. Prices may move by one percent. */
 export function swappingOf(asset: string, over: Partial<Swapping> = {}): Swapping {
   const policy = readPolicy(SWAP_POLICIES);
   const token = policy.allowedTokens.find((one) => one.asset === asset);

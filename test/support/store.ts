@@ -45,7 +45,7 @@ export async function storeFor(t: Test, clock?: Clock): Promise<Store> {
   return store;
 }
 
-/** A relayer of which the caller says only what matters. */
+/** A relayer. The caller gives only the fields that matter. */
 export function relayerOf(given: Partial<Relayer> = {}): Relayer {
   return {
     id: 'relayer-1',
@@ -64,7 +64,7 @@ export function relayerOf(given: Partial<Relayer> = {}): Relayer {
   };
 }
 
-/** A notification of which the caller says only what matters. */
+/** A notification. The caller gives only the fields that matter. */
 export function notificationOf(given: Partial<Notification> = {}): NotificationFields {
   const {
     hasSigningKey: _,
@@ -82,7 +82,7 @@ export function notificationOf(given: Partial<Notification> = {}): NotificationF
   return notification;
 }
 
-/** A webhook event of which the caller says only what matters. */
+/** A webhook event. The caller gives only the fields that matter. */
 export function eventOf(given: Partial<WebhookEvent> = {}): NewWebhookEvent {
   const id = given.id ?? crypto.randomUUID();
   return {
@@ -104,7 +104,7 @@ export function withRelayer(open: (t: Test) => Promise<Store>): (t: Test) => Pro
   };
 }
 
-/** A pending transaction of which the caller says only what matters. */
+/** A pending transaction. The caller gives only the fields that matter. */
 export function transactionOf(given: Partial<Transaction> = {}): Transaction {
   return {
     id: crypto.randomUUID(),
@@ -131,7 +131,7 @@ export function transactionOf(given: Partial<Transaction> = {}): Transaction {
   };
 }
 
-/** The first attempt of a transaction, with a hash of its own; a sequence is its anchor. */
+/** The first attempt of a transaction, with its own hash. A sequence is its anchor. */
 export function attemptOf(
   transaction: Transaction,
   { sequence = 0n, ...given }: Partial<Attempt> & { sequence?: bigint } = {},

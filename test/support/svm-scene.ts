@@ -11,7 +11,7 @@ import {
 } from '@solana/web3.js';
 import { type Svm, startSvm } from './svm.ts';
 
-/** An SVM that stands still between ticks, with Solana's public client at it. */
+/** An SVM that makes blocks only when told to, with Solana's public client. */
 export interface SvmScene {
   readonly svm: Svm;
   /** At commitment `confirmed`. */
@@ -20,7 +20,7 @@ export interface SvmScene {
   funded(): Promise<Keypair>;
   /** A legacy transaction under the newest confirmed blockhash; the first signer pays. */
   signed(signers: readonly [Signer, ...Signer[]], ...instructions: TransactionInstruction[]): Promise<Buffer>;
-  /** Sends and goes on until it is confirmed; resolves with the signature. */
+  /** Sends a transaction and makes blocks until it is confirmed. Resolves with the signature. */
   land(raw: Uint8Array): Promise<string>;
   /** Without a search in the history. */
   statusOf(signature: string): Promise<SignatureStatus | null>;
@@ -28,7 +28,7 @@ export interface SvmScene {
   answerTo(method: string, ...params: unknown[]): Promise<Record<string, unknown>>;
 }
 
-/** Final are blocks with three above them. */
+/** Blocks with three blocks above them are final. */
 export async function startSvmScene(): Promise<SvmScene> {
   const svm = await startSvm({ slotMs: 0, finalizedAfter: 3 });
   const connection = new Connection(svm.url, 'confirmed');
@@ -72,5 +72,5 @@ export const transfer = (from: Keypair, to: PublicKey, lamports: number) =>
 /** An account that nobody has the key of. */
 export const anyone = (): PublicKey => Keypair.generate().publicKey;
 
-/** What a promise is refused with, as text. */
+/** The text with which a promise rejects. */
 export const refusalOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'taken', String);

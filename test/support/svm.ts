@@ -11,27 +11,30 @@ export interface Svm extends SvmEndpoint {
   setAccount(key: string, account: { lamports: bigint; data: Uint8Array; owner: string }): Promise<void>;
   /** Puts a program (an ELF file's bytes) on the chain. */
   addProgram(key: string, bytes: Uint8Array): Promise<void>;
-  /** No blocks by the timer until `resume`. */
+  /** Stops making blocks by the timer until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** So many blocks at once; the first takes up all that waits. */
+  /** Makes that many blocks at once. The first takes all waiting transactions. */
   tick(blocks?: number): Promise<void>;
-  /** So many slots without a block, so that heights and slots differ more. */
+  /** Skips that many slots without a block, so that heights and slots differ more. */
   skipSlots(slots: number): Promise<void>;
-  /** As many blocks as it takes until no blockhash that was ever given is valid. */
+  /** Makes blocks until no earlier blockhash is valid. */
   expireBlockhashes(): Promise<void>;
-  /** The next transactions are accepted and never reach a block. */
+  /** Accepts the next transactions, and never puts them into a block. */
   dropNext(count: number): Promise<void>;
-  /** From now on an accepted transaction waits for so many blocks more than the next. */
+  /** Delays transactions: from now on an accepted one waits for that many blocks more than the next. */
   landLater(blocks: number): Promise<void>;
   /**
-   * The newest blocks vanish with all they did, as those of a fork that lost; a new one follows. Not those that are final.
+   * Removes the newest blocks and all their effects, like a fork that lost. A new block follows. Final blocks stay.
    * @param options `again`: their transactions wait for the next block
    */
   fork(blocks: number, options?: { again?: boolean }): Promise<void>;
-  /** What `getRecentPrioritizationFees` tells of every slot, for an account or at least: micro-lamports a unit. */
+  /**
+   * Sets the answer of `getRecentPrioritizationFees` for every slot, in micro-lamports a unit: for an account, or the
+   * minimum.
+   */
   setPrioritizationFee(microLamports: number, key?: string): Promise<void>;
-  /** Every transaction on the chain, in its order: the judge of what was executed. */
+  /** Every transaction on the chain, in order. It shows what was really executed. */
   landed(): Promise<OnChain[]>;
   /** A further endpoint over the same ledger, so many blocks behind. */
   endpoint(options?: { behind?: number }): Promise<SvmEndpoint>;
@@ -42,19 +45,22 @@ export interface Svm extends SvmEndpoint {
 /** One node of the chain. */
 export interface SvmEndpoint {
   readonly url: string;
-  /** One call, past all faults but those of the endpoint. @throws Error with the node's text */
+  /**
+   * Makes one call. Only the endpoint's own faults apply.
+   * @throws Error with the node's text
+   */
   rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** How often a method was called. */
   calls(method: string): Promise<number>;
-  /** The signatures of all transactions that were offered here, in the order of arrival, whatever became of them. */
+  /** The signatures of all transactions offered here, in the order of arrival, whatever their outcome. */
   offers(): Promise<string[]>;
-  /** The node sees only what is so many blocks old. */
+  /** Makes the node so many blocks old. */
   setBehind(blocks: number): Promise<void>;
-  /** `getHealth` and preflights answer -32005: with the number of slots behind, or without one. */
+  /** Makes `getHealth` and preflights answer -32005: with the number of slots behind, or without a number. */
   setIll(illness: number | 'unknown' | null): Promise<void>;
-  /** All that is final now leaves the node's history: statuses, transactions, blocks. */
+  /** Removes everything that is final now from the node's history: statuses, transactions, blocks. */
   pruneHistory(): Promise<void>;
-  /** Makes calls fail, lie or wait; faults are taken in the order in which they were given. */
+  /** Makes calls fail, lie or wait. Faults apply in the order in which they were given. */
   fault(fault: Fault): Promise<void>;
   clearFaults(): Promise<void>;
 }

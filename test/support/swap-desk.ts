@@ -22,7 +22,7 @@ import { type DeskTrade, type Jupiter, startJupiter } from './jupiter.ts';
 import type { SvmScene } from './svm-scene.ts';
 import type { Token } from './token-scene.ts';
 
-/** Makes a swap something else before it is given away. */
+/** Changes the instructions of a swap before it is handed out. */
 export type Lie = (instructions: TransactionInstruction[], trade: DeskTrade) => TransactionInstruction[];
 
 /** A market behind Jupiter's API that really trades on an SVM. */
@@ -30,11 +30,11 @@ export interface SwapDesk {
   readonly jupiter: Jupiter;
   readonly market: MarketClient;
   readonly maker: Keypair;
-  /** Where swapped SOL comes from, in its wrapper. */
+  /** The account of wrapped SOL that pays for swaps. */
   readonly vault: PublicKey;
-  /** What it builds from now on is told this way; null: honestly. */
+  /** Makes it build false swaps in this way from now on; null: honest ones. */
   lie(how: Lie | null): void;
-  /** It pays with a vault whose SOL this wallet may move: no program of a market's is needed for that. */
+  /** Makes it pay from a vault whose SOL this wallet may move. So no program of a market is needed. */
   serve(wallet: PublicKey): Promise<void>;
 }
 

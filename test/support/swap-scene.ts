@@ -18,7 +18,7 @@ export const SOURCE = associatedTokenAddress(relayerAddress, MINT, TOKEN_PROGRAM
 export const WRAPPED = associatedTokenAddress(relayerAddress, WRAPPED_SOL, TOKEN_PROGRAM);
 export const SOMEBODY = keyOf(77);
 
-/** What is on the chain: 1,000 of the token are the relayer's, and there is wrapped SOL. */
+/** The accounts on the chain: the relayer's 1,000 of the token, and wrapped SOL. */
 export const SWAP_ACCOUNTS: Readonly<Record<string, NodeAccount>> = {
   ...TOKENS,
   [SOURCE]: tokensAccount(MINT, relayerAddress, 1_000n),

@@ -3,7 +3,7 @@ import type { WebhookEvent } from '../../src/domain/webhook-event.ts';
 import type { Scenario } from './scenario.ts';
 import { notificationOf } from './store.ts';
 
-/** Webhooks tell of the relayer from now on. */
+/** Makes webhooks report on the relayer from now on. */
 export async function notify({ store }: Scenario): Promise<void> {
   await store.write(async (writer) => {
     await writer.putNotification(notificationOf({ id: 'n1' }));
@@ -16,10 +16,10 @@ export async function swapsOf({ store }: Scenario): Promise<Transaction[]> {
   return (await store.read.transactions('r1', { page: 1, perPage: 100 })).items;
 }
 
-/** Between two minutes a busy machine may need so long to see the first. */
+/** How many looks a busy machine may need to notice the first minute before the second. */
 const LOOKS_PER_MINUTE = 100;
 
-/** Minutes pass until the schedule has started as many swaps. Resolves with all ids, the newest first. */
+/** Lets minutes pass until the schedule has started `count` swaps. Resolves with all ids, the newest first. */
 export async function minutes(scenario: Scenario, count = 1): Promise<string[]> {
   let looks = 0;
   await scenario.until('swaps', async () => {
@@ -32,8 +32,8 @@ export async function minutes(scenario: Scenario, count = 1): Promise<string[]> 
 }
 
 /**
- * Minutes pass until one more swap is started, and not signed, for this reason. None is open afterwards, so that the next
- * one can come.
+ * Lets minutes pass until one more swap is started and not signed, for this reason. Afterwards none is open, so that
+ * the next can start.
  */
 export async function refusedSwap(scenario: Scenario, what: string, reason: RegExp): Promise<void> {
   const [id = ''] = await minutes(scenario, (await swapsOf(scenario)).length + 1);
@@ -47,11 +47,11 @@ export async function reasonOf(scenario: Scenario, id: string): Promise<string> 
   return (await scenario.get(id)).statusReason ?? '';
 }
 
-/** What webhooks are told of a swap as one: names of events, and each with its results. */
+/** The webhook events of a swap: their names, each with its results. */
 export async function swapEvents({ store }: Scenario, id: string): Promise<[string, unknown[]][]> {
   const told: WebhookEvent[] = [];
   for (;;) {
-    // Of one subject each waits for the one before.
+    // Events of one subject wait for the previous one.
     const events = await store.write((writer) => writer.claimEvents('n1', 1_000, 60_000));
     if (events.length === 0) break;
     told.push(...events);

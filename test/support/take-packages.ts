@@ -1,4 +1,4 @@
-/** What a process imports first that is no service, to load the packages as services do. */
+/** Makes this process load packages as services do. Processes that are no services import this first. */
 import { takePackages } from '../../src/loading/take-packages.ts';
 
 takePackages();

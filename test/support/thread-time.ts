@@ -1,6 +1,6 @@
 /**
- * Meters the processor time of this thread from now on, in milliseconds. It bounds what code costs: unlike a clock it
- * does not run while the machine does something else.
+ * Measures the processor time of this thread from now on, in milliseconds. Unlike a clock it excludes the time of other
+ * processes, so a test can limit what code costs.
  */
 export function meterThread(): () => number {
   const begun = process.threadCpuUsage();

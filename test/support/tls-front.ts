@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 
-/** A server of `localhost` that passes JSON on over TLS. */
+/** A TLS server for `localhost` that passes JSON on. */
 export interface TlsFront {
   readonly url: string;
-  /** A file that says whom to believe. */
+  /** A file with the certificate to trust. */
   readonly certificate: string;
 }
 

@@ -26,7 +26,7 @@ export interface Token {
   held(wallet: PublicKey): Promise<bigint | undefined>;
 }
 
-/** Makes a token of the Token program, or where it takes a part of each transfer, of Token-2022. */
+/** Makes a token of the Token program. If it takes a part of each transfer, makes it of Token-2022. */
 export async function makeToken(
   { connection, signed, land, funded }: SvmScene,
   { decimals = 6, fee }: { decimals?: number; fee?: { basisPoints: number; most: bigint } } = {},

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { RunningService } from './service.ts';
 
-/** A plugin whose calls wait until another call gives the word; each looks for it every five seconds. */
+/** A plugin whose calls wait until another call sets a word. Each looks for the word every five seconds. */
 export const WAITING_PLUGIN = `export async function handler({ kv, params: { word, index } }) {
   if (word) return kv.set('word', true);
   while (index !== undefined && !(await kv.exists('word'))) await new Promise((resolve) => setTimeout(resolve, 5000));
   return index ?? null;
 }`;
 
-/** Entry of {@link WAITING_PLUGIN} for so many calls at once, and the one that gives the word. */
+/** Entry of {@link WAITING_PLUGIN}, for that many calls at once and the call that sets the word. */
 export function waitingEntry(calls: number, processMb: number): object {
   return {
     id: 'waiting',
@@ -33,22 +33,22 @@ export class WaitingCalls {
     this.#calls = calls;
     this.#agent = new Agent({ connections: calls, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
     this.#answers = Promise.all(Array.from({ length: calls }, (_, index) => this.#call(index)));
-    // Noticed here as well, so that a call that fails early is no unhandled rejection meanwhile.
+    // Handled here too, so that a call that fails early is not an unhandled rejection.
     this.#answers.catch(() => undefined);
   }
 
-  /** Resolves once all of them run; rejects with the reason when one is refused. */
+  /** Resolves when all calls run. Rejects with the reason if one is refused. */
   async allRun(patienceMs: number): Promise<void> {
     const deadline = performance.now() + patienceMs;
     while ((await this.#running()) < this.#calls) {
       if (performance.now() > deadline) throw new Error(`${this.#calls} calls do not come to wait`);
-      // One that has ended, for whatever reason, does not come back.
+      // An ended call, whatever its outcome, no longer counts as running.
       if (this.#ended > 0) await this.#answers;
       await sleep(50);
     }
   }
 
-  /** Gives the word; resolves with the answers. */
+  /** Sets the word. Resolves with the answers. */
   async answers(): Promise<unknown[]> {
     const word = await this.#service.call('waiting', { word: true });
     if (word.status !== 200) throw new Error(`the word was not given: ${JSON.stringify(word.body)}`);

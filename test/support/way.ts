@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a service that can be lost, and found again at the same address. */
+/** A connection path to a service. It can be lost and restored at the same address. */
 export interface Way {
   url: string;
-  /** Ends every connection, and each new one at once. */
+  /** Ends every connection, and ends each new one at once. */
   cut(): void;
-  /** Carries nothing from now on, and tells nobody, as a network does under a machine that sleeps. */
+  /** Transfers nothing from now on and closes nothing, like a network while the machine sleeps. */
   freeze(): void;
-  /** Leads new connections to this address from now on. */
+  /** Sends new connections to this address from now on. */
   lead(url: string): void;
   stop(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export interface Delivery {
   json: DeliveredEvent;
 }
 
-/** The body of a delivery, as far as all events have it in common. */
+/** The fields of a delivery's body that all events have. */
 export interface DeliveredEvent {
   id: string;
   event: string;
@@ -37,9 +37,12 @@ export interface WebhookReceiver {
   url: string;
   port: number;
   readonly deliveries: Delivery[];
-  /** Asked for each delivery, once its body is there. */
+  /** Called for each delivery, when its body has arrived. */
   answer: (delivery: Delivery) => Behaviour;
-  /** Resolves when the condition holds of the deliveries so far; an error with what there is after `withinMs`. */
+  /**
+   * Resolves when the condition holds for the deliveries so far. After `withinMs` it fails with an error that lists
+   * them.
+   */
   until(what: string, holds: (deliveries: readonly Delivery[]) => boolean, withinMs?: number): Promise<void>;
   stop(): Promise<void>;
 }

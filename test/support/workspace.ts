@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { encryptKeystoreJson, type HDNodeWallet, Wallet } from 'ethers';
 import { quickFolder } from './run-folder.ts';
 
-/** An operator's folder: configuration, keystore and plugins, made on the spot. */
+/** An operator's folder, made for a test: configuration, keystore and plugins. */
 export interface Workspace {
   dir: string;
-  /** The environment that starts a server on it; any free port, embedded defaults. */
+  /** The environment that starts a server on the folder, on any free port and with embedded defaults. */
   env: Record<string, string>;
   /** The account of `local-1`. */
   address: string;
@@ -29,7 +29,7 @@ export interface WorkspaceOptions {
   pluginFiles?: Record<string, string>;
   /** Merged into each relayer. */
   relayer?: object;
-  /** How many relayers there are, each with an account of its own: `local-1`, `local-2`, …; one unless told. */
+  /** The number of relayers, each with its own account: `local-1`, `local-2`, …. Default: one. */
   accounts?: number;
   /** Merged into the network entry. */
   network?: object;
@@ -64,7 +64,7 @@ export async function createWorkspace(options: WorkspaceOptions = {}): Promise<W
   });
   if (options.rpcUrl !== undefined) {
     await write('config/networks/local.json', { network: 'local', rpc_urls: [options.rpcUrl], ...options.network });
-    // A light scrypt keeps tests and the demo quick; the file is thrown away with the folder.
+    // A light scrypt keeps tests and the demo quick. The file is deleted with the folder.
     for (const [index, { address, privateKey }] of wallets.entries()) {
       const scrypt = { N: 1024, r: 8, p: 1 };
       await write(

@@ -1,6 +1,6 @@
 /**
  * The exports of `'@openzeppelin/relayer-sdk'` and of `'isolayer'` for plugins: the error helper, the enums as objects,
- * the REST clients by name, and the authors' types. Written from the documented names and values alone.
+ * the names of the REST clients, and the types for authors. Only the documented names and values were used to write it.
  */
 import type { JsonRpcRequest, JsonRpcResponse, PluginErrorShape } from '../plugin-api.ts';
 import { PluginError as OwnPluginError, PLUGIN_ERROR_CLASS } from '../plugin-error.ts';
@@ -41,13 +41,13 @@ export type NetworkRpcResult = JsonRpcResponse['result'];
 const registered = (globalThis as { [PLUGIN_ERROR_CLASS]?: typeof OwnPluginError })[PLUGIN_ERROR_CLASS];
 
 /**
- * In the sandbox, the runtime's class, so that the runtime's own errors are instances too. Elsewhere, the same class of
- * this module.
+ * The class of errors made by `pluginError`. In the sandbox it is the runtime's own class, so the runtime's errors are
+ * instances of it, too. Elsewhere it is this module's class.
  */
 export const PluginError = registered ?? OwnPluginError;
 export type PluginError = OwnPluginError;
 
-/** Makes an error whose code, HTTP status and details reach the caller of the plugin. */
+/** Makes an error to throw from a plugin. Its message, code, HTTP status and details go to the caller. */
 export function pluginError(message: string, options: Partial<PluginErrorShape> = {}): PluginError {
   return new PluginError(message, options);
 }

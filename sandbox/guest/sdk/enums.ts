@@ -1,4 +1,4 @@
-/** The enums of the public SDK as objects: what its documents name, with the values of the wire. */
+/** The enums of the public SDK, as objects. The names are those in the SDK's documents, the values those of the API. */
 
 export const ComponentStatus = /* @__PURE__ */ Object.freeze({
   HEALTHY: 'healthy',

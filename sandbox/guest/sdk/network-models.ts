@@ -1,10 +1,10 @@
-/** Requests and answers by network, under the names that the public SDK has for them. */
+/** Requests and answers of each network. The names are those of the public SDK. */
 import type { RelayerInfo, RelayerStatus, TransactionState } from '../plugin-api.ts';
 import type { Speed } from './enums.ts';
 
 export interface EvmTransactionRequest {
   to?: string;
-  /** In wei: a safe integer, or decimal digits. */
+  /** The amount in wei, as a safe integer or as decimal digits. */
   value: number | string;
   data?: string;
   gas_limit?: number | null;
@@ -12,7 +12,7 @@ export interface EvmTransactionRequest {
   max_fee_per_gas?: number | string;
   max_priority_fee_per_gas?: number | string;
   speed?: Speed;
-  /** ISO 8601. */
+  /** A time in ISO 8601. */
   valid_until?: string;
 }
 
@@ -30,7 +30,7 @@ export interface SolanaInstructionSpec {
 }
 
 export interface SolanaTransactionRequest {
-  /** The whole transaction, base64; else `instructions`. */
+  /** The whole transaction in base64. Without it, give `instructions`. */
   transaction?: string;
   instructions?: SolanaInstructionSpec[] | null;
   valid_until?: string | null;
@@ -47,7 +47,7 @@ interface Words256 {
   lo_lo: string;
 }
 
-/** A value of a contract on Stellar. */
+/** A value that a Stellar contract takes or returns. */
 export type ScVal =
   | { bool: boolean }
   | { u32: number }
@@ -107,7 +107,7 @@ export interface StellarTransactionRequest {
   operations?: StellarOperationSpec[];
   transaction_xdr?: string;
   fee_bump?: boolean;
-  /** In stroops. */
+  /** The highest fee in stroops. */
   max_fee?: number;
   memo?: StellarMemoSpec;
   valid_until?: string;
@@ -122,7 +122,7 @@ export interface EvmTransactionDataSignature {
   sig: string;
 }
 
-/** What a transaction tells on every network. */
+/** The fields that a transaction has on every network. */
 interface TransactionModel {
   id: string;
   status: TransactionState;
@@ -160,7 +160,7 @@ export interface StellarTransactionResponse extends TransactionModel {
   hash?: string;
   source_account: string;
   fee: number;
-  /** The service tells it as decimal digits. */
+  /** The service returns it as decimal digits. */
   sequence_number: number | string;
   transaction_result_xdr?: string;
 }

@@ -1,12 +1,12 @@
 /**
- * The REST clients of the public SDK, by name. They speak HTTP with an API key, which no plugin has: they can be
- * imported and made, and each of their methods says what to use instead.
+ * The REST clients of the public SDK. They need an API key, and no plugin has one. A plugin can import and construct
+ * them, but each method rejects with an error that says what to use instead.
  */
 
 // oxlint-disable typescript/no-explicit-any -- what the service would answer is nobody's here
 type Methods<Name extends string> = Record<Name, (...given: any[]) => Promise<any>>;
 
-/** Settings of a client. They are kept, and nothing is done with them. */
+/** Settings of a client. They are stored, but have no effect. */
 export class Configuration {
   [setting: string]: any;
 
@@ -21,7 +21,7 @@ export class Configuration {
 export type ConfigurationParameters = Record<string, any>;
 // oxlint-enable typescript/no-explicit-any
 
-/** The methods of a client, as the functions around it give them. */
+/** Makes a function that returns a client's methods. Each method rejects. */
 function methodsOf<Name extends string>(
   family: string,
   names: readonly Name[],

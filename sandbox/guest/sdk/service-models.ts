@@ -1,6 +1,6 @@
 /**
- * Models of the REST API that the public SDK has types for and that no plugin is handed: their names, so that imports
- * of them type-check, as open records.
+ * The names of REST API models that plugins never receive. The public SDK has types of these names. Here they are open
+ * records, so that imports of them type-check.
  */
 
 // oxlint-disable-next-line typescript/no-explicit-any -- what they hold is for clients of the service

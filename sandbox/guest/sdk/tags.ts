@@ -1,4 +1,4 @@
-/** Objects of one value each, by which the public SDK tells the members of its unions apart. */
+/** Enums with one value each. The public SDK uses them to tell the members of its unions apart. */
 
 export const ApiResponseRelayerStatusDataOneOfNetworkTypeEnum = /* @__PURE__ */ Object.freeze({ EVM: 'evm' } as const);
 export type ApiResponseRelayerStatusDataOneOfNetworkTypeEnum =

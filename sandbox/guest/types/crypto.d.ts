@@ -1,10 +1,10 @@
-/** The Web Cryptography API as a plugin finds it: all of it, on the service's own OpenSSL. */
+/** The Web Cryptography API in plugins. It is complete, and uses the OpenSSL of the service. */
 
 type BufferSource = ArrayBuffer | ArrayBufferView;
 type KeyUsage = 'encrypt' | 'decrypt' | 'sign' | 'verify' | 'deriveKey' | 'deriveBits' | 'wrapKey' | 'unwrapKey';
 type KeyFormat = 'raw' | 'spki' | 'pkcs8' | 'jwk';
 
-/** An algorithm by its name, or with its parameters, as the specification has them: `{ name: 'AES-GCM', iv }`. */
+/** An algorithm with its parameters, as the Web Cryptography specification defines them: `{ name: 'AES-GCM', iv }`. */
 interface AlgorithmParameters {
   name: string;
   [parameter: string]: unknown;
@@ -44,7 +44,7 @@ interface CryptoKeyPair {
   privateKey: CryptoKey;
 }
 
-/** Algorithms whose keys come in pairs. */
+/** Algorithms that use pairs of a public and a private key. */
 type PairName = `RSA${string}` | 'ECDSA' | 'ECDH' | 'Ed25519' | 'X25519';
 
 declare class SubtleCrypto {

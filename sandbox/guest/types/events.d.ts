@@ -1,4 +1,4 @@
-/** Events as a plugin finds them, and what tells of them: signals, ports and the global object. */
+/** Events in plugins, and their sources: abort signals, message ports and the global object. */
 
 interface EventSettings {
   bubbles?: boolean;
@@ -114,7 +114,7 @@ declare class MessageChannel {
   readonly port2: MessagePort;
 }
 
-/** As an error that nobody caught. */
+/** Reports an error as if nothing had caught it. */
 declare function reportError(error: unknown): void;
 
 interface GlobalEvents {
@@ -144,12 +144,12 @@ declare function removeEventListener(
 ): void;
 declare function dispatchEvent(event: Event): boolean;
 
-/** Hears of errors that nobody caught; a call is not ended by one for which it answers true. */
+/** Called for an uncaught error. If it returns true, the error does not end the call. */
 declare var onerror: ((message: string, file: string, line: number, column: number, error: unknown) => unknown) | null;
 declare var onunhandledrejection: EventHandler<PromiseRejectionEvent>;
 declare var onrejectionhandled: EventHandler<PromiseRejectionEvent>;
 
-/** The codes that are older than the names of errors. */
+/** Numeric error codes from before errors had names. */
 interface LegacyErrorCodes {
   readonly INDEX_SIZE_ERR: 1;
   readonly DOMSTRING_SIZE_ERR: 2;

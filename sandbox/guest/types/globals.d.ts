@@ -1,6 +1,6 @@
 /**
- * What a plugin finds in its global scope beyond the language itself. Web APIs as their standards have them; nothing
- * here reaches a file or another process, and the network only by the `fetch` of `web.d.ts`.
+ * The global names of plugins, in addition to those of the language. Web APIs follow their standards. Plugins cannot
+ * reach files or other processes. They reach the network only with the `fetch` of `web.d.ts`.
  */
 
 interface Console {
@@ -28,7 +28,7 @@ interface Console {
 }
 declare var console: Console;
 
-/** A timer: an object as in Node, which is also a number as in browsers. */
+/** A timer. It is an object, as in Node. It converts to a number, so code for browsers works, too. */
 interface TimerHandle {
   ref(): this;
   unref(): this;
@@ -40,7 +40,7 @@ declare function setTimeout<A extends unknown[]>(
   delayMs?: number,
   ...args: A
 ): TimerHandle;
-// What asks for an argument that may be undefined, as the `resolve` of a promise does.
+// For callbacks whose parameter may be undefined, such as the `resolve` of a promise.
 declare function setTimeout(callback: (nothing: void) => unknown, delayMs?: number): TimerHandle;
 declare function setInterval<A extends unknown[]>(
   callback: (...args: A) => unknown,
@@ -61,7 +61,7 @@ declare class TextEncoder {
   encodeInto(input: string, destination: Uint8Array): { read: number; written: number };
 }
 
-/** Decodes all that the Encoding Standard names. */
+/** Decodes all encodings of the Encoding Standard. */
 declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
   readonly encoding: string;
@@ -159,7 +159,7 @@ declare class PerformanceObserver {
   takeRecords(): PerformanceEntry[];
 }
 
-/** V8's own. */
+/** Members that only V8 has. */
 interface ErrorConstructor {
   captureStackTrace(target: object, without?: (...args: never[]) => unknown): void;
   stackTraceLimit: number;
@@ -183,17 +183,20 @@ declare var isSecureContext: true;
 declare var self: typeof globalThis;
 declare var global: typeof globalThis;
 
-/** A module of Node that plugins have, or a package. */
+/** Loads a Node module that plugins have, or a package. */
 // oxlint-disable-next-line typescript/no-explicit-any -- each module has its own names
 declare function require(name: string): any;
 
 interface ProcessStream {
   readonly isTTY: boolean;
-  /** Logs the text as a line. */
+  /** Writes the text to the log as one line. */
   write(text: unknown): boolean;
 }
 
-/** The environment entries that the plugin's configuration grants, and what libraries look for. Nothing is ever emitted. */
+/**
+ * A partial `process`: the environment entries that the plugin's configuration grants, and members that libraries look
+ * for. It never emits an event.
+ */
 interface PluginProcess {
   env: Record<string, string | undefined>;
   readonly argv: string[];
@@ -206,7 +209,7 @@ interface PluginProcess {
   readonly stdout: ProcessStream;
   readonly stderr: ProcessStream;
   cwd(): string;
-  /** In seconds. */
+  /** The uptime in seconds. */
   uptime(): number;
   hrtime: { (since?: [number, number]): [number, number]; bigint(): bigint };
   nextTick<A extends unknown[]>(callback: (...args: A) => unknown, ...args: A): void;

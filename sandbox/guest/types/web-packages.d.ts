@@ -1,7 +1,7 @@
 import type { Buffer as PackagedBuffer } from 'buffer/index.js';
 import type * as streams from 'web-streams-polyfill';
 
-/** The streams of the Streams Standard, and Node's Buffer, as their packages describe them. */
+/** The streams of the Streams Standard, and Node's Buffer. Their types come from the packages that implement them. */
 declare global {
   var ReadableStream: typeof streams.ReadableStream;
   type ReadableStream<R = unknown> = streams.ReadableStream<R>;

@@ -1,6 +1,6 @@
 /**
- * fetch and what belongs to it, as a plugin finds them. Requests go only to the hosts of the plugin's
- * `permissions.hosts`; an answer is there once the whole of it is.
+ * `fetch` in plugins, and its classes. Requests can go only to the hosts in the plugin's `permissions.hosts`. `fetch`
+ * resolves when the whole answer has arrived.
  */
 
 type HeadersInit = Headers | Iterable<readonly [string, string]> | Record<string, string>;
@@ -22,48 +22,54 @@ declare class Headers implements Iterable<[string, string]> {
   [Symbol.iterator](): IterableIterator<[string, string]>;
 }
 
-/** A body, which is read once. */
+/** The body of a request or an answer. It can be read only once. */
 interface Body {
-  /** As a stream. */
+  /** The body as a stream; null without a body. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
-  /** Whether it has been read. */
+  /** Whether the body has been read. */
   readonly bodyUsed: boolean;
-  /** All of it. */
+  /** Reads the whole body. */
   arrayBuffer(): Promise<ArrayBuffer>;
-  /** All of it, with its type. */
+  /** Reads the whole body as a Blob with the content type. */
   blob(): Promise<Blob>;
-  /** All of it. */
+  /** Reads the whole body. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>;
-  /** What a form has sent. */
+  /** Reads the body as form data. */
   formData(): Promise<FormData>;
-  /** The value; rejects where it is no JSON. */
+  /** Reads the body as JSON. Rejects if the body is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the other side decides what it answers
   json(): Promise<any>;
-  /** As UTF-8. */
+  /** Reads the body as UTF-8 text. */
   text(): Promise<string>;
 }
 
-/** How something is fetched. */
+/** Options of `fetch`. */
 interface RequestInit {
-  /** `GET` unless given. */
+  /** The HTTP method. Default: `GET`. */
   method?: string;
-  /** Those of the connection itself (`host`, `content-length`, `connection` and the like) are not sent. */
+  /**
+   * Headers to send. Headers of the connection itself (`host`, `content-length`, `connection` and the like) are
+   * dropped.
+   */
   headers?: HeadersInit;
-  /** At most 750,000 characters of text, or bytes. */
+  /** The body to send: text of at most 750,000 characters, or at most 750,000 bytes. */
   body?: BodyInit | null;
-  /** `follow` at most five unless given; `error` rejects, `manual` answers with the redirect itself. */
+  /**
+   * `follow` (default) follows at most five redirects. `error` rejects at a redirect. `manual` returns the redirect
+   * itself.
+   */
   redirect?: 'follow' | 'error' | 'manual';
-  /** Gives it up. */
+  /** Aborts the fetch when this signal is aborted. */
   signal?: AbortSignal | null;
-  /** Needed beside a stream. */
+  /** Required if the body is a stream. */
   duplex?: 'half';
-  /** Changes nothing: no answer is kept. */
+  /** Has no effect: there is no cache. */
   cache?: 'default' | 'no-store' | 'reload' | 'no-cache' | 'force-cache';
-  /** Changes nothing: no cookies are kept. */
+  /** Has no effect: cookies are not stored. */
   credentials?: 'same-origin' | 'omit' | 'include';
-  /** Changes nothing: a plugin has no origin. */
+  /** Has no effect: a plugin has no origin. */
   mode?: 'cors' | 'same-origin' | 'no-cors';
-  /** Changes nothing: with the call its fetches end. */
+  /** Has no effect: fetches end with the plugin call. */
   keepalive?: boolean;
 }
 
@@ -83,23 +89,23 @@ interface ResponseInit {
   headers?: HeadersInit;
 }
 
-/** An answer, with the members of a body. */
+/** An HTTP answer. It also has the members of `Body`. */
 interface Response extends Body {
-  /** `basic` where it was fetched. */
+  /** `basic` for an answer from `fetch`. */
   readonly type: 'basic' | 'default' | 'error';
   /** The URL that answered, after redirects. */
   readonly url: string;
   /** Whether there were redirects. */
   readonly redirected: boolean;
-  /** Any status is an answer: look at `ok`. */
+  /** The HTTP status. `fetch` resolves with any status, so check `ok`. */
   readonly status: number;
   /** Whether the status is from 200 to 299. */
   readonly ok: boolean;
-  /** What the other side wrote beside the status. */
+  /** The text after the status in the answer. */
   readonly statusText: string;
-  /** Those that came. */
+  /** The headers of the answer. */
   readonly headers: Headers;
-  /** A second one whose body can be read for itself. */
+  /** Makes a copy. The body of each can be read separately. */
   clone(): Response;
 }
 declare var Response: {
@@ -110,7 +116,10 @@ declare var Response: {
   redirect(url: string | URL, status?: 301 | 302 | 303 | 307 | 308): Response;
 };
 
-/** Rejects with a TypeError whose message says what is missing, when a host is not granted or does not answer. */
+/**
+ * Sends an HTTP request. Rejects with a TypeError if the host is not granted or does not answer. For a host that is not
+ * granted, the message says which permission is missing.
+ */
 declare function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
 
 declare class Blob {
@@ -164,7 +173,7 @@ declare class TextEncoderStream {
   readonly writable: WritableStream<string>;
 }
 
-/** What a pattern is made of, and what its parts are matched with. */
+/** The parts of a pattern. Also the parts of a URL that is matched with a pattern. */
 interface URLPatternInit {
   baseURL?: string;
   protocol?: string;

@@ -7,17 +7,17 @@ import { requestSchema } from './request.ts';
 
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
-const moment = z.string().meta({ description: 'RFC 3339' });
-const decimal = z.string().nullable().meta({ description: 'Decimal digits' });
-const amount = z.number().meta({ type: 'integer', description: 'Has all its digits, also beyond 2^53' });
-const wei = z.string().meta({ description: 'In wei, 0x and hexadecimal' });
+const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
+const decimal = z.string().nullable().meta({ description: 'In wei per unit of gas, as decimal digits' });
+const amount = z.number().meta({ type: 'integer', description: 'Integer with all its digits, even beyond 2^53' });
+const wei = z.string().meta({ description: 'In wei, hexadecimal with 0x' });
 
 /** Without `0x`. */
 const signatureSchema = z.object({
   r: z.string(),
   s: z.string(),
   v: z.int(),
-  sig: z.string().meta({ description: 'The other three in one' }),
+  sig: z.string().meta({ description: 'r, s and v together, in hexadecimal' }),
 });
 
 const accessListSchema = z.array(z.object({ address: z.string(), storage_keys: z.array(z.string()) }));
@@ -55,15 +55,17 @@ const transactionSchema = z.object({
   speed: z.enum(['fastest', 'fast', 'average', 'safeLow']).nullable(),
   is_canceled: z.boolean().nullable(),
   contract_address: z.string().nullable().optional().meta({
-    description: 'Where a contract is made: its address, null before there is a nonce and where none was made',
+    description: 'Only for contract creations: address of the contract; null without a nonce or a created contract',
   }),
-  access_list: accessListSchema.optional().meta({ description: 'Where one was given' }),
-  authorization_list: authorizationListSchema.optional().meta({ description: 'Where one was given' }),
+  access_list: accessListSchema.optional().meta({ description: 'Access list of the request (EIP-2930)' }),
+  authorization_list: authorizationListSchema.optional().meta({
+    description: 'Authorization list of the request (EIP-7702)',
+  }),
 });
 
 const signedTransactionSchema = z.object({
   hash: z.string(),
-  transaction: z.string().meta({ description: 'The signed bytes, 0x and hexadecimal' }),
+  transaction: z.string().meta({ description: 'Signed transaction, hexadecimal with 0x' }),
   signature: signatureSchema,
   chain_id: amount,
   nonce: amount,
@@ -86,26 +88,28 @@ export const description: ChainDescription = {
   transaction: transactionSchema,
   signing: {
     message: {
-      text: 'EVM: a personal message (EIP-191) over the UTF-8 bytes of the text; `0x` has no meaning in it. v is 27 or 28.',
+      text:
+        'EVM: signs the UTF-8 bytes of the text as a personal message (EIP-191). A text that begins with `0x` is not ' +
+        'decoded. v is 27 or 28.',
       answer: signatureSchema,
     },
     typedData: {
       schema: typedDataSchema,
       example: { domain_separator: `0x${'11'.repeat(32)}`, hash_struct_message: `0x${'22'.repeat(32)}` },
       text:
-        'EVM: EIP-712, given as the domain separator and the hash of the message, or as a whole in the form of ' +
-        '`eth_signTypedData_v4`. v is 27 or 28.',
+        'EVM: signs EIP-712 data. The body has the domain separator and the hash of the message, or the whole data ' +
+        'in the form of `eth_signTypedData_v4`. v is 27 or 28.',
       answer: signatureSchema,
     },
     transaction: {
       schema: unsentRequestSchema,
       example: { to: TO, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 },
       text:
-        'EVM: the body of a send request with `nonce`, `gas_limit` and a price (`gas_price`, or the two of EIP-1559; ' +
-        '`speed` is refused, for no node is asked). The policies `whitelist_receivers` and `gas_price_cap` hold as they ' +
-        'do for sending; `min_balance` is not looked at. The relayer neither sends the transaction nor remembers it: a ' +
-        '`nonce` that the relayer itself has used, or will use for what it sends, is the risk of the caller, because ' +
-        'only one of the two transactions can be mined.',
+        'EVM: takes the body of a send request with `nonce`, `gas_limit` and a price: `gas_price`, or ' +
+        '`max_fee_per_gas` and `max_priority_fee_per_gas`. `speed` is refused, because no node is asked. The ' +
+        'policies `whitelist_receivers` and `gas_price_cap` apply as for sending; `min_balance` is not checked. The ' +
+        'relayer neither sends nor stores the transaction. A `nonce` that the relayer itself has used or will use is ' +
+        'the risk of the caller, because only one of the two transactions can be mined.',
       answer: signedTransactionSchema,
     },
   },

@@ -40,7 +40,7 @@ export function createEvmChain(clock: Clock): Chain {
     counter: {
       name: 'nonce',
       statusKey: 'nonce',
-      description: 'EVM; null while nobody tells it',
+      description: 'EVM only: the next nonce; null while no endpoint answers',
       failure: { type: 'NonceSyncFailed', text: 'Nonce synchronization failed' },
       isLookedUp: true,
     },

@@ -43,7 +43,6 @@ const callDataText = optionalText.refine(
   (data) => data === null || (data.length % 2 === 0 && /^(0x)?[0-9a-fA-F]*$/.test(data)),
   'expected an even number of hexadecimal digits',
 );
-const asJsonRpc = { description: 'The same, as JSON-RPC calls it' };
 
 const NO_BLOBS = 'blob transactions (EIP-4844) are not supported';
 
@@ -74,33 +73,35 @@ export const requestSchema = strictForm(
         const message = to === null ? undefined : addressFault(to);
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       })
-      .meta({ description: '20 bytes in hexadecimal; where it is absent, `data` creates a contract' }),
-    value: valueSchema.meta({ description: 'In wei; decimal, or hexadecimal after 0x' }),
+      .meta({ description: 'Address of the receiver, 20 bytes in hexadecimal. Absent: `data` creates a contract' }),
+    value: valueSchema.meta({ description: 'In wei, decimal or hexadecimal with 0x' }),
     data: callDataText,
-    input: callDataText.meta(asJsonRpc),
+    input: callDataText.meta({ description: 'Other name of `data`, as in JSON-RPC' }),
     gas_limit: amountSchema(64)
       .nullish()
       .transform(orNull)
-      .meta({ description: 'In units of gas; estimated where absent' }),
-    gas_price: price.meta({ description: 'In wei per unit of gas; makes the transaction a legacy one' }),
+      .meta({ description: 'In units of gas. Default: estimated' }),
+    gas_price: price.meta({ description: 'In wei per unit of gas; makes it a legacy transaction' }),
     max_fee_per_gas: price.meta({ description: 'In wei per unit of gas (EIP-1559)' }),
     max_priority_fee_per_gas: price.meta({ description: 'In wei per unit of gas (EIP-1559)' }),
     speed: speedSchema
       .nullish()
       .transform(orNull)
-      .meta({ description: 'In place of prices: they are taken from the network' }),
+      .meta({ description: 'Takes prices from the network; replaces the price fields' }),
     valid_until: z
       .string()
       .nullish()
       .transform(orNull)
-      .meta({ description: 'RFC 3339; what is in no block by then takes no effect any more' }),
-    access_list: accessList.meta({ description: 'EIP-2930; makes a transaction with a gas price one of type 1' }),
-    accessList: accessList.meta(asJsonRpc),
-    authorization_list: authorizationList.meta({ description: 'EIP-7702; makes the transaction one of type 4' }),
-    authorizationList: authorizationList.meta(asJsonRpc),
+      .meta({ description: 'Latest time to get into a block (RFC 3339); after it the transaction expires' }),
+    access_list: accessList.meta({ description: 'Access list (EIP-2930); with gas_price the transaction has type 1' }),
+    accessList: accessList.meta({ description: 'Other name of `access_list`, as in JSON-RPC' }),
+    authorization_list: authorizationList.meta({
+      description: 'Authorization list (EIP-7702); the transaction has type 4',
+    }),
+    authorizationList: authorizationList.meta({ description: 'Other name of `authorization_list`, as in JSON-RPC' }),
     abi: errorAbiSchema
       .nullish()
-      .meta({ description: 'ABI of the called contract; its errors make the reason of a revert readable' }),
+      .meta({ description: 'ABI of the called contract, to decode its errors in the reason of a revert' }),
   },
   ADVICE,
 );

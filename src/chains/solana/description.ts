@@ -6,24 +6,26 @@ import { MEMO_PROGRAMS } from './programs.ts';
 import { requestSchema } from './request.ts';
 import { sponsoredSchema } from './sponsor/form.ts';
 
-const moment = z.string().meta({ description: 'RFC 3339' });
+const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
 
 const instructionSchema = z.object({
   program_id: z.string(),
   accounts: z.array(z.object({ pubkey: z.string(), is_signer: z.boolean(), is_writable: z.boolean() })),
-  data: z.string().meta({ description: 'Base64' }),
+  data: z.string().meta({ description: 'Data of the instruction, in base64' }),
 });
 
 const transactionSchema = z.object({
   id: z.string(),
   status: transactionStatusSchema,
   created_at: moment,
-  transaction: z.string().meta({ description: 'Base64; empty until it is built' }),
-  signature: z.string().optional().meta({ description: 'Base58; the name of the transaction on the chain' }),
+  transaction: z.string().meta({ description: 'Transaction in base64; empty until it is built' }),
+  signature: z.string().optional().meta({
+    description: 'Signature in base58, which identifies the transaction on the chain',
+  }),
   status_reason: z.string().optional(),
   sent_at: moment.optional(),
   confirmed_at: moment.optional(),
-  instructions: z.array(instructionSchema).optional().meta({ description: 'Where they were given' }),
+  instructions: z.array(instructionSchema).optional().meta({ description: 'Instructions of the request' }),
 });
 
 /** What the description of the API says of Solana networks. */
@@ -43,19 +45,19 @@ export const description: ChainDescription = {
   signing: {
     message: {
       text:
-        'Solana: an off-chain message of version 0 with an application domain of zeros, so that no text can be taken for a ' +
-        'transaction. The signature is in base58.',
+        'Solana: signs the text as an off-chain message of version 0 with an application domain of zeros, so that no ' +
+        'text can be taken for a transaction. The signature is in base58.',
       answer: z.object({ signature: z.string(), public_key: z.string() }),
     },
     transaction: {
       schema: unsentRequestSchema,
       example: { transaction: 'AQAB…' },
       text:
-        'Solana: a transaction that the relayer pays for, under the same policies as one that it sends. Others may sign ' +
-        'after it.',
+        'Solana: signs a transaction that the relayer pays for. The same policies apply as for sending. Others may ' +
+        'sign after the relayer.',
       answer: z.object({
-        transaction: z.string().meta({ description: 'Base64, with the signature' }),
-        signature: z.string().meta({ description: 'Base58' }),
+        transaction: z.string().meta({ description: 'Signed transaction in base64' }),
+        signature: z.string().meta({ description: 'Signature of the relayer, in base58' }),
       }),
     },
   },
@@ -63,15 +65,17 @@ export const description: ChainDescription = {
     schema: sponsoredSchema,
     example: { transaction: 'AQAB…', fee_token: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
     quote: z.object({
-      estimated_fee: z.string().meta({ description: 'In whole units of the token' }),
+      estimated_fee: z.string().meta({ description: 'Fee in whole units of the token' }),
       conversion_rate: z.string().meta({ description: 'Units of the token for one SOL' }),
     }),
     built: z.object({
-      transaction: z.string().meta({ description: 'Base64' }),
-      fee_in_spl: z.string().meta({ description: 'In the smallest unit of the token' }),
+      transaction: z.string().meta({ description: 'Transaction in base64' }),
+      fee_in_spl: z.string().meta({ description: 'Fee in the smallest unit of the token' }),
       fee_in_lamports: z.string(),
       fee_token: z.string(),
-      valid_until_blockheight: z.int().nullable().meta({ description: 'Null under a durable nonce' }),
+      valid_until_blockheight: z.int().nullable().meta({
+        description: 'Last valid block height; null with a durable nonce',
+      }),
     }),
   },
   methods:

@@ -32,18 +32,18 @@ const MOST_ACCOUNTS = 64;
 const key = z.string().refine(isAddress, 'expected 32 bytes in base58');
 
 const instruction = strictForm({
-  program_id: key.meta({ description: 'The program that is called' }),
+  program_id: key.meta({ description: 'Program to call' }),
   accounts: z
     .array(strictForm({ pubkey: key, is_signer: z.boolean(), is_writable: z.boolean() }))
     .max(MOST_ACCOUNTS)
-    .meta({ description: 'In the order in which the program takes them; only the relayer can sign' }),
+    .meta({ description: 'Accounts in the order that the program expects; only the relayer can sign' }),
   data: z
     .base64('expected base64')
     .refine(
       (data) => Buffer.byteLength(data, 'base64') <= LARGEST_TRANSACTION,
       `expected at most ${LARGEST_TRANSACTION} bytes`,
     )
-    .meta({ description: 'Base64' }),
+    .meta({ description: 'Data of the instruction, in base64' }),
 });
 
 const idl = z.looseObject({
@@ -57,14 +57,18 @@ const idl = z.looseObject({
 export const requestSchema = strictForm(
   {
     transaction: z.string().nullish().meta({
-      description: 'Base64 of a legacy or v0 transaction that the relayer pays for; all others have signed it',
+      description: 'Legacy or version 0 transaction in base64; the relayer pays, and all other signers have signed',
     }),
-    instructions: z.array(instruction).max(MOST_INSTRUCTIONS).nullish().meta({ description: 'In the place of it' }),
+    instructions: z.array(instruction).max(MOST_INSTRUCTIONS).nullish().meta({
+      description: 'Instructions to send, in place of `transaction`',
+    }),
     valid_until: z
       .string()
       .nullish()
-      .meta({ description: 'RFC 3339; what is in no block by then takes no effect any more' }),
-    idl: idl.nullish().meta({ description: 'Anchor IDL of the called program; its errors name what failed' }),
+      .meta({ description: 'Latest time to get into a block (RFC 3339); after it the transaction expires' }),
+    idl: idl.nullish().meta({
+      description: 'Anchor IDL of the called program, to name its errors in the reason of a failure',
+    }),
   },
   new Map([
     ['signers', 'the others sign before, in `transaction`'],

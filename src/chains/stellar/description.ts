@@ -5,29 +5,31 @@ import { unsentRequestSchema } from './form/sign-only.ts';
 import { requestSchema } from './request.ts';
 import { sponsoredSchema } from './sponsor/form.ts';
 
-const moment = z.string().meta({ description: 'RFC 3339' });
+const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
 
 const transactionSchema = z.object({
   id: z.string(),
-  hash: z.string().nullable().meta({ description: 'Hexadecimal; the name of the transaction on the chain' }),
+  hash: z.string().nullable().meta({ description: 'Hash of the transaction on the chain, in hexadecimal' }),
   status: transactionStatusSchema,
   status_reason: z.string().nullable(),
   created_at: moment,
   sent_at: moment.nullable(),
   confirmed_at: moment.nullable(),
   source_account: z.string(),
-  fee: z.int().meta({ description: 'In stroops: what is bid, and in the end what was charged' }),
-  sequence_number: z.string().meta({ description: '0 until it has one' }),
+  fee: z.int().meta({ description: 'In stroops: the bid, and in the end the fee that was charged' }),
+  sequence_number: z.string().meta({ description: 'Sequence number; 0 until the transaction has one' }),
   relayer_id: z.string(),
   transaction_result_xdr: z
     .string()
     .optional()
-    .meta({ description: 'What a contract’s function gave back, in base64; absent where there is none' }),
+    .meta({ description: 'Return value of the contract function, in base64; absent if there is none' }),
 });
 
 /** Further fields, for calls of contracts only. */
 const most = {
-  max_fee_in_token: z.string().optional().meta({ description: 'Of a call of a contract: what the user consents to' }),
+  max_fee_in_token: z.string().optional().meta({
+    description: 'For a contract call: maximum fee that the user consents to',
+  }),
   max_fee_in_token_ui: z.string().optional(),
 };
 
@@ -58,14 +60,14 @@ export const description: ChainDescription = {
     schema: sponsoredSchema,
     example: { transaction_xdr: 'AAAAAgAAAAB…', fee_token: 'native' },
     quote: z.object({
-      fee_in_token: z.string().meta({ description: 'In the smallest unit of the token' }),
-      fee_in_token_ui: z.string().meta({ description: 'In whole units' }),
-      conversion_rate: z.string().meta({ description: 'How much of its smallest unit a stroop is worth' }),
+      fee_in_token: z.string().meta({ description: 'Fee in the smallest unit of the token' }),
+      fee_in_token_ui: z.string().meta({ description: 'Fee in whole units of the token' }),
+      conversion_rate: z.string().meta({ description: 'Worth of one stroop, in the smallest unit of the token' }),
       ...most,
     }),
     built: z.object({
       transaction: z.string().meta({
-        description: 'Base64 of the envelope: with the payment in it, for the user to sign, or of the relayer’s',
+        description: 'Envelope in base64: the user’s, with the payment; for a contract call, the relayer’s',
       }),
       fee_in_token: z.string(),
       fee_in_token_ui: z.string(),
@@ -73,7 +75,7 @@ export const description: ChainDescription = {
       fee_token: z.string(),
       valid_until: moment,
       user_auth_entry: z.string().optional().meta({
-        description: 'Of a call of a contract: base64 of the SorobanAuthorizationEntry that the user signs instead',
+        description: 'For a contract call: SorobanAuthorizationEntry in base64, which the user signs instead',
       }),
       ...most,
     }),
@@ -83,11 +85,11 @@ export const description: ChainDescription = {
       schema: unsentRequestSchema,
       example: { unsigned_xdr: 'AAAAAgAAAAB…' },
       text:
-        'Stellar: a transaction that somebody else sends, under the relayer’s policies. In one of another account the ' +
-        'signature stands for no operation of the relayer’s own.',
+        'Stellar: signs a transaction that somebody else sends. The policies of the relayer apply. In a transaction ' +
+        'of another account the signature covers no operation of the relayer’s account.',
       answer: z.object({
-        signedXdr: z.string().meta({ description: 'Base64 of the envelope, with the signatures that it had' }),
-        signature: z.string().meta({ description: 'The relayer’s own: base64 of 64 bytes' }),
+        signedXdr: z.string().meta({ description: 'Signed envelope in base64, with its earlier signatures' }),
+        signature: z.string().meta({ description: 'Signature of the relayer: 64 bytes in base64' }),
       }),
     },
   },

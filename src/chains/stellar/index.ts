@@ -49,7 +49,7 @@ export function createStellarChain(): Chain {
       name: 'sequence',
       statusKey: 'sequence_number',
       showsLast: true,
-      description: 'Stellar; the last that is used, null while nobody tells it',
+      description: 'Stellar only: the last used sequence number; null while no endpoint answers',
       failure: { type: 'SequenceSyncFailed', text: 'Sequence synchronization failed' },
       isLookedUp: false,
       // Test networks are reset and keep their passphrase, so the sequences of an account can begin anew.

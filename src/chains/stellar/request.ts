@@ -21,27 +21,31 @@ const NO_FEE = 'max_fee must be greater than 0 for signed XDR';
 
 /** The form of a send request. */
 export const requestSchema = strictForm({
-  network: z.string().meta({ description: 'The relayer’s own counts' }),
-  source_account: z.string().nullish().meta({ description: 'The account that it is of (G… or M…); absent: the same' }),
+  network: z.string().meta({ description: 'Ignored: the relayer’s own network is used' }),
+  source_account: z.string().nullish().meta({
+    description: 'Expected source account (G… or M…); any other is refused',
+  }),
   operations: operationsSchema.nullish(),
-  memo: memoSchema.nullish().meta({ description: 'Of `operations`' }),
+  memo: memoSchema.nullish().meta({ description: 'Memo of the transaction; only with `operations`' }),
   valid_until: z.string().nullish().meta({
-    description: 'Unix seconds or RFC 3339; what is in no ledger by then takes no effect any more. "0": no end',
+    description: 'Latest time to get into a ledger, in Unix seconds or RFC 3339. "0": no end',
   }),
   transaction_xdr: z.string().nullish().meta({
     description:
-      'Base64 of an envelope in the place of `operations`: of the relayer’s account and without signatures, or of another account, signed, for a fee bump',
+      'Envelope in base64, in place of `operations`: unsigned, of the relayer; or for a fee bump, signed by others',
   }),
-  fee_bump: z.boolean().nullish().meta({ description: 'The relayer pays the fee of what another account has signed' }),
+  fee_bump: z.boolean().nullish().meta({
+    description: 'Whether the relayer pays the fee of a transaction that another account has signed',
+  }),
   max_fee: z
     .int()
     .min(1, NO_FEE)
     .max(Number(MOST_FEE))
     .nullish()
-    .meta({ description: `What a fee bump bids, in stroops; absent: ${USUAL_CAP}, or the policy’s if that is less` }),
+    .meta({ description: `Bid of the fee bump, in stroops. Default: ${USUAL_CAP}, or the policy’s max_fee if lower` }),
   signed_auth_entry: z.string().nullish().meta({
     description:
-      'Base64 of the SorobanAuthorizationEntry that a user has signed: transaction_xdr is the call of the fee forwarder that was built for it',
+      'SorobanAuthorizationEntry in base64, signed by the user; `transaction_xdr` is the call that was built with it',
   }),
 });
 

@@ -22,12 +22,19 @@ export interface NetworkEntry {
 /** An entry of either form. The chain of its type parses the remaining fields. */
 export const networkEntrySchema = z
   .object({
-    network: z.string().min(1, 'must not be empty').describe('Its name; that of a built-in network replaces it'),
+    network: z
+      .string()
+      .min(1, 'must not be empty')
+      .describe('Name of the network; the name of a built-in network replaces that network'),
     type: networkTypeSchema
       .optional()
-      .describe(`Absent: as the name or the relayers that use it say, else ${DEFAULT_NETWORK_TYPE}`),
-    from: z.string().min(1, 'must not be empty').optional().describe('The network of this type to inherit from'),
-    rpc_urls: rpcUrlsSchema.nullish().describe('Its endpoints'),
+      .describe(`Type of the network. Default: inferred from its name or its relayers, else ${DEFAULT_NETWORK_TYPE}`),
+    from: z
+      .string()
+      .min(1, 'must not be empty')
+      .optional()
+      .describe('Network of the same type whose fields are inherited'),
+    rpc_urls: rpcUrlsSchema.nullish().describe('RPC endpoints of the network'),
     $schema: z.string().optional(),
   })
   .catchall(z.json());

@@ -16,10 +16,10 @@ const rpcUrlSchema: z.ZodType<RpcUrl> = z
       {
         type: 'object',
         properties: {
-          url: { type: 'string', format: 'uri', description: 'Of the endpoint' },
+          url: { type: 'string', format: 'uri', description: 'URL of the endpoint' },
           weight: {
             ...{ type: 'integer', minimum: 0, maximum: 100, default: 100 },
-            description: 'Its share of the calls, beside that of the others; 0 switches it off',
+            description: 'Share of the calls, relative to the other weights; 0 switches the endpoint off',
           },
         },
         required: ['url'],

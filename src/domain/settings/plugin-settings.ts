@@ -27,14 +27,17 @@ const flag = z.boolean().nullish();
 
 /** The body that changes a plugin. Absent or null fields stay, but a null `config` removes the configuration. */
 export const pluginUpdateSchema = z.strictObject({
-  timeout: settingsSchema.shape.timeout.unwrap().nullish().describe('Wall limit of a call, in seconds'),
+  timeout: settingsSchema.shape.timeout.unwrap().nullish().describe('Maximum duration of a call, in seconds'),
   emit_logs: flag,
   emit_traces: flag,
   emit_usage: flag,
   raw_response: flag,
   allow_get_invocation: flag,
   forward_logs: flag,
-  config: settingsSchema.shape.config.unwrap().optional().describe('Handed to the plugin as it is; null clears it'),
+  config: settingsSchema.shape.config
+    .unwrap()
+    .optional()
+    .describe('Settings that are passed to the plugin unchanged; null removes them'),
 });
 
 /** A plugin's settings as they are stored. */

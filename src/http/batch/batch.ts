@@ -18,11 +18,11 @@ import { fingerprintOf } from '../idempotency.ts';
 const MOST_REQUESTS = 100;
 
 const requestSchema = z.strictObject({
-  relayer_id: z.string().meta({ description: 'Who sends it' }),
+  relayer_id: z.string().meta({ description: 'Id of the relayer that sends the transaction' }),
   idempotency_key: idempotencyKeySchema.optional().meta({
-    description: 'As the header of a single request, whose answer it shares: a repeat has the outcome of the first',
+    description: 'Works like the `Idempotency-Key` header of a single request: a repeat gets the outcome of the first',
   }),
-  transaction: z.unknown().meta({ description: 'What `POST /api/v1/relayers/{id}/transactions` takes' }),
+  transaction: z.unknown().meta({ description: 'Body of `POST /api/v1/relayers/{id}/transactions`' }),
 });
 
 /** The body of a batch. */

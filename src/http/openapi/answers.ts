@@ -7,9 +7,12 @@ import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
  */
 
 /** A point in time. */
-export const moment = z.string().meta({ description: 'RFC 3339', examples: ['2026-11-21T11:31:18.123456+00:00'] });
+export const moment = z.string().meta({
+  description: 'Time (RFC 3339)',
+  examples: ['2026-11-21T11:31:18.123456+00:00'],
+});
 /** A whole number of any size. */
-export const amount = z.number().meta({ type: 'integer', description: 'Has all its digits, also beyond 2^53' });
+export const amount = z.number().meta({ type: 'integer', description: 'Exact integer, also beyond 2^53' });
 const logLevel = z.enum(['log', 'debug', 'info', 'warn', 'error', 'result']);
 
 /** The envelope of a success. */
@@ -33,7 +36,9 @@ export function partOf(items: z.ZodType) {
   return envelope(z.array(items)).extend({
     pagination: z.object({
       per_page: z.int().min(0).max(500),
-      next_cursor: z.string().nullable().meta({ description: 'Ask with it for what follows; null at the end' }),
+      next_cursor: z.string().nullable().meta({
+        description: 'Send it as `cursor` to get the next page; null at the end of the list',
+      }),
     }),
   });
 }
@@ -53,24 +58,26 @@ export function disabledReasonSchema(type: z.ZodType) {
 export const failureSchema = z.object({
   success: z.literal(false),
   data: z.null(),
-  error: z.string().meta({ description: 'The specific reason: which field, why' }),
-  message: z.string().meta({ description: 'The fixed text of the kind of failure' }),
+  error: z.string().meta({ description: 'Specific reason, for instance which field is wrong and why' }),
+  message: z.string().meta({ description: 'Fixed text for this kind of failure' }),
   code: z
     .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
-    .meta({ description: 'The kind of failure, for programs: it never changes its meaning' }),
-  retryable: z.boolean().meta({ description: 'Whether the same request may succeed later without being changed' }),
+    .meta({ description: 'Kind of failure, for programs; the meaning of a code never changes' }),
+  retryable: z.boolean().meta({ description: 'Whether the same request may succeed later' }),
   disabled_reason: disabledReasonSchema(z.string()).meta({
-    description: 'With RELAYER_DISABLED only: what the checks of the relayer have seen, and when they look again',
+    description: 'Only with RELAYER_DISABLED: the results of the failed checks, and the time of the next check',
   }),
-  after: z.int().optional().meta({ description: 'With 429 only: seconds to wait' }),
+  after: z.int().optional().meta({ description: 'Seconds to wait; only with status 429' }),
 });
 
 export const notificationSchema = z.object({
   id: z.string(),
   type: z.literal('webhook'),
   url: z.string(),
-  has_signing_key: z.boolean().meta({ description: 'The key itself is never returned' }),
-  has_second_signing_key: z.literal(true).optional().meta({ description: 'There while there is one' }),
+  has_signing_key: z.boolean().meta({ description: 'Whether there is a signing key, which is never returned' }),
+  has_second_signing_key: z.literal(true).optional().meta({
+    description: 'True if there is a second signing key, absent otherwise',
+  }),
 });
 
 const rpcOutcomeSchema = z.object({
@@ -81,7 +88,7 @@ const rpcOutcomeSchema = z.object({
       code: z.int(),
       message: z.string(),
       description: z.string(),
-      data: z.unknown().optional().meta({ description: 'Of the node, for instance what a call reverted with' }),
+      data: z.unknown().optional().meta({ description: 'Error data of the node, for instance revert data' }),
     })
     .optional(),
   id: z.union([z.string(), z.number()]).optional(),
@@ -116,9 +123,9 @@ const metadata = z
       .optional(),
   })
   .optional()
-  .meta({ description: 'With emit_logs, emit_traces or emit_usage in the entry of the plugin' });
+  .meta({ description: 'Present if the configuration of the plugin sets emit_logs, emit_traces or emit_usage' });
 
-export const pluginResultSchema = envelope(z.unknown().meta({ description: 'What the handler returned' })).extend({
+export const pluginResultSchema = envelope(z.unknown().meta({ description: 'Return value of the handler' })).extend({
   metadata,
 });
 

@@ -5,23 +5,25 @@ import { BODY, found, type Operation } from './operation.ts';
 
 /** An API key without the key. */
 export const apiKeySchema = z.strictObject({
-  id: z.string().meta({ description: 'Names the key in logs, records and `context.caller`' }),
+  id: z.string().meta({ description: 'Id of the key, as in logs, audit records and `context.caller`' }),
   name: z.string(),
   allowed_origins: z.array(z.string()).meta({
-    description: 'A request whose `Origin` is another one is 403. `*` for any; what is no page names none',
+    description:
+      'Origins of the web pages that may use the key; `*` allows any. A request with another `Origin` gets 403; ' +
+      'a request without `Origin` is allowed',
   }),
   created_at: moment,
   permissions: z.array(z.string()),
   rate_limit: z
     .strictObject({ requests_per_second: z.int().min(1), burst: z.int().min(1) })
     .nullable()
-    .meta({ description: 'Null: that of the service' }),
+    .meta({ description: 'Rate limit of the key; null if the rate limit of the service applies' }),
   expires_at: moment.nullable(),
 });
 
 /** A created API key. Only this answer contains the key itself. */
 const newKeySchema = apiKeySchema.extend({
-  key: z.string().meta({ description: 'Shown here and never again: only a hash of it is kept' }),
+  key: z.string().meta({ description: 'The key itself, shown only in this response; the service keeps only a hash' }),
 });
 
 const tag = 'API keys';
@@ -32,7 +34,7 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
     id: 'listApiKeys',
     tag,
     summary: 'List API keys',
-    answer: found('Newest first; that of the environment is the last', pageOf(apiKeySchema)),
+    answer: found('API keys, newest first; the key of the environment comes last', pageOf(apiKeySchema)),
     errors: ['INVALID_REQUEST'],
   },
   'POST /api/v1/api-keys': {
@@ -40,10 +42,12 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Create an API key',
     description:
-      'Permissions are `*`, or a kind and a deed, with an id between them for relayers and plugins: `relayers:my-relayer:send`, ' +
-      '`plugins:*:call`, `metrics:read`. What a key may do nothing to does not exist for it. Nobody grants what they do not ' +
-      'have. `allowed_origins`, absent: those of the key that asks, only narrow who may use it: no answer carries CORS headers, ' +
-      'so no page of another origin works. A repeat under the same idempotency key makes no second key, and cannot show the first again.',
+      'A permission is `*`, or has the form `kind:action`, for instance `metrics:read`. For relayers and plugins it ' +
+      'may name an id: `relayers:my-relayer:send`, `plugins:*:call`. A resource on which a key has no permission ' +
+      'does not exist for that key. A key cannot grant permissions that it does not have. `allowed_origins` ' +
+      'restricts which web pages may use the new key; if absent, they are those of the key that makes the request. ' +
+      'They do not open the API to other origins, because no response has CORS headers. A repeat with the same ' +
+      'idempotency key does not create a second key, and does not show the first key again.',
     body: {
       schema: apiKeyCreateSchema,
       required: true,
@@ -55,32 +59,34 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
   'GET /api/v1/api-keys/current': {
     id: 'getCurrentApiKey',
     tag,
-    summary: 'The API key that asks',
-    description: 'Says a program what it may do, without a permission. That of the environment may do everything: `*`.',
-    answer: found('The key of the request', envelope(apiKeySchema)),
+    summary: 'Get the API key of this request',
+    description:
+      'Shows a program what its key may do. Needs no permission. The key of the environment may do everything: `*`.',
+    answer: found('The API key of the request', envelope(apiKeySchema)),
     errors: [],
   },
   'GET /api/v1/api-keys/:id': {
     id: 'getApiKey',
     tag,
-    summary: 'One API key',
-    answer: found('The key', envelope(apiKeySchema)),
+    summary: 'Get an API key',
+    answer: found('The API key', envelope(apiKeySchema)),
     errors: ['API_KEY_NOT_FOUND'],
   },
   'GET /api/v1/api-keys/:id/permissions': {
     id: 'getApiKeyPermissions',
     tag,
-    summary: 'What an API key may do',
-    answer: found('Its permissions', envelope(z.array(z.string()))),
+    summary: 'List the permissions of an API key',
+    answer: found('The permissions of the key', envelope(z.array(z.string()))),
     errors: ['API_KEY_NOT_FOUND'],
   },
   'PATCH /api/v1/api-keys/:id': {
     id: 'updateApiKey',
     tag,
-    summary: 'Change what an API key may do',
+    summary: 'Update an API key',
     description:
-      'What is absent stays; null takes an end or a rate of its own away. It counts from the next request on; for other ' +
-      'instances within a second. Nobody changes a key that may do more than their own.',
+      'Absent fields do not change. Null removes the expiry or the rate limit of the key. The change takes effect ' +
+      'with the next request, and on other instances within a second. A key cannot change a key that may do more ' +
+      'than itself.',
     body: { schema: apiKeyUpdateSchema, required: true, example: { permissions: ['relayers:my-relayer:read'] } },
     answer: found('The key after the change', envelope(apiKeySchema)),
     errors: [...BODY, 'API_KEY_NOT_FOUND', 'PERMISSION_NOT_HELD'],
@@ -90,9 +96,9 @@ export const apiKeyOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Revoke an API key',
     description:
-      'It is accepted no more; by other instances for a second at the most. Nobody revokes a key that may do more than ' +
-      'their own.',
-    answer: found('Revoked', envelope(z.string())),
+      'The key is no longer accepted. Other instances may accept it for up to a second. A key cannot revoke a key ' +
+      'that may do more than itself.',
+    answer: found('The key is revoked', envelope(z.string())),
     errors: ['INVALID_REQUEST', 'API_KEY_NOT_FOUND', 'PERMISSION_NOT_HELD'],
   },
 };

@@ -7,16 +7,16 @@ const view = z.record(z.string(), z.unknown());
 
 /** One change, and who made it. */
 export const auditRecordSchema = z.strictObject({
-  id: z.int().meta({ description: 'Rises with each change' }),
+  id: z.int().meta({ description: 'Number of the record; it increases with each record' }),
   at: moment,
-  key_id: z.string().meta({ description: 'The API key of the request' }),
-  request_id: z.string().meta({ description: 'As `x-request-id` and the log have it' }),
+  key_id: z.string().meta({ description: 'Id of the API key that made the request' }),
+  request_id: z.string().meta({ description: 'Id of the request, as in `x-request-id` and in the log' }),
   action: auditActionSchema,
   resource: auditedResourceSchema,
   resource_id: z.string(),
-  before: view.nullable().meta({ description: 'As its own answers show it; null where there was none' }),
-  after: view.nullable().meta({ description: 'The same after the change; null where it is gone' }),
-  secrets: z.array(z.string()).meta({ description: 'Fields that were set or removed and that no answer shows' }),
+  before: view.nullable().meta({ description: 'The resource before the change, as the API shows it; null if none' }),
+  after: view.nullable().meta({ description: 'The resource after the change, as the API shows it; null if deleted' }),
+  secrets: z.array(z.string()).meta({ description: 'Names of the secret fields that were set or removed' }),
 });
 
 /** The operations on the audit. */
@@ -24,11 +24,13 @@ export const auditOperations: Readonly<Record<string, Operation>> = {
   'GET /api/v1/audit': {
     id: 'listAuditRecords',
     tag: 'Audit',
-    summary: 'List who changed or asked for what',
+    summary: 'List audit records',
     description:
-      'Each change of settings, and each transaction that was sent, replaced or canceled, noted in the commit that ' +
-      'stored it, and each signature that left otherwise; integers beyond 2^53 as digits. A part may be shorter than asked for: go on while there is a cursor.',
-    answer: found('The latest first', partOf(auditRecordSchema)),
+      'There is a record of each change of a setting, of each transaction that was sent, replaced or canceled, and ' +
+      'of each signature made without sending. The record is stored in the same commit as the change or transaction. ' +
+      'Integers beyond 2^53 are strings of decimal digits. A page may be shorter than `per_page`; only a ' +
+      '`next_cursor` of null is the end of the list.',
+    answer: found('Audit records, latest first', partOf(auditRecordSchema)),
     errors: ['INVALID_REQUEST'],
   },
 };

@@ -19,10 +19,10 @@ export interface DocumentParts extends ChainBodies {
 }
 
 const DESCRIPTION = [
-  'Every call but the probes carries `Authorization: Bearer <API key>`; `x-permission` says what the key has to be permitted.',
-  'Answers come in an envelope: `success`, `data`, `error`, and `pagination` on lists. In a failure `message` is the',
-  'fixed text of its kind and `error` the specific reason.',
-  'Integers beyond 2^53 are exact: send them as JSON numbers or as decimal strings, and parse answers accordingly.',
+  'Every request except the probes needs the header `Authorization: Bearer <API key>`. `x-permission` is the',
+  'permission that the key needs. Responses have the fields `success`, `data` and `error`; lists also have',
+  '`pagination`. In a failure `error` is the specific reason, and `message` the fixed text for this kind of failure.',
+  'Integers beyond 2^53 are exact: send them as JSON numbers or as decimal strings, and parse responses accordingly.',
 ].join(' ');
 
 /**
@@ -62,7 +62,7 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
     paths,
     webhooks: describeWebhooks(components.output('WebhookEvent', webhookEventSchema)),
     components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'The API key of the service' } },
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key of the service' } },
       ...components.described(),
     },
   };
@@ -270,16 +270,17 @@ const KEY_PARAMETER = {
   in: 'header',
   required: false,
   description:
-    'Any text that no other request of this API key has; it makes the request safe to repeat. A repeat of the same ' +
-    'request gets the answer of the first for at least 24 hours. Kept are answers of success, and those of plugins ' +
-    'that refused after an effect; after any other, a repeat runs again, and what has happened does not happen twice. ' +
-    'A plugin that runs again is also told again of the refusals that its effects met, once one of them has happened.',
+    'Makes the request safe to repeat. Use a new text for each request of this API key. For at least 24 hours a ' +
+    'repeat of the same request gets the response to the first one. The service keeps successful responses, and ' +
+    'responses of plugins that refused after an effect. After any other response a repeat runs again, but no effect ' +
+    'happens twice. A plugin that runs again also gets the same refusals of its effects again, once one of its ' +
+    'effects has happened.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 
 const REPLAYED = {
   'idempotency-replayed': {
-    description: '`true` when this is the answer of an earlier request with the same key',
+    description: '`true` if this is the response to an earlier request with the same idempotency key',
     schema: { type: 'string', enum: ['true'] },
   },
 };

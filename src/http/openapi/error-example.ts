@@ -84,5 +84,5 @@ export function exampleOf(code: ErrorCode, family: FamilyExample): AppError {
 /** The text of a row, for a description of the failure. */
 export function textOf(code: ErrorCode): string {
   const { text } = ERRORS[code];
-  return text === '{reason}' ? 'For the reason in `error`' : text;
+  return text === '{reason}' ? 'See `error` for the reason' : text;
 }

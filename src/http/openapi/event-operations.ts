@@ -14,35 +14,36 @@ export const transactionEventSchema = z
     hash: z.string().nullable(),
     at: moment,
   })
-  .meta({ description: 'The data of an event `transaction`: how it stood right after that' });
+  .meta({ description: 'Data of a `transaction` event: the state of the transaction right after the event' });
 
 /** The data of an event about a plugin call. */
 export const pluginCallEventSchema = loggedCallSchema
   .extend({ plugin_id: z.string() })
-  .meta({ description: 'The data of an event `plugin_call`' });
+  .meta({ description: 'Data of a `plugin_call` event' });
 
 /** The operation that streams events. */
 export const eventOperations: Record<string, Operation> = {
   'GET /api/v1/events': {
     id: 'followEvents',
     tag: 'Operations',
-    summary: 'What happens, as it happens',
+    summary: 'Stream events as they happen',
     description:
-      'Server-sent events, for as long as the client stays. `transaction` (data: `TransactionEvent`) comes when one was ' +
-      'accepted or has another status, hash or end in sight; `plugin_call` (data: `PluginCallEvent`) when a call has ended ' +
-      'on this instance, for who may change its plugin. `open` begins a stream. `reset` says that what came in between is ' +
-      'not known any more: read anew what you show. With the last id in the header `Last-Event-ID` a stream goes on where ' +
-      'another ended, on any instance, within an hour; no transaction’s event is left out or comes twice. What the key may ' +
-      'not see is not there.',
+      'Sends server-sent events until the client disconnects. The first event is `open` or `reset`. A `transaction` ' +
+      'event (data: `TransactionEvent`) reports that a transaction was accepted, or that its status, hash or ' +
+      'expected end has changed. A `plugin_call` event (data: `PluginCallEvent`) reports that a plugin call has ' +
+      'ended on this instance; the key needs permission to change the plugin. A `reset` event reports that events ' +
+      'may be missing: load again what you show. To continue an earlier stream, send the id of its last event in the ' +
+      'header `Last-Event-ID`, to any instance. Within an hour no transaction event is lost or sent twice. Events ' +
+      'that the key may not see are left out.',
     answer: {
-      ...found('Events, each for who may see what it is about', z.string()),
+      ...found('Events that the key may see', z.string()),
       contentType: 'text/event-stream',
       events: {
         transaction: { name: 'TransactionEvent', data: transactionEventSchema },
         plugin_call: { name: 'PluginCallEvent', data: pluginCallEventSchema },
       },
     },
-    headers: { 'Last-Event-ID': 'The id of the last event that was read' },
+    headers: { 'Last-Event-ID': 'Id of the last event that the client received' },
     errors: ['INVALID_REQUEST'],
   },
 };

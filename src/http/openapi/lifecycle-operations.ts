@@ -5,8 +5,8 @@ import { transactionStatusSchema } from '../../domain/transaction/transaction-st
 import { envelope } from './answers.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 
-const moment = z.string().meta({ description: 'RFC 3339' });
-const version = z.int().min(1).meta({ description: 'Counts the signed versions of the transaction' });
+const moment = z.string().meta({ description: 'Time (RFC 3339)' });
+const version = z.int().min(1).meta({ description: 'Number of the signed version of the transaction, from 1' });
 const view = z.record(z.string(), z.unknown());
 
 /** One event of a timeline. Its keys depend on `event`. */
@@ -20,7 +20,7 @@ export const timelineEventSchema = z.discriminatedUnion('event', [
     version,
     purpose: attemptPurposeSchema,
     hash: z.string(),
-    content: view.optional().meta({ description: 'What it does and offers, in the words of the network type' }),
+    content: view.optional().meta({ description: 'What the version does and pays; depends on the network type' }),
   }),
   z
     .strictObject({
@@ -31,9 +31,9 @@ export const timelineEventSchema = z.discriminatedUnion('event', [
       endpoint: z
         .string()
         .optional()
-        .meta({ description: 'Scheme, host and port of who took it; absent where it was seen in a block first' }),
+        .meta({ description: 'Scheme, host and port of the endpoint that took it; absent if first seen in a block' }),
     })
-    .meta({ description: 'A node was first known to have the version' }),
+    .meta({ description: 'The first time that a node is known to have this version' }),
   z.strictObject({ at: moment, event: z.literal('decided'), decision: decisionKindSchema, text: z.string() }),
   z.strictObject({
     at: moment,
@@ -41,7 +41,7 @@ export const timelineEventSchema = z.discriminatedUnion('event', [
     status: transactionStatusSchema,
     hash: z.string().nullable(),
     text: z.string().optional(),
-    inclusion: view.optional().meta({ description: 'The block that it is in, where it is in one' }),
+    inclusion: view.optional().meta({ description: 'Block of the transaction; absent if in none' }),
   }),
 ]);
 
@@ -49,9 +49,9 @@ export const timelineEventSchema = z.discriminatedUnion('event', [
 export const timelineSchema = z.strictObject({
   transaction_id: z.string(),
   status: transactionStatusSchema,
-  inclusion: view.nullable().meta({ description: 'The block that it is in and what it took there; null in none' }),
+  inclusion: view.nullable().meta({ description: 'Block of the transaction, and what it used there; null if in none' }),
   events: z.array(timelineEventSchema).max(500),
-  omitted: z.int().min(0).meta({ description: 'Events between the first and the others that are not shown' }),
+  omitted: z.int().min(0).meta({ description: 'Number of events left out after the first event' }),
 });
 
 /** The answer of canceling all. */
@@ -63,8 +63,9 @@ const canceledSchema = z.strictObject({
 
 const ONE: readonly Operation['errors'][number][] = [...OF_RELAYER, 'TRANSACTION_NOT_FOUND'];
 const IN_TIME =
-  'The answer comes once this is decided and stored. If the account cannot decide within 2.5 s, for instance while no ' +
-  'node answers, it is the transaction as it is: the intent is kept and tried on, and the timeline tells what comes of it.';
+  'The response comes once this is decided and stored. If it cannot be decided within 2.5 s, for instance because no ' +
+  'node answers, the response is the transaction without the change. The service keeps the request and goes on ' +
+  'trying. The timeline shows the outcome.';
 
 /** The operations on transactions that were sent before. */
 export function lifecycleOperations({ request, transaction }: ChainBodies): Readonly<Record<string, Operation>> {
@@ -73,61 +74,67 @@ export function lifecycleOperations({ request, transaction }: ChainBodies): Read
     'PUT /api/v1/relayers/:id/transactions/:transactionId': {
       id: 'replaceTransaction',
       tag,
-      summary: 'Replace a transaction that is in no block',
+      summary: 'Replace a transaction that is not in a block',
       description:
-        'It keeps its id and does something else under the sequence it has; at most one of the versions takes effect, and it may still ' +
-        'be the earlier one: the transaction then shows what that did. The body is that of a send. A `speed` pays what ' +
-        'nodes ask for to take it in the place of the earlier version; prices of its own have to be at least 10 % higher. ' +
-        `An absent \`valid_until\` leaves that as it is. ${IN_TIME}`,
+        'The transaction keeps its id and its sequence (on EVM the nonce), and gets new content. At most one of ' +
+        'its versions takes effect. That may still be the earlier version; the transaction then shows what that ' +
+        'version did. The body is that of a send. With `speed`, the new version pays the price that nodes require to ' +
+        'replace the earlier one. Prices given in the body have to be at least 10 % higher than those of the earlier ' +
+        'version. ' +
+        `An absent \`valid_until\` does not change. ${IN_TIME}`,
       body: { ...request, required: true },
-      answer: found('The transaction, with what it is to do now', envelope(transaction)),
+      answer: found('The transaction with its new content', envelope(transaction)),
       errors: [...BODY, ...ONE, ...ACTING, 'NOT_AVAILABLE_YET'],
     },
     'DELETE /api/v1/relayers/:id/transactions/:transactionId': {
       id: 'cancelTransaction',
       tag,
-      summary: 'Cancel a transaction that is in no block',
+      summary: 'Cancel a transaction that is not in a block',
       description:
-        'A pending one is canceled at once. In the place of one that is signed an attempt that does nothing is signed, ' +
-        'where the network allows one; elsewhere it is offered no more and ends when it can no longer execute. It ends as ' +
-        '`canceled`, or as what the chain shows when its effect won. ' +
+        'A pending transaction is canceled at once. If the transaction is signed, the service signs an empty ' +
+        'transaction in its place, on networks that allow this. On other networks the service stops offering it to ' +
+        'nodes, and it ends when it can no longer execute. It ends as `canceled`, or as the chain shows if it took ' +
+        'effect after all. ' +
         IN_TIME,
-      answer: found('The transaction; is_canceled tells whether the intent was decided in time', envelope(transaction)),
+      answer: found('The transaction; is_canceled tells whether it was decided in time', envelope(transaction)),
       errors: ['INVALID_REQUEST', ...ONE, ...ACTING],
     },
     'DELETE /api/v1/relayers/:id/transactions/pending': {
       id: 'deletePendingTransactions',
       tag,
-      summary: 'Cancel all transactions that are in no block',
-      description: 'Each is canceled as if alone. The answer comes once that is stored, before it is done.',
-      answer: found('Which transactions are to be canceled', envelope(canceledSchema)),
+      summary: 'Cancel all transactions that are not in a block',
+      description:
+        'Each transaction is canceled as by a single request. The response comes once the cancellations are stored, ' +
+        'before they take effect.',
+      answer: found('Ids of transactions to cancel, and of those that could not be queued', envelope(canceledSchema)),
       errors: [...OF_RELAYER, ...ACTING],
     },
     'GET /api/v1/relayers/:id/transactions/by-nonce/:nonce': {
       id: 'getTransactionByNonce',
       tag,
-      summary: 'The transaction with a nonce',
-      description: 'The latest that the relayer gave the nonce. EVM only.',
+      summary: 'Get a transaction by its nonce',
+      description: 'The latest transaction to which the relayer gave the nonce. EVM only.',
       answer: found('The transaction', envelope(transaction)),
       errors: ['INVALID_REQUEST', ...OF_RELAYER, 'NONCE_NOT_FOUND', 'NONCE_LOOKUP_NOT_SUPPORTED'],
     },
     'GET /api/v1/relayers/:id/transactions/by-hash/:hash': {
       id: 'getTransactionByHash',
       tag,
-      summary: 'The transaction with a hash',
-      description: 'That of any of its signed versions, also of one that another took the place of.',
+      summary: 'Get a transaction by its hash',
+      description: 'The hash may be that of any signed version of the transaction, also of a replaced version.',
       answer: found('The transaction', envelope(transaction)),
       errors: ONE,
     },
     'GET /api/v1/relayers/:id/transactions/:transactionId/timeline': {
       id: 'getTransactionTimeline',
       tag,
-      summary: 'What happened to a transaction so far',
+      summary: 'Get the timeline of a transaction',
       description:
-        'Oldest first: its acceptance, what clients asked of it since and what was refused, each signed version, when a ' +
-        'node first had it and whose that was, what nodes said that did not take it, what the service decided and why, the ' +
-        'blocks that it was in, its end.',
-      answer: found('At most 500 events: the first, and of more than so the latest', envelope(timelineSchema)),
+        'Shows the events of the transaction, oldest first: its acceptance, later requests of clients and their ' +
+        'refusals, each signed version, the endpoint that first took each version, the answers of nodes that did not ' +
+        'take it, the decisions of the service with their reasons, the blocks that the transaction was in, and its ' +
+        'end.',
+      answer: found('At most 500 events: the first event and the latest 499', envelope(timelineSchema)),
       errors: ONE,
     },
   };

@@ -10,14 +10,14 @@ export const networkSchema = z.looseObject({
   network_type: networkTypeSchema,
   rpc_urls: z
     .array(z.object({ url: z.string(), weight: z.int().min(0).max(100) }))
-    .meta({ description: 'Pieces of a path of 8 characters and more are hidden, as are user-info and query' }),
+    .meta({ description: 'RPC endpoints; user-info, query and path segments of 8 or more characters are hidden' }),
   explorer_urls: z.array(z.string()).optional(),
   average_blocktime_ms: z.int().min(1).optional(),
   is_testnet: z.boolean().optional(),
   tags: z.array(z.string()).optional(),
   source: z
     .enum(['api', 'file', 'built-in'])
-    .meta({ description: 'Who says what it is; only those of the API can be deleted' }),
+    .meta({ description: 'Where the network is defined; only networks with source `api` can be deleted' }),
 });
 
 /** The operations on networks. */
@@ -29,7 +29,7 @@ export function networkOperations({ networks }: ChainBodies): Readonly<Record<st
       tag,
       summary: 'List networks',
       answer: found(
-        'Those made over the API, newest first; those of the files; the built-in ones',
+        'Networks created over the API, newest first; then those of the configuration; then built-in ones',
         pageOf(networkSchema),
       ),
       errors: ['INVALID_REQUEST'],
@@ -39,8 +39,8 @@ export function networkOperations({ networks }: ChainBodies): Readonly<Record<st
       tag,
       summary: 'Create a network',
       description:
-        'Its endpoints are held to the rules of those of relayers: none in a private network that the operator has not ' +
-        'named. Relayers can be made on it at once.',
+        'The same rules apply to its endpoints as to those of relayers: an endpoint in a private network is refused, ' +
+        'unless the operator has allowed it. Relayers can be created on the network at once.',
       body: { ...networks.create, required: true },
       answer: { status: 201, description: 'The created network', schema: envelope(networkSchema) },
       errors: [...BODY, 'NETWORK_EXISTS'],
@@ -48,7 +48,7 @@ export function networkOperations({ networks }: ChainBodies): Readonly<Record<st
     'GET /api/v1/networks/:id': {
       id: 'getNetwork',
       tag,
-      summary: 'One network',
+      summary: 'Get a network',
       answer: found('The network', envelope(networkSchema)),
       errors: ['NETWORK_NOT_FOUND'],
     },
@@ -57,8 +57,8 @@ export function networkOperations({ networks }: ChainBodies): Readonly<Record<st
       tag,
       summary: 'Update a network',
       description:
-        'The endpoints of any; all else only of those that were made over the API, where null removes. What a file ' +
-        'newly says of a network counts from the next start on.',
+        'The endpoints of any network can be changed. Other fields can be changed only in networks that were created ' +
+        'over the API; null removes such a field. A changed network file takes effect at the next start.',
       body: { ...networks.update, required: true },
       answer: found('The network after the change', envelope(networkSchema)),
       errors: [...BODY, 'NETWORK_NOT_FOUND'],
@@ -66,7 +66,7 @@ export function networkOperations({ networks }: ChainBodies): Readonly<Record<st
     'DELETE /api/v1/networks/:id': {
       id: 'deleteNetwork',
       tag,
-      summary: 'Delete a network that was made over the API and that no relayer is on',
+      summary: 'Delete a network that was created over the API and that no relayer uses',
       answer: found('Deleted', envelope(z.string())),
       errors: ['INVALID_REQUEST', 'NETWORK_NOT_FOUND', 'NETWORK_IN_USE'],
     },

@@ -6,16 +6,18 @@ import { BODY, found, type Operation } from './operation.ts';
 
 /** An event and the state of its delivery. */
 export const deliverySchema = z.strictObject({
-  id: z.string().meta({ description: 'Of the event, as its body and `webhook-id` have it' }),
+  id: z.string().meta({ description: 'Id of the event, as in its body and in `webhook-id`' }),
   notification_id: z.string(),
-  relayer_id: z.string().nullable().meta({ description: 'Null for events of a version that did not note it' }),
-  transaction_id: z.string().nullable().meta({ description: 'Null for an event that is not of a transaction' }),
+  relayer_id: z.string().nullable().meta({ description: 'Null if an older version of the service stored the event' }),
+  transaction_id: z.string().nullable().meta({ description: 'Null if the event is not about a transaction' }),
   event: eventNameSchema,
   state: z.enum(['waiting', ...webhookEndSchema.options]),
-  tries: z.int().meta({ description: 'Deliveries begun so far' }),
-  outcome: z.string().nullable().meta({ description: 'Of the latest of these, without the address' }),
+  tries: z.int().meta({ description: 'Number of delivery attempts so far' }),
+  outcome: z.string().nullable().meta({
+    description: 'Outcome of the latest attempt, without the address of the webhook; null if there is none',
+  }),
   created_at: moment,
-  next_try_at: moment.nullable().meta({ description: 'Null once it has ended' }),
+  next_try_at: moment.nullable().meta({ description: 'Time of the next attempt; null once the delivery has ended' }),
   ended_at: moment.nullable(),
 });
 
@@ -30,7 +32,7 @@ export const notificationOperations: Readonly<Record<string, Operation>> = {
     id: 'listNotifications',
     tag: 'Notifications',
     summary: 'List webhook notifications',
-    answer: found('Newest first', pageOf(notificationSchema)),
+    answer: found('Notifications, newest first', pageOf(notificationSchema)),
     errors: ['INVALID_REQUEST'],
   },
   'POST /api/v1/notifications': {
@@ -38,10 +40,10 @@ export const notificationOperations: Readonly<Record<string, Operation>> = {
     tag: 'Notifications',
     summary: 'Create a webhook notification',
     description:
-      'With a `signing_key` each delivery has the header `X-Signature`: base64 of HMAC-SHA256 over the body; and those ' +
-      'of Standard Webhooks, `webhook-signature` over `webhook-id`, `webhook-timestamp` and the body. ' +
-      'An address that no delivery may ever go to, such as a private one, is refused, and answers hide what of it may ' +
-      'be a key: user-info, query, and pieces of the path of 8 characters and more.',
+      'With a `signing_key` each delivery has two signatures. The header `X-Signature` is base64 of HMAC-SHA256 over ' +
+      'the body. The header `webhook-signature` of Standard Webhooks covers `webhook-id`, `webhook-timestamp` and ' +
+      'the body. A `url` to which no delivery may ever go, such as a private address, is refused. Responses hide the ' +
+      'parts of the `url` that may be a key: user-info, query, and path segments of 8 or more characters.',
     body: {
       schema: notificationCreateSchema,
       required: true,
@@ -53,7 +55,7 @@ export const notificationOperations: Readonly<Record<string, Operation>> = {
   'GET /api/v1/notifications/:id': {
     id: 'getNotification',
     tag: 'Notifications',
-    summary: 'One webhook notification',
+    summary: 'Get a webhook notification',
     answer: found('The notification', envelope(notificationSchema)),
     errors: ['NOTIFICATION_NOT_FOUND'],
   },
@@ -62,11 +64,11 @@ export const notificationOperations: Readonly<Record<string, Operation>> = {
     tag: 'Notifications',
     summary: 'Update a webhook notification',
     description:
-      'Absent or null leaves a key, an empty string removes it, any other sets it. While there is a ' +
-      '`second_signing_key`, `webhook-signature` has a signature by each, so that receivers can change from one to the ' +
-      'other. ' +
-      'The `url` as answers show it leaves it as it is; another one is where all that its relayers tell goes from now on, ' +
-      'what waits included, also of relayers that the key does not see.',
+      'A signing key that is absent or null does not change. An empty string removes it; any other string sets it. ' +
+      'With a `second_signing_key`, `webhook-signature` has a signature by each key, so that receivers can change ' +
+      'from one key to the other. A `url` as responses show it does not change the address. After a change, all ' +
+      'events of its relayers go to the new address, also waiting events, and events of relayers that the API key ' +
+      'does not see.',
     body: { schema: notificationUpdateSchema, required: true, example: { signing_key: '' } },
     answer: found('The notification after the change', envelope(notificationSchema)),
     errors: [...BODY, 'NOTIFICATION_NOT_FOUND'],
@@ -74,34 +76,35 @@ export const notificationOperations: Readonly<Record<string, Operation>> = {
   'DELETE /api/v1/notifications/:id': {
     id: 'deleteNotification',
     tag: 'Notifications',
-    summary: 'Delete a webhook notification that no relayer refers to',
-    answer: found('Deleted; events that wait for it are dropped', envelope(z.string())),
+    summary: 'Delete a webhook notification that no relayer uses',
+    answer: found('Deleted; its waiting events are dropped', envelope(z.string())),
     errors: ['NOTIFICATION_NOT_FOUND', 'NOTIFICATION_IN_USE'],
   },
   'GET /api/v1/notifications/:id/deliveries': {
     id: 'listDeliveries',
     tag: 'Notifications',
-    summary: 'List what became of the events of a notification',
+    summary: 'List deliveries of a notification',
     description:
-      'Of the relayers that the key sees. A part may be shorter than asked for: go on while there is a cursor.',
-    answer: found('The latest first', partOf(deliverySchema)),
+      'Lists deliveries of the relayers that the API key sees. A page may be shorter than `per_page`; only a ' +
+      '`next_cursor` of null is the end of the list.',
+    answer: found('Deliveries, latest first', partOf(deliverySchema)),
     errors: ['INVALID_REQUEST', 'NOTIFICATION_NOT_FOUND'],
   },
   'GET /api/v1/notifications/:id/deliveries/:deliveryId': {
     id: 'getDelivery',
     tag: 'Notifications',
-    summary: 'One event, with what is delivered',
+    summary: 'Get a delivery with its body',
     answer: found('The delivery', envelope(wholeDeliverySchema)),
     errors: ['NOTIFICATION_NOT_FOUND', 'DELIVERY_NOT_FOUND'],
   },
   'POST /api/v1/notifications/:id/deliveries/:deliveryId/redeliver': {
     id: 'redeliver',
     tag: 'Notifications',
-    summary: 'Deliver an event once more',
+    summary: 'Redeliver an event',
     description:
-      'The same `id` and body, to the address and with the keys of now, and tried for a day anew. ' +
-      'Also for one that waits: it is tried at once.',
-    answer: found('The delivery, which waits', envelope(wholeDeliverySchema)),
+      'Delivers the event with the same `id` and body to the present address, signed with the present keys, and ' +
+      'retries for a day. An event that is still waiting is tried at once.',
+    answer: found('The delivery, now waiting', envelope(wholeDeliverySchema)),
     errors: ['INVALID_REQUEST', 'NOTIFICATION_NOT_FOUND', 'DELIVERY_NOT_FOUND'],
   },
 };

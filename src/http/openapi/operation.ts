@@ -33,16 +33,16 @@ export interface ChainBodies {
 
 /** The groups in which the operations are shown. */
 export const TAGS = {
-  Plugins: 'Scripts that were dropped in, each an endpoint of its own.',
-  Relayers: 'Accounts that send, each with its network, signer and policies.',
-  Transactions: 'What relayers were asked to send, and what became of it.',
-  Signing: 'Signatures over what is not sent, and calls that are passed through to a node.',
+  Plugins: 'Scripts that run in the service, each with its own endpoint.',
+  Relayers: 'Accounts that send transactions, each with its network, signer and policies.',
+  Transactions: 'Transactions that relayers send, and their history.',
+  Signing: 'Signing without sending, and JSON-RPC calls that are passed to a node.',
   Notifications: 'Webhook targets. Events are delivered at least once, in order per transaction.',
-  Signers: 'The keys that relayers sign with; what is secret of them goes in and never comes out.',
-  Networks: 'The chains that relayers are on, and where they are reached.',
-  'API keys': 'Who may ask for what.',
-  Audit: 'Who changed which setting.',
-  Operations: 'Probes, metrics and this description.',
+  Signers: 'Keys that relayers sign with. Responses never contain their secrets.',
+  Networks: 'Chains that relayers use, with their RPC endpoints.',
+  'API keys': 'Keys for this API, with their permissions.',
+  Audit: 'Records of changes, transactions and signatures, with the API key of each.',
+  Operations: 'Probes, metrics, events and this API description.',
 } as const;
 
 export type Tag = keyof typeof TAGS;

@@ -77,7 +77,7 @@ function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<
       id: 'listRelayers',
       tag,
       summary: 'List relayers',
-      answer: found('Newest first', pageOf(answers.relayer)),
+      answer: found('Relayers, newest first', pageOf(answers.relayer)),
       errors: READ,
     },
     'POST /api/v1/relayers': {
@@ -85,9 +85,9 @@ function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<
       tag,
       summary: 'Create a relayer',
       description:
-        'Its account is that of its signer, which is one relayer’s on each network. It is checked at once, and works as ' +
-        'soon as its checks have passed. It also takes `signers:write` and `networks:read`, and with a notification ' +
-        '`notifications:read`.',
+        'The relayer uses the account of its signer. A signer can have only one relayer on each network. The service ' +
+        'checks the relayer at once, and it works as soon as the checks have passed. The request also needs the ' +
+        'permissions `signers:write` and `networks:read`, and with a notification `notifications:read`.',
       body: { ...relayer, required: true },
       answer: { status: 201, description: 'The created relayer', schema: envelope(answers.relayer) },
       errors: [
@@ -103,15 +103,15 @@ function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<
     'DELETE /api/v1/relayers/:id': {
       id: 'deleteRelayer',
       tag,
-      summary: 'Delete a relayer of which no transaction is under way',
-      description: 'One that the configuration declares is back after the next start.',
+      summary: 'Delete a relayer that has no transactions under way',
+      description: 'A relayer that the configuration declares is back after the next start.',
       answer: found('Deleted', envelope(z.string())),
       errors: [...OF_RELAYER, 'RELAYER_BUSY'],
     },
     'GET /api/v1/relayers/:id': {
       id: 'getRelayer',
       tag,
-      summary: 'One relayer',
+      summary: 'Get a relayer',
       answer: found('The relayer', envelope(answers.relayer)),
       errors: OF_RELAYER,
     },
@@ -120,8 +120,9 @@ function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<
       tag,
       summary: 'Update a relayer',
       description:
-        'What is absent stays. Null leaves a name and removes each of the others; inside `policies` it unsets a field. ' +
-        'Policies are checked against the network type of the relayer. To name a notification takes `notifications:read`.',
+        'Absent fields do not change. Null removes a field, but a `name` of null does not change the name. Null ' +
+        'inside `policies` unsets that policy. Policies are checked against the network type of the relayer. Naming ' +
+        'a notification needs the permission `notifications:read`.',
       body: {
         schema: relayerUpdateSchema.extend({ policies: policies.schema.nullish() }),
         required: true,
@@ -133,15 +134,15 @@ function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<
     'GET /api/v1/relayers/:id/status': {
       id: 'getRelayerStatus',
       tag,
-      summary: 'How a relayer stands on its network',
-      answer: found('Read from the network now', envelope(answers.status)),
+      summary: 'Get the status of a relayer',
+      answer: found('Current status, read from the network', envelope(answers.status)),
       errors: ON_NETWORK,
     },
     'GET /api/v1/relayers/:id/balance': {
       id: 'getRelayerBalance',
       tag,
-      summary: 'The balance of a relayer',
-      answer: found('Read from the network now', envelope(answers.balance)),
+      summary: 'Get the balance of a relayer',
+      answer: found('Current balance, read from the network', envelope(answers.balance)),
       errors: ON_NETWORK,
     },
   };
@@ -154,23 +155,23 @@ function transactionOperations({ request, transaction }: ChainBodies): Record<st
       id: 'sendTransaction',
       tag,
       summary: 'Send a transaction',
-      description: 'What was answered is stored, and has at most one effect on chain.',
+      description: 'An accepted transaction is stored before the response, and takes effect on chain at most once.',
       body: { ...request, required: true },
-      answer: found('Accepted; its status tells how far it is', envelope(transaction)),
+      answer: found('The accepted transaction; its status shows its progress', envelope(transaction)),
       errors: [...BODY, ...OF_RELAYER, ...ACTING, 'TRANSACTION_EXISTS', 'NOT_AVAILABLE_YET'],
     },
     'GET /api/v1/relayers/:id/transactions': {
       id: 'listTransactions',
       tag,
       summary: 'List the transactions of a relayer',
-      description: 'Of more than 10,000, `total_items` may count some that were deleted within the last minute.',
-      answer: found('Newest first', pageOf(transaction)),
+      description: 'Above 10,000, `total_items` may count transactions that were deleted within the last minute.',
+      answer: found('Transactions, newest first', pageOf(transaction)),
       errors: [...READ, ...OF_RELAYER],
     },
     'GET /api/v1/relayers/:id/transactions/:transactionId': {
       id: 'getTransaction',
       tag,
-      summary: 'One transaction',
+      summary: 'Get a transaction',
       answer: found('The transaction', envelope(transaction)),
       errors: [...OF_RELAYER, 'TRANSACTION_NOT_FOUND'],
     },
@@ -181,44 +182,44 @@ const serviceOperations: Record<string, Operation> = {
   'GET /api/v1/health': {
     id: 'health',
     tag: 'Operations',
-    summary: 'Liveness: the process answers',
-    answer: found('Always', z.literal('OK')),
+    summary: 'Check that the process responds (liveness)',
+    answer: found('The process responds', z.literal('OK')),
     errors: [],
   },
   'GET /api/v1/ready': {
     id: 'ready',
     tag: 'Operations',
-    summary: 'Readiness: the parts work, and requests are taken',
-    answer: found('Ready, perhaps degraded', readinessSchema),
+    summary: 'Check that the service takes requests (readiness)',
+    answer: found('The service is ready, perhaps degraded', readinessSchema),
     errors: [],
     otherFailures: { 503: { description: 'Not ready, or shutting down', schema: readinessSchema, name: 'Readiness' } },
   },
   'GET /api/v1/metrics': {
     id: 'listMetrics',
     tag: 'Operations',
-    summary: 'The names of all metrics',
-    answer: found('A bare array', z.array(z.string())),
+    summary: 'List the names of all metrics',
+    answer: found('Array of names, without the usual envelope', z.array(z.string())),
     errors: [],
   },
   'GET /api/v1/metrics/:name': {
     id: 'getMetric',
     tag: 'Operations',
-    summary: 'One metric',
-    answer: { ...found('In the text format of Prometheus', z.string()), contentType: TEXT },
+    summary: 'Get a metric',
+    answer: { ...found('The metric, in the text format of Prometheus', z.string()), contentType: TEXT },
     errors: ['METRIC_NOT_FOUND'],
   },
   'GET /api/v1/debug/metrics/scrape': {
     id: 'scrapeMetrics',
     tag: 'Operations',
-    summary: 'All metrics; without a key at /metrics on the metrics port',
-    answer: { ...found('In the text format of Prometheus', z.string()), contentType: TEXT },
+    summary: 'Get all metrics (also at /metrics on the metrics port, without an API key)',
+    answer: { ...found('All metrics, in the text format of Prometheus', z.string()), contentType: TEXT },
     errors: [],
   },
   'GET /api-docs/openapi.json': {
     id: 'openApi',
     tag: 'Operations',
-    summary: 'This description, for programs',
-    answer: found('OpenAPI 3.1', z.looseObject({ openapi: z.literal('3.1.1') })),
+    summary: 'Get this API description for programs',
+    answer: found('OpenAPI 3.1 document', z.looseObject({ openapi: z.literal('3.1.1') })),
     errors: [],
   },
 };

@@ -4,10 +4,10 @@ import { pluginUpdateSchema } from '../../domain/settings/plugin-settings.ts';
 import { envelope, pageOf, pluginFailureSchema, pluginResultSchema } from './answers.ts';
 import { BODY, found, type Operation } from './operation.ts';
 
-const moment = z.string().meta({ description: 'RFC 3339' });
+const moment = z.string().meta({ description: 'Time (RFC 3339)' });
 const count = z.int().min(0);
-const amount = z.string().meta({ description: 'Decimal digits, in the smallest unit' });
-const missing = z.string().nullable().meta({ description: 'The line that would grant it; null when it is granted' });
+const amount = z.string().meta({ description: 'Amount in the smallest unit, as decimal digits' });
+const missing = z.string().nullable().meta({ description: 'How to grant it in the configuration; null if granted' });
 
 const permissionSchema = z.strictObject({
   methods: z.array(relayerGrantSchema),
@@ -19,7 +19,7 @@ const permissionSchema = z.strictObject({
   last_hour: z
     .strictObject({ value: amount, fee: amount })
     .optional()
-    .meta({ description: 'What counts against the hourly limits now; where there is one' }),
+    .meta({ description: 'Amounts that count against the hourly limits now; absent without hourly limits' }),
 });
 
 const limits = z.strictObject(Object.fromEntries(Object.keys(limitsSchema.shape).map((limit) => [limit, count])));
@@ -28,7 +28,7 @@ const limits = z.strictObject(Object.fromEntries(Object.keys(limitsSchema.shape)
 export const pluginSchema = z.strictObject({
   id: z.string(),
   path: z.string(),
-  timeout: count.meta({ description: 'Seconds' }),
+  timeout: count.meta({ description: 'Wall-clock limit of a call, in seconds' }),
   emit_logs: z.boolean(),
   emit_traces: z.boolean(),
   emit_usage: z.boolean(),
@@ -36,15 +36,15 @@ export const pluginSchema = z.strictObject({
   allow_get_invocation: z.boolean(),
   forward_logs: z.boolean(),
   config: z.record(z.string(), z.string()).nullable().meta({
-    description: 'Its keys; the values are hidden',
+    description: 'Configuration of the plugin, with its values hidden; null if there is none',
   }),
   isolation: z.enum(['plugin', 'call']),
-  enabled: z.boolean().meta({ description: 'Whether calls are let in' }),
+  enabled: z.boolean().meta({ description: 'Whether the plugin accepts calls' }),
   state: z.enum(['serving', 'broken', 'compiling', 'backing-off']),
   version: z
     .strictObject({ hash: z.string(), since: moment })
     .nullable()
-    .meta({ description: 'What calls run; null when no version ever compiled' }),
+    .meta({ description: 'Version that calls run; null if no version has ever compiled' }),
   error: z
     .strictObject({
       code: z.string(),
@@ -55,7 +55,7 @@ export const pluginSchema = z.strictObject({
       since: moment.nullable(),
     })
     .nullable()
-    .meta({ description: 'Why the newest version does not serve' }),
+    .meta({ description: 'Why the newest version does not run; null if it runs' }),
   back_off: z.strictObject({ reason: z.string(), until: moment }).nullable(),
   reads: z
     .strictObject({
@@ -65,10 +65,10 @@ export const pluginSchema = z.strictObject({
       more: z.boolean().meta({ description: 'Whether the code names more entries or hosts than are listed' }),
     })
     .nullable()
-    .meta({ description: 'What its code shows that it wants' }),
+    .meta({ description: 'Environment entries and hosts that the code uses; null if no version has ever compiled' }),
   permissions: z.strictObject({
     relayers: z.record(z.string(), permissionSchema).meta({
-      description: 'By id, those that exist for the key; * stands for every relayer',
+      description: 'By id of the relayer, for relayers that the API key sees; * stands for every relayer',
     }),
     hosts: z.array(
       z.strictObject({
@@ -92,7 +92,7 @@ export const pluginSchema = z.strictObject({
     calls_queued: count,
   }),
   last_hour: z.strictObject({
-    since: moment.meta({ description: 'From when on it was counted: a restart begins anew' }),
+    since: moment.meta({ description: 'Start of the counted period; a restart begins a new one' }),
     calls: count,
     outcomes: z.record(z.string(), count),
     cpu_ms: z.number().min(0),
@@ -106,9 +106,9 @@ export const pluginSchema = z.strictObject({
 /** One call and its logs. */
 export const loggedCallSchema = z.strictObject({
   request_id: z.string(),
-  key_id: z.string().meta({ description: 'The API key that called' }),
-  at: moment.meta({ description: 'When it ended' }),
-  outcome: z.string().meta({ description: '`returned`, `threw`, or the code of how it was ended' }),
+  key_id: z.string().meta({ description: 'Id of the API key that called the plugin' }),
+  at: moment.meta({ description: 'Time at which the call ended (RFC 3339)' }),
+  outcome: z.string().meta({ description: '`returned`, `threw`, or the error code that ended the call' }),
   duration_ms: count,
   logs: z.array(z.strictObject({ level: z.enum(['log', 'debug', 'info', 'warn', 'error']), message: z.string() })),
 });
@@ -119,13 +119,13 @@ export const pluginViews: Readonly<Record<string, Operation>> = {
     id: 'listPlugins',
     tag: 'Plugins',
     summary: 'List plugins',
-    answer: found('By id', pageOf(pluginSchema)),
+    answer: found('Plugins, sorted by id', pageOf(pluginSchema)),
     errors: ['INVALID_REQUEST'],
   },
   'GET /api/v1/plugins/:id': {
     id: 'getPlugin',
     tag: 'Plugins',
-    summary: 'One plugin: its version, limits, permissions and usage',
+    summary: 'Get a plugin with its version, limits, permissions and usage',
     answer: found('The plugin', envelope(pluginSchema)),
     errors: ['PLUGIN_NOT_FOUND'],
   },
@@ -134,8 +134,8 @@ export const pluginViews: Readonly<Record<string, Operation>> = {
     tag: 'Plugins',
     summary: 'Update a plugin',
     description:
-      'What is absent or null stays; a `config` of null is cleared. Calls that run end as they began. What a plugin may do ' +
-      'and use is changed in the configuration only.',
+      'Absent and null fields do not change, but a `config` of null clears the configuration of the plugin. Running ' +
+      'calls keep the earlier settings. The permissions and limits of a plugin can be changed only by the operator.',
     body: { schema: pluginUpdateSchema, required: true, example: { timeout: 30, emit_logs: true } },
     answer: found('The plugin after the change', envelope(pluginSchema)),
     errors: [...BODY, 'PLUGIN_NOT_FOUND'],
@@ -143,36 +143,36 @@ export const pluginViews: Readonly<Record<string, Operation>> = {
   'POST /api/v1/plugins/:id/enable': {
     id: 'enablePlugin',
     tag: 'Plugins',
-    summary: 'Let calls of a plugin in again',
+    summary: 'Enable a plugin',
     answer: found('The plugin', envelope(pluginSchema)),
     errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
   },
   'POST /api/v1/plugins/:id/disable': {
     id: 'disablePlugin',
     tag: 'Plugins',
-    summary: 'Refuse calls of a plugin',
-    description: 'Those that run come to their end.',
+    summary: 'Disable a plugin',
+    description: 'New calls are refused. Running calls finish.',
     answer: found('The plugin', envelope(pluginSchema)),
     errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
   },
   'POST /api/v1/plugins/:id/reload': {
     id: 'reloadPlugin',
     tag: 'Plugins',
-    summary: 'Build a plugin anew',
+    summary: 'Rebuild a plugin',
     description:
-      'On the instance that is asked, whether its files have changed or not; a back-off ends. A version that does not ' +
-      'compile leaves the one before it serving.',
+      'Builds the plugin on the instance that gets the request, even if its files have not changed, and ends a ' +
+      'back-off. If the new version does not compile, the previous version stays in use.',
     answer: found('The plugin', envelope(pluginSchema)),
     errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
   },
   'GET /api/v1/plugins/:id/logs': {
     id: 'listPluginLogs',
     tag: 'Plugins',
-    summary: 'What the last calls of a plugin wrote',
+    summary: 'List the logs of the last calls of a plugin',
     description:
-      'The last 100 calls on the instance that is asked, without those that wrote nothing and ended well, whether or not ' +
-      'their answers carried it.',
-    answer: found('The latest first', pageOf(loggedCallSchema)),
+      'Lists the last 100 calls on the instance that gets the request, even if their responses had no logs. Calls ' +
+      'that succeeded and wrote nothing are left out.',
+    answer: found('Calls with their logs, latest first', pageOf(loggedCallSchema)),
     errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
   },
 };
@@ -182,14 +182,15 @@ export function pluginCalls(): Record<string, Operation> {
   const common: Omit<Operation, 'id' | 'summary'> = {
     tag: 'Plugins',
     description:
-      'The route reaches the handler as `context.route`, the parameters as `params`: those of the query if given, else ' +
-      'the key `params` of the body, else the whole body. A body is read as JSON whatever its content type. An error that ' +
-      'the handler throws chooses its status, any from 200 to 599 that can have a body: go by `success`.',
+      'The handler gets the route as `context.route`, and the parameters as `params`. The parameters are the query ' +
+      'parameter `params` if given, else the key `params` of the body, else the whole body. A body is read as JSON, ' +
+      'whatever its content type. An error that the handler throws may have any status from 200 to 599 that can have ' +
+      'a body, so look at `success` rather than at the status.',
     query: {
-      route: 'Route suffix, for instance `/name`; the path wins',
-      params: 'Parameters: JSON when it parses, else the text itself',
+      route: 'Route, for instance `/name`; ignored if the path has a route',
+      params: 'Parameters, as JSON; a value that is not JSON is passed as text',
     },
-    answer: found('What the handler returned', pluginResultSchema),
+    answer: found('Return value of the handler', pluginResultSchema),
     errors: [
       'INVALID_REQUEST',
       'PLUGIN_NOT_FOUND',
@@ -207,17 +208,17 @@ export function pluginCalls(): Record<string, Operation> {
     },
     otherFailures: {
       500: {
-        description: 'The handler threw without a status, or broke a limit',
+        description: 'The handler threw an error without a status, or exceeded a limit',
         schema: pluginFailureSchema,
         name: 'PluginFailure',
       },
       503: {
-        description: 'No process is free, or the plugin is backed off',
+        description: 'No process is free, or the plugin is in back-off',
         schema: pluginFailureSchema,
         name: 'PluginFailure',
       },
       504: {
-        description: 'The call was longer than its limits allow',
+        description: 'The call exceeded its time limit',
         schema: pluginFailureSchema,
         name: 'PluginFailure',
       },
@@ -230,12 +231,16 @@ export function pluginCalls(): Record<string, Operation> {
   const get = { ...common, errors: [...common.errors, 'PLUGIN_GET_DISABLED' as const] };
   return {
     'POST /plugins/:id/call': { ...post, id: 'callPlugin', summary: 'Call a plugin' },
-    'POST /plugins/:id/call/*': { ...post, id: 'callPluginRoute', summary: 'Call a plugin, route in the path' },
+    'POST /plugins/:id/call/*': { ...post, id: 'callPluginRoute', summary: 'Call a plugin with a route in the path' },
     'GET /plugins/:id/call': {
       ...get,
       id: 'callPluginGet',
-      summary: 'Call a plugin with GET, where its entry allows it',
+      summary: 'Call a plugin with GET, if its configuration allows it',
     },
-    'GET /plugins/:id/call/*': { ...get, id: 'callPluginRouteGet', summary: 'The same, route in the path' },
+    'GET /plugins/:id/call/*': {
+      ...get,
+      id: 'callPluginRouteGet',
+      summary: 'Call a plugin with GET and a route in the path',
+    },
   };
 }

@@ -14,7 +14,7 @@ export interface RelayerAnswers {
 const unavailable = z
   .record(z.string(), z.string())
   .optional()
-  .meta({ description: 'Why what is null is so, by its key' });
+  .meta({ description: 'Reason for each value that no endpoint gave, by its field name; absent if there is none' });
 
 /** Makes the schemas of the answers about relayers, for the given families. */
 export function relayerAnswers(chains: readonly Pick<Chain, 'counter' | 'unit'>[]): RelayerAnswers {
@@ -24,7 +24,7 @@ export function relayerAnswers(chains: readonly Pick<Chain, 'counter' | 'unit'>[
     relayer: relayerSchema(z.enum(checks)),
     status: z.object({
       network_type: networkTypeSchema,
-      balance: z.string().nullable().meta({ description: 'In the smallest unit; null while no endpoint tells it' }),
+      balance: z.string().nullable().meta({ description: 'In the smallest unit; null while no endpoint answers' }),
       pending_transactions_count: z.int().min(0),
       last_confirmed_transaction_timestamp: moment.nullable(),
       system_disabled: z.boolean(),
@@ -47,21 +47,21 @@ function relayerSchema(check: z.ZodType) {
     name: z.string(),
     network: z.string(),
     network_type: networkTypeSchema,
-    paused: z.boolean().meta({ description: 'Set by clients' }),
+    paused: z.boolean().meta({ description: 'Whether a client has paused the relayer' }),
     policies: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'Those that are set, and the defaults of the network type' }),
+      .meta({ description: 'Policies that are set, and the defaults of the network type' }),
     signer_id: z.string(),
     notification_id: z.string().optional(),
     custom_rpc_urls: z
       .array(z.object({ url: z.string(), weight: z.int().min(0).max(100) }))
       .optional()
-      .meta({ description: 'Hidden beyond the host, since paths hold keys' }),
+      .meta({ description: 'RPC endpoints of the relayer; hidden after the host, because paths may contain keys' }),
     address: z.string(),
-    system_disabled: z.boolean().meta({ description: 'Set by the service while its checks fail' }),
+    system_disabled: z.boolean().meta({ description: 'Whether the service disabled the relayer because checks fail' }),
     disabled_reason: disabledReasonSchema(check).meta({
-      description: 'What its checks have seen, and when they look again',
+      description: 'Results of the failed checks, and the time of the next check',
     }),
   });
 }

@@ -5,33 +5,34 @@ import { moment } from './answers.ts';
 
 /** The meaning of each event. */
 const EVENTS: Readonly<Record<WebhookEventName, string>> = {
-  transaction_update: 'A status of a transaction after `pending`, a cancellation or a replacement',
+  transaction_update: 'A transaction has a new status after `pending`, or was canceled or replaced',
   relayer_state_update: 'A relayer was disabled, or enabled again',
-  relayer_balance_low: 'The account of a relayer nears the `min_balance` of its policies',
-  sign_transaction: 'The JSON-RPC method signTransaction signed',
-  sign_and_send_transaction: 'The JSON-RPC method signAndSendTransaction sent',
+  relayer_balance_low: 'The balance of a relayer nears the `min_balance` of its policies',
+  sign_transaction: 'The JSON-RPC method signTransaction signed a transaction',
+  sign_and_send_transaction: 'The JSON-RPC method signAndSendTransaction sent a transaction',
   transfer_transaction: 'The JSON-RPC method transferTransaction built a transfer',
-  solana_dex: 'Tokens that users paid were swapped',
-  stellar_dex_queued: 'A swap of what users paid is signed',
-  stellar_dex: 'A swap of what users paid has ended',
+  solana_dex: 'A swap of tokens that users paid has ended',
+  stellar_dex_queued: 'A swap of an asset that users paid is signed',
+  stellar_dex: 'A swap of an asset that users paid has ended',
 };
 
 /** The body that is posted to a webhook. */
 export const webhookEventSchema = z.object({
-  id: z.string().meta({ description: 'Of the event, the same in every delivery of it' }),
+  id: z.string().meta({ description: 'Id of the event, the same in every delivery of the event' }),
   event: eventNameSchema,
   payload: z
     .looseObject({ payload_type: z.string() })
-    .meta({ description: 'What it is about, as the answers about it show it, behind its `payload_type`' }),
+    .meta({ description: 'Data of the event, in the form of API responses; the fields depend on `payload_type`' }),
   timestamp: moment,
 });
 
 const HEADERS: Readonly<Record<string, string>> = {
-  'X-Signature': 'With a `signing_key`: base64 of HMAC-SHA256 over the body',
-  'webhook-id': 'With a `signing_key`, as the two below: the `id` of the event',
-  'webhook-timestamp': 'When the delivery left, in seconds since the epoch',
+  'X-Signature': 'Base64 of HMAC-SHA256 over the body; only with a `signing_key`',
+  'webhook-id': 'The `id` of the event; only with a `signing_key`',
+  'webhook-timestamp': 'Time of sending, in seconds since the epoch; only with a `signing_key`',
   'webhook-signature':
-    '`v1,` and base64 of HMAC-SHA256 over id, `.`, timestamp, `.` and body; by each key, with a space between',
+    '`v1,` and base64 of HMAC-SHA256 over id, `.`, timestamp, `.` and body, one for each signing key, separated by ' +
+    'spaces; only with a `signing_key`',
 };
 
 /**
@@ -54,7 +55,7 @@ export function describeWebhooks(schema: JsonObject): JsonObject {
           security: [],
           parameters,
           requestBody: { required: true, content: { 'application/json': { schema } } },
-          responses: { '2XX': { description: 'Taken; after anything else it is delivered again' } },
+          responses: { '2XX': { description: 'Accepted; after any other response the event is delivered again' } },
         },
       },
     ]),

@@ -7,9 +7,9 @@ import { successPart } from '../answers/envelope.ts';
 import { partQuerySchema, partRequest } from '../paging.ts';
 
 const query = partQuerySchema.extend({
-  resource: auditedResourceSchema.optional().meta({ description: 'Only of this kind' }),
-  resource_id: z.string().optional().meta({ description: 'Only of what has this id' }),
-  key_id: z.string().optional().meta({ description: 'Only what was done with this API key' }),
+  resource: auditedResourceSchema.optional().meta({ description: 'Only records of this kind of resource' }),
+  resource_id: z.string().optional().meta({ description: 'Only records of the resource with this id' }),
+  key_id: z.string().optional().meta({ description: 'Only records of requests with this API key' }),
 });
 
 /** The audit of changes and requests, for operators. */

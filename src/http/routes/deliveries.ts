@@ -14,8 +14,8 @@ const query = sealedPartQuerySchema.extend({
   state: z
     .enum(['waiting', 'delivered', 'dead', 'dropped'])
     .optional()
-    .meta({ description: 'Only those; a part may then be shorter than `per_page`' }),
-  transaction_id: z.string().optional().meta({ description: 'Only those of this transaction' }),
+    .meta({ description: 'Only deliveries in this state; a page may then be shorter than `per_page`' }),
+  transaction_id: z.string().optional().meta({ description: 'Only deliveries of events of this transaction' }),
 });
 
 /** The deliveries of a webhook: listing them, and sending one again. */

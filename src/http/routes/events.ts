@@ -10,8 +10,12 @@ import { OpenStreams } from '../events/open-streams.ts';
 
 const once = z.string('must be given once').optional();
 const querystring = z.object({
-  relayer_id: once.meta({ description: 'Only what becomes of this relayer’s transactions' }),
-  plugin_id: once.meta({ description: 'Only calls of this plugin; with `relayer_id` both' }),
+  relayer_id: once.meta({
+    description: 'Only transactions of this relayer; with `plugin_id` also calls of that plugin',
+  }),
+  plugin_id: once.meta({
+    description: 'Only calls of this plugin; with `relayer_id` also transactions of that relayer',
+  }),
 });
 
 export interface EventRouteParts {

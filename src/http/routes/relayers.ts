@@ -19,14 +19,14 @@ const listQuery = pageQuerySchema.extend({
     .trim()
     .max(LONGEST_SEARCH, `must have at most ${LONGEST_SEARCH} characters`)
     .optional()
-    .meta({ description: 'Only those that have this in their id, name, address or network, in whatever case' }),
+    .meta({ description: 'Only relayers with this text in their id, name, address or network, in any letter case' }),
   state: z
     .string('must be given once')
     .transform(statesOf)
     .optional()
     .meta({
       ...{ type: 'string', pattern: `^${ANY_STATE}(,${ANY_STATE})*$` },
-      description: `Only those in one of these states, with commas between them: ${RELAYER_STATES.join(', ')}`,
+      description: `Only relayers in one of these states, separated by commas: ${RELAYER_STATES.join(', ')}`,
     }),
 });
 

@@ -16,7 +16,10 @@ const listQuery = pageQuerySchema.extend({
     .string('must be given once')
     .toLowerCase()
     .pipe(z.enum(transactionStatusSchema.options, `must be one of ${transactionStatusSchema.options.join(', ')}`))
-    .meta({ enum: transactionStatusSchema.options, description: 'In upper or lower case' })
+    .meta({
+      enum: transactionStatusSchema.options,
+      description: 'Only transactions with this status, in any letter case',
+    })
     .optional(),
 });
 

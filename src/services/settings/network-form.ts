@@ -19,8 +19,8 @@ const nameSchema = z
 const commonFields = {
   name: nameSchema,
   network_type: networkTypeSchema,
-  from: z.string().optional().describe('The network of this type whose fields it takes over now'),
-  rpc_urls: networkUrlsSchema.optional().describe('May only be absent beside `from`'),
+  from: z.string().optional().describe('Name of a network of the same type whose present fields are copied'),
+  rpc_urls: networkUrlsSchema.optional().describe('RPC endpoints; required unless `from` is given'),
 };
 
 type Family = Pick<Chain, 'networkSchema' | 'type'>;

@@ -11,17 +11,17 @@ export const azureAccessFields = {
   auth_type: z
     .enum(['client_secret', 'managed_identity', 'workload_identity'])
     .default('client_secret')
-    .describe('By a secret, by the machine that it runs on, or by a token of the cluster'),
-  tenant_id: secretSchema.nullish().describe('Of the directory; not for managed_identity'),
-  client_id: secretSchema.nullish().describe('Of the application, or of one of several managed identities'),
-  client_secret: secretSchema.nullish().describe('Of the application; for client_secret'),
+    .describe('How to log in: by a secret, the identity of the machine, or a token of the cluster'),
+  tenant_id: secretSchema.nullish().describe('Id of the tenant; required except for managed_identity'),
+  client_id: secretSchema.nullish().describe('Id of the application, or of one of several managed identities'),
+  client_secret: secretSchema.nullish().describe('Secret of the application; required for client_secret'),
   federated_token_file: z
     .union([z.string().min(1), secretSchema])
     .nullish()
-    .describe('For workload_identity; absent: the file that AZURE_FEDERATED_TOKEN_FILE names'),
+    .describe('Token file for workload_identity. Default: the file that AZURE_FEDERATED_TOKEN_FILE names'),
   authority_host: serviceUrlSchema
     .optional()
-    .describe('Who gives out tokens, where vault_url is of none of the clouds that are known'),
+    .describe('URL of the token server. Default: that of the cloud of vault_url, if it is a known one'),
 };
 
 export type AzureAccessConfig = z.output<z.ZodObject<typeof azureAccessFields>>;

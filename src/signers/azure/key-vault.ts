@@ -17,16 +17,16 @@ const CLOUDS = [
 const configSchema = z
   .strictObject({
     ...azureAccessFields,
-    vault_url: serviceUrlSchema.describe('Of the vault, for instance https://my-vault.vault.azure.net'),
+    vault_url: serviceUrlSchema.describe('URL of the vault, for instance https://my-vault.vault.azure.net'),
     key_name: z
       .string()
       .regex(/^[A-Za-z0-9-]+$/, 'not the name of a key')
-      .describe('The key'),
+      .describe('Name of the key'),
     key_version: z
       .string()
       .regex(/^[A-Za-z0-9]+$/, 'not a version')
       .nullish()
-      .describe('Absent: the newest at the start'),
+      .describe('Version of the key. Default: the newest at the start'),
   })
   .check((context) => {
     const { value: input, issues } = context;

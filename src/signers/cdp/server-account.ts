@@ -12,14 +12,14 @@ import { signatureIn, unsignedTransaction } from './solana-transaction.ts';
 const API = 'https://api.cdp.coinbase.com/platform';
 
 const configSchema = z.strictObject({
-  api_key_id: z.string().min(1).describe('Of the secret API key'),
-  api_key_secret: secretSchema.describe('Of the secret API key'),
-  wallet_secret: secretSchema.describe('Allows to sign'),
+  api_key_id: z.string().min(1).describe('Id of the secret API key'),
+  api_key_secret: secretSchema.describe('Secret of the API key'),
+  wallet_secret: secretSchema.describe('Wallet secret, which permits signing'),
   account_address: z
     .string()
     .refine((text) => isEvm(text) || solanaKeyOf(text) !== undefined, 'not an address of an EVM or Solana account')
-    .describe('What signs: an EVM account (0x…) or a Solana account'),
-  endpoint: serviceUrlSchema.optional().describe(`Absent: ${API}`),
+    .describe('Address of the account that signs: EVM (0x…) or Solana'),
+  endpoint: serviceUrlSchema.optional().describe(`Base URL of the API. Default: ${API}`),
 });
 
 const signatureSchema = z.object({ signature: z.string().regex(/^0x[0-9a-fA-F]{130}$/) });

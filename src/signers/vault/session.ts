@@ -12,12 +12,14 @@ const pathSchema = z
 
 /** The configuration of every signer in a Vault: HashiCorp's, or OpenBao. */
 export const vaultFields = {
-  address: serviceUrlSchema.describe('Of the server, for instance https://vault.example.org:8200'),
-  namespace: z.string().min(1).nullish().describe('Of an enterprise server'),
-  role_id: secretSchema.describe('Of the AppRole'),
-  secret_id: secretSchema.describe('Of the AppRole'),
-  key_name: pathSchema.describe('The name of the key below the mount'),
-  mount_point: pathSchema.nullish().describe('Where the engine is mounted'),
+  address: serviceUrlSchema.describe('URL of the server, for instance https://vault.example.org:8200'),
+  namespace: z.string().min(1).nullish().describe('Namespace, on an enterprise server'),
+  role_id: secretSchema.describe('Role id of the AppRole'),
+  secret_id: secretSchema.describe('Secret id of the AppRole'),
+  key_name: pathSchema.describe('Path of the key below the mount point'),
+  mount_point: pathSchema
+    .nullish()
+    .describe('Mount point of the engine. Default: secret for vault, transit for vault_transit'),
 };
 
 export type VaultConfig = z.output<z.ZodObject<typeof vaultFields>>;

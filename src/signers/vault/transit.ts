@@ -9,7 +9,7 @@ const configSchema = z.strictObject({
   pubkey: z
     .string()
     .refine((text) => /^[A-Za-z0-9+/]{43}=$/.test(text), 'not 32 bytes in base64')
-    .describe('The Ed25519 public key of the version that signs, in base64'),
+    .describe('Ed25519 public key of the key version that signs, in base64'),
 });
 
 const keySchema = z.object({

@@ -3,20 +3,26 @@ import type { EndCode, Limits } from '../../../sandbox/protocol.ts';
 /** A hostile guest program, and the ends that count as contained. */
 export interface Attack {
   readonly name: string;
-  /** The row of the list of sandbox threats that it stands for; null for a variation of our own. */
+  /** The row of the threat list that this attack tests; null for one of our own variations. */
   readonly threat: number | null;
-  /** What it takes to get processor and memory back: a time limit (R0) up to the process itself (R3), or nothing seen (R4). */
+  /**
+   * What is needed to get processor and memory back: from a time limit (R0) up to ending the process (R3), or nothing
+   * seen (R4).
+   */
   readonly recovery: 'R0' | 'R1' | 'R2' | 'R3' | 'R4' | null;
   /** Statements of an async handler's body in strict mode; `context` is in scope. */
   readonly body: string;
-  /** Any of these is contained. A probe that finds what it must not find throws where only `returned` is given. */
+  /**
+   * The ends that count as contained. If only `returned` is given, the probe throws when it finds what it must not
+   * find.
+   */
   readonly ends: readonly (EndCode | 'returned' | 'threw')[];
-  /** What the attack needs beside the limits that whoever runs it has chosen. */
+  /** Limits that the attack needs in addition to its runner's limits. */
   readonly limits?: Partial<Limits>;
 }
 
-/** Whether the time or the memory is over first depends on the machine. */
+/** Which of the two limits is reached first depends on the machine. */
 export const TIME_OR_MEMORY = ['CPU_LIMIT', 'MEMORY_LIMIT'] as const;
 
-/** As {@link TIME_OR_MEMORY}, for what the engine may also refuse or die of in other ways. */
+/** As {@link TIME_OR_MEMORY}, for attacks that the engine may also refuse or that may also end the process. */
 export const ANY_DEATH = ['CPU_LIMIT', 'MEMORY_LIMIT', 'SANDBOX_LOST', 'threw'] as const;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { descendantsOf } from '../processes.ts';
 
-/** What a process has used of the processor, in clock ticks of 10 ms; 0 once it is gone. */
+/** The processor time that a process has used, in clock ticks of 10 ms; 0 after it has ended. */
 async function ticksOf(pid: number): Promise<number> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
@@ -18,8 +18,8 @@ const LOOK_MS = 300;
 const CALM_TICKS = 10;
 
 /**
- * Waits until the processes below the given one leave the processor alone, at most `limitMs` long; resolves with the
- * command lines of those that do not.
+ * Waits at most `limitMs` until the processes below the given one are idle. Resolves with the command lines of those
+ * that are not.
  */
 export async function restlessBelow(pid: number, limitMs: number): Promise<string[]> {
   const deadline = performance.now() + limitMs;

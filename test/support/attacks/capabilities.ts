@@ -1,6 +1,6 @@
 import { ANY_DEATH, type Attack } from './attack.ts';
 
-/** Programs that use what they were given, capability calls, as their weapon. */
+/** Programs that attack with capability calls. */
 export const CAPABILITY_ATTACKS: readonly Attack[] = [
   {
     name: 'capability calls awaited for ever',

@@ -1,9 +1,9 @@
 import { ANY_DEATH, type Attack } from './attack.ts';
 
-/** Node's module, also for scripts that no bundler has seen. */
+/** Node's crypto module, also for scripts that are not bundled. */
 const CRYPTO = "globalThis[Symbol.for('isolayer.module')]('crypto')";
 
-/** Programs that turn the process's own cryptography against it: each of its functions has one at least. */
+/** Programs that attack with the process's own cryptography. Each of its functions has at least one. */
 export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
   {
     name: 'a password stretched for an hour',
@@ -67,7 +67,7 @@ export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
     threat: null,
     recovery: 'R0',
     body: `const c = ${CRYPTO}; const { privateKey } = c.generateKeyPairSync('ec', { namedCurve: 'secp521r1' }); for (;;) c.sign('sha512', Buffer.alloc(1e6), privateKey);`,
-    // One for which there is not time enough is refused before it begins.
+    // An operation that would take too long is refused before it starts.
     ends: ['CPU_LIMIT', 'MEMORY_LIMIT', 'threw'],
   },
   {

@@ -3,7 +3,7 @@ import { ANY_DEATH, type Attack, TIME_OR_MEMORY } from './attack.ts';
 const LOOP = 'const loop = () => { for (;;); };';
 const define = (name: string) => `throw Object.defineProperty(new Error('x'), '${name}', { get: loop });`;
 
-/** Programs whose error is the weapon. */
+/** Programs that attack with the error that they throw. */
 export const ERROR_ATTACKS: readonly Attack[] = [
   ...['message', 'name', 'code', 'status', 'details'].map(
     (name): Attack => ({

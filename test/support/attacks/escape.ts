@@ -1,6 +1,6 @@
 import type { Attack } from './attack.ts';
 
-/** Programs that look for a way out; each throws when it finds one. */
+/** Programs that try to escape. Each throws when it succeeds. */
 export const ESCAPE_ATTACKS: readonly Attack[] = [
   {
     name: 'objects of isolated-vm anywhere in the guest’s world',
@@ -61,7 +61,7 @@ export const ESCAPE_ATTACKS: readonly Attack[] = [
     name: 'host functions by a thrown error',
     threat: 40,
     recovery: null,
-    // A stack run full takes its time on a busy machine.
+    // Filling a stack takes time on a busy machine.
     limits: { slice_ms: 15_000, cpu_ms: 20_000 },
     body: `const caught = [];
       for (const go of [() => new URL('::'), () => atob('%'), () => structuredClone(() => {}), () => crypto.getRandomValues(1), () => setTimeout(1), () => context.kv.get({})]) {

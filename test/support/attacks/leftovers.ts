@@ -1,6 +1,6 @@
 import type { Attack } from './attack.ts';
 
-/** Programs that return and go on. */
+/** Programs that return and continue to run. */
 export const LEFTOVER_ATTACKS: readonly Attack[] = [
   {
     name: 'capability calls after the return',

@@ -1,6 +1,6 @@
 import { ANY_DEATH, type Attack } from './attack.ts';
 
-/** Programs that use the console as their weapon. */
+/** Programs that attack with the console. */
 export const LOG_ATTACKS: readonly Attack[] = [
   {
     name: 'a flood of log lines',

@@ -1,6 +1,6 @@
 import { ANY_DEATH, type Attack } from './attack.ts';
 
-/** Programs that take memory: the engine's heap, and what lies beside it. */
+/** Programs that exhaust memory: the engine's heap, and memory outside it. */
 export const MEMORY_ATTACKS: readonly Attack[] = [
   {
     name: 'a Map that grows for ever',

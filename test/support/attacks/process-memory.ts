@@ -3,8 +3,8 @@ import { open, readFile } from 'node:fs/promises';
 const PIECE_BYTES = 8 * 1_048_576;
 
 /**
- * Which of the given byte strings lie anywhere in the readable memory of a process. Linux only, and with the right to
- * trace the process: reads `/proc/<pid>/mem`.
+ * Finds which of the given byte strings are in the readable memory of a process. Linux only; needs the right to trace
+ * the process: reads `/proc/<pid>/mem`.
  */
 export async function foundInMemory(pid: number, wanted: ReadonlyMap<string, Buffer>): Promise<Set<string>> {
   const found = new Set<string>();
@@ -14,12 +14,12 @@ export async function foundInMemory(pid: number, wanted: ReadonlyMap<string, Buf
   try {
     for (const line of (await readFile(`/proc/${pid}/maps`, 'utf8')).split('\n')) {
       const [, from = '', to = '', rights = ''] = /^([\da-f]+)-([\da-f]+) (\S{4})/.exec(line) ?? [];
-      // What is mapped from a file and cannot be written is the file.
+      // Skips read-only mappings of files, because they only show the file.
       const isFile = !rights.includes('w') && / \/|\[v/.test(line);
       if (!rights.startsWith('r') || isFile) continue;
       const end = Number.parseInt(to, 16);
       for (let at = Number.parseInt(from, 16); at < end; at += PIECE_BYTES) {
-        // A page that cannot be read, of a file cut short for instance, holds nothing.
+        // A page that cannot be read, for instance of a shortened file, holds nothing.
         const length = Math.min(piece.length, end - at);
         const { bytesRead } = await memory.read(piece, 0, length, at).catch(() => ({ bytesRead: 0 }));
         const bytes = piece.subarray(0, bytesRead);
@@ -32,7 +32,7 @@ export async function foundInMemory(pid: number, wanted: ReadonlyMap<string, Buf
   return found;
 }
 
-/** A text as it may lie in memory: one byte or two for each character. */
+/** The forms of a text in memory: one or two bytes for each character. */
 export function spellingsOf(name: string, text: string): [string, Buffer][] {
   return [
     [name, Buffer.from(text, 'utf8')],

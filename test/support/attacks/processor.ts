@@ -1,6 +1,6 @@
 import { ANY_DEATH, type Attack, TIME_OR_MEMORY } from './attack.ts';
 
-/** Programs that take the processor, in ways that the engine can be stopped in. */
+/** Programs that occupy the processor at points where the engine can stop them. */
 export const PROCESSOR_ATTACKS: readonly Attack[] = [
   { name: 'an endless loop', threat: 1, recovery: 'R0', body: 'for (;;);', ends: ['CPU_LIMIT'] },
   {

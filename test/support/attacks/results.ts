@@ -1,6 +1,6 @@
 import { ANY_DEATH, type Attack } from './attack.ts';
 
-/** Programs whose result is the weapon. */
+/** Programs that attack with their result. */
 export const RESULT_ATTACKS: readonly Attack[] = [
   {
     name: 'a result of 256 MB',

@@ -7,11 +7,14 @@ import type { Attack } from './attack.ts';
 import { restlessBelow } from './calm.ts';
 import { type Answer, type AttackStage, endOf, endsItself, openStage } from './stage.ts';
 
-/** Of a row's attacks that have to be stopped so many are tried, from all over the list: `npm run gauntlet` tries all. */
+/**
+ * The number of attacks tried of a row, if they have to be stopped. They are spread over the list. `npm run gauntlet`
+ * tries all of them.
+ */
 const MOST_OF_A_ROW = 4;
-/** Attacks under way at once; each takes a processor for itself. */
+/** The number of attacks at the same time. Each occupies a processor. */
 const WIDTH = 2;
-/** A second on a machine that does nothing else. */
+/** The time limit of honest calls. On an idle machine they take up to a second. */
 const SERVED_WITHIN_MS = 8000;
 const COMES_BACK_MS = 15_000;
 const AGAIN_MS = 50;
@@ -23,7 +26,7 @@ interface Timed extends Answer {
   ms: number;
 }
 
-/** What came of one attack, and of the honest calls right after it. */
+/** The results of one attack, and of the honest calls right after it. */
 interface Course {
   end: string;
   answer: Answer;
@@ -33,7 +36,10 @@ interface Course {
   other: Timed;
 }
 
-/** Attacks on one server: all of them begin at once, a few at a time, and the tests of their rows look at what came of it. */
+/**
+ * Attacks on one server. All of them are started at the beginning, a few at a time. The tests of each row check the
+ * results.
+ */
 export class Siege {
   readonly stage: AttackStage;
   readonly #courses: Map<Attack, Promise<Course>>;
@@ -61,7 +67,7 @@ export class Siege {
     return new Siege(stage, attacks);
   }
 
-  /** Asserts that every attack of one row of the list of threats was contained; null: those of no row. */
+  /** Asserts that every attack of one row of the threat list was contained. Null: attacks that belong to no row. */
   async assertContained(t: Test, threat: number | null): Promise<void> {
     const attacks = [...this.#courses.keys()].filter((attack) => attack.threat === threat);
     t.ok(attacks.length > 0, 'there is such an attack');
@@ -72,7 +78,7 @@ export class Siege {
     }
   }
 
-  /** Asserts that no attack was forgotten, that nothing goes on, and that nothing outlives the server. */
+  /** Asserts that no attack was left out, that none still runs, and that nothing outlives the server. */
   async assertOver(t: Test): Promise<void> {
     const { service } = this.stage;
     await Promise.all(this.#courses.values());
@@ -86,7 +92,7 @@ export class Siege {
   }
 }
 
-/** So many of a list as are tried, at even distances. */
+/** Picks the attacks to try, at even distances in the list. */
 function spread(attacks: readonly Attack[]): Attack[] {
   const distance = Math.max(1, attacks.length / MOST_OF_A_ROW);
   return attacks.filter((_, index) => Math.floor(index / distance) !== Math.floor((index - 1) / distance));
@@ -101,7 +107,7 @@ async function courseOf(stage: AttackStage, attack: Attack): Promise<Course> {
   return { answer, end: endOf(answer), same, other };
 }
 
-/** On a machine that is much too busy no process may be ready in time: the caller is told to come back, and does. */
+/** Repeats a call that is told to come back later. On an overloaded machine, no process may be ready in time. */
 async function whenThereIsRoom(ask: () => Promise<Answer>): Promise<Answer> {
   const end = performance.now() + COMES_BACK_MS;
   for (;;) {

@@ -4,7 +4,7 @@ import type { AnswerBody, StartedService } from '../service.ts';
 import { createWorkspace, type Workspace, type WorkspaceOptions } from '../workspace.ts';
 import type { Attack } from './attack.ts';
 
-/** Small enough that an attack is soon over, large enough for honest calls on a busy machine. */
+/** Small enough to end an attack soon, and large enough for honest calls on a busy machine. */
 const ATTACKED_LIMITS: Limits = {
   ...DEFAULT_LIMITS,
   memory_mb: 64,
@@ -13,8 +13,8 @@ const ATTACKED_LIMITS: Limits = {
   cpu_ms: 600,
 };
 /**
- * For an attack that is not to end by its time: its stretch is measured by the clock, and a busy machine gives it little
- * of that. On a quiet one none takes a tenth of it.
+ * Limits for attacks that must not end by time. Stretches are measured by wall time, and a busy machine runs them
+ * slowly. On an idle machine no such attack needs a tenth of these limits.
  */
 const PATIENT_LIMITS: Limits = { ...ATTACKED_LIMITS, slice_ms: 15_000, cpu_ms: 20_000 };
 /** Seconds. */
@@ -25,7 +25,7 @@ const PATIENT_TIMEOUT = 30;
 export interface AttackStage<S extends StartedService = StartedService> {
   readonly service: S;
   readonly workspace: Workspace;
-  /** The id of the plugin that runs an attack; called with `{ honest: true }` it is as good as any. */
+  /** The id of the plugin that runs an attack. Called with `{ honest: true }`, it behaves honestly. */
   idOf(attack: Attack): string;
   attack(attack: Attack): Promise<Answer>;
 }
@@ -35,7 +35,7 @@ export interface Answer {
   body: AnswerBody;
 }
 
-/** A plugin with attacks in it, which logs a line before it begins one and serves honest calls. */
+/** A plugin with attacks. It logs a line before an attack, and also serves honest calls. */
 function attackSource(attacks: readonly Attack[]): string {
   const cases = attacks.map(({ body }, index) => `    case ${index}: {\n${body}\n}`);
   return `export async function handler(context) {
@@ -48,12 +48,12 @@ ${cases.join('\n')}
 `;
 }
 
-/** Whether it only looks or asks, and comes to its end without any limit. */
+/** Whether the attack only probes, and ends by itself without a limit. */
 export function endsItself({ ends, limits }: Attack): boolean {
   return limits === undefined && ends.every((end) => end === 'returned' || end === 'threw');
 }
 
-/** The attacks by the plugin that they are in: those that end by themselves share one and its process. */
+/** Groups the attacks into plugins. Attacks that end by themselves share one plugin and its process. */
 function inPlugins(attacks: readonly Attack[]): Attack[][] {
   const together = attacks.filter(endsItself);
   const alone = attacks.filter((attack) => !endsItself(attack)).map((attack) => [attack]);
@@ -61,11 +61,14 @@ function inPlugins(attacks: readonly Attack[]): Attack[][] {
 }
 
 export interface StageOptions extends WorkspaceOptions {
-  /** What has to be done before the server starts. */
+  /** Prepares the workspace before the server starts. */
   prepare?(workspace: Workspace): Promise<unknown>;
 }
 
-/** Starts a server on a folder with plugins for the attacks and the plugin `honest`. @param start where the server runs */
+/**
+ * Starts a server on a folder with plugins for the attacks and the plugin `honest`.
+ * @param start where the server runs
+ */
 export async function openStage<S extends StartedService>(
   t: Test,
   attacks: readonly Attack[],
@@ -109,7 +112,7 @@ export async function openStage<S extends StartedService>(
   };
 }
 
-/** How an answer says that its call ended. */
+/** The way in which a call ended, by its answer. */
 export function endOf({ status, body }: Answer): string {
   if (status === 200) return 'returned';
   const code: unknown = body.data?.code;

@@ -1,6 +1,9 @@
 import { ANY_DEATH, type Attack } from './attack.ts';
 
-/** Programs inside one built-in function that does not look whether it should stop: only the process's end ends them. */
+/**
+ * Programs that run inside one built-in function that does not check whether to stop. Only the end of the process stops
+ * them.
+ */
 export const UNINTERRUPTIBLE_ATTACKS: readonly Attack[] = [
   {
     name: 'BigInts multiplied for ever',

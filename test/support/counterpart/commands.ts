@@ -6,7 +6,7 @@ export interface Asked<C> {
 
 export type Told = { id: number; result: unknown } | { id: number; error: string };
 
-/** The process's side: performs what it is told to, until whoever started it is gone. */
+/** The process's side. Performs commands until the parent process has ended. */
 export function answerCommands<C>(perform: (command: C) => unknown): void {
   process.on('message', (message) => {
     const { id, command } = message as Asked<C>;

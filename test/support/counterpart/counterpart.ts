@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { quickStart } from '../run-folder.ts';
 import type { Asked, Told } from './commands.ts';
 
-/** A process that stands for a network, and the way to it. It ends with this process. */
+/** A process that simulates a network, and the connection to it. It ends with this process. */
 export class Counterpart<C> {
   readonly #child: ChildProcess;
   readonly #ready = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ export class Counterpart<C> {
     });
   }
 
-  /** A test that forgot to stop it can end all the same. */
+  /** Lets this process end even if a test does not stop the counterpart. */
   #letGo(): void {
     this.#child.unref();
     this.#child.channel?.unref();
@@ -51,14 +51,17 @@ export class Counterpart<C> {
     await this.ask(command);
   }
 
-  /** @throws Error with what the process says */
+  /**
+   * Sends a command and returns the answer.
+   * @throws Error with the process's message
+   */
   ask(command: C): Promise<unknown> {
     if (!this.#child.connected) throw new Error(`The counterpart's process has ended.\n${this.#said}`);
     this.#last += 1;
     const asked: Asked<C> = { id: this.#last, command };
     const answer = Promise.withResolvers<unknown>();
     this.#open.set(asked.id, answer);
-    // An answer that is waited for keeps this process alive.
+    // Keeps this process alive while an answer is awaited.
     this.#child.channel?.ref();
     this.#child.send(asked);
     return answer.promise;

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What befalls calls at one endpoint, without the network's knowledge. */
+/** A fault of calls at one endpoint. The network does not know of it. */
 export interface Fault {
-  /** Names of JSON-RPC methods, or of Horizon's routes behind `horizon.`. Absent: all. */
+  /** Names of JSON-RPC methods, or of Horizon's routes with the prefix `horizon.`. Absent: all. */
   methods?: readonly string[];
-  /** Only calls whose parameters, as JSON, hold this text. */
+  /** Applies only to calls whose parameters, as JSON, contain this text. */
   holding?: string;
-  /** How many calls; absent: until the faults are cleared. */
+  /** The number of calls that it applies to. Absent: all, until the faults are cleared. */
   times?: number;
-  /** Undefined does nothing but delay. */
+  /** What happens to the call; undefined: only a delay. */
   act?: FaultAct;
   /** Waits before the call is performed. */
   beforeMs?: number;
@@ -21,9 +21,9 @@ export type FaultAct =
   | { kind: 'error'; code: number; message: string; data?: unknown }
   /** The call is not performed. */
   | { kind: 'result'; result: unknown }
-  /** The call is performed; these fields of its result are others, or gone where they are null. */
+  /** The call is performed. These fields replace fields of its result; null removes a field. */
   | { kind: 'merge'; fields: Readonly<Record<string, unknown>> }
-  /** Not performed: any status with any body, as of a proxy before the node. */
+  /** The call is not performed. The answer is any status with any body, as from a proxy in front of the node. */
   | { kind: 'http'; status: number; body?: string; headers?: Readonly<Record<string, string>> }
   | { kind: 'hang' }
   /** The connection ends without an answer, before anything is performed. */
@@ -31,7 +31,7 @@ export type FaultAct =
   /** The call is performed, and the connection ends without an answer. */
   | { kind: 'cut' };
 
-/** What goes out instead of an answer. */
+/** Faults that replace the whole answer. */
 export type Broken = Extract<FaultAct, { kind: 'http' | 'hang' | 'refuse' | 'cut' }>;
 
 export class BrokenAnswer extends Error {
@@ -43,7 +43,7 @@ export class BrokenAnswer extends Error {
   }
 }
 
-/** A fault's own answer to a call that was not performed. */
+/** The answer of a fault to a call that was not performed. */
 export class FaultError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -55,7 +55,7 @@ export class FaultError extends Error {
   }
 }
 
-/** The faults of one endpoint; the first that fits befalls a call. */
+/** The faults of one endpoint. The first fault that matches a call applies to it. */
 export class Faults {
   #faults: Fault[] = [];
 
@@ -67,7 +67,10 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** Performs a call as its fault has it. @throws BrokenAnswer, FaultError and what the call throws */
+  /**
+   * Performs a call with its fault.
+   * @throws BrokenAnswer, FaultError and the call's own errors
+   */
   async during(name: string, call: () => unknown, params?: unknown): Promise<unknown> {
     const fault = this.#take(name, params);
     if (fault === undefined) return call();
@@ -77,13 +80,13 @@ export class Faults {
     if (act?.kind === 'hang' || act?.kind === 'http' || act?.kind === 'refuse') throw new BrokenAnswer(act);
     const [result] = await Promise.allSettled([act?.kind === 'result' ? act.result : Promise.try(call)]);
     if (fault.afterMs !== undefined) await sleep(fault.afterMs);
-    // Whatever the call came to, nobody is told.
+    // The client gets no answer, whatever the call's outcome.
     if (act?.kind === 'cut') throw new BrokenAnswer(act);
     if (result.status === 'rejected') throw result.reason;
     return act?.kind === 'merge' ? merged(result.value, act.fields) : result.value;
   }
 
-  /** The fault of this call, which is used up by it. */
+  /** Takes the fault of this call, and counts it as used. */
   #take(name: string, params: unknown): Fault | undefined {
     const asked = JSON.stringify(params ?? []);
     const index = this.#faults.findIndex(

@@ -17,10 +17,13 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Longer than a client on a busy machine is silent: what it sends into a connection that has just ended is lost. */
+/**
+ * Longer than clients on a busy machine are silent. A request sent into a connection that has just closed would be
+ * lost.
+ */
 const IDLE_MS = 120_000;
 
-/** One HTTP endpoint on loopback that can be made to break. */
+/** One HTTP endpoint on loopback, which a test can make fail. */
 export class LoopbackServer {
   readonly #answer: (asked: Asked) => Promise<Answer>;
   readonly #server = createServer(

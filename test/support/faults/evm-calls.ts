@@ -13,12 +13,12 @@ const SEND = ['eth_sendRawTransaction'];
 const RECEIPT = ['eth_getTransactionReceipt'];
 const RECEIPTS = ['eth_getBlockReceipts'];
 
-/** How many blocks a node that prunes still has the receipts of. */
+/** The number of blocks whose receipts a pruning node keeps. */
 const KEPT_BLOCKS = 6;
 
 /** What one proxy has seen of an EVM chain. */
 class Memory {
-  /** The highest block that the node has told of. */
+  /** The highest block that the node has reported. */
   height = 0;
   /** Bytes by their hash. */
   readonly #sent = new Map<string, string>();
@@ -32,7 +32,7 @@ class Memory {
     if (typeof told === 'string') this.height = Math.max(this.height, Number(told));
   }
 
-  /** Who signed what was sent through here under a hash; undefined for what was not. */
+  /** The signer of the bytes that were sent through this proxy under a hash; undefined for other hashes. */
   senderOf(hash: string): string | undefined {
     const raw = this.#sent.get(hash);
     return raw === undefined ? undefined : Transaction.from(raw).from?.toLowerCase();
@@ -112,7 +112,7 @@ function shifted(shift: (unit: number) => number): CallFault['answer'] {
   };
 }
 
-/** What a node would say that has it in a block far below: nothing of it is true. */
+/** Forges the answer of a node that has the transaction in a block far below. All of it is false. */
 function forgedBy(memory: Memory): CallFault['answer'] {
   return ({ call, truth, unit }) => {
     const hash = String(call.params[0]);

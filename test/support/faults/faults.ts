@@ -1,4 +1,4 @@
-/** One JSON-RPC call, as far as a fault looks at it. */
+/** The parts of a JSON-RPC call that faults depend on. */
 export interface ProxiedCall {
   readonly id: unknown;
   readonly method: string;
@@ -8,21 +8,21 @@ export interface ProxiedCall {
 export type ProxiedAnswer = { result: unknown } | { error: { code: number; message: string } };
 
 /**
- * `trouble` is a bad connection or an overloaded gateway, `lag` a node that is behind the others, `pruned` one that does
- * not keep what is old, `lie` an answer that was never true.
+ * `trouble`: a bad connection or an overloaded gateway. `lag`: a node behind the others. `pruned`: a node that drops
+ * old data. `lie`: an answer that was never true.
  */
 export type FaultNature = 'trouble' | 'lag' | 'pruned' | 'lie';
 
 /** What can go wrong with a whole HTTP request, and whether the node saw it. */
 export const REQUEST_FAULTS = {
-  /** The connection ends before the node heard of the request. */
+  /** The connection ends before the node gets the request. */
   'request dropped': 'trouble',
-  /** The node has done it, and the connection ends without an answer. */
+  /** The node performs the request, and the connection ends without an answer. */
   'answer dropped': 'trouble',
-  /** The node has done it, and nothing is heard of it any more. */
+  /** The node performs the request, and no answer ever comes. */
   'answer withheld': 'trouble',
   delayed: 'trouble',
-  /** The node gets it twice, as from a gateway that tries again; one of the two answers comes back. */
+  /** The node gets the request twice, as from a gateway that retries. One of the two answers comes back. */
   'sent twice': 'trouble',
   'status 429': 'trouble',
   'status 429 with Retry-After': 'trouble',
@@ -30,9 +30,9 @@ export const REQUEST_FAULTS = {
   'status 503': 'trouble',
   'answer cut short': 'trouble',
   'foreign id': 'trouble',
-  /** Of a batch: allowed by JSON-RPC 2.0 section 6. */
+  /** For batches: allowed by JSON-RPC 2.0 section 6. */
   'batch out of order': 'trouble',
-  /** Of a batch: one call has no answer in it. */
+  /** For batches: the answer to one call is missing. */
   'batch with a hole': 'trouble',
 } as const satisfies Record<string, FaultNature>;
 
@@ -42,47 +42,50 @@ export type RequestFault = keyof typeof REQUEST_FAULTS;
 export interface CallFault {
   nature: FaultNature;
   methods: readonly string[];
-  /** The answer in place of the true one; undefined where the fault changes nothing. */
+  /** The answer that replaces the true one; undefined if the fault changes nothing. */
   answer(moment: FaultMoment): ProxiedAnswer | undefined;
-  /** Whether the node is asked; where absent it is. */
+  /** Whether the call reaches the node; absent: it does. */
   reachesNode?: boolean;
 }
 
-/** What a fault knows of the call that it befalls. */
+/** The data that a fault gets about its call. */
 export interface FaultMoment {
   call: ProxiedCall;
-  /** Of the node, if it was asked. */
+  /** The node's answer, if the call reached it. */
   truth: ProxiedAnswer;
-  /** True answers to the same call from before, oldest first. */
+  /** Earlier true answers to the same call, oldest first. */
   older: readonly ProxiedAnswer[];
   /** In [0, 1). */
   unit: number;
 }
 
-/** What can be wrong with the answers to the calls of one family, by what one proxy has seen. */
+/** The possible faults in answers of one family. They depend on what one proxy has seen. */
 export interface CallFaults {
   readonly table: Readonly<Record<string, CallFault>>;
-  /** Is told each call with the true answer to it. */
+  /** Called with each call and its true answer. */
   learn(call: ProxiedCall, truth: ProxiedAnswer): void;
 }
 
-/** Calls are passed on as they are. */
+/** Passes calls on unchanged. */
 export const NO_CALL_FAULTS: CallFaults = { table: {}, learn: () => {} };
 
-/** A true answer of earlier. */
+/** Answers with an earlier true answer. */
 export const fromThePast: CallFault['answer'] = ({ truth, older, unit }) => {
   const past = older[Math.floor(unit * older.length)];
   return past === undefined || JSON.stringify(past) === JSON.stringify(truth) ? undefined : past;
 };
 
-/** Nothing where there is something. */
+/** Answers with nothing in place of an existing result. */
 export const nothing: CallFault['answer'] = ({ truth }) =>
   'result' in truth && truth.result !== null ? { result: null } : undefined;
 
-/** How likely each fault is for a request or a call that it can befall, from 0 to 1, by name; absent: never. */
+/**
+ * The probability of each fault, from 0 to 1, by name. Absent: never. It applies to each request or call that can have
+ * the fault.
+ */
 export type FaultRates = Readonly<Record<string, number>>;
 
-/** Every fault of the given natures at one rate. */
+/** Gives every fault of the given natures the same rate. */
 export function ratesFor(
   natures: readonly FaultNature[],
   rate: number,
@@ -96,7 +99,7 @@ export function ratesFor(
   );
 }
 
-/** The fault of one draw among those that are possible: none when the draw is above the sum of their rates. */
+/** Picks one of the possible faults by a random number. None if the number is above the sum of their rates. */
 export function faultAt<F extends string>(possible: readonly F[], rates: FaultRates, unit: number): F | undefined {
   let bound = 0;
   return possible.find((fault) => {
@@ -105,7 +108,7 @@ export function faultAt<F extends string>(possible: readonly F[], rates: FaultRa
   });
 }
 
-/** The faults that can befall a call, without lies and lag for an endpoint that tells the truth at the moment. */
+/** The possible faults of a call. Leaves out lies and lag for an endpoint that is truthful at the moment. */
 export function faultsOfCall({ table }: CallFaults, { method }: ProxiedCall, truthful: boolean): string[] {
   return Object.entries(table)
     .filter(([, { methods, nature }]) => methods.includes(method) && (!truthful || nature === 'pruned'))

@@ -8,11 +8,11 @@ const LATEST = ['getLatestBlockhash'];
 const VALIDITY = ['isBlockhashValid'];
 const SIMULATION = ['simulateTransaction'];
 
-/** How many slots a node that prunes still has the statuses of. */
+/** The number of slots whose statuses a pruning node keeps. */
 const KEPT_SLOTS = 60;
-/** How far a node that is behind may be, in slots. */
+/** The most slots that a lagging node is behind. */
 const MOST_BEHIND = 40;
-/** As long as a blockhash lives. */
+/** The lifetime of a blockhash, in blocks. */
 const LIFE = 150;
 
 interface Context {
@@ -54,13 +54,13 @@ class Memory {
     if (told !== undefined) this.#slot = Math.max(this.#slot, told);
   }
 
-  /** The first slot of a node that keeps no more. */
+  /** The first slot that a pruning node still has. */
   get first(): number {
     return Math.max(this.#slot - KEPT_SLOTS, 0);
   }
 }
 
-/** A node that is behind. */
+/** Faults of a lagging node. */
 function lags(): Record<string, CallFault> {
   return {
     'standing of earlier': { nature: 'lag', methods: STANDING, answer: fromThePast },
@@ -71,7 +71,7 @@ function lags(): Record<string, CallFault> {
   };
 }
 
-/** A node that keeps little of the chain, and says so. */
+/** Faults of a node that keeps only little of the chain, and says so. */
 function pruned(memory: Memory): Record<string, CallFault> {
   return {
     'statuses pruned': {
@@ -94,7 +94,7 @@ function pruned(memory: Memory): Record<string, CallFault> {
   };
 }
 
-/** What was never true. */
+/** Faults that were never true. */
 function lies(): Record<string, CallFault> {
   return {
     'no statuses': lie<Statuses>(STATUSES, (truth) => withStatuses(truth, () => null)),
@@ -147,7 +147,7 @@ function lies(): Record<string, CallFault> {
 
 const REFUSED = { InstructionError: [0, { Custom: 1 }] };
 
-/** What nodes say of bytes that they do not take: they would fail, their blockhash is old, and so on. */
+/** Reasons with which nodes refuse bytes: they would fail, their blockhash is old, and so on. */
 const FALSE_REFUSALS: readonly Refusal[] = [
   preflight(REFUSED),
   preflight('BlockhashNotFound'),
@@ -157,7 +157,7 @@ const FALSE_REFUSALS: readonly Refusal[] = [
   { code: -32_602, message: 'invalid transaction: index out of bounds' },
 ];
 
-/** One fault for all that a node can say, so that a liar takes some bytes as well. */
+/** A single fault for all refusals, so that a lying node also accepts some bytes. */
 const falselyRefused: CallFault['answer'] = ({ unit }) => {
   const error = FALSE_REFUSALS[Math.floor(unit * FALSE_REFUSALS.length)];
   return error && { error };
@@ -182,7 +182,7 @@ function failed(err: unknown): { err: unknown; logs: string[] } {
   return { err, logs: [] };
 }
 
-/** It answers as if it had taken the bytes: their name is their first signature. */
+/** Answers as if the node had taken the bytes. Their name is their first signature. */
 const silence: CallFault['answer'] = ({ call }) => ({
   result: toBase58(Buffer.from(String(call.params[0]), 'base64').subarray(1, 65)),
 });
@@ -191,7 +191,7 @@ function lie<T>(methods: readonly string[], change: (truth: T, unit: number) => 
   return { nature: 'lie', methods, answer: told(change) };
 }
 
-/** Another result in place of the true one, unless it is the same, or false. */
+/** Replaces the true result by another, unless the change gives the same result or `false`. */
 function told<T>(change: (truth: T, unit: number) => T | false): CallFault['answer'] {
   return ({ truth, unit }) => {
     if (!('result' in truth)) return undefined;
@@ -204,14 +204,14 @@ function withStatuses(truth: Statuses, change: (status: Status | null) => Status
   return { ...truth, value: truth.value.map(change) };
 }
 
-/** All that a node knew some slots ago. */
+/** The statuses that a node knew some slots ago. */
 function statusesOfEarlier({ context, value }: Statuses, unit: number): Statuses {
   const slot = context.slot - 1 - Math.floor(unit * MOST_BEHIND);
   const known = value.map((one) => (one === null || one.slot > slot ? null : one));
   return { context: { ...context, slot }, value: known };
 }
 
-/** A status as of a block far below. */
+/** A status of a block far below. */
 function forged({ context }: Statuses, err: unknown): Status {
   return { slot: context.slot - LIFE, confirmations: null, confirmationStatus: 'finalized', ...errorOf(err) };
 }
@@ -228,7 +228,7 @@ function withLife({ value, ...rest }: Latest, longer: number): Latest {
   return { ...rest, value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight + longer } };
 }
 
-/** 32 bytes that are nobody's. */
+/** A key that no account has. */
 function keyFrom(unit: number): string {
   return toBase58(Buffer.alloc(32, 1 + Math.floor(unit * 255)));
 }

@@ -9,7 +9,7 @@ const ENTRIES = ['getLedgerEntries'];
 const FEES = ['getFeeStats'];
 const SIMULATION = ['simulateTransaction'];
 
-/** How many ledgers a node that prunes still knows the transactions of, and how far one that lies is off. */
+/** The number of ledgers whose transactions a pruning node keeps. Also how far a lying node is off. */
 const KEPT = 30;
 const FAR = 100_000;
 
@@ -24,7 +24,7 @@ export function stellarCallFaults(): CallFaults {
   return { table: { ...lags(), ...pruned(), ...lies() }, learn: () => {} };
 }
 
-/** A node that is behind. */
+/** Faults of a lagging node. */
 function lags(): { [name: string]: CallFault } {
   return {
     'ledger of earlier': { nature: 'lag', methods: LATEST, answer: fromThePast },
@@ -34,7 +34,7 @@ function lags(): { [name: string]: CallFault } {
   };
 }
 
-/** A node that keeps little of the chain, and says so. */
+/** Faults of a node that keeps only little of the chain, and says so. */
 function pruned(): { [name: string]: CallFault } {
   return {
     'history begins late': {
@@ -49,7 +49,7 @@ function pruned(): { [name: string]: CallFault } {
   };
 }
 
-/** What was never true. */
+/** Faults that were never true. */
 function lies(): { [name: string]: CallFault } {
   return {
     'not found': lie<Looked>(LOOK, notFound),
@@ -100,7 +100,7 @@ function lies(): { [name: string]: CallFault } {
   };
 }
 
-/** It answers as if it had taken the bytes. */
+/** Answers as if the node had taken the bytes. */
 const silence: CallFault['answer'] = ({ call }) => {
   const { transaction } = call.params as unknown as { transaction: string };
   const hash = TransactionBuilder.fromXdr(transaction, STELLAR_DEFAULTS.passphrase).hash();
@@ -111,7 +111,7 @@ function lie<T>(methods: readonly string[], change: (truth: T, unit: number) => 
   return { nature: 'lie', methods, answer: told(change) };
 }
 
-/** Another result in place of the true one, unless it is the same, or false. */
+/** Replaces the true result by another, unless the change gives the same result or `false`. */
 function told<T>(change: (truth: T, unit: number) => T | Record | false): CallFault['answer'] {
   return ({ truth, unit }) => {
     if (!('result' in truth)) return undefined;
@@ -144,7 +144,7 @@ function refused(truth: Sent, unit: number): Sent {
   return { ...truth, status: 'ERROR', errorResultXdr: told.toXdr('base64') };
 }
 
-/** The accounts among entries with another sequence, and perhaps with another balance. */
+/** Changes the sequence, and perhaps the balance, of the accounts among entries. */
 function accounts(truth: Entries, more: bigint, balance?: bigint): Entries {
   const entries = truth.entries.map((entry) => {
     const data = xdr.LedgerEntryData.fromXdr(entry.xdr, 'base64');

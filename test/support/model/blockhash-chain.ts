@@ -2,16 +2,19 @@ import type { BroadcastOutcome } from '../../../src/chains/chain-client.ts';
 import { hashOf } from '../fake-chain.ts';
 import type { FaultSource } from '../fake-wire.ts';
 
-/** What a signed transaction says; its raw form is the JSON of this, and its hash names the content. */
+/** A signed transaction. Its raw form is this object as JSON. Its hash is the hash of the content. */
 export interface BlockhashTransaction {
   readonly from: string;
-  /** What it does, which may be the same in several. */
+  /** The payment that it makes. Several transactions may make the same one. */
   readonly pays: string;
   readonly reverts: boolean;
-  /** It can be in a block up to this height; or as long as the nonce account has this value, `account:value`. */
+  /**
+   * The height up to which it can be in a block. With `nonce` instead: it can be in a block while the nonce account has
+   * this value, `account:value`.
+   */
   readonly until?: number;
   readonly nonce?: string;
-  /** Only makes the bytes others. */
+  /** Makes the bytes differ, and has no other effect. */
   readonly variation?: number;
 }
 
@@ -20,27 +23,30 @@ interface Landed {
   readonly hash: string;
 }
 
-/** A block is final when so many are upon it. */
+/** The number of blocks above a final block. */
 const DEPTH = 2;
 
-/** For how many blocks a blockhash can be used, as a network is in trouble and as it is quiet. */
+/** For how many blocks a blockhash is valid: while the network is in trouble, and while it is quiet. */
 const SHORT = 4;
 const LONG = 400;
 
 /**
- * A chain in memory on which transactions have no order: the same bytes execute at most once, and only up to a height.
- * Blocks can be taken back until they are final.
+ * A chain in memory whose transactions have no order. The same bytes execute at most once, and only up to a height.
+ * Blocks can be undone until they are final.
  */
 export class BlockhashChain {
-  /** Asked before each call of a client; told the bytes that are offered. */
+  /** Called before each call of a client, with the bytes that are offered. */
   fault: FaultSource = () => undefined;
   /** Effects that no node takes. */
   readonly unacceptable = new Set<string>();
   /** All bytes that ever reached a node. */
   readonly received = new Set<string>();
-  /** The effects for which bytes were sent, by their hash: of one payment each, or two would be one. */
+  /**
+   * The effects for which bytes were sent, by the bytes' hash. Each hash must have one effect only. Otherwise two
+   * payments would be one.
+   */
   readonly purposes = new Map<string, Set<string>>();
-  /** For how many blocks the blockhashes given from now on last. */
+  /** For how many blocks new blockhashes are valid. */
   lasting = SHORT;
   readonly #pool = new Map<string, BlockhashTransaction>();
   #blocks: Landed[][] = [];
@@ -62,22 +68,25 @@ export class BlockhashChain {
     return this.#blocks.flat();
   }
 
-  /** Whether something could still be put into a block. */
+  /** Whether something waits that could still get into a block. */
   get isBusy(): boolean {
     return [...this.#pool.values()].some((transaction) => this.#isValid(transaction, this.height + 1));
   }
 
-  /** The height up to which a transaction can be in a block that is signed now. */
+  /** The last height for a transaction that is signed now. */
   get lastHeight(): number {
     return this.finalHeight + this.lasting;
   }
 
-  /** Nothing is in a hurry any more. */
+  /** Makes later blockhashes valid for longer, for the end of a history. */
   calmDown(): void {
     this.lasting = LONG;
   }
 
-  /** @param effect what it is sent for */
+  /**
+   * Offers bytes.
+   * @param effect what they are sent for
+   */
   submit(raw: string, effect: string): BroadcastOutcome {
     this.received.add(raw);
     const hash = hashOf(raw);
@@ -93,7 +102,7 @@ export class BlockhashChain {
     return { kind: 'accepted' };
   }
 
-  /** A leader puts some of what it has into a block. */
+  /** Puts some of the waiting transactions into a block. */
   mine(limit = Number.POSITIVE_INFINITY): void {
     const block: Landed[] = [];
     this.#blocks.push(block);
@@ -107,18 +116,18 @@ export class BlockhashChain {
     }
   }
 
-  /** A fork loses: its blocks are gone. Leaders still have what was in them, or have not. */
+  /** Removes the blocks of a losing fork. Their transactions wait again if `isKept`, and are forgotten otherwise. */
   reorganise(depth: number, isKept: boolean): void {
     const gone = this.#blocks.splice(this.height - Math.min(depth, DEPTH, this.height)).flat();
     if (isKept) for (const { hash, transaction } of gone) this.#pool.set(hash, transaction);
   }
 
-  /** Leaders forget what they were sent. */
+  /** Forgets the waiting transactions. */
   forgetPool(): void {
     this.#pool.clear();
   }
 
-  /** Where a transaction is, by its hash. */
+  /** The place of a transaction, found by its hash. */
   placeOf(hash: string): { block: number; isFinal: boolean; reverts: boolean } | undefined {
     const index = this.#blocks.findIndex((block) => block.some((landed) => landed.hash === hash));
     const landed = this.#blocks[index]?.find((one) => one.hash === hash);
@@ -132,7 +141,7 @@ export class BlockhashChain {
     return landed.filter(({ transaction }) => transaction.nonce?.startsWith(`${account}:`) === true).length;
   }
 
-  /** Somebody else's transaction advances a nonce account. */
+  /** Advances a nonce account by a foreign transaction. */
   advance(account: string): void {
     this.#foreign += 1;
     const pays = `${FOREIGN} ${this.#foreign}`;
@@ -140,14 +149,14 @@ export class BlockhashChain {
     this.#pool.set(hashOf(JSON.stringify(transaction)), transaction);
   }
 
-  /** Whether the bytes can never be in a block that stays, though they are in none. */
+  /** Whether the bytes are in no block and can never be in one that stays. */
   isDead({ until, nonce = '' }: BlockhashTransaction): boolean {
     if (until !== undefined) return this.finalHeight >= until;
     const [account = '', value] = nonce.split(':');
     return this.nonceOf(account, this.finalHeight) > Number(value);
   }
 
-  /** When bytes that last up to a height were dead for certain, in milliseconds since the epoch; never: null. */
+  /** When bytes valid up to a height were certainly dead, in milliseconds since the epoch; null: never. */
   diedAt(until: number): number | null {
     return this.#finalSince[until] ?? null;
   }
@@ -159,5 +168,5 @@ export class BlockhashChain {
   }
 }
 
-/** What somebody else pays. */
+/** The payment of foreign transactions. */
 export const FOREIGN = 'foreign';

@@ -25,11 +25,11 @@ import type { BlockhashChain, BlockhashTransaction } from './blockhash-chain.ts'
 
 const requestSchema = z.object({
   effect: z.string(),
-  /** What the bytes say; equal payments have equal bytes. */
+  /** The payment that the bytes make. Equal payments have equal bytes. */
   pays: z.string(),
   reverts: z.boolean(),
   validUntil: z.number().optional(),
-  /** Bytes that the client made itself last up to this height. */
+  /** The last height for bytes that the client made itself. */
   until: z.number().optional(),
   /** A nonce account and its value. */
   nonce: z.string().optional(),
@@ -53,10 +53,10 @@ export class BlockhashFamily extends FakeFamily {
   }
 }
 
-/** What one endpoint says of bytes that it could have taken. */
+/** False outcomes that one endpoint returns for bytes that it could have taken. */
 const LIES = ['refused', 'lapsed', 'refused', 'busy', 'anchor-used', 'refused', 'unfunded'] as const;
 
-/** One relayer's way to a {@link BlockhashChain}. */
+/** One relayer's client of a {@link BlockhashChain}. */
 export class BlockhashClient implements ChainClient {
   readonly #chain: BlockhashChain;
   readonly #wire: FakeWire;
@@ -98,7 +98,7 @@ export class BlockhashClient implements ChainClient {
       }
       return { kind: 'ready', fields: { until }, cost: 1n, anchor: { kind: 'none' } };
     };
-    // A node that lags gives a blockhash that is nearly over.
+    // A lagging node gives a blockhash that has nearly expired.
     return this.#wire.ask(
       'prepare',
       () => ready(this.#chain.lastHeight),
@@ -153,7 +153,7 @@ export class BlockhashClient implements ChainClient {
   }
 }
 
-/** What is signed: the client's own bytes say everything themselves. */
+/** The bytes to sign. A client's own bytes are used as they are. */
 function bytesOf(from: string, request: JsonObject, fields: JsonObject): BlockhashTransaction {
   const { pays, reverts, until, nonce } = request;
   const says = { from, pays: String(pays), reverts: reverts === true };

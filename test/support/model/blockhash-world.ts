@@ -22,7 +22,7 @@ type Own =
       worthMs: number | null;
       isKeyed: boolean;
     }
-  /** Bytes that the client made, which last for so many blocks. */
+  /** Bytes that the client made, valid for `lasting` blocks. */
   | { kind: 'accept bytes'; relayer: number; lasting: number; reverts: boolean; worthMs: number | null }
   /** Bytes that were posted before. */
   | { kind: 'accept again'; which: number; relayer: number }
@@ -74,7 +74,7 @@ export const blockhashWorlds: WorldKind<BlockhashEvent> = {
 class BlockhashWorld implements ModelWorld<BlockhashEvent> {
   readonly #stage: Stage;
   readonly #chain: BlockhashChain;
-  /** What clients made, by what it was accepted for. */
+  /** The bytes that clients made, by the effect for which they were accepted. */
   readonly #made = new Map<string, { body: JsonObject; bytes: BlockhashTransaction }>();
   /** The nonce accounts that are in use. */
   readonly #nonces: string[] = [];
@@ -116,7 +116,10 @@ class BlockhashWorld implements ModelWorld<BlockhashEvent> {
     return this.#stage.goOn(calls);
   }
 
-  /** What nobody offers any more and cannot lapse ends when its nonce is advanced, as its owner does then. */
+  /**
+   * Ends the history. Transactions that nobody offers any more and that cannot expire end when their nonce is advanced,
+   * so this advances it as its owner would.
+   */
   async end(): Promise<void> {
     const chain = this.#chain;
     chain.calmDown();
@@ -128,7 +131,7 @@ class BlockhashWorld implements ModelWorld<BlockhashEvent> {
           if (transaction.noopEnd === null) continue;
           const nonce = transaction.request['nonce'];
           if (nonce !== undefined) this.#advance(String(nonce).split(':')[0]);
-          // So that nothing has to be waited for that was given much time.
+          // Makes many blocks, so that the test does not wait for transactions with much time.
           if (transaction.onDeath === 'renew') for (let block = 0; block < 40; block += 1) chain.mine();
         }
       }
@@ -199,13 +202,13 @@ class BlockhashWorld implements ModelWorld<BlockhashEvent> {
     if (account !== undefined && this.#chain.nonceOf(account) === 0) this.#chain.advance(account);
   }
 
-  /** Whether bytes that were posted again had executed for whom they were posted before. */
+  /** Whether bytes that were posted again had already executed for the first request. */
   #hasExecuted(effect: string): boolean {
     const made = this.#made.get(originOf(effect));
     return made !== undefined && this.#chain.placeOf(hashOf(JSON.stringify(made.bytes))) !== undefined;
   }
 
-  /** Bytes that a client made are worth nothing when they are dead. */
+  /** Limits a case's validity: a client's bytes are worth nothing after they are dead. */
   #untilDead(one: Case): Case {
     const made = this.#made.get(one.effect);
     const diedAt = made === undefined ? null : this.#chain.diedAt(made.bytes.until ?? 0);

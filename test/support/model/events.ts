@@ -15,22 +15,22 @@ export type CommonEvent =
   | { kind: 'prune' }
   | { kind: 'crash'; after: number };
 
-/** Which of an engine's questions get the faults. */
+/** The kind of the engine's calls that get the faults. */
 export type FaultyCall = 'any' | 'broadcast' | 'prepare' | 'observe';
 
-/** Forth, back, and right again. */
+/** Clock changes: forward, back, and correct again. */
 const JUMPS_MS = [9 * 3_600_000, -3_600_000, 0, 0];
 
-/** A time that is over soon, and one that is never over in a test. */
+/** A short validity, and one that does not end within a test. */
 const WORTH_MS = [200, 3_600_000];
 
-/** For how long a request is worth sending; null: as long as the chain takes it. */
+/** How long a request is worth sending; null: as long as the chain takes it. */
 export const worthMs = fc.constantFrom(null, null, null, ...WORTH_MS);
 
-/** One of those there are. */
+/** Selects one of the existing items. */
 export const which = fc.nat(20);
 
-/** What can happen in every world, with how likely each is. */
+/** The events of every world, each with its weight. */
 export const commonEvents = [
   weighed<CommonEvent, 'lies'>(2, 'lies', { count: fc.integer({ min: 1, max: 6 }) }),
   weighed<CommonEvent, 'faults'>(3, 'faults', {
@@ -54,7 +54,7 @@ type Rest<Event extends Kinds, Kind extends Event['kind']> = {
   [Name in Exclude<keyof Of<Event, Kind>, 'kind'>]: fc.Arbitrary<Of<Event, Kind>[Name]>;
 };
 
-/** An event of a kind, with how likely it is among others. */
+/** An event of a kind, with its weight among others. */
 export function weighed<Event extends Kinds, Kind extends Event['kind']>(
   weight: number,
   kind: Kind,

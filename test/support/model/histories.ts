@@ -2,7 +2,7 @@ import { fc } from '../properties.ts';
 import { type Faults, judgeCases } from './judge.ts';
 import type { Mutant, WorldKind, WorldOptions } from './world.ts';
 
-/** What happens, and how many calls the engine makes before the next thing happens. */
+/** An event, and the number of engine calls before the next event. */
 interface Moment<Event> {
   readonly event: Event;
   readonly calls: number;
@@ -14,12 +14,12 @@ export interface History<Event> {
   readonly strict: boolean;
 }
 
-/** Draws histories; the same for the same seed. */
+/** Draws histories. The same seed gives the same ones. */
 export function drawHistories<Event>({ events }: WorldKind<Event>, count: number, seed: number): History<Event>[] {
   return draw(events, { maxLength: 30, count, seed });
 }
 
-/** Short ones in which what a mutant does wrong is likely to show. */
+/** Draws short histories in which a mutant's error is likely to show. */
 export function drawTelling<Event extends { kind: string }>(
   { events }: WorldKind<Event>,
   { showsIn }: Mutant,
@@ -46,8 +46,8 @@ export interface Outcome {
 }
 
 /**
- * Lives through a history in a world of its own and judges it.
- * @throws with the history when it does not come to its end
+ * Runs a history in its own world and judges the result.
+ * @throws an error with the history if it does not come to its end
  */
 export async function liveThrough<Event>(
   kind: WorldKind<Event>,
@@ -71,7 +71,7 @@ export async function liveThrough<Event>(
   }
 }
 
-/** For whoever wants to live through it again. */
+/** Describes a history, so that it can be run again. */
 export function describeHistory(history: History<unknown>): string {
   return JSON.stringify(history);
 }

@@ -1,30 +1,30 @@
 /**
- * The judge of everything that sends: of the model's worlds and of the soaks. It knows nothing of a family, and it
- * believes no status: each end needs a cause that happened.
+ * Judges everything that sends transactions: the model's worlds and the soaks. It knows nothing of chain families. It
+ * believes no status: each end must have a cause that really happened.
  */
 
-/** One accepted request, what was asked of it later, and what the service shows of it at the end. */
+/** An accepted request, later requests about it, and what the service shows of it at the end. */
 export interface Case {
-  /** For whoever reads the verdict. */
+  /** A name for readers of the verdict. */
   readonly name: string;
-  /** What it was accepted for; no other case has it, but for those with `ofOthers`. */
+  /** The effect for which it was accepted. No other case has the same one, except cases with `ofOthers`. */
   readonly effect: string;
-  /** Until when it was worth sending, in milliseconds since the epoch; null: as long as the chain takes it. */
+  /** The end of its validity, in milliseconds since the epoch; null: as long as the chain takes it. */
   readonly validUntil: number | null;
   /** In the order in which they were asked. */
   readonly intents: readonly AnsweredIntent[];
   /** Absent when the service does not know it. */
   readonly shown: Shown | undefined;
-  /** Hashes of other cases with the same effect: their executions are not this one's. */
+  /** Hashes of other cases with the same effect. Their executions do not count for this case. */
   readonly ofOthers?: ReadonlySet<string>;
 }
 
-/** What a client wanted of a request that was accepted. */
+/** A client's later request about an accepted request. */
 export interface AnsweredIntent {
   readonly kind: 'cancel' | 'replace';
-  /** What a replacement does; no other intent or case has it. */
+  /** The effect of a replacement. No other intent or case has the same one. */
   readonly effect?: string;
-  /** `unheard`: the client has no answer. `open`: the service took it, and never said what came of it. */
+  /** `unheard`: the client got no answer. `open`: the service accepted it, and never reported an outcome. */
   readonly answer: 'done' | 'refused' | 'unheard' | 'open';
 }
 
@@ -33,48 +33,48 @@ export interface Shown {
   readonly status: string;
   readonly reason: string | null;
   readonly hash: string | null;
-  /** What it says that it does, or did. */
+  /** The effect that the service reports for it. */
   readonly effect: string;
-  /** What its attempts consume, in the words of the chain; null while nothing was signed. */
+  /** The anchor that its attempts consume, in the chain's terms; null while nothing was signed. */
   readonly anchor: string | null;
-  /** When it ended, in milliseconds since the epoch; null where the service does not tell. */
+  /** The time of its end, in milliseconds since the epoch; null if the service does not report it. */
   readonly endedAt: number | null;
 }
 
-/** Something in the chain's history. */
+/** An executed transaction in the chain's history. */
 export interface Execution {
   readonly hash: string;
-  /** Null for what does nothing but consume its anchor. */
+  /** Null if it only consumed its anchor. */
   readonly effect: string | null;
   readonly anchor: string;
   /** False when it reverted. */
   readonly succeeded: boolean;
-  /** Whether it was sent past the service. */
+  /** Whether it was sent without the service. */
   readonly isForeign: boolean;
 }
 
-/** What really happened, past everything under test. */
+/** What really happened, independent of everything under test. */
 export interface Truth {
   readonly executions: readonly Execution[];
-  /** Whether the network, or a policy, refuses this effect for good. */
+  /** Whether the network, or a policy, always refuses this effect. */
   isRefused(effect: string): boolean;
-  /** The latest that any end can have happened, in milliseconds since the epoch. */
+  /** The latest time at which an end can have happened, in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What is wrong, one sentence for each case; all lists are empty when the promises were kept. */
+/** The errors found, one sentence for each case. All lists are empty if the promises were kept. */
 export interface Faults {
-  /** Accepted, and unknown to the service or without an end. */
+  /** Accepted cases that the service does not know, or that have no end. */
   readonly lost: string[];
-  /** More than one effect, or one that nobody asked for. */
+  /** Cases with more than one effect, or with an effect that nobody requested. */
   readonly doubled: string[];
-  /** An end, or an answer, that the chain contradicts or that has no cause. */
+  /** Cases whose end or answer contradicts the chain or has no cause. */
   readonly wrong: string[];
 }
 
 const FINAL = ['confirmed', 'failed', 'canceled', 'expired'];
 
-/** Holds what the service says of each case against what happened. */
+/** Compares the service's report of each case with what happened. */
 export function judgeCases(cases: readonly Case[], truth: Truth): Faults {
   const faults: Faults = { lost: [], doubled: [], wrong: [] };
   const byEffect = Map.groupBy(truth.executions, ({ effect }) => effect);
@@ -125,13 +125,13 @@ function judgeEnd(one: Case, own: readonly Execution[], truth: Truth, faults: Fa
   if (fault !== undefined) faults.wrong.push(`${told}; but ${fault}`);
 }
 
-/** Why an end is not true, or has no cause. */
+/** Explains why a reported end is false, or has no cause; undefined if it is right. */
 function faultOfEnd(one: Case, shown: Shown, own: readonly Execution[], truth: Truth): string | undefined {
   const [seen] = own;
   if (shown.status === 'confirmed') {
     if (seen?.succeeded !== true || seen.hash !== shown.hash) return 'the chain has no such effect';
     if (seen.effect !== shown.effect) return `what executed is ${seen.effect}`;
-    // What consumes nothing has nothing to compare.
+    // A transaction without an anchor has nothing to compare.
     return shown.anchor === null || seen.anchor === shown.anchor ? undefined : `the chain has it with ${seen.anchor}`;
   }
   if (seen?.succeeded === true) return `it executed: ${describe(seen)}`;
@@ -149,7 +149,7 @@ function faultOfEnd(one: Case, shown: Shown, own: readonly Execution[], truth: T
   return one.validUntil <= (shown.endedAt ?? truth.now) ? undefined : 'its time had not passed';
 }
 
-/** What was wanted last, of what the service did not refuse. */
+/** The last effect requested, without the requests that the service refused. */
 function wantedOf({ effect, intents }: Case): string {
   return intents.findLast((intent) => intent.effect !== undefined && intent.answer === 'done')?.effect ?? effect;
 }

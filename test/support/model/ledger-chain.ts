@@ -2,41 +2,41 @@ import type { BroadcastOutcome } from '../../../src/chains/chain-client.ts';
 import { hashOf } from '../fake-chain.ts';
 import type { FaultSource } from '../fake-wire.ts';
 
-/** What an envelope says. It takes the next sequence of its source, also when it fails. */
+/** An envelope. It uses the next sequence of its source, even if it fails. */
 export type Envelope = {
   readonly source: string;
   readonly sequence: string;
   readonly does: string;
   readonly reverts: boolean;
   readonly fee: number;
-  /** The last ledger that may hold it; null for ever. */
+  /** The last ledger that may hold it; null: no limit. */
   readonly until: number | null;
-  /** What it makes available. */
+  /** The entry that it restores. */
   readonly restores?: string;
 };
 
-/** What is submitted: an envelope, or another account's higher fee around it. Its raw form is the JSON of this. */
+/** A submission: an envelope, or another account's fee bump around one. Its raw form is this object as JSON. */
 export interface Submission {
   readonly inner: Envelope;
   readonly bump?: { readonly by: string; readonly fee: number };
 }
 
 interface Closed extends Submission {
-  /** Of what was submitted, and of the envelope in it. */
+  /** The hash of the submission. `innerHash` is that of the envelope in it. */
   readonly hash: string;
   readonly innerHash: string;
 }
 
-/** For how many ledgers own envelopes last, as a network is in trouble and as it is quiet. */
+/** For how many ledgers the service's envelopes are valid: while the network is in trouble, and while it is quiet. */
 const SHORT = 5;
 const LONG = 400;
 
 /**
- * Ledgers in memory: an account's envelopes have sequences without a gap, the pool has room for one of each account, and
- * what is on a ledger is final.
+ * A chain of ledgers in memory. An account's envelopes have sequences without a gap. The pool holds one envelope of
+ * each account. Closed ledgers are final.
  */
 export class LedgerChain {
-  /** Asked before each call of a client; told the bytes that are offered. */
+  /** Called before each call of a client, with the bytes that are offered. */
   fault: FaultSource = () => undefined;
   /** Effects that no node takes. */
   readonly unacceptable = new Set<string>();
@@ -46,7 +46,7 @@ export class LedgerChain {
   readonly purposes = new Map<string, Set<string>>();
   /** The least fee. */
   floor = 1;
-  /** For how many ledgers the envelopes made from now on last. */
+  /** For how many ledgers new envelopes are valid. */
   lasting = SHORT;
   readonly #pool = new Map<string, Closed>();
   readonly #ledgers: Closed[][] = [];
@@ -58,7 +58,7 @@ export class LedgerChain {
     return this.#ledgers.length;
   }
 
-  /** What is on the ledgers, in order. */
+  /** The contents of the ledgers, in order. */
   get closed(): Closed[] {
     return this.#ledgers.flat();
   }
@@ -67,12 +67,15 @@ export class LedgerChain {
     return this.#pool.size > 0;
   }
 
-  /** Nothing is in a hurry any more. */
+  /** Makes later envelopes valid for longer, for the end of a history. */
   calmDown(): void {
     this.lasting = LONG;
   }
 
-  /** @param effect what the service sends it for; absent where somebody else does */
+  /**
+   * Submits bytes.
+   * @param effect what the service sends them for; absent if another party does
+   */
   submit(raw: string, effect?: string): BroadcastOutcome {
     this.received.add(raw);
     const submission = JSON.parse(raw) as Submission;
@@ -95,7 +98,7 @@ export class LedgerChain {
     return { kind: 'accepted' };
   }
 
-  /** A ledger closes with some of what waits. What can be on no later one is dropped. */
+  /** Closes a ledger with some of the waiting envelopes. Drops envelopes that no later ledger may hold. */
   close(limit = Number.POSITIVE_INFINITY): void {
     const ledger: Closed[] = [];
     for (const [source, entry] of this.#pool) {
@@ -115,12 +118,12 @@ export class LedgerChain {
     this.#pool.clear();
   }
 
-  /** The last sequence of an account that is used. */
+  /** The last used sequence of an account. */
   sequenceOf(account: string): bigint {
     return BigInt(this.closed.filter(({ inner }) => inner.source === account).length);
   }
 
-  /** Somebody else uses an account's next sequence, and what waited for it in the pool is displaced. */
+  /** Uses an account's next sequence by a foreign transaction. Displaces the envelope that waits for this sequence. */
   useKey(source: string): void {
     this.#foreign += 1;
     const sequence = String(this.sequenceOf(source) + 1n);
@@ -130,12 +133,12 @@ export class LedgerChain {
     this.#pool.set(source, { inner, hash, innerHash: hash });
   }
 
-  /** What is on a ledger by its own hash, or that of the envelope in it. */
+  /** Finds a submission on a ledger by its own hash or by that of its envelope. */
   find(hash: string): Closed | undefined {
     return this.closed.find((one) => one.hash === hash || one.innerHash === hash);
   }
 
-  /** Whether something was made available. */
+  /** Whether an entry was restored. */
   has(what: string): boolean {
     return this.closed.some(({ inner }) => inner.restores === what && !inner.reverts);
   }
@@ -144,16 +147,19 @@ export class LedgerChain {
     return until !== null && this.height >= until;
   }
 
-  /** When the last ledger closed that may hold what lasts until it, in milliseconds since the epoch; null: not yet. */
+  /**
+   * When the last ledger closed that may hold an envelope valid up to `until`, in milliseconds since the epoch; null:
+   * not yet.
+   */
   closedAt(until: number): number | null {
     return this.#closedAt[until - 1] ?? null;
   }
 }
 
-/** The hash of an envelope, whoever carries it. */
+/** The hash of an envelope, whoever pays for it. */
 export function innerHashOf(inner: Envelope): string {
   return hashOf(JSON.stringify({ inner } satisfies Submission));
 }
 
-/** What somebody else does. */
+/** The effect of foreign transactions. */
 const FOREIGN = 'foreign';

@@ -38,13 +38,13 @@ const requestSchema = z.object({
   effect: z.string(),
   reverts: z.boolean().default(false),
   validUntil: z.number().optional(),
-  /** The last ledger that the client allows for what the service signs. */
+  /** The last ledger that the client allows for the service's transaction. */
   until: z.number().optional(),
-  /** What has to be available before, and whether making it so fails. */
+  /** The entry that must be restored first, and whether restoring it fails. */
   needs: z.object({ what: z.string(), fails: z.boolean() }).optional(),
-  /** What it makes available. */
+  /** The entry that it restores. */
   restores: z.string().optional(),
-  /** An envelope that the client signed: only its fee is to be paid. */
+  /** An envelope that the client signed. The service only pays its fee. */
   inner: envelopeSchema.optional(),
 });
 
@@ -61,10 +61,10 @@ export class LedgerFamily extends FakeFamily {
   }
 }
 
-/** What one endpoint says of bytes that it could have taken. */
+/** False outcomes that one endpoint returns for bytes that it could have taken. */
 const LIES = ['refused', 'anchor-used', 'lapsed', 'refused', 'anchor-ahead', 'busy', 'refused', 'fee-too-low'] as const;
 
-/** One relayer's way to a {@link LedgerChain}. */
+/** One relayer's client of a {@link LedgerChain}. */
 export class LedgerClient implements ChainClient {
   readonly #chain: LedgerChain;
   readonly #wire: FakeWire;
@@ -100,7 +100,7 @@ export class LedgerClient implements ChainClient {
     noopRequest: () => ({ effect: 'nothing' }),
   };
 
-  /** Endpoints do not make up the same count again and again. */
+  /** Returns a false sequence. Endpoints do not invent the same one again and again. */
   #falseSequence(truth: bigint): bigint {
     this.#toldHigh = !this.#toldHigh;
     return this.#toldHigh ? truth + 7n : truth / 2n;
@@ -144,7 +144,7 @@ export class LedgerClient implements ChainClient {
     return { kind: 'ready', fields, cost: 1n };
   }
 
-  /** What an envelope offers that is made now, and until when it is good. */
+  /** The fee of an envelope that is made now, and its last ledger. */
   #terms({ until }: JsonObject): { fee: number; until: number } {
     const own = this.#chain.height + this.#chain.lasting;
     return { fee: this.#chain.floor, until: until === undefined ? own : Math.min(own, Number(until)) };
@@ -185,7 +185,8 @@ export class LedgerClient implements ChainClient {
   }
 
   #observeOne(attempts: readonly Attempt[]): Observation {
-    // The one that is there as it was sent, else the one whose envelope is there otherwise.
+    // Prefers the attempt that is on a ledger as it was sent. Otherwise takes the attempt whose envelope is there in
+    // another form.
     const asSent = attempts.map(({ hash }) => ({ hash, found: this.#chain.find(hash) }));
     const carried = attempts.map(({ hash, raw }) => ({ hash, found: this.#chain.find(innerHashOf(innerOf(raw))) }));
     for (const { hash, found } of [...asSent, ...carried]) {

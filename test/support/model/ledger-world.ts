@@ -19,9 +19,9 @@ interface Asked {
 
 type Own =
   | ({ kind: 'accept'; count: number; isKeyed: boolean } & Asked)
-  /** One whose own bounds the client has chosen. */
+  /** A request whose time bounds the client chooses. */
   | ({ kind: 'accept bounded'; lasting: number } & Asked)
-  /** One that needs something first, which is to be had or not. */
+  /** A request that needs an entry restored first, which works or fails. */
   | ({ kind: 'accept needy'; fails: boolean } & Asked)
   /** An envelope that the client has signed, with a bound or without. */
   | ({ kind: 'accept envelope'; lasting: number | null } & Asked)
@@ -54,7 +54,10 @@ const events: fc.Arbitrary<LedgerEvent> = fc.oneof(
   weighed<Own, 'no node takes'>(1, 'no node takes', { which }),
 );
 
-/** Accounts with exact sequences and room for one; envelopes with time bounds, of the service or of its clients. */
+/**
+ * Worlds with accounts that have exact sequences, and pools with room for one envelope of each. Envelopes have time
+ * bounds, and are the service's or its clients'.
+ */
 export const ledgerWorlds: WorldKind<LedgerEvent> = {
   name: 'ledgers with time bounds',
   hasForks: false,
@@ -68,7 +71,7 @@ export const ledgerWorlds: WorldKind<LedgerEvent> = {
   },
 };
 
-/** An envelope of a client, and to whom it was posted first. */
+/** An envelope of a client, and the relayer to which it was posted first. */
 interface Signed {
   inner: Envelope;
   relayer: number;
@@ -77,9 +80,9 @@ interface Signed {
 class LedgerWorld implements ModelWorld<LedgerEvent> {
   readonly #stage: Stage;
   readonly #chain: LedgerChain;
-  /** What clients signed, by what it was accepted for. */
+  /** The envelopes that clients signed, by the effect for which they were accepted. */
   readonly #envelopes = new Map<string, Signed>();
-  /** The last ledgers that clients allowed for what the service signs, by what it was accepted for. */
+  /** The last ledgers that clients allow for the service's transactions, by the effect for which they were accepted. */
   readonly #bounds = new Map<string, number>();
 
   constructor(stage: Stage, chain: LedgerChain) {
@@ -138,7 +141,10 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
     return this.#stage.goOn(calls);
   }
 
-  /** What nobody offers any more and has no bound ends when its source's sequence is used, as its owner does then. */
+  /**
+   * Ends the history. Envelopes that nobody offers any more and that have no bound end when their source's sequence is
+   * used, so this uses it as its owner would.
+   */
   async end(): Promise<void> {
     const chain = this.#chain;
     chain.calmDown();
@@ -150,7 +156,7 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
           if (transaction.noopEnd === null) continue;
           const inner = transaction.request['inner'] as Envelope | undefined;
           if (inner !== undefined && chain.sequenceOf(inner.source) === 0n) chain.useKey(inner.source);
-          // So that nothing has to be waited for that was given much time.
+          // Closes many ledgers, so that the test does not wait for envelopes with much time.
           else for (let ledger = 0; ledger < 40; ledger += 1) chain.close();
         }
       }
@@ -163,7 +169,7 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
     const executions = this.#chain.closed.map(({ hash, innerHash, inner }): Execution => {
       const { source, sequence, does, reverts } = inner;
       const sentFor = [...(this.#chain.purposes.get(innerHash) ?? [])];
-      // What a client carried itself is the service's business only if the service says so.
+      // An envelope that the client submitted itself counts for the service only if the service claims it.
       const claimed = cases.filter(({ shown }) => sentFor.length === 0 && shown?.hash === hash);
       const effects = [...sentFor, ...claimed.map(({ effect }) => effect)];
       const effect = effects.length === 0 ? does : effects.join(' and ');
@@ -181,7 +187,10 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
     return this.#stage.close();
   }
 
-  /** @returns what it was accepted for */
+  /**
+   * Sends a request.
+   * @returns the effect for which it was accepted
+   */
   async #send({ relayer, reverts, worthMs }: Asked, more: JsonObject, isKeyed = false): Promise<string | undefined> {
     const { requests } = this.#stage;
     const effect = requests.nextEffect();
@@ -206,7 +215,10 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
     if (effect !== undefined) this.#envelopes.set(effect, { inner, relayer });
   }
 
-  /** By the same account: under another one it is another transaction, and the chain takes one of them. */
+  /**
+   * Posts the envelope to the relayer of the same account. Under another account it would be another transaction, and
+   * the chain takes one of the two.
+   */
   async #acceptAgain(relayer: number, { inner, relayer: first }: Signed): Promise<void> {
     const { requests } = this.#stage;
     const isSame = requests.relayerOf(relayer).address === requests.relayerOf(first).address;
@@ -215,7 +227,7 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
     if (effect !== undefined) this.#envelopes.set(effect, { inner, relayer: asked.relayer });
   }
 
-  /** Whether a ledger holds the envelope that was posted, for whomever. */
+  /** Whether a ledger holds the posted envelope, for whichever request. */
   #isThere(effect: string): boolean {
     const signed = this.#envelopes.get(originOf(effect));
     return signed !== undefined && this.#chain.find(innerHashOf(signed.inner)) !== undefined;
@@ -225,7 +237,7 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
     return [...this.#envelopes.values()][which % Math.max(this.#envelopes.size, 1)];
   }
 
-  /** What a bound ends that the client chose is worth nothing afterwards. */
+  /** Limits a case's validity to the bound that its client chose. */
   #untilDead(one: Case): Case {
     const until = this.#envelopes.get(one.effect)?.inner.until ?? this.#bounds.get(one.effect);
     const diedAt = until === undefined || until === null ? null : this.#chain.closedAt(until);
@@ -234,7 +246,7 @@ class LedgerWorld implements ModelWorld<LedgerEvent> {
   }
 }
 
-/** What a request needs first, also one that took another's place. */
+/** The entry that a request needs first, even if the request replaced another. */
 function neededBy(effect: string): string {
   return `what ${originOf(effect)} needs`;
 }

@@ -4,7 +4,7 @@ import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
 import type { Store, Writer } from '../../../src/store/store.ts';
 import type { Mutant } from './world.ts';
 
-/** What a node refused once, counts as refused by all for ever. */
+/** Treats bytes that one node refused as refused by all nodes for ever. */
 const believesOneRefusal: Mutant = {
   name: 'one lying refusal is believed at once',
   showsIn: ['lies'],
@@ -70,7 +70,7 @@ const takesSilenceForUse: Mutant = {
     }),
 };
 
-/** Its transactions are signed anew while the first bytes can still execute, or end as if they could not. */
+/** Signs transactions again, or ends them, while the first bytes can still execute. */
 const buriesTheLiving: Mutant = {
   name: 'a second attempt is made while one lives',
   showsIn: [],
@@ -111,7 +111,7 @@ const overlooksReverts: Mutant = {
     }),
 };
 
-/** Each is wrong in one way that a judge must see. */
+/** Engines with one error each, which the judge must find. */
 export const mutants: readonly Mutant[] = [
   believesOneRefusal,
   failsUnpriced,

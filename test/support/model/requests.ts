@@ -19,18 +19,18 @@ export const RELAYERS = [
 
 interface Accepted {
   readonly transaction: Transaction;
-  /** What it was accepted for. */
+  /** The effect for which it was accepted. */
   readonly effect: string;
   validUntil: number | null;
   readonly intents: { position: number; kind: IntentAction['kind']; effect?: string }[];
-  /** What was told of it before its row was pruned. */
+  /** What the service showed of it before its row was pruned. */
   kept?: Case;
 }
 
-/** What clients asked of the service, and what the service says of it. */
+/** The clients' requests, and what the service shows of them. */
 export class Requests {
   readonly #world: EngineWorld;
-  /** As the mutants have it. */
+  /** The store that the mutant sees. */
   readonly #store: Store;
   readonly #accepted: Accepted[] = [];
   #asked = 0;
@@ -40,7 +40,7 @@ export class Requests {
     this.#store = store;
   }
 
-  /** The lanes in which something was accepted. */
+  /** The lanes that have accepted requests. */
   get lanes(): string[] {
     return [...new Set(this.#accepted.map(({ transaction }) => transaction.lane))];
   }
@@ -56,9 +56,9 @@ export class Requests {
   }
 
   /**
-   * A client sends a request; with an idempotency key it sends it twice. What the service does not accept, or has
-   * already, is no further case.
-   * @returns the transaction when it is one more
+   * Sends a client's request. With an idempotency key it is sent twice. If the service refuses it, or has it already,
+   * it adds no case.
+   * @returns the transaction if it is new
    */
   async send(relayer: number, body: JsonObject, isKeyed: boolean): Promise<Transaction | undefined> {
     const effect = this.nextEffect();
@@ -83,7 +83,7 @@ export class Requests {
     }
   }
 
-  /** A client's request is worth nothing from now on. */
+  /** Ends the validity of a client's request now. */
   async expire(which: number): Promise<void> {
     const accepted = this.#choose(which);
     if (accepted === undefined) return;
@@ -121,7 +121,7 @@ export class Requests {
     return this.#accepted[which % Math.max(this.#accepted.length, 1)];
   }
 
-  /** What the engine made by itself for the sake of a request is a case of its own. */
+  /** Adds a case for each transaction that the engine itself made for a request. */
   async #addChildren(read: Reader): Promise<void> {
     const known = new Set(this.#accepted.map(({ transaction }) => transaction.id));
     for (const parent of [...this.#accepted]) {
@@ -144,7 +144,7 @@ export class Requests {
     return states.every((status) => status === undefined || isFinal(status));
   }
 
-  /** What has not ended, for whoever waits for it. */
+  /** Describes the transactions that have not ended, for error messages. */
   async describeOpen(): Promise<string> {
     const all = await Promise.all(
       this.#accepted.map(async ({ transaction: { id, relayerId } }) => {
@@ -158,7 +158,7 @@ export class Requests {
     return all.flat().join('\n');
   }
 
-  /** What has ended is pruned, when nothing that waits has to do with it. */
+  /** Prunes ended transactions if nothing that waits refers to them. */
   async prune(): Promise<void> {
     await this.#world.store.write(async (writer) => {
       await this.#addChildren(writer);
@@ -193,7 +193,7 @@ export function effectOf(index: number): string {
 
 const INSTEAD = ' instead ';
 
-/** The effect in whose place another one was asked for. */
+/** The original effect that a replacement's effect stands for. */
 export function originOf(effect: string): string {
   return effect.split(INSTEAD)[0] ?? effect;
 }
@@ -224,7 +224,7 @@ async function shownOf(read: Reader, { id, lane, status, ...now }: Transaction):
   return {
     status,
     reason: now.statusReason,
-    // Where somebody else carried the client's bytes into a block, they have a hash of their own.
+    // If another party brought the client's bytes into a block, they have another hash.
     hash: now.fields['executedAs'] === undefined ? now.hash : String(now.fields['executedAs']),
     effect: String(now.request['effect']),
     anchor: latest === undefined ? null : textOf(latest.anchor, accountOfLane(lane)),

@@ -7,7 +7,10 @@ import { type SequenceEvent, sequenceEvents } from './sequence-events.ts';
 import { Stage } from './stage.ts';
 import type { ModelWorld, WorldKind } from './world.ts';
 
-/** An account counts its transactions: one number is used once and in order, and what has the number takes effect. */
+/**
+ * Worlds whose accounts count their transactions. Each number is used once and in order, and the transaction with that
+ * number takes effect.
+ */
 export const sequenceWorlds: WorldKind<SequenceEvent> = {
   name: 'accounts that count',
   hasForks: true,
@@ -100,7 +103,7 @@ class SequenceWorld implements ModelWorld<SequenceEvent> {
     this.#stage.wake();
   }
 
-  /** Somebody else sends with the account's key. */
+  /** Sends a foreign transaction with the account's key. */
   #useKey(relayer: number): void {
     this.#foreign += 1;
     const { chain } = this.#world;

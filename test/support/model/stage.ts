@@ -13,11 +13,11 @@ import type { CommonEvent, FaultyCall } from './events.ts';
 import { RELAYERS, Requests } from './requests.ts';
 import type { WorldOptions } from './world.ts';
 
-/** So many turns, of a millisecond or more, the world stands still for an engine that has nothing to do. */
+/** Turns of a millisecond or more for which an idle engine is left alone. */
 const STILL_TURNS = 40;
-/** Longer than any machine keeps an instance waiting; those of the dead end with them. */
+/** Longer than an instance ever waits for a machine. Leases of dead instances end with the instances. */
 const LEASE_MS = 60_000;
-/** The end of a history comes in seconds; a test that takes minutes is ended by its runner. */
+/** The time limit for the end of a history, which takes seconds. A test that takes minutes is ended by its runner. */
 const END_MS = 100_000;
 
 /** One of the service's instances. */
@@ -27,10 +27,13 @@ interface Instance {
   readonly store: Store;
 }
 
-/** A way to a fake chain that counts its calls. */
+/** A client of a fake chain that counts its calls. */
 export type CountedClient = ChainClient & { readonly calls: number };
 
-/** What every world has: a store with its requests, and the service's instances, which live, die and are disturbed. */
+/**
+ * The common part of all worlds: a store with its requests, and the service's instances, which start, die and are
+ * disturbed.
+ */
 export class Stage {
   readonly world: EngineWorld;
   readonly requests: Requests;
@@ -40,16 +43,16 @@ export class Stage {
   readonly #options: WorldOptions;
   readonly #remove: () => Promise<void>;
   readonly #leases = new InstanceLeases(LEASE_MS);
-  /** The oldest first; never none. */
+  /** The running instances, oldest first. There is always at least one. */
   #living: Instance[] = [];
   readonly #dead: Instance[] = [];
-  /** How many of the next bytes that no node has had are met with a lie. */
+  /** For how many of the next new bytes a node lies. */
   #lies = 0;
-  /** What becomes of the next questions. */
+  /** The faults of the next calls. */
   #faults: Fault[] = [];
   #faulty: FaultyCall = 'any';
   #isUnanswered: (commit: number) => boolean = () => false;
-  /** How far the clock is ahead by which the engine goes; the chain has its own. */
+  /** How far the engine's clock is ahead. The chain has its own clock. */
   #aheadMs = 0;
 
   private constructor(
@@ -67,7 +70,10 @@ export class Stage {
     this.#begin(Number.POSITIVE_INFINITY);
   }
 
-  /** A world with a store of its own. @param clientOf the engines' way to the chain */
+  /**
+   * Opens a world with its own store.
+   * @param clientOf the engines' client of the chain
+   */
   static async open(
     options: WorldOptions,
     clientOf: (world: EngineWorld) => CountedClient,
@@ -115,7 +121,7 @@ export class Stage {
       case 'prune':
         return await this.requests.prune();
       case 'crash':
-        // One engine ends; another dies after so many of its calls.
+        // Ends one engine. Another dies after that many of its calls.
         this.#end(this.#living.slice(0, 1));
         return this.#begin(event.after);
       default:
@@ -123,7 +129,10 @@ export class Stage {
     }
   }
 
-  /** How the network treats a call. @param isNew whether no node has had the bytes that are offered */
+  /**
+   * The fault of a call.
+   * @param isNew whether no node has had the bytes that are offered
+   */
   faultOf(call: string, isNew: boolean): Fault {
     if (isNew && this.#lies > 0) {
       this.#lies -= 1;
@@ -132,7 +141,7 @@ export class Stage {
     return this.#faulty === 'any' || this.#faulty === call ? this.#faults.shift() : undefined;
   }
 
-  /** Lets the engines live for so many calls. One that has died is followed by another. */
+  /** Lets the engines make that many calls. A new engine replaces each dead one. */
   async goOn(calls: number): Promise<void> {
     const until = this.#client.calls + calls;
     for (let turn = 0; turn < STILL_TURNS && this.#client.calls < until; turn += 1) {
@@ -142,7 +151,7 @@ export class Stage {
     }
   }
 
-  /** Everything works again, and the chain goes on until all has ended. */
+  /** Removes all faults, and advances the chain until all transactions have ended. */
   async end(goOn: () => unknown): Promise<void> {
     this.#lies = 0;
     this.#faults = [];
@@ -167,7 +176,7 @@ export class Stage {
     for (const { engine } of this.#living) for (const lane of this.requests.lanes) engine.wake(lane);
   }
 
-  /** Also the dead, whose clocks would go on. */
+  /** Also stops dead engines, because their clocks would go on. */
   async close(): Promise<void> {
     const ends = [...this.#dead, ...this.#living].map(({ engine }) => engine.close());
     for (const { crash } of this.#dead) crash.bury();
@@ -185,7 +194,7 @@ export class Stage {
     });
     const jumping: Store = { ...unsure, now: async () => (await unsure.now()) + this.#aheadMs };
     const engine = this.world.engine({ store: crash.store(jumping), client: crash.client(this.#asked) });
-    // One that dies before it has started fails once all is over.
+    // An engine that dies before it has started fails at the end.
     engine.start().catch(() => {});
     this.#living.push({ engine, crash, store });
   }

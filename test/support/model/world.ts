@@ -3,15 +3,15 @@ import type { Store } from '../../../src/store/store.ts';
 import type { fc } from '../properties.ts';
 import type { Case, Truth } from './judge.ts';
 
-/** A world in which an engine lives through a history. One class for each way in which chains can be. */
+/** A world in which an engine runs through a history. There is one class for each kind of chain. */
 export interface ModelWorld<Event> {
-  /** Something happens, to the engine or around it. */
+  /** Performs an event, on the engine or on its surroundings. */
   happen(event: Event): Promise<void>;
-  /** Lets the engine live for so many of its calls to the chain. */
+  /** Lets the engine make that many calls to the chain. */
   goOn(calls: number): Promise<void>;
-  /** Everything works again, and time goes on until all that was accepted has ended and nothing is left to do. */
+  /** Removes all faults. Lets time pass until all accepted transactions have ended and no work is left. */
   end(): Promise<void>;
-  /** What the service says, and what happened. */
+  /** Returns what the service reports, and what really happened. */
   evidence(): Promise<{ cases: readonly Case[]; truth: Truth }>;
   close(): Promise<void>;
 }
@@ -19,39 +19,39 @@ export interface ModelWorld<Event> {
 /** A kind of world: what can happen in it, and how one is made. */
 export interface WorldKind<Event> {
   readonly name: string;
-  /** Whether what is in a block can be taken back. */
+  /** Whether blocks can be undone. */
   readonly hasForks: boolean;
   readonly events: fc.Arbitrary<Event>;
   open(options: WorldOptions): Promise<ModelWorld<Event>>;
 }
 
 export interface WorldOptions {
-  /** How nodes treat what leaves a gap, and the like: the same kind of chain comes in two sorts. */
+  /** Selects one of two variants of a chain, which differ for instance in how nodes treat nonce gaps. */
   readonly strict: boolean;
   readonly mutant?: Mutant | undefined;
-  /** How long the end of a history may take; a mutant may never come to it. */
+  /** The time limit for the end of a history. A mutant may never reach the end. */
   readonly endMs?: number;
-  /** Ends a history that is of no interest any more. */
+  /** Stops a history that is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * An engine that does wrong in one way, to see that the judge sees it: one of its parts is not what it should be. A
- * mutant stands between the parts and not in the code, so it outlives every change of the engine.
+ * An engine with one error, to test that the judge finds it. One of its parts behaves wrongly. The mutant wraps these
+ * parts and does not change the code, so it keeps working when the engine changes.
  */
 export interface Mutant {
   readonly name: string;
-  /** The events in which it shows, besides that something is accepted. */
+  /** The events in which the error shows, in addition to accepted requests. */
   readonly showsIn: readonly string[];
   /** The worlds in which it differs from the engine; absent: all. */
   isWrongIn?(kind: AnyWorldKind): boolean;
-  /** The engine's way to the chain. */
+  /** Wraps the engine's client of the chain. */
   client?(client: ChainClient): ChainClient;
-  /** The engine's store. */
+  /** Wraps the engine's store. */
   store?(store: Store): Store;
 }
 
-/** A kind of world whose events are its own business. */
+/** A kind of world with any type of events. */
 // oxlint-disable-next-line typescript/no-explicit-any -- as below
 // biome-ignore lint/suspicious/noExplicitAny: a kind both makes its events and takes them
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -6,17 +6,17 @@ import { NoConflict } from '../../../src/store/tables/stored-record.ts';
 import { changed, writingOtherwise } from './mutants.ts';
 import type { Mutant } from './world.ts';
 
-/** What an adapter asked for that could have paid twice. */
+/** What an adapter tried that could have paid twice. */
 export interface Watched {
-  /** Attempts that were stored although another one of their transaction could execute besides. */
+  /** Stored attempts, although another attempt of the same transaction could also execute. */
   readonly stored: Attempt[];
-  /** How many were refused. */
+  /** The number of refused attempts. */
   refused: number;
 }
 
 /**
- * An adapter of a chain without an order that claims to replace: each of its further attempts could execute besides the
- * earlier ones. With what the store made of that.
+ * A wrong adapter of a chain without an order. It claims that it can replace transactions, but each further attempt
+ * could execute in addition to the earlier ones. Also returns how the store reacted.
  */
 export function wrongAdapter(): { adapter: Mutant; watched: Watched } {
   const watched: Watched = { stored: [], refused: 0 };
@@ -58,5 +58,5 @@ function replacementOf(client: ChainClient): NonNullable<ChainClient['replacemen
   };
 }
 
-/** The fake chains do not ask whose it is. */
+/** The fake chains ignore the account. */
 const account = { address: '', policies: {} };

@@ -2,7 +2,7 @@ import { chains, encodings } from './chain-cases.ts';
 import type { PackageCase } from './package-case.ts';
 import { flow, requests, validation, values } from './plain-cases.ts';
 
-/** What plugins are written with, by what it is for. */
+/** Packages that plugins use, by purpose. */
 export const PACKAGES: Readonly<Record<string, readonly PackageCase[]>> = {
   Chains: chains,
   'Keys, hashes and encodings': encodings,

@@ -2,7 +2,7 @@ import type { PackageCase } from './package-case.ts';
 
 const KEY = '0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318';
 
-/** What speaks to chains. */
+/** Packages for chains. */
 export const chains: PackageCase[] = [
   {
     name: 'ethers',

@@ -1,4 +1,4 @@
-/** A package as a plugin imports it, and what is asked of it: the body of an async function whose result is compared. */
+/** A package, its imports in a plugin, and a use of it: the body of an async function whose result is compared. */
 export interface PackageCase {
   name: string;
   imports: string;

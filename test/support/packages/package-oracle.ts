@@ -9,17 +9,17 @@ import { LIMITS, SHOWN } from '../guest-oracle.ts';
 import { ROOT, SANDBOX_DIR } from '../sandbox.ts';
 import type { PackageCase } from './package-case.ts';
 
-/** What became of a package in a plugin. */
+/** The result of trying a package in a plugin. */
 export interface PackageFinding {
   name: string;
   version: string;
-  /** Of the whole bundle; undefined where it does not bundle. */
+  /** The size of the whole bundle in bytes; undefined if it does not bundle. */
   bytes: number | undefined;
-  /** Whether it loads and answers, whatever it says. */
+  /** Whether it loads and returns a result, right or wrong. */
   runs: boolean;
-  /** Whether it says what it says in Node. */
+  /** Whether its result is the same as in Node. */
   isEqual: boolean;
-  /** What there is instead, and what Node says. */
+  /** The different result or error, and Node's result. */
   trouble: string;
 }
 
@@ -37,7 +37,7 @@ export class PackageFolder {
     return join(this.#dir, 'plugins');
   }
 
-  /** Does the same in Node and in an isolate. */
+  /** Runs the case in Node and in an isolate. */
   async finding(world: GuestWorld, { name, imports, body }: PackageCase): Promise<PackageFinding> {
     const file = join(this.plugins, `${name.replaceAll(/[@/.]/g, '-')}.mjs`);
     writeFileSync(

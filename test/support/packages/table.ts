@@ -8,14 +8,14 @@ import { PACKAGES } from './cases.ts';
 import { type PackageFinding, PackageFolder } from './package-oracle.ts';
 
 const PAGE = join(ROOT, 'docs', 'packages.md');
-/** With it in the environment the page is written anew. */
+/** If this environment variable is set, the page is written again. */
 const WRITES = 'ISOLAYER_WRITE_PAGES';
 
 type Row = Pick<PackageFinding, 'name' | 'version' | 'runs' | 'isEqual'>;
 
 /**
- * Does with each package of these groups in a plugin what is done with it in Node, and holds the table in the docs
- * against that. A package may do better than the table says until it is written anew, and never worse.
+ * Runs each package of these groups in a plugin and in Node, and compares the results with the table in the docs. A
+ * package may do better than the table says, until the table is written again. It may never do worse.
  */
 export async function holdTable(t: Test, groups: readonly string[]): Promise<void> {
   const world = await GuestWorld.open();
@@ -43,7 +43,7 @@ export async function holdTable(t: Test, groups: readonly string[]): Promise<voi
   if (process.env[WRITES] !== undefined) writeFileSync(PAGE, page);
 }
 
-/** How many rows say that a package does all that it does in Node, and how many there are. */
+/** Counts the rows that report full equality with Node, and all rows. */
 export function countOf(page = readFileSync(PAGE, 'utf8')): { equal: number; all: number } {
   const rows = Object.keys(PACKAGES).flatMap((group) => [...rowsOf(page, group).values()]);
   return { equal: rows.filter((row) => row.endsWith('| yes | yes | yes |')).length, all: rows.length };

@@ -8,13 +8,13 @@ of the types that authors get, and held by a test: \`ISOLAYER_WRITE_PAGES=1 npm 
 test/integration/context-page.test.ts\`.
 `;
 
-/** What the page is of; what one of them mentions follows it, if it may be shown. */
+/** The declarations that the page starts with. Types that they mention follow, if these may be shown. */
 const FIRST = ['PluginContext', 'fetch', 'pluginError'];
 
 type Shown = ts.InterfaceDeclaration | ts.TypeAliasDeclaration | ts.FunctionDeclaration;
 
 /**
- * The page on the context, and the names that nothing is said of.
+ * Makes the page on the context. Also returns the names without a description.
  * @param texts the files with the types
  * @param isShown which of their declarations have a place on the page
  */
@@ -66,7 +66,7 @@ function mentionedBy(root: Shown): string[] {
   return [...found];
 }
 
-/** What is said before a declaration, on one line. */
+/** The docstring of a declaration, on one line. */
 function docOf(node: ts.Node): string {
   const docs = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   return docs
@@ -76,7 +76,7 @@ function docOf(node: ts.Node): string {
     .trim();
 }
 
-/** A declaration on one line: without comments, and of a function without its body. */
+/** The code of a declaration on one line, without comments. Leaves out the body of a function. */
 function codeOf(node: ts.Node): string {
   const text = node.getText();
   const end =

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { ROOT } from '../sandbox.ts';
 
-/** With it in the environment pages are written anew. */
+/** If this environment variable is set, pages are written again. */
 const WRITES = 'ISOLAYER_WRITE_PAGES';
 
-/** Holds a page of the docs to what a test has found. */
+/** Asserts that a page of the docs says what a test has found. */
 export function holdPage(t: Test, name: string, page: string): void {
   const path = join(ROOT, 'docs', name);
   if (process.env[WRITES] !== undefined) writeFileSync(path, page);

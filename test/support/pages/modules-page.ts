@@ -23,14 +23,14 @@ has both do the same as well, and compares what comes of it. The page is made by
 | --- | --- | --- |
 `;
 
-/** Members of one name that are listed; where more are missing that alone is said. */
+/** The most missing members of one name that are listed. If more are missing, the page only says so. */
 const LISTED = 6;
 
-/** The page on Node's modules, of what a plugin found of each. */
+/** Makes the page on Node's modules from what a plugin found of each. */
 export function modulesPage(found: Readonly<Record<string, ModuleFinding>>): string {
   const rows = Object.entries(found).map(([name, finding]) => {
     const isProvided = GUEST_MODULES.some((known) => known === name);
-    // Some are there with it alone.
+    // Some modules exist only with the prefix `node:`.
     const shown = isBuiltin(name) ? name : `node:${name}`;
     return `| \`${shown}\` | ${isProvided ? providedRow(finding) : absentRow(name, finding)} |`;
   });

@@ -4,23 +4,26 @@ import type { GuestWorld } from '../guest-isolate.ts';
 import { compiled } from '../guest-oracle.ts';
 import { PluginFolder } from '../plugin-host.ts';
 
-/** Node's modules by their names without `node:`, but for its own inner ones. */
+/** Node's modules by their names without `node:`. Leaves out Node's internal modules. */
 const NODE_MODULES = builtinModules
   .map((name) => name.replace(/^node:/, ''))
   .filter((name) => !name.startsWith('_'))
   .sort();
 
-/** What a plugin finds of a module of Node. */
+/** What a plugin finds of a Node module. */
 export interface ModuleFinding {
-  /** Names of Node's that are not there; members as `Name.member`. */
+  /** Missing names; members are written as `Name.member`. */
   missing: string[];
-  /** Functions that say that they are not there when they are called. */
+  /** Functions that throw that they are not available. */
   refusing: string[];
-  /** Functions that do not. */
+  /** Functions that work. */
   working: string[];
 }
 
-/** Runs in a process of Node alone: what it exports, and the members behind it. Those of `process` tell of the machine. */
+/**
+ * Runs in Node itself. Lists what it exports, and the members of the exports. Members of `process` depend on the
+ * machine.
+ */
 const EXPORTED = `
 const isPlain = (value) => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 const membersOf = (value, depth = 2) => {
@@ -37,7 +40,7 @@ for (const name of NAMES) {
 }
 process.stdout.write(JSON.stringify(exported));`;
 
-/** Runs in a package of a plugin: what of that is there, and what says that it is not. */
+/** Runs in a package of a plugin. Finds which of these names exist, and which throw that they are not available. */
 const FOUND = `
 const hasMember = (value, path) => {
   const [key, ...rest] = path.split('.');
@@ -71,7 +74,7 @@ exports.find = () => Object.fromEntries(Object.entries(modules).map(([name, modu
   return [name, found];
 }));`;
 
-/** Holds what plugins find of Node's modules against what this Node exports. */
+/** Compares what plugins find of Node's modules with what this Node exports. */
 export async function findExports(world: GuestWorld): Promise<Record<string, ModuleFinding>> {
   const script = `const NAMES = ${JSON.stringify(NODE_MODULES)};${EXPORTED}`;
   const exported = execFileSync(process.execPath, ['--no-warnings', '-e', script], { encoding: 'utf8' });

@@ -14,7 +14,7 @@ const ALGORITHMS: Record<Curve, readonly string[]> = {
 };
 
 /**
- * Of one key of AWS KMS, in the protocol AWS JSON 1.1. https://docs.aws.amazon.com/kms/latest/APIReference/
+ * Starts AWS KMS with one key, in the protocol AWS JSON 1.1. https://docs.aws.amazon.com/kms/latest/APIReference/
  * @param credentials those of a process: its signers have the same
  */
 export async function startAwsKms(
@@ -78,9 +78,9 @@ function newCredentials() {
 }
 
 export interface KmsFaults {
-  /** What every request is answered with. */
+  /** The error that answers every request; undefined: none. */
   refusal: [type: string, message: string] | undefined;
-  /** Of the key's specification in answers. */
+  /** The curve that answers give as the key's specification. */
   curve: Curve;
 }
 

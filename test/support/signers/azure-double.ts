@@ -10,24 +10,24 @@ const RESOURCE = 'https://vault.azure.net';
 const API = '7.4';
 
 /**
- * A vault with one key, the token endpoint of Entra ID and that of a machine, at one address.
+ * A vault with one key, the token endpoint of Entra ID and the token endpoint of a machine, all at one address.
  * https://learn.microsoft.com/en-us/rest/api/keyvault/keys/
  */
 export class AzureDouble {
   readonly service = new ServiceDouble((asked) => this.#answer(asked));
   readonly clientSecret = `canary~${randomBytes(20).toString('base64url')}`;
   readonly federatedToken = `canary.federated.${randomBytes(20).toString('base64url')}`;
-  /** Tokens that count. */
+  /** Valid tokens. */
   readonly tokens = new Set<string>();
   readonly issued: string[] = [];
-  /** As Entra ID says it, or as a machine does: as a text. */
+  /** The lifetime of tokens as answered: a number from Entra ID, a text from a machine. */
   lifeSeconds: number | string | undefined = 3_599;
   /** Versions of the key, by name, the newest last. */
   readonly versions = new Map<string, ServiceKey>();
   refusal: Answered | undefined;
-  /** What the key is said to be of. */
+  /** The curve that answers give for the key. */
   curveName = 'P-256K';
-  /** The version that its answers name, where that is not the one that was asked for. */
+  /** The key version that answers name, if it is not the requested one. */
   saysVersion: string | undefined;
 
   #answer(asked: Asked): Answered {
@@ -64,7 +64,7 @@ export class AzureDouble {
     const form = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
     const isForm = method === 'POST' && /^application\/x-www-form-urlencoded(;|$)/.test(headers['content-type'] ?? '');
     const { grant_type, scope, client_id, client_secret, client_assertion, client_assertion_type, ...more } = form;
-    // Beside the fields of the grant, clients tell about themselves.
+    // Clients may add only fields that describe themselves.
     const isNothingElse = Object.keys(more).every((name) => /^(x-client-|x-ms-lib-|client-request-id$)/.test(name));
     const isWhole = grant_type === 'client_credentials' && scope === `${RESOURCE}/.default` && isNothingElse;
     if (!isForm || !isWhole || url.pathname !== `/${TENANT}/oauth2/v2.0/token`) {

@@ -16,12 +16,12 @@ export class CdpDouble {
   wallet = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly curve: Curve;
   address: string;
-  /** Milliseconds, by which tokens count. */
+  /** The clock for the validity of tokens, in milliseconds. */
   now = Date.now;
   key: ServiceKey;
   isAllowed = true;
   readonly #used = new Set<string>();
-  /** Tokens that it was shown. */
+  /** All tokens that it received. */
   readonly shown: string[] = [];
 
   constructor(curve: Curve, api: 'ed25519' | 'p256' = 'ed25519') {

@@ -11,10 +11,10 @@ const KEY = 'projects/project-1/locations/europe-west3/keyRings/ring-1/cryptoKey
 const AUDIENCE = 'https://cloudkms.googleapis.com/';
 const SCOPES = /(^| )https:\/\/www\.googleapis\.com\/auth\/(cloud-platform|cloudkms)( |$)/;
 const ALGORITHMS = { secp256k1: 'EC_SIGN_SECP256K1_SHA256', ed25519: 'EC_SIGN_ED25519' };
-/** One for all: to make one takes a while. */
+/** One account for all tests, because making a key takes a while. */
 const account = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** What a request is refused with. */
+/** The refusal of a request. */
 interface Refusal {
   status: number;
   code: string;
@@ -23,7 +23,7 @@ interface Refusal {
 
 interface Faults {
   refusal?: Refusal;
-  /** The public key came over damaged: its checksum is another one. */
+  /** Damages the public key in answers, so that its checksum does not fit. */
   isPemSpoilt?: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function startGoogleKms(curve: Curve): Promise<SignerDouble & { fau
     try {
       const { header, claims } = readJwt(assertion, 'RS256', account.publicKey, 3_600);
       const { iss, sub, aud, scope } = claims;
-      // For the service, or for what its scopes allow: one of the two.
+      // A token is either for the service, or for what its scopes allow.
       const isFor = aud === undefined ? SCOPES.test(String(scope)) : aud === AUDIENCE && scope === undefined;
       return header['kid'] === keyId && iss === email && sub === email && isFor;
     } catch {

@@ -6,7 +6,10 @@ export interface ReadJwt {
   claims: Record<string, unknown>;
 }
 
-/** Checks a token as a service does: its algorithm, its signature, and that it counts now. @throws Error */
+/**
+ * Checks a token as a service does: its algorithm, its signature, and that it is valid now.
+ * @throws Error
+ */
 export function readJwt(
   text: string,
   algorithm: 'RS256' | 'ES256' | 'EdDSA',

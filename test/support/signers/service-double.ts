@@ -3,35 +3,38 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import type { HttpAnswer, HttpClient, HttpGet, HttpPost } from '../../../src/egress/http-client.ts';
 
-/** What a service was asked. */
+/** A request to a service. */
 export interface Asked {
   method: string;
   url: URL;
   headers: IncomingHttpHeaders;
   /** The exact bytes. */
   bytes: Buffer;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON; undefined if it is no JSON. */
   json: Record<string, unknown> | undefined;
 }
 
-/** What it answers. */
+/** The answer of a service. */
 export interface Answered {
   status: number;
   json: unknown;
   headers?: Record<string, string>;
 }
 
-/** What a service has taken so far: by the clock, and of the processor. */
+/** The time that a service has used: wall time and processor time. */
 export interface Spent {
   ms: number;
   cpuMs: number;
 }
 
-/** A service on loopback behind its real wire protocol. What it answers is the double's; how it fails is here. */
+/**
+ * A service on loopback that speaks the real wire protocol. Doubles define its answers. This class defines its
+ * failures.
+ */
 export class ServiceDouble {
   readonly #answer: (asked: Asked) => Answered;
   readonly asked: Asked[] = [];
-  /** Looked at before the double: what is given here is the answer. */
+  /** Replaces the double's answer, unless it returns undefined. */
   instead: (asked: Asked) => Answered | undefined = () => undefined;
   #server: Server | undefined;
   #port = 0;
@@ -46,7 +49,7 @@ export class ServiceDouble {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** The same service without a network: what is asked is answered from memory. What the service took is counted. */
+  /** The same service without a network. It answers from memory, and the time that it uses is counted. */
   inMemory(): Pick<HttpClient, 'get' | 'post'> & { spent: Spent } {
     const ask = async (method: string, url: URL, { headers }: HttpGet, body = ''): Promise<HttpAnswer> => {
       const [began, cpu] = [performance.now(), process.threadCpuUsage()];
@@ -89,7 +92,7 @@ export class ServiceDouble {
     response.end(typeof json === 'string' ? json : JSON.stringify(json));
   }
 
-  /** Its address refuses every connection until it is started again. */
+  /** Makes its address refuse every connection until the next start. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -100,7 +103,7 @@ export class ServiceDouble {
     await once(server, 'close');
   }
 
-  /** From now on it takes questions and answers none, until the returned function is called. */
+  /** From now on, accepts requests and answers none, until the returned function is called. */
   hold(): () => void {
     const held = Promise.withResolvers<void>();
     this.#held = held;

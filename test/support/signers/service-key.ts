@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { hexlify, SigningKey } from 'ethers';
 import type { Curve } from '../../../src/signers/signer.ts';
 
-/** A key in the keeping of a service that stands in for a real one. */
+/** A key that a stand-in for a real service keeps. */
 export interface ServiceKey {
   readonly curve: Curve;
   /** 65 bytes, or 32. */

@@ -5,7 +5,7 @@ import type { KindTools, Signer } from '../../../src/signers/signer.ts';
 import { signerTools } from '../signer-tools.ts';
 import type { SignerDouble } from './signer-double.ts';
 
-/** The project's own signer on a double, over HTTP; closed at the end of the test. */
+/** Opens the project's own signer on a double, over HTTP. It is closed at the end of the test. */
 export async function serviceSigner(
   t: Test,
   { type, config, environment = {} }: Pick<SignerDouble, 'type' | 'config' | 'environment'>,

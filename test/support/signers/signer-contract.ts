@@ -15,7 +15,7 @@ import type { Curve, KindTools, Signer } from '../../../src/signers/signer.ts';
 import type { SignerDouble } from './signer-double.ts';
 import { familiesOf, isSigned, servesFamily } from './signer-families.ts';
 
-/** Something with one key that a signer can be opened over: a service, or the file of a key in this process. */
+/** Something with one key that a signer can use: a service, or a key file in this process. */
 export interface SignerSubject
   extends Pick<SignerDouble, 'type' | 'curve' | 'publicKey' | 'config' | 'environment' | 'secrets' | 'payload'> {
   readonly service?: SignerDouble['service'];
@@ -23,16 +23,16 @@ export interface SignerSubject
 
 const AT_ONCE = 16;
 
-/** All that there are, wherever a signer of them is made. */
+/** All signer kinds, wherever their signers are made. */
 const KINDS: SignerKinds = new Map([...createSignerKinds(), [rawKeySignerKind.type, rawKeySignerKind]]);
 
-/** What was opened in a test, and all that was heard of it. */
+/** The signers that a test has opened, and all of their output. */
 interface Opened {
   signer: Signer;
   counted: string[];
-  /** The error that a question ends with. */
+  /** Returns the error of a request. */
   failureOf(asked: Promise<unknown>): Promise<unknown>;
-  /** Fails when a secret is in an error, or in what can be printed. */
+  /** Fails if a secret is in an error or in anything that can be printed. */
   showsNoSecret(t: Test): void;
 }
 
@@ -75,14 +75,14 @@ async function open(
   };
 }
 
-/** The connections that all signers of a service have together. */
+/** The HTTP connections that all signers of a service share. */
 function signerHttp(t: Test): HttpClient {
   const http = createSignerHttp();
   t.teardown(() => http.close());
   return http;
 }
 
-/** What every kind does, wherever its key is. Returns the families that it was shown to serve. */
+/** Tests what every kind does, wherever its key is. Returns the families that it was shown to serve. */
 export async function signsForFamilies(t: Test, subject: SignerSubject): Promise<NetworkType[]> {
   const { type, curve } = subject;
   const served: NetworkType[] = [];
@@ -103,7 +103,7 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
     });
     await t.test('a curve that it has no key on', async (t) => {
       const other = curve === 'secp256k1' ? 'ed25519' : 'secp256k1';
-      // A key that is here is a key on both.
+      // A key in this process is a key on both curves.
       if (subject.service === undefined || type === 'vault') t.ok(await signer.publicKey(other));
       else
         t.match(await failureOf(signer.publicKey(other)), { code: 'SIGNER_FAILED', message: /^Signer one failed: / });
@@ -115,8 +115,8 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
 }
 
 /**
- * The entry that the guide shows works as it stands there: with the secrets in the variables that it names, and with
- * addresses and names put in that are real.
+ * Tests that the entry in the guide works as written, with the secrets in the variables that it names, and with real
+ * addresses and names.
  */
 export function signsAsDocumented(t: Test, subject: SignerSubject, entry: SignerEntry): Promise<unknown> {
   return t.test('the entry in docs/signers.md', async (t) => {
@@ -130,7 +130,7 @@ export function signsAsDocumented(t: Test, subject: SignerSubject, entry: Signer
   });
 }
 
-/** The fields of the guide's entry with actual values; what it leaves out is as the other one has it. */
+/** The fields of the guide's entry with actual values. Fields that the guide leaves out come from `actual`. */
 function filledIn(shown: JsonObject, actual: JsonObject, environment: Map<string, string>): JsonObject {
   const filled: JsonObject = { ...actual };
   for (const [field, value] of Object.entries(shown)) {
@@ -142,7 +142,7 @@ function filledIn(shown: JsonObject, actual: JsonObject, environment: Map<string
   return filled;
 }
 
-/** What every service is held to. */
+/** Tests that every service has to pass. */
 export function keepsFaithWithService(t: Test, start: () => Promise<SignerDouble>): Promise<unknown> {
   const refusal = { code: 'SIGNER_FAILED', message: /^Signer one failed: / };
 
@@ -229,7 +229,7 @@ export function keepsFaithWithService(t: Test, start: () => Promise<SignerDouble
   });
 }
 
-/** Something that the kind signs. */
+/** A payload that the kind signs. */
 function payloadFor({ publicKey, payload }: Pick<SignerDouble, 'publicKey' | 'payload'>): Buffer {
   return payload === undefined ? randomBytes(32) : payload(publicKey);
 }

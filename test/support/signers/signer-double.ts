@@ -3,30 +3,30 @@ import type { Curve } from '../../../src/signers/signer.ts';
 import type { Answered, ServiceDouble } from './service-double.ts';
 import type { ServiceKey } from './service-key.ts';
 
-/** A service that keeps a key on one curve, with what can go wrong with it. */
+/** A service that keeps a key on one curve, and its possible failures. */
 export interface SignerDouble {
   readonly type: string;
   readonly curve: Curve;
   readonly service: ServiceDouble;
-  /** The key that it has. */
+  /** The service's key. */
   readonly key: ServiceKey;
   readonly publicKey: Buffer;
   /** The `config` of a signer entry on it. */
   readonly config: JsonObject;
-  /** What it signs, where that is not any bytes. */
+  /** Makes a payload that it signs, if it does not sign any bytes. */
   readonly payload?: (publicKey: Buffer) => Buffer;
-  /** Variables that the kind looks into by itself. */
+  /** Environment variables that the kind reads by itself. */
   readonly environment?: Record<string, string>;
-  /** What must show nowhere: credentials, and what the service hands out for them. */
+  /** Secrets that must not appear anywhere: credentials, and the tokens issued for them. */
   secrets(): string[];
-  /** Whether it hands the key out, so that what becomes of it later changes nothing. */
+  /** Whether it hands out the key. Then later changes in the service have no effect. */
   readonly givesKeyAway?: boolean;
-  /** How it says that it is asked too much. */
+  /** Its answer when it gets too many requests. */
   readonly busy: Answered;
-  /** From now on it signs with another key, as when it was rotated or repointed. */
+  /** Makes it sign with another key, as after a rotation. */
   mixUp(): void;
-  /** The key or the right to it is taken away. */
+  /** Takes away the key, or the right to use it. */
   revoke(): void;
-  /** The right is given back. */
+  /** Gives the right back. */
   restore(): void;
 }

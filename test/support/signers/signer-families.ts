@@ -16,19 +16,19 @@ import type { Curve, Signer, SignerKind } from '../../../src/signers/signer.ts';
 import { fieldsOf, lumens, PASSPHRASE } from '../stellar-relayer.ts';
 import type { SignerDouble } from './signer-double.ts';
 
-/** What a signer does for each family of chains, judged by libraries that the product does not sign with. */
+/** Tests a signer for each chain family. Other libraries than the product's check its signatures. */
 
 const chains = createChains(systemClock);
 
-/** The families that a kind says that it signs for, on a curve. */
+/** The families for which a kind says that it signs, on a curve. */
 export function familiesOf({ notFor }: Pick<SignerKind, 'notFor'>, curve: Curve): NetworkType[] {
   const families = [...chains].filter(([, chain]) => chain.curve === curve).map(([family]) => family);
   return families.filter((family) => notFor?.[family] === undefined);
 }
 
 /**
- * Address, message, typed data and transaction, as far as the family has them.
- * @param subject whose `payload` says that it signs nothing else: a text is refused then
+ * Tests address, message, typed data and transaction, as far as the family has them.
+ * @param subject if its `payload` says that it signs nothing else, a text has to be refused
  */
 export async function servesFamily(
   t: Test,
@@ -103,7 +103,7 @@ async function servesStellar(t: Test, signer: Signer, publicKey: Buffer): Promis
   t.ok(Keypair.fromPublicKey(account).verify(read.hash(), signature?.signature.toBytes() ?? Buffer.alloc(64)));
 }
 
-/** The bytes of a payment's message, with the given account as who pays the fee. */
+/** The bytes of a payment's message. The given account pays the fee. */
 export function solanaMessage(payer: Buffer): Buffer {
   const from = new PublicKey(payer);
   const message = new TransactionMessage({
@@ -114,7 +114,7 @@ export function solanaMessage(payer: Buffer): Buffer {
   return Buffer.from(new VersionedTransaction(message).message.serialize());
 }
 
-/** Judged by OpenSSL. */
+/** Verifies a signature with OpenSSL. */
 export function isSigned(publicKey: Buffer, message: Uint8Array, signature: Uint8Array): boolean {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') };
   return verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), signature);

@@ -1,14 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Asked } from './service-double.ts';
 
-/** Who may ask. */
+/** The credentials of an allowed caller. */
 export interface AwsCredentials {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;
 }
 
-/** What a service of AWS says to a request that is not signed as it should be. */
+/** AWS's answer to a request with a wrong signature. */
 export class SignatureFault extends Error {
   override readonly name: string;
 

@@ -4,7 +4,7 @@ import { type Answered, type Asked, ServiceDouble } from './service-double.ts';
 import { newServiceKey, type ServiceKey } from './service-key.ts';
 import type { SignerDouble } from './signer-double.ts';
 
-/** Asked of a client within the hour. */
+/** The age up to which requests are valid: an hour. */
 const WITHIN_MS = 3_600_000;
 
 /** The organization of one API key and one private key. https://docs.turnkey.com/api-reference */
@@ -12,13 +12,13 @@ export class TurnkeyDouble {
   readonly service = new ServiceDouble((asked) => this.#answer(asked));
   organizationId: string = randomUUID();
   privateKeyId: string = randomUUID();
-  /** Milliseconds, by which activities are fresh. */
+  /** The clock for the age of activities, in milliseconds. */
   now = Date.now;
   readonly apiKey = createECDH('prime256v1');
   readonly curve: Curve;
   key: ServiceKey;
   isAllowed = true;
-  /** What new activities become, one after the other; the last one for the rest. */
+  /** The statuses of new activities, in order. The last one applies to all further activities. */
   statuses: string[] = ['COMPLETED'];
   readonly #activities = new Map<string, { id: string; payload: Buffer; looks: number }>();
 
@@ -28,7 +28,7 @@ export class TurnkeyDouble {
     this.apiKey.generateKeys();
   }
 
-  /** As the service shows it: 32 bytes in hexadecimal, whatever they begin with. */
+  /** The key as the service shows it: 32 bytes in hexadecimal, with leading zeros. */
   get apiPrivateKey(): string {
     return this.apiKey.getPrivateKey('hex').padStart(64, '0');
   }
@@ -75,7 +75,7 @@ export class TurnkeyDouble {
     const wanted = this.curve === 'ed25519' ? 'HASH_FUNCTION_NOT_APPLICABLE' : 'HASH_FUNCTION_NO_OP';
     const isWhole = this.curve === 'ed25519' || payload.length === 64;
     if (hashFunction !== wanted || !isWhole) return said(400, 3, 'invalid hash function for the curve of the key');
-    // The same body is the same activity.
+    // An equal body means the same activity.
     const fingerprint = bytes.toString('utf8');
     const known = this.#activities.get(fingerprint);
     const activity = known ?? { id: randomUUID(), payload: Buffer.from(payload, 'hex'), looks: 0 };

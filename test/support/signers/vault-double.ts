@@ -15,9 +15,9 @@ export class VaultDouble {
   readonly service = new ServiceDouble((asked) => this.#answer(asked));
   readonly roleId = `canary-role-${randomBytes(12).toString('hex')}`;
   readonly secretId = `canary-secret-${randomBytes(12).toString('hex')}`;
-  /** Tokens that count, with how often each was renewed. */
+  /** Valid tokens, each with the number of its renewals. */
   readonly tokens = new Map<string, number>();
-  /** All that it ever gave out. */
+  /** All tokens that it has issued. */
   readonly issued: string[] = [];
   lease = { seconds: 3_600, renewable: true };
   isSealed = false;
@@ -120,7 +120,7 @@ function vaultConfig({ service, roleId, secretId }: VaultDouble, keyName: string
   };
 }
 
-/** What a server says that stands by, or is asked too much. */
+/** The answer of a server that gets too many requests. */
 const BUSY: Answered = errors(429, 'request path "transit/sign": rate limit quota exceeded');
 
 /** A `vault` signer's key: a secret in the KV engine. */

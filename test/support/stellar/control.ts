@@ -1,11 +1,11 @@
 import type { Fault } from '../counterpart/faults.ts';
 import type { ContractKind } from './soroban/contracts/registry.ts';
 
-/** How the network is made. Absent: the value in brackets. */
+/** Settings of the network. The default is in brackets. */
 export interface StellarOptions {
   /** [`Isolayer Test Network`] */
   passphrase?: string;
-  /** From one ledger to the next [100]; 0 stands still until it is told to go on. */
+  /** Milliseconds between two ledgers [100]; 0 closes ledgers only when told to. */
   ledgerMs?: number;
   /** Operations that a ledger takes [1000]. */
   maxOperations?: number;
@@ -28,11 +28,11 @@ export const STELLAR_DEFAULTS: Required<StellarOptions> = {
 
 /** A transaction that is on the chain. */
 export interface OnChain {
-  /** Of the envelope that was offered. */
+  /** The hash of the offered envelope. */
   hash: string;
   /** Base64. */
   envelope: string;
-  /** Of the transaction within, which is the same where there is no fee bump. */
+  /** The hash of the inner transaction; the same as `hash` without a fee bump. */
   innerHash: string;
   ledger: number;
   source: string;
@@ -44,7 +44,7 @@ export interface OnChain {
   isSuccessful: boolean;
 }
 
-/** What the handle asks of the server's process. `endpoint` is a place in the order in which endpoints were opened. */
+/** A command to the server's process. `endpoint` is the index of an endpoint, in the order of opening. */
 export type Command =
   | { kind: 'fund'; account: string; stroops: bigint }
   | { kind: 'asset-contract'; asset: string }
@@ -70,7 +70,7 @@ export type Command =
   | { kind: 'offers'; endpoint: number }
   | { kind: 'calls'; endpoint: number };
 
-/** Where one node is reached. */
+/** The addresses of one node. */
 export interface Addresses {
   url: string;
   horizonUrl: string;

@@ -1,4 +1,4 @@
-/** The process of a counterpart for Stellar: it judges in its own time, and no test waits for its arithmetic. */
+/** The process of a counterpart for Stellar. Its arithmetic runs here, so tests do not wait for it. */
 import { answerCommands } from '../counterpart/commands.ts';
 import { Faults } from '../counterpart/faults.ts';
 import { type Addresses, type Command, type OnChain, STELLAR_DEFAULTS, type StellarOptions } from './control.ts';

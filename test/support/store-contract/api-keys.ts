@@ -10,7 +10,7 @@ function keyOf(given: Partial<ApiKey> = {}): Omit<ApiKey, 'createdAt'> {
   };
 }
 
-/** What every store keeps of API keys. */
+/** Tests of API keys for every store. */
 export function apiKeysContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a key comes back as it was put, by its id and by its hash, and goes', async (t) => {
     const store = await open(t);

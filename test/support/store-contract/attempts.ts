@@ -3,7 +3,7 @@ import { type Attempt, attemptPurposeSchema } from '../../../src/domain/transact
 import type { Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
-/** What every store keeps of attempts. */
+/** Tests of attempts for every store. */
 export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): void {
   const withTransactions = async (t: Test, count: number) => {
     const store = await open(t);

@@ -7,7 +7,7 @@ function changeOf(given: Partial<AuditedChange> = {}) {
   return { ...change, keyId: 'key-1', requestId: 'request-1', ...given };
 }
 
-/** What every store keeps of changes. */
+/** Tests of recorded changes for every store. */
 export function auditContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a record comes back with its views, integers with all their digits', async (t) => {
     const store = await open(t);

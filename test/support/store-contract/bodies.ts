@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Store, Writer } from '../../../src/store/store.ts';
 import { relayerOf, transactionOf, withRelayer } from '../store.ts';
 
-/** How every store treats write bodies. */
+/** Tests of write bodies for every store. */
 export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a body that throws is undone alone, with its own error', async (t) => {
     const store = await withRelayer(open)(t);

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { Store } from '../../../src/store/store.ts';
 
-/** How every store pins a network to its chain. */
+/** Tests for every store of how it pins a network to its chain. */
 export function chainIdentitiesContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a chain is pinned once', async (t) => {
     const store = await open(t);

@@ -27,7 +27,7 @@ import { spendingContract } from './spending.ts';
 import { transactionEventsContract } from './transaction-events.ts';
 import { transactionsContract } from './transactions.ts';
 
-/** All that a store promises; `open` gives an empty one and sees to its end. */
+/** All tests for every store. `open` returns an empty store, and closes it after the test. */
 export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void {
   relayersContract(t, open);
   relayerBalancesContract(t, open);

@@ -3,7 +3,7 @@ import type { DecisionKind } from '../../../src/domain/transaction/decision.ts';
 import { decisionKindSchema } from '../../../src/domain/transaction/decision.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** What every store keeps of what was decided about transactions. */
+/** Tests of decisions about transactions for every store. */
 export function decisionsContract(t: Test, open: (t: Test) => Promise<Store>): void {
   const decide = (store: Store, transactionId: string, kind: DecisionKind, text: string) =>
     store.write((writer) => writer.insertDecision(transactionId, { kind, text }));

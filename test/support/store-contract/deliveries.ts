@@ -3,7 +3,7 @@ import type { WebhookEnd } from '../../../src/domain/webhook-event.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { eventOf } from '../store.ts';
 
-/** Events that have ended as given, or wait. */
+/** Stores events that have ended as given, or that wait. */
 async function put(store: Store, ...events: { id: string; end?: WebhookEnd; relayerId?: string }[]): Promise<void> {
   for (const { id, end, relayerId } of events) {
     const event = eventOf({ id, subject: id, ...(relayerId !== undefined && { relayerId }) });
@@ -16,7 +16,7 @@ async function put(store: Store, ...events: { id: string; end?: WebhookEnd; rela
   }
 }
 
-/** What every store tells of deliveries. */
+/** Tests of deliveries for every store. */
 export function deliveriesContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('deliveries are listed from the latest on, part by part, without gaps and repetitions', async (t) => {
     const store = await open(t);
@@ -30,7 +30,7 @@ export function deliveriesContract(t: Test, open: (t: Test) => Promise<Store>): 
         {},
       );
       seen.push(...items.map(({ id }) => id));
-      // What comes meanwhile moves nothing.
+      // Events that come later do not move the pages.
       await put(store, { id: `later ${parts}` });
       before = next;
       if (next === null) break;

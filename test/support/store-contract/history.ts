@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Store } from '../../../src/store/store.ts';
 import { relayerOf, transactionOf } from '../store.ts';
 
-/** How every store tells of its past, and of what nobody has signed. */
+/** Tests for every store of its history, and of unsigned transactions. */
 export function historyContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a new database has no past; marks are kept beside its epochs', async (t) => {
     const store = await open(t);

@@ -26,7 +26,7 @@ const effectOf = (of: Claim, occurrence = 0, payloadHash = 'payload'): Effect =>
 });
 const always = { onlyAfterEffects: false };
 
-/** What every store remembers of requests that are repeated. */
+/** Tests of repeated requests for every store. */
 export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a key runs once, and its repeats get the answer', async (t) => {
     const store = await open(t);
@@ -139,7 +139,7 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
       for (let round = 0; round < 20; round += 1) {
         const request = { ...REQUEST, key: `key ${round}` };
         const one = await claimed(store, { forMs: 0 }, request);
-        // The first note of a claim takes another way than those after it.
+        // The first record of a claim takes another code path than later ones.
         if (round % 2 === 1) await store.write((writer) => writer.insertEffect(effectOf(one, 9), { outcome: 9 }));
         const noting = store.write((writer) =>
           writer.insertEffect(effectOf(one), round % 4 < 2 ? { outcome: round } : { failure: { message: 'no' } }),

@@ -5,7 +5,7 @@ import { transactionOf } from '../store.ts';
 
 const CANCEL: IntentAction = { kind: 'cancel' };
 
-/** What every store keeps of what clients want of running transactions. */
+/** Tests for every store of what clients want of running transactions. */
 export function intentsContract(t: Test, open: (t: Test) => Promise<Store>): void {
   const ask = (store: Store, transactionId: string, lane: string, action: IntentAction = CANCEL) =>
     store.write((writer) => writer.insertIntent({ transactionId, lane, action }));

@@ -4,7 +4,7 @@ import type { Store, Writer } from '../../../src/store/store.ts';
 
 const A_MINUTE = 60_000;
 
-/** What every store promises of the locks of plugins. */
+/** Tests of the locks of plugins for every store. */
 export function kvLocksContract(t: Test, open: (t: Test) => Promise<Store>): void {
   const take = (
     store: Store,

@@ -3,10 +3,10 @@ import type { KvQuota } from '../../../src/domain/kv.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const A_MINUTE = 60_000;
-/** As long ago, for a value that has expired. */
+/** A lifetime in the past, for a value that has expired. */
 const LONG_AGO = { forMs: -1000 };
 
-/** What every store keeps for plugins. */
+/** Tests of the values of plugins for every store. */
 export function kvContract(t: Test, open: (t: Test) => Promise<Store>): void {
   const set = (store: Store, key: string, json: string, options: { forMs?: number; quota?: KvQuota } = {}) =>
     store.write((writer) => writer.kvSet('plugin', key, json, options));

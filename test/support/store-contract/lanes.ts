@@ -3,7 +3,7 @@ import type { TransactionStatus } from '../../../src/domain/transaction/transact
 import type { Store } from '../../../src/store/store.ts';
 import { transactionOf } from '../store.ts';
 
-/** What every store keeps of lanes. */
+/** Tests of lanes for every store. */
 export function lanesContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('what a lane has settled only rises', async (t) => {
     const store = await open(t);

@@ -10,7 +10,7 @@ export async function leaseOf(store: Store, name: string): Promise<Lease> {
   return answer.lease;
 }
 
-/** What every store promises about leases and the writes under them. */
+/** Tests for every store of leases and the writes under them. */
 export function leasesContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a write under a lease is a write', async (t) => {
     const store = await open(t);

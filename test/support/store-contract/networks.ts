@@ -7,7 +7,7 @@ function networkOf(given: Partial<StoredNetwork> = {}): StoredNetwork {
   return { type: 'evm', name: 'mine', rpcUrls, settings: { chain_id: 5, tags: ['ü'] }, declaration: null, ...given };
 }
 
-/** What every store keeps of networks. */
+/** Tests of networks for every store. */
 export function networksContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a network comes back as it was put, and changes in its place', async (t) => {
     const store = await open(t);

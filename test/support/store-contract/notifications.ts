@@ -6,7 +6,7 @@ import { eventOf, notificationOf } from '../store.ts';
 
 const KEY = 'a signing key that nobody may see, with ünïcode';
 
-/** What every store keeps of notifications. */
+/** Tests of notifications for every store. */
 export function notificationsContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a notification comes back as it was put, its key only as an object that does not print', async (t) => {
     const store = await open(t);

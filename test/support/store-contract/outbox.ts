@@ -19,7 +19,7 @@ async function claimOne(store: Store): Promise<WebhookEvent> {
   return event;
 }
 
-/** What every store keeps of webhook events. */
+/** Tests of webhook events for every store. */
 export function outboxContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('an event comes back as it was put, byte for byte, and is due at once', async (t) => {
     const store = await open(t);
@@ -108,7 +108,7 @@ export function outboxContract(t: Test, open: (t: Test) => Promise<Store>): void
     await insert(store, { id: 'a1', subject: 'a' }, { id: 'a2', subject: 'a' }, { id: 'b1', subject: 'b' });
     const [first, other] = await claim(store);
     if (first === undefined || other === undefined) throw new Error('two are due');
-    // As far away as a pause is from a clock that was set back.
+    // As far in the future as a short pause looks after the clock was set back by an hour.
     await store.write((writer) => writer.settleEvent(first, { outcome: 'HTTP 500', retryInMs: 3_602_000 }));
     await store.write((writer) => writer.settleEvent(other, { outcome: 'HTTP 500', retryInMs: 900_000 }));
     t.strictSame(await store.read.dueNotifications(await store.now()), ['hook-1']);

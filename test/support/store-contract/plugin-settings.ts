@@ -9,7 +9,7 @@ const PLUGIN: StoredPlugin = {
   declared: { timeout: 'digest' },
 };
 
-/** What every store keeps of what clients made of plugins. */
+/** Tests of clients' settings of plugins for every store. */
 export function pluginSettingsContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('the settings of a plugin come back as they were put, and go', async (t) => {
     const store = await open(t);

@@ -19,7 +19,7 @@ async function signed(store: Store, sequence: bigint, status: TransactionStatus,
   return transaction;
 }
 
-/** What every store deletes and keeps of what has ended. */
+/** Tests for every store of what it deletes and keeps of ended transactions. */
 export function pruningContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('only what is final goes, with its attempts', async (t) => {
     const store = await open(t);
@@ -87,7 +87,7 @@ export function pruningContract(t: Test, open: (t: Test) => Promise<Store>): voi
     await signed(store, 3n, 'confirmed', 'other');
     const settled = await store.read.settledSequence('lane');
     const later = (await store.now()) + 1000;
-    // The highest first, then the lower ones: what is kept does not go back.
+    // The highest limit first, then lower ones. The stored place does not go back.
     for (const limit of [2, 1, 1]) await store.write((writer) => writer.pruneTransactions(later, limit));
     t.equal((await store.read.transactions('relayer-1', PAGE)).total, 0);
     t.equal(await store.read.knownSequence('lane'), 10n);

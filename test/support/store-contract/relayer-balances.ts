@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Store } from '../../../src/store/store.ts';
 import { relayerOf } from '../store.ts';
 
-/** What every store keeps of balances. */
+/** Tests of balances for every store. */
 export function relayerBalancesContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a balance comes back with all its digits, is replaced, and goes with its relayer', async (t) => {
     const store = await open(t);

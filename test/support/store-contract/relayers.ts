@@ -3,7 +3,7 @@ import type { Relayer, RelayerFilter } from '../../../src/domain/relayer/relayer
 import type { Store } from '../../../src/store/store.ts';
 import { relayerOf } from '../store.ts';
 
-/** What every store keeps of relayers. */
+/** Tests of relayers for every store. */
 export function relayersContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a relayer comes back as it was put', async (t) => {
     const store = await open(t);

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Store, Writer } from '../../../src/store/store.ts';
 import { relayerOf, transactionOf } from '../store.ts';
 
-/** What every store promises to those that change settings while others refer to them. */
+/** Tests for every store of changes to settings that others refer to at the same time. */
 export function settingsLockContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a relayer is held by who finds it', async (t) => {
     const store = await open(t);

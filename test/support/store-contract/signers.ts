@@ -9,7 +9,7 @@ function signerOf(given: Partial<StoredSigner> = {}): StoredSigner {
 
 const CONFIG = { address: 'https://vault.example', secret_id: { type: 'plain', value: 'nobody may see it' } };
 
-/** What every store keeps of signers. */
+/** Tests of signers for every store. */
 export function signersContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a signer comes back without its configuration, which is there for who asks', async (t) => {
     const store = await open(t);

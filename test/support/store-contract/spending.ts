@@ -17,7 +17,7 @@ const spent = (store: Store) => store.read.spentLastHour('p', 'r');
 const settle = (store: Store, transactionId: string, value: bigint, fee: bigint) =>
   store.write((writer) => writer.settleSpending([{ transactionId, value, fee }]));
 
-/** What every store counts of what plugins spend. */
+/** Tests of plugins' spending for every store. */
 export function spendingContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('what is reserved counts, exactly, in its own budget only', async (t) => {
     const store = await open(t);

@@ -4,13 +4,13 @@ import { type EventPlace, FIRST_PLACE } from '../../../src/domain/transaction/tr
 import type { Store, TransactionChange } from '../../../src/store/store.ts';
 import { transactionOf } from '../store.ts';
 
-/** How each event reads, from a place on. */
+/** The text of each event, from a place on. */
 async function told(store: Store, after: EventPlace, limit = 100): Promise<string[]> {
   const events = await store.read.transactionEvents(after, limit);
   return events.map(({ transactionId, status, hash }) => `${transactionId} ${status} ${hash ?? '-'}`);
 }
 
-/** Once every write that began before has ended, also those of other databases of the same server. */
+/** Waits until every write that began earlier has ended, including writes of other databases on the same server. */
 async function settled(store: Store, transactionId: string): Promise<EventPlace> {
   for (let at = FIRST_PLACE; ; await turn()) {
     const events = await store.read.transactionEvents(at, 1);
@@ -19,7 +19,7 @@ async function settled(store: Store, transactionId: string): Promise<EventPlace>
   }
 }
 
-/** What every store tells of the course of transactions. */
+/** Tests of the events of transactions for every store. */
 export function transactionEventsContract(t: Test, open: (t: Test) => Promise<Store>): void {
   const accept = (store: Store, ...ids: string[]) =>
     store.write(async (writer) => {

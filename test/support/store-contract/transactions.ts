@@ -7,7 +7,7 @@ import { attemptOf, relayerOf, transactionOf, withRelayer } from '../store.ts';
 
 const FIRST = { page: 1, perPage: 100 };
 
-/** What every store keeps of transactions. */
+/** Tests of transactions for every store. */
 export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<Store>): void {
   const open = withRelayer(openEmpty);
   const insert = (store: Store, ...transactions: Transaction[]) =>

@@ -4,7 +4,8 @@ import { openPostgresStore } from '../../../src/store/postgres/postgres.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
-// A process to be killed: writes transactions with their first attempt for ever, and prints each id that resolved.
+// A process that a test kills. It writes transactions with their first attempt for ever, and prints the id of each
+// completed write.
 const target = process.argv[2] ?? '';
 const log = createLog('silent');
 const store = target.startsWith('postgres:')
@@ -22,7 +23,7 @@ async function writeForEver(): Promise<never> {
   }
 }
 
-/** Resolves when the reader has it, who may be slow. */
+/** Resolves when the reader has taken the line. The reader may be slow. */
 function told(line: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(line, () => resolve()));
 }

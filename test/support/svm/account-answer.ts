@@ -6,7 +6,7 @@ import { invalidParams } from './rpc-error.ts';
 
 const ENCODINGS = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as const;
 
-/** Rent is not collected any more: the node gives this epoch for every account. */
+/** The rent epoch that nodes give for every account, because rent is no longer collected. */
 const RENT_EXEMPT = 2n ** 64n - 1n;
 const MOST_BASE58 = 128;
 

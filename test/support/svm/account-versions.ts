@@ -7,12 +7,12 @@ export interface CurrentAccounts {
 }
 
 interface Version {
-  /** Of the block that replaced it. */
+  /** The height of the block that replaced this version. */
   readonly height: number;
   readonly account: NativeAccount | null;
 }
 
-/** What accounts were at earlier blocks: older commitments are read from it, and a fork goes back by it. */
+/** Earlier versions of accounts. Older commitments read them, and a fork restores them. */
 export class AccountVersions {
   readonly #current: CurrentAccounts;
   /** Ascending by height. */
@@ -73,7 +73,7 @@ export class AccountVersions {
     );
   }
 
-  /** Drops what no commitment reads any more. */
+  /** Drops versions that no commitment reads any more. */
   prune(height: number): void {
     for (const [key, versions] of this.#versions) {
       const kept = versions.filter((version) => version.height > height);

@@ -15,17 +15,17 @@ export interface Block {
   readonly signatures: string[];
 }
 
-/** How many blocks above it make a block confirmed and final, and how long its hash lives. */
+/** How many blocks above a block make it confirmed and final, and for how many blocks its hash is valid. */
 export interface Depths {
   confirmed: number;
   finalized: number;
   blockhash: number;
 }
 
-/** Heights and slots must never be taken for each other, so they lie as far apart as on mainnet. */
+/** The distance between heights and slots, as large as on mainnet. It shows code that confuses the two. */
 const SKIPPED_BEFORE = 21_000_000;
 
-/** The blocks of the chain, without what is in the accounts. Slots only grow; heights fall in a fork. */
+/** The blocks of the chain, without the accounts. Slots only grow. Heights fall in a fork. */
 export class Blocks {
   readonly depths: Depths;
   readonly #list: Block[] = [];
@@ -34,7 +34,7 @@ export class Blocks {
   /** The highest height that was ever final. */
   #final = 0;
 
-  /** Begins with as many empty blocks as make the first of them final. */
+  /** Starts with enough empty blocks to make the first one final. */
   constructor(slot: number, depths: Depths) {
     this.depths = depths;
     this.#slot = slot;
@@ -71,7 +71,7 @@ export class Blocks {
     return block;
   }
 
-  /** Slots without a block. */
+  /** Skips slots without a block. */
   skip(slots: number): void {
     this.#slot += slots;
   }
@@ -81,17 +81,17 @@ export class Blocks {
     return this.newest.height - this.#final;
   }
 
-  /** Takes the newest blocks away; they were never on the chain. */
+  /** Removes the newest blocks, as if they had never been on the chain. */
   removeNewest(count: number): Block[] {
     const removed = this.#list.splice(-count, count);
     for (const block of removed) this.#byHash.delete(block.hash);
     return removed;
   }
 
-  /** The block that a node which is some blocks behind takes for the newest of a commitment. */
+  /** The newest block of a commitment, as seen by a node that is some blocks behind. */
   at(commitment: Commitment, behind: number): Block {
     const depth = commitment === 'processed' ? 0 : this.depths[commitment];
-    // What is final stays so when a fork has made the chain shorter.
+    // Final blocks stay final when a fork has made the chain shorter.
     const height = Math.max(this.newest.height - depth, this.#final) - behind;
     return this.#list[Math.max(height - this.oldest.height, 0)] as Block;
   }

@@ -2,12 +2,12 @@ import type { Fault } from '../counterpart/faults.ts';
 
 /** How the chain is made. Absent: the value in brackets. */
 export interface SvmOptions {
-  /** From one block to the next [100]; 0 stands still until it is told to go on. */
+  /** Milliseconds between two blocks [100]; 0 makes blocks only when told to. */
   slotMs?: number;
   /** Blocks that must follow for `confirmed` [1] and `finalized` [6]; mainnet has about 2 and 32. */
   confirmedAfter?: number;
   finalizedAfter?: number;
-  /** Blocks that a blockhash is good for [150]. */
+  /** The number of blocks for which a blockhash is valid [150]. */
   blockhashLife?: number;
 }
 
@@ -22,11 +22,11 @@ export const SVM_DEFAULTS: Required<SvmOptions> = {
 export interface OnChain {
   signature: string;
   slot: number;
-  /** Null for one that did what it says. */
+  /** The error; null if the transaction succeeded. */
   err: unknown;
 }
 
-/** What the handle asks of the server's process. `endpoint` is a place in the order in which endpoints were opened. */
+/** A command to the server's process. `endpoint` is the index of an endpoint, in the order of opening. */
 export type Command =
   | { kind: 'fund'; key: string; lamports: string }
   | { kind: 'write'; key: string; lamports: string; data: string; owner: string }

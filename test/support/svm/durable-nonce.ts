@@ -10,11 +10,11 @@ const NONCE_AT = 40;
 
 export interface NonceUse {
   account: string;
-  /** Who signed for the advance, among others. */
+  /** The accounts of the advance instruction that have signed. */
   signers: string[];
 }
 
-/** The nonce account that a message lives by: an advance as its first instruction. */
+/** The nonce account of a message whose first instruction advances it. */
 export function nonceUseOf(message: WireMessage): NonceUse | undefined {
   const [first] = message.instructions;
   if (first === undefined || message.keys[first.program] !== SYSTEM) return undefined;
@@ -28,7 +28,7 @@ export function nonceUseOf(message: WireMessage): NonceUse | undefined {
   return { account: key, signers: signers.map((index) => String(message.keys[index])) };
 }
 
-/** What a nonce account holds; undefined for another account. */
+/** The contents of a nonce account; undefined for another account. */
 export function nonceOf(account: NativeAccount | null): { authority: string; value: string } | undefined {
   if (account === null || toBase58(account.owner()) !== SYSTEM) return undefined;
   const data = Buffer.from(account.data());

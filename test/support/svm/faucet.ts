@@ -6,7 +6,7 @@ import { readTransaction, type WireTransaction } from './wire-transaction.ts';
 const TRANSFER = 2;
 const RICHES = 10n ** 18n;
 
-/** What the faucet needs of the chain. */
+/** The parts of the chain that the faucet uses. */
 export interface Funded {
   readonly blocks: { readonly newest: { readonly hash: string } };
   fund(key: string, lamports: bigint): void;
@@ -17,7 +17,7 @@ export class Faucet {
   readonly #chain: Funded;
   readonly #pair = generateKeyPairSync('ed25519');
   readonly #key = this.#pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
-  /** Makes each transaction another one. */
+  /** Makes each transaction different. */
   #paid = 0n;
 
   constructor(chain: Funded) {
@@ -25,7 +25,7 @@ export class Faucet {
     chain.fund(toBase58(this.#key), RICHES);
   }
 
-  /** A transfer that is signed and not sent. */
+  /** Makes a signed transfer, without sending it. */
   transfer(to: string, lamports: bigint): WireTransaction {
     this.#paid += 1n;
     const { hash } = this.#chain.blocks.newest;

@@ -20,14 +20,14 @@ const BUILTINS = new Set([
   'Ed25519SigVerify111111111111111111111111111',
 ]);
 
-/** Programs whose instructions carry signatures of their own: their first byte is how many. */
+/** Programs whose instructions carry their own signatures. The first byte is the number of signatures. */
 const PRECOMPILES = new Set([
   'KeccakSecp256k11111111111111111111111111111',
   'Ed25519SigVerify111111111111111111111111111',
   'Secp256r1SigVerify1111111111111111111111111',
 ]);
 
-/** Lamports that the payer is charged, executed well or not. */
+/** The lamports that the payer is charged, whether the execution succeeds or fails. */
 export function feeOf(message: WireMessage): bigint {
   const carried = message.instructions
     .filter(({ program }) => PRECOMPILES.has(String(message.keys[program])))

@@ -23,7 +23,7 @@ export interface Landed {
   after: Balances;
 }
 
-/** By the index of the account. */
+/** Balances by the index of the account. */
 interface Balances {
   lamports: bigint[];
   tokens: TokenBalance[];
@@ -37,10 +37,13 @@ interface Waiting {
 
 type Read = (key: string) => NativeAccount | null;
 
-/** The sysvar holds as many. */
+/** The number of hashes in the sysvar. */
 const SLOT_HASHES = 512;
 
-/** What cannot be loaded is charged too (SIMD-0191); the runtime leaves that to its callers. */
+/**
+ * Errors of transactions that cannot be loaded and are charged all the same (SIMD-0191). The runtime leaves the
+ * charging to its callers.
+ */
 const FEES_ONLY = new Set([
   'ProgramAccountNotFound',
   'InvalidProgramForExecution',
@@ -55,7 +58,10 @@ export class Ledger {
   /** Every transaction on the chain, by signature. */
   readonly landed = new Map<string, Landed>();
   readonly genesis = toBase58(randomBytes(32));
-  /** What `getRecentPrioritizationFees` tells of every slot: micro-lamports a unit, for an account or for none. */
+  /**
+   * The fees that `getRecentPrioritizationFees` reports for every slot, in micro-lamports a unit: for an account, or in
+   * general.
+   */
   readonly prioritizationFees = new Map<string | undefined, number>();
   readonly #faucet: Faucet;
   readonly #signed = new WeakSet<WireTransaction>();
@@ -77,12 +83,12 @@ export class Ledger {
     return transaction.signature;
   }
 
-  /** The next transactions that are accepted never reach a block. */
+  /** Makes the next accepted transactions never reach a block. */
   dropNext(count: number): void {
     this.#drops = count;
   }
 
-  /** From now on transactions wait for so many blocks more than the next. */
+  /** Delays later transactions by that many blocks. */
   delay(blocks: number): void {
     this.#delay = blocks;
   }
@@ -96,7 +102,7 @@ export class Ledger {
     this.#waiting.push({ transaction, height: this.blocks.newest.height + 1 + this.#delay });
   }
 
-  /** The next block, with all that waits for it. */
+  /** Makes the next block from all waiting transactions. */
   tick(): Block {
     const height = this.blocks.newest.height + 1;
     this.runtime.setTime(this.blocks.nextSlot, seconds());
@@ -132,7 +138,7 @@ export class Ledger {
     return true;
   }
 
-  /** Whether what failed has paid its fee; what cannot is in no block. */
+  /** Whether a failed transaction has paid its fee. If it cannot pay, it gets into no block. */
   #isCharged({ message }: WireTransaction, before: Balances, err: TransactionError): boolean {
     const payer = String(message.keys[0]);
     const account = this.runtime.read(payer);
@@ -144,14 +150,17 @@ export class Ledger {
     return true;
   }
 
-  /** The runtime derives a new value from the transaction's own blockhash; the network takes the parent block's. */
+  /**
+   * Corrects the new nonce: the runtime derives it from the transaction's own blockhash, the network from the parent
+   * block's.
+   */
   #withNetworkNonce(account: NativeAccount, earlier: NativeAccount | null, value: string): NativeAccount {
     const nonce = nonceOf(account);
     const isKept = nonce === undefined || nonce.value === nonceOf(earlier)?.value;
     return isKept ? account : this.#withNonce(account, value);
   }
 
-  /** A transaction that failed has used its nonce up all the same. */
+  /** Advances the nonce of a failed transaction, which is used up all the same. */
   #advanceNonce(message: WireMessage, value: string): void {
     const key = nonceUseOf(message)?.account;
     const account = key === undefined ? null : this.runtime.read(key);
@@ -163,14 +172,14 @@ export class Ledger {
     return this.runtime.account(account.lamports(), withNonce(account, value), SYSTEM);
   }
 
-  /** Why the child of a block would not take a transaction up: known already, or its blockhash is not valid. */
+  /** Why the child of a block would not take a transaction: it is known already, or its blockhash is not valid. */
   admission(transaction: WireTransaction, above: Block, read?: Read): TransactionError | null {
     const known = this.landed.get(transaction.signature);
     if (known !== undefined && known.block.height <= above.height) return 'AlreadyProcessed';
     return this.isAlive(transaction.message, above, read) ? null : 'BlockhashNotFound';
   }
 
-  /** Whether the child of a block takes a message's blockhash for valid: a recent one or a nonce that is stored. */
+  /** Whether the child of a block accepts a message's blockhash: a recent one or a stored nonce. */
   isAlive(message: WireMessage, above: Block, read: Read = (key) => this.accounts.at(key, above.height)): boolean {
     if (this.blocks.isAlive(message.blockhash, above)) return true;
     const use = nonceUseOf(message);
@@ -202,8 +211,8 @@ export class Ledger {
   }
 
   /**
-   * The newest blocks were on a fork that lost: slots go on, heights fall, and what the blocks did is undone.
-   * @param again whether their transactions wait for the next block, as when a node offers them anew
+   * Removes the newest blocks as a losing fork. Slots go on, heights fall, and the blocks' effects are undone.
+   * @param again whether their transactions wait for the next block, as when a node offers them again
    */
   fork(count: number, again: boolean): void {
     const { removable } = this.blocks;
@@ -229,7 +238,7 @@ export class Ledger {
     });
   }
 
-  /** Programs read them from a sysvar that the runtime does not keep up. */
+  /** Writes the sysvar of slot hashes, which programs read and the runtime does not update. */
   #provideSlotHashes(): void {
     if (this.#hashedAt === this.blocks.newest) return;
     this.#hashedAt = this.blocks.newest;

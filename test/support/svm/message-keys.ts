@@ -2,7 +2,10 @@ import { toBase58 } from './base58.ts';
 import type { NativeAccount } from './native.ts';
 import { isWritable, type WireMessage } from './wire-transaction.ts';
 
-/** Every account of a message in the order of its indexes: its own, the writable from tables, the readonly ones. */
+/**
+ * Every account of a message in the order of indexes: its own accounts, writable ones from tables, readonly ones from
+ * tables.
+ */
 export interface MessageKeys {
   all: string[];
   writable: boolean[];
@@ -11,7 +14,7 @@ export interface MessageKeys {
 
 const TABLE_HEAD = 56;
 
-/** Resolves lookup tables; what a table does not hold is left out, and the runtime refuses the transaction. */
+/** Resolves lookup tables. Leaves out entries that a table does not have; then the runtime refuses the transaction. */
 export function keysOf(message: WireMessage, read: (key: string) => NativeAccount | null): MessageKeys {
   const loaded = { writable: [] as string[], readonly: [] as string[] };
   for (const lookup of message.lookups) {

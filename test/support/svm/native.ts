@@ -52,7 +52,7 @@ export interface NativeFailure {
   meta(): NativeMeta;
 }
 
-/** A number is a place in the runtime's own list of errors without fields. */
+/** An error. A number is an index in the runtime's list of errors without fields. */
 export type NativeError = number | { index?: number; accountIndex?: number; err?(): NativeInstructionError };
 export type NativeInstructionError = number | { code?: number; msg?: string };
 
@@ -67,7 +67,9 @@ interface NativePackage {
   ) => NativeAccount;
 }
 
-/** Loads the native code. Only the server's own process does: a panic in it ends the process. */
+/**
+ * Loads the native code. Only the server's own process may do so, because a panic in the native code ends the process.
+ */
 export function loadNative(): NativePackage {
   return createRequire(import.meta.url)(`litesvm-linux-${process.arch}-gnu`) as NativePackage;
 }

@@ -5,19 +5,19 @@ import { CODES, RpcError } from './rpc-error.ts';
 
 const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const;
 
-/** How many blocks a node remembers signatures without its history. */
+/** For how many blocks a node remembers signatures without its history. */
 const STATUS_CACHE = 300;
 
-/** The ledger as one node sees it, which may be behind, ill, or without history. */
+/** One node's view of the ledger. The node may be behind, ill, or without history. */
 export class NodeView {
   readonly ledger: Ledger;
   /** Blocks that the node has not seen yet. */
   behind = 0;
-  /** What `getHealth` tells: null is well, a number is how many slots the node knows to be behind. */
+  /** The health that `getHealth` reports: null is healthy, a number is the known number of slots behind. */
   illness: number | 'unknown' | null = null;
   /** Blocks below this height have left the node's history. */
   historyFrom = 0;
-  /** The signature of every transaction that was offered, whatever became of it. */
+  /** The signatures of all transactions offered, whatever their outcome. */
   readonly offers: string[] = [];
 
   constructor(ledger: Ledger) {
@@ -41,7 +41,7 @@ export class NodeView {
     return block;
   }
 
-  /** With the slot at which it was true. */
+  /** Adds the slot at which the value was true. */
   context<T>(block: Block, value: T) {
     return { context: { apiVersion: API_VERSION, slot: block.slot }, value };
   }
@@ -71,5 +71,5 @@ export class NodeView {
   }
 }
 
-/** The line of Agave whose runtime executes. */
+/** The version of Agave whose runtime executes the transactions. */
 export const API_VERSION = '4.3.0';

@@ -18,7 +18,7 @@ const METHODS: Methods = {
   ...historyMethods,
 };
 
-/** Of a request; a node started without `--rpc-max-request-body-size` takes no more. */
+/** The most bytes of a request, as for a node without `--rpc-max-request-body-size`. */
 const MOST_BYTES = 50 * 1024;
 const OTHER_TYPE = {
   status: 415,

@@ -10,7 +10,7 @@ export interface Inner {
   instructions: { programIdIndex: number; accounts: number[]; data: string; stackHeight: number }[];
 }
 
-/** What came of executing or simulating a transaction. */
+/** The result of executing or simulating a transaction. */
 export interface Outcome {
   err: TransactionError | null;
   logs: string[];
@@ -20,11 +20,11 @@ export interface Outcome {
 }
 
 export interface Simulated extends Outcome {
-  /** Accounts after it; empty when it failed. */
+  /** The accounts after the transaction; empty if it failed. */
   accounts: Map<string, NativeAccount>;
 }
 
-/** Agave's runtime. Blockhashes, signatures and doubles are not its matter but the ledger's. */
+/** Agave's runtime. The ledger, not the runtime, checks blockhashes, signatures and repeated transactions. */
 export class Runtime implements CurrentAccounts {
   readonly #native = loadNative();
   readonly #vm: NativeVm = new this.#native.LiteSvm();
@@ -36,7 +36,7 @@ export class Runtime implements CurrentAccounts {
     this.#vm.withNativeMints();
   }
 
-  /** Where the clock starts: with all features that the runtime has. */
+  /** The first slot. At it all features of the runtime are active. */
   get slot(): number {
     return Number(this.#vm.getClock().slot);
   }

@@ -1,4 +1,4 @@
-/** The process of a counterpart for Solana: native code may end it, and no test ends with it. */
+/** The process of a counterpart for Solana. Native code may end this process without ending a test. */
 import { answerCommands } from '../counterpart/commands.ts';
 import { type Command, type OnChain, SVM_DEFAULTS, type SvmOptions } from './control.ts';
 import { type Landed, Ledger } from './ledger.ts';

@@ -6,7 +6,7 @@ export const TOKEN_PROGRAMS = [
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ] as const;
 
-/** What a token account says of itself. */
+/** The contents of a token account. */
 export interface TokenAccount {
   program: string;
   mint: string;
@@ -35,7 +35,7 @@ const MINT_SIZE = 82;
 
 type Read = (key: string) => NativeAccount | null;
 
-/** Undefined for what is no token account. */
+/** Parses a token account; undefined for other accounts. */
 export function tokenAccount(account: NativeAccount | null): TokenAccount | undefined {
   const program = tokenProgram(account);
   if (account === null || program === undefined) return undefined;
@@ -51,7 +51,7 @@ export function tokenAccount(account: NativeAccount | null): TokenAccount | unde
   };
 }
 
-/** Undefined for what is no mint. */
+/** Parses a mint; undefined for other accounts. */
 export function mintOf(account: NativeAccount | null): { supply: bigint; decimals: number } | undefined {
   if (account === null || tokenProgram(account) === undefined) return undefined;
   const data = Buffer.from(account.data());
@@ -74,7 +74,7 @@ export function tokenAmount(amount: bigint, decimals: number): TokenAmount {
   return { amount: amount.toString(), decimals, uiAmount: Number(text), uiAmountString: text };
 }
 
-/** Of every token account among the keys of a transaction. */
+/** The balances of all token accounts among the keys of a transaction. */
 export function tokenBalances(keys: readonly string[], read: Read): TokenBalance[] {
   return keys.flatMap((key, accountIndex) => {
     const token = tokenAccount(read(key));

@@ -8,7 +8,7 @@ const ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const;
 
 type Encoding = (typeof ENCODINGS)[number];
 
-/** How a client reads transactions. */
+/** The form of transactions that a client asks for. */
 export interface TransactionForm {
   encoding: Encoding;
   /** Null: legacy only, and the version is not told. */
@@ -23,7 +23,10 @@ export function formIn(options: Fields): TransactionForm {
   };
 }
 
-/** A transaction of a block with what became of it. @throws RpcError for a version that the client does not read */
+/**
+ * A transaction of a block with its result.
+ * @throws RpcError for a version that the client does not read
+ */
 export function transactionAnswer(landed: Landed, { encoding, version }: TransactionForm) {
   const own = landed.transaction.message.version;
   if (own !== 'legacy' && own > (version ?? -1)) {

@@ -15,9 +15,9 @@ export interface WireLookup {
   readonly: number[];
 }
 
-/** What version 1 says in the message; null is not said. */
+/** The settings in a message of version 1; null: not set. */
 export interface WireConfig {
-  /** Lamports beyond those for signatures. */
+  /** Lamports in addition to the fee for signatures. */
   priorityFee: bigint | null;
   computeUnitLimit: number | null;
   loadedAccountsDataSizeLimit: number | null;
@@ -42,12 +42,12 @@ export interface WireMessage {
 export interface WireTransaction {
   bytes: Uint8Array;
   signatures: Uint8Array[];
-  /** The first one, in base58. */
+  /** The first signature, in base58. */
   signature: string;
   message: WireMessage;
 }
 
-/** Bytes that are no transaction; the text is the reason. */
+/** Thrown for bytes that are no transaction. The text is the reason. */
 export class WireFault extends Error {}
 
 const KEY = 32;

@@ -8,7 +8,7 @@ import { performanceApi, timers } from './time-cases.ts';
 import { searchParams, url, urlPattern } from './url-cases.ts';
 import type { WebApi } from './web-cases.ts';
 
-/** What plugins have of the web's APIs, by the name that a reader looks for. */
+/** The web APIs of plugins, by the name that readers look for. */
 export const WEB_APIS: Readonly<Record<string, WebApi>> = {
   URL: url,
   URLSearchParams: searchParams,
@@ -39,7 +39,7 @@ export const WEB_APIS: Readonly<Record<string, WebApi>> = {
   performance: performanceApi,
 };
 
-/** Names that browsers or servers have and a plugin has not, with the reason. */
+/** Names of browsers or servers that plugins do not have, with the reason. */
 export const ABSENT: Readonly<Record<string, string>> = {
   BroadcastChannel: 'a plugin has no other context to speak with',
   EventSource: 'an answer is there once the whole of it is',

@@ -1,6 +1,6 @@
 import type { WebApi } from './web-cases.ts';
 
-/** What several cases begin with. */
+/** The first line of several cases. */
 const S = `const { subtle } = crypto;`;
 
 export const randomValues: WebApi = {

@@ -2,10 +2,10 @@ import type { GuestWorld } from '../guest-isolate.ts';
 import { compiled, LIMITS } from '../guest-oracle.ts';
 import { TOOLS, type WebApi } from './web-cases.ts';
 
-/** What each case came to: empty where it holds, else what is wrong. */
+/** The result of each case: empty if the rule holds, otherwise what is wrong. */
 export type Findings = Readonly<Record<string, string>>;
 
-/** Of a prime length, so that no two identifiers are made of the same. */
+/** Random bytes. Their number is prime, so that no two identifiers use the same bytes. */
 const BYTES = Array.from({ length: 1009 }, (_, index) => (index * 167 + (index >> 3)) & 0xff);
 
 const refuse = () => ({ ok: false, error: { message: 'there is no network here' } }) as const;
@@ -18,7 +18,7 @@ function source({ cases }: WebApi): string {
   return `${TOOLS}\nconst run = async () => {\n  const found = {};\n${entries.join('\n')}\n  return found;\n};`;
 }
 
-/** Has a plugin try the cases in a real isolate. */
+/** Runs the cases in a plugin in a real isolate. */
 export async function tryInGuest(world: GuestWorld, api: WebApi): Promise<Findings> {
   const script = await compiled(`${source(api)}\nmodule.exports = { handler: (context) => run() };`);
   const { outcome, escapes } = world.call(script, { limits: LIMITS, randomBytes: BYTES, answer: refuse });

@@ -1,6 +1,6 @@
 /**
- * What a standard says of an API: names, each with the body of an async function that ends without an error where the
- * rule holds. {@link TOOLS} are in its scope. Plain JavaScript, since it runs in a plugin.
+ * The cases of an API, by rule of its standard. Each is the body of an async function that ends without an error if the
+ * rule holds. {@link TOOLS} are in its scope. Plain JavaScript, because it runs in a plugin.
  */
 export interface WebApi {
   /** The standard that the cases follow. */
@@ -8,7 +8,7 @@ export interface WebApi {
   readonly cases: Readonly<Record<string, string>>;
 }
 
-/** What the bodies of cases judge with. */
+/** The checks that the bodies of cases use. */
 export const TOOLS = `
 const shown = (value) => {
   if (typeof value === 'string') return JSON.stringify(value);

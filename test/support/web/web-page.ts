@@ -11,7 +11,7 @@ test/integration/web-apis.test.ts\`.
 | --- | --- | --- | --- |
 `;
 
-/** The page on web APIs, of what the cases came to in a plugin. */
+/** Makes the page on web APIs from the results of the cases in a plugin. */
 export function webPage(found: Readonly<Record<string, Findings>>): string {
   const rows = Object.entries(WEB_APIS).map(([name, { standard, cases }]) => {
     const holds = Object.values(found[name] ?? {}).filter((text) => text === '').length;

@@ -5,17 +5,17 @@ import type { Network } from '../../../domain/network.ts';
 
 const gasPriceCacheSchema = z
   .strictObject({
-    enabled: z.boolean().default(false).describe('Whether they may at all'),
+    enabled: z.boolean().default(false).describe('Whether this cache is used'),
     stale_after_ms: z
       .int()
       .min(1, 'Gas price cache stale_after_ms must be greater than zero')
       .default(20_000)
-      .describe('Older ones are used and asked for anew'),
+      .describe('Age from which a price is refreshed in the background, in milliseconds'),
     expire_after_ms: z
       .int()
       .min(1, 'Gas price cache expire_after_ms must be greater than zero')
       .default(45_000)
-      .describe('Older ones are not used'),
+      .describe('Age from which a price is no longer used, in milliseconds'),
   })
   .refine(
     (cache) => cache.expire_after_ms > cache.stale_after_ms,
@@ -27,23 +27,38 @@ const gasPriceCacheSchema = z
  * absent. An absent chain id is asked for, and settings that depend on it are decided once it is known.
  */
 const settingsSchema = z.strictObject({
-  chain_id: amountSchema(64).optional().describe('Absent: asked for at the first contact, and kept'),
+  chain_id: amountSchema(64)
+    .optional()
+    .describe('Chain id. Default: read from an endpoint at the first contact, and then kept'),
   required_confirmations: z
     .int()
     .min(0)
     .max(1_000_000)
     .optional()
-    .describe('Blocks on top of its own that make a transaction final; absent: 12, and 1 on chain ids 31337 and 1337'),
-  symbol: z.string().min(1).default('ETH').describe('Of its coin'),
-  features: z.array(z.string()).optional().describe('eip1559 where gas has a base fee; absent beside a chain_id: none'),
-  average_blocktime_ms: z.int().min(1).max(86_400_000).default(12_000).describe('From one block to the next'),
-  is_testnet: z.boolean().optional().describe('Shown, and nothing else'),
+    .describe('Blocks after its own that make a transaction final. Default: 12; 1 on chain ids 31337 and 1337'),
+  symbol: z.string().min(1).default('ETH').describe('Symbol of the network’s coin'),
+  features: z
+    .array(z.string())
+    .optional()
+    .describe('eip1559: gas has a base fee. Default: none with a chain_id, else read from a block'),
+  average_blocktime_ms: z
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .default(12_000)
+    .describe('Average time between two blocks, in milliseconds'),
+  is_testnet: z
+    .boolean()
+    .optional()
+    .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
   tags: z
     .array(z.string())
     .optional()
-    .describe('arbitrum-based, optimism-based, polygon-zkevm-based and no-mempool change how it is treated'),
-  explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
-  gas_price_cache: gasPriceCacheSchema.optional().describe('How long prices of the market may be used again'),
+    .describe('Labels; these have an effect: arbitrum-based, optimism-based, polygon-zkevm-based, no-mempool'),
+  explorer_urls: z.array(z.url()).optional().describe('URLs of block explorers; shown in the API, no effect'),
+  gas_price_cache: gasPriceCacheSchema
+    .optional()
+    .describe('Cache of gas prices. Default: prices are reused for at most 2 seconds'),
 });
 
 /** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */
@@ -61,8 +76,8 @@ export interface EvmSettings {
   hasEip1559: boolean | null;
   averageBlocktimeMs: number;
   /**
-   * The network has no pool of waiting transactions. It drops one that pays too little and takes the others in the order
-   * of arrival, so a dearer attempt replaces nothing.
+   * The network has no pool of waiting transactions. It drops one that pays too little and takes the others in the
+   * order of arrival, so a dearer attempt replaces nothing.
    */
   lacksMempool: boolean;
   isArbitrum: boolean;

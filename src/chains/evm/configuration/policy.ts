@@ -12,23 +12,28 @@ const MOST_RECEIVERS = 4_096;
 
 /** The policy fields, in the order in which answers show them. */
 const fields = strictForm({
-  min_balance: amountSchema(128).nullish().describe('Stays on the account, in wei; absent: 1, and 0 for none'),
-  gas_limit_estimation: z.boolean().nullish().describe('Whether a missing gas_limit is estimated; absent: true'),
-  gas_price_cap: amountSchema(128).nullish().describe('The most that is offered for a unit of gas, in wei'),
+  min_balance: amountSchema(128)
+    .nullish()
+    .describe('Minimum balance that stays on the account, in wei. Default: 1; 0 switches it off'),
+  gas_limit_estimation: z.boolean().nullish().describe('Whether a missing gas_limit is estimated. Default: true'),
+  gas_price_cap: amountSchema(128).nullish().describe('Maximum price of a unit of gas, in wei. Default: no limit'),
   whitelist_receivers: z
     .array(address)
     .max(MOST_RECEIVERS, `at most ${MOST_RECEIVERS} receivers can be listed`)
     .nullish()
-    .describe('Only these are paid and called; absent: any'),
+    .describe('Allowed receivers of transactions. Default: any'),
   eip1559_pricing: z
     .boolean()
     .nullish()
-    .describe('Whether gas has a base fee and a tip; absent: as the network has it'),
+    .describe('Whether to send EIP-1559 transactions. Default: if the network supports them'),
   private_transactions: z
     .boolean()
     .nullish()
-    .describe('True refuses what is sent: no endpoint can keep it from the public yet'),
-  include_revert_data: z.boolean().nullish().describe('Whether the reason of a revert is asked for; absent: true'),
+    .describe('Not supported: true is refused, because no network has a private endpoint'),
+  include_revert_data: z
+    .boolean()
+    .nullish()
+    .describe('Whether nodes are asked for the reason of a revert. Default: true'),
 });
 
 /** An EVM relayer's policies; null means unset, and what is unset is left out. */

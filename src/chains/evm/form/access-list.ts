@@ -17,7 +17,7 @@ const entrySchema = z
   .strictObject({
     address: z.string().refine(isAddress, 'expected an address of 20 bytes in hexadecimal').transform(normalAddress),
     storage_keys: storageKeys.optional(),
-    storageKeys: storageKeys.optional().meta({ description: 'The same, as JSON-RPC calls it' }),
+    storageKeys: storageKeys.optional().meta({ description: 'Other name of `storage_keys`, as in JSON-RPC' }),
   })
   .refine(
     ({ storage_keys, storageKeys: camelCase }) => storage_keys === undefined || camelCase === undefined,

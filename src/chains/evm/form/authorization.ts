@@ -20,12 +20,14 @@ const yParity = integerUpTo(1n, 'expected 0 or 1').optional();
 const entrySchema = z
   .strictObject({
     chain_id: chainId,
-    chainId: chainId.meta({ description: 'The same, as JSON-RPC calls it' }),
+    chainId: chainId.meta({ description: 'Other name of `chain_id`, as in JSON-RPC' }),
     address: z.string().refine(isAddress, 'expected an address of 20 bytes in hexadecimal').transform(normalAddress),
     nonce: integerUpTo((1n << 64n) - 2n, 'expected a nonce below 2^64 - 1'),
     y_parity: yParity,
-    yParity: yParity.meta({ description: 'The same, as JSON-RPC calls it' }),
-    v: integerUpTo(28n, 'expected 27 or 28').optional().meta({ description: 'Beside it, as some libraries have it' }),
+    yParity: yParity.meta({ description: 'Other name of `y_parity`, as in JSON-RPC' }),
+    v: integerUpTo(28n, 'expected 27 or 28').optional().meta({
+      description: '27 plus `y_parity`, as some libraries add',
+    }),
     r: word(ORDER - 1n, 'expected r below the order of secp256k1'),
     s: word(ORDER / 2n, 'expected s in the lower half of the order of secp256k1'),
   })

@@ -18,7 +18,7 @@ import { signTransaction } from '../signing.ts';
  */
 const unsentSchema = z.looseObject({
   nonce: amountUpTo((1n << 64n) - 2n).meta({
-    description: 'Of the caller’s choice',
+    description: 'Nonce, chosen by the caller',
     anyOf: [
       { type: 'integer', minimum: 0 },
       { type: 'string', pattern: '^\\d{1,20}$' },

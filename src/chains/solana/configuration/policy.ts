@@ -25,11 +25,11 @@ const address = z.string().refine(isAddress, 'Public key must be a valid Solana 
 const addresses = z.array(address).nullish();
 
 const allowedToken = strictForm({
-  mint: address.describe('The token'),
-  decimals: z.int().min(0).max(255).nullish().describe('Absent: asked for'),
-  symbol: z.string().nullish().describe('Shown to people'),
-  max_allowed_fee: uint64.nullish().describe('The most that a fee in it may be'),
-  swap_config: tokenSwapConfig.nullish().describe('How it is swapped for the coin'),
+  mint: address.describe('Address of the token’s mint'),
+  decimals: z.int().min(0).max(255).nullish().describe('Decimals of the token; used only if its mint cannot be read'),
+  symbol: z.string().nullish().describe('Symbol of the token; used only if its metadata has none'),
+  max_allowed_fee: uint64.nullish().describe('Maximum fee in this token, in its smallest unit. Default: no limit'),
+  swap_config: tokenSwapConfig.nullish().describe('How the token is swapped for SOL'),
 });
 
 const PRIORITY_LEVELS = ['medium', 'high', 'veryHigh'] as const;
@@ -38,7 +38,7 @@ const jupiterSwapOptions = strictForm({
   priority_fee_max_lamports: uint64
     .refine((most) => most !== 0, 'Max lamports must be greater than 0')
     .nullish()
-    .describe('The most that priority may cost; beside priority_level only'),
+    .describe('Maximum priority fee, in lamports; required with priority_level'),
   priority_level: z
     .enum(PRIORITY_LEVELS, {
       error: ({ input }) =>
@@ -47,8 +47,11 @@ const jupiterSwapOptions = strictForm({
           : `Priority level must be one of: ${PRIORITY_LEVELS.join(', ')}`,
     })
     .nullish()
-    .describe('How soon it has to be in a block'),
-  dynamic_compute_unit_limit: z.boolean().nullish().describe('Whether the limit is found by simulation'),
+    .describe('Priority of the swap; required with priority_fee_max_lamports'),
+  dynamic_compute_unit_limit: z
+    .boolean()
+    .nullish()
+    .describe('Whether Jupiter simulates to find the compute unit limit. Default: false'),
 })
   .refine(({ priority_fee_max_lamports: most, priority_level: level }) => level == null || most != null, {
     path: ['priority_fee_max_lamports'],
@@ -60,10 +63,15 @@ const jupiterSwapOptions = strictForm({
   });
 
 const swapConfig = strictForm({
-  strategy: z.enum(['jupiter-swap', 'jupiter-ultra', 'noop']).nullish().describe('Through which market'),
-  cron_schedule: cronSchedule.nullish().describe('When, as a line of cron with seconds'),
-  min_balance_threshold: uint64.nullish().describe('Also when the account has less'),
-  jupiter_swap_options: jupiterSwapOptions.nullish().describe('For jupiter-swap only'),
+  strategy: z
+    .enum(['jupiter-swap', 'jupiter-ultra', 'noop'])
+    .nullish()
+    .describe('Market for swaps; noop swaps nothing. Default: noop'),
+  cron_schedule: cronSchedule
+    .nullish()
+    .describe('When to swap: a cron line with seconds, in UTC. Default: at no fixed times'),
+  min_balance_threshold: uint64.nullish().describe('Balance below which swaps start too, in lamports. Default: none'),
+  jupiter_swap_options: jupiterSwapOptions.nullish().describe('Options for the strategy jupiter-swap'),
 }).refine(({ strategy, jupiter_swap_options: options }) => options == null || strategy === 'jupiter-swap', {
   path: ['jupiter_swap_options'],
   error: 'JupiterSwap options are only valid for JupiterSwap strategy',
@@ -71,17 +79,21 @@ const swapConfig = strictForm({
 
 /** In the order in which answers show them. */
 const fields = strictForm({
-  allowed_programs: addresses.describe('Only these are called; absent: any'),
-  allowed_accounts: addresses.describe('Only these take part; absent: any'),
-  disallowed_accounts: addresses.describe('These never take part; not beside allowed_accounts'),
-  max_signatures: int32.nullish().describe('The most that a transaction may have'),
-  max_tx_data_size: int32.nullish().describe('In bytes; absent: what the network takes'),
-  min_balance: int64.nullish().describe('Stays on the account, in lamports'),
-  allowed_tokens: z.array(allowedToken).nullish().describe('In which fees can be paid; absent: any'),
-  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees; absent: user'),
-  fee_margin_percentage: feeMargin.nullish().describe('Put on top of an estimated fee'),
-  max_allowed_fee_lamports: int64.nullish().describe('The most that a transaction may cost'),
-  swap_config: swapConfig.nullish().describe('When collected tokens are swapped for the coin, and how'),
+  allowed_programs: addresses.describe('Allowed programs, also those that other programs call. Default: any'),
+  allowed_accounts: addresses.describe('Allowed accounts in transactions. Default: any'),
+  disallowed_accounts: addresses.describe('Forbidden accounts in transactions; not together with allowed_accounts'),
+  max_signatures: int32.nullish().describe('Maximum number of signatures of a transaction. Default: no limit'),
+  max_tx_data_size: int32
+    .nullish()
+    .describe('Maximum size of a transaction, in bytes. Default: 1232, the network limit'),
+  min_balance: int64.nullish().describe('Minimum balance that stays on the account, in lamports. Default: 10000000'),
+  allowed_tokens: z.array(allowedToken).nullish().describe('Allowed tokens for fees and transfers. Default: any'),
+  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees. Default: user'),
+  fee_margin_percentage: feeMargin.nullish().describe('Margin on top of an estimated fee, in percent. Default: 0'),
+  max_allowed_fee_lamports: int64
+    .nullish()
+    .describe('Maximum fee of a transaction, priority included, in lamports. Default: 10000000'),
+  swap_config: swapConfig.nullish().describe('When and how collected tokens are swapped for SOL. Default: never'),
 })
   .refine(({ allowed_accounts: allowed, disallowed_accounts: disallowed }) => allowed == null || disallowed == null, {
     path: ['disallowed_accounts'],

@@ -3,5 +3,5 @@ import { strictForm } from '../../../domain/json/unknown-field.ts';
 
 /** The body of sign-transaction. */
 export const unsentRequestSchema = strictForm({
-  transaction: z.string().meta({ description: 'Base64 of a transaction that the relayer pays for' }),
+  transaction: z.string().meta({ description: 'Transaction that the relayer pays for, in base64' }),
 });

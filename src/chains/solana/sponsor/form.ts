@@ -15,16 +15,16 @@ const amount = z
   .transform((value) => (isWhole(value) ? BigInt(value) : undefined))
   .refine((value) => value !== undefined && value <= MOST, 'expected an integer of 64 bits')
   .transform((value) => value ?? 0n)
-  .meta({ type: 'integer', minimum: 0, description: 'In the smallest unit of the token' });
+  .meta({ type: 'integer', minimum: 0, description: 'Amount in the smallest unit of the token' });
 
 function isWhole(value: number | string): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
   return /^\d{16,20}$/.test(value) && BigInt(value) > Number.MAX_SAFE_INTEGER;
 }
 
-const transaction = z.string().meta({ description: 'Base64' });
-const token = z.string().meta({ description: 'Its mint; that of the System program is SOL' });
-const wallet = z.string().meta({ description: 'The address of a wallet, not of its token account' });
+const transaction = z.string().meta({ description: 'Transaction in base64' });
+const token = z.string().meta({ description: 'Mint of the token; the address of the System program stands for SOL' });
+const wallet = z.string().meta({ description: 'Address of the wallet, not of its token account' });
 
 /** The parameters of the gasless methods, and the bodies of the sponsored endpoints. */
 export const sponsoredSchema = strictForm({ transaction, fee_token: token });

@@ -8,20 +8,28 @@ import { isContract } from '../address.ts';
  * passphrase may be absent: the endpoints know it.
  */
 const settingsSchema = z.strictObject({
-  passphrase: z.string().min(1).optional().describe('Absent: asked for'),
+  passphrase: z.string().min(1).optional().describe('Network passphrase. Default: read from an endpoint'),
   horizon_url: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
-    .describe('Of its Horizon'),
+    .describe('URL of the network’s Horizon, which is asked for prices'),
   fee_forwarder: z
     .string()
     .refine(isContract, 'must be a contract (C…)')
     .optional()
-    .describe('The contract by which users pay for calls of contracts in a token'),
-  average_blocktime_ms: z.int().min(1).max(86_400_000).default(5_000).describe('From one block to the next'),
-  is_testnet: z.boolean().optional().describe('Which contracts it has'),
-  tags: z.array(z.string()).optional().describe('Kept, and used by nothing'),
-  explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
+    .describe('Fee forwarder contract (C…), by which users pay in a token for contract calls'),
+  average_blocktime_ms: z
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .default(5_000)
+    .describe('Average time between two blocks, in milliseconds'),
+  is_testnet: z
+    .boolean()
+    .optional()
+    .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
+  tags: z.array(z.string()).optional().describe('Labels; shown in the API, no effect'),
+  explorer_urls: z.array(z.url()).optional().describe('URLs of block explorers; shown in the API, no effect'),
 });
 
 /** {@link settingsSchema} as the chain interface offers it; absent fields stay absent. */

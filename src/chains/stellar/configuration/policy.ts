@@ -47,32 +47,36 @@ const assetMetadata = strictForm({
       z.literal('native'),
       strictForm({
         classic: strictForm({
-          code: z.string().describe('Of the asset'),
-          issuer: z.string().describe('The account that issues it'),
-        }).describe('An asset of the ledger'),
+          code: z.string().describe('Code of the asset'),
+          issuer: z.string().describe('Account that issues the asset'),
+        }).describe('Asset of the ledger'),
       }),
       strictForm({
-        contract: strictForm({ contract_id: z.string().describe('Its address') }).describe('A token of a contract'),
+        contract: strictForm({ contract_id: z.string().describe('Address of the contract') }).describe(
+          'Token of a contract',
+        ),
       }),
     ])
-    .describe('What it is'),
-  decimals: z.int().min(0).max(4_294_967_295).describe('Of an amount'),
-  canonical_asset_id: z.string().describe('Its name wherever it is shown'),
+    .describe('Kind of token'),
+  decimals: z.int().min(0).max(4_294_967_295).describe('Decimals of the token'),
+  canonical_asset_id: z.string().describe('Canonical name of the token'),
 });
 
 const allowedToken = strictForm({
-  asset: asset.describe('native, CODE:ISSUER or a contract'),
-  metadata: assetMetadata.nullish().describe('Shown as it was given'),
-  max_allowed_fee: uint64.nullish().describe('The most that a fee in it may be'),
-  swap_config: tokenSwapConfig.nullish().describe('How it is swapped for the coin'),
+  asset: asset.describe('Token: native, CODE:ISSUER or a contract (C…)'),
+  metadata: assetMetadata.nullish().describe('Facts about the token; shown in the API, no effect'),
+  max_allowed_fee: uint64.nullish().describe('Maximum fee in this token, in its smallest unit. Default: no limit'),
+  swap_config: tokenSwapConfig.nullish().describe('How the token is swapped for XLM'),
 });
 
 const swapStrategy = z.enum(['order-book', 'soroswap']);
 
 const swapConfig = strictForm({
-  strategies: z.array(swapStrategy).nullish().describe('The first that can handle an asset is used'),
-  cron_schedule: cronSchedule.nullish().describe('When, as a line of cron with seconds'),
-  min_balance_threshold: uint64.nullish().describe('Also when the account has less'),
+  strategies: z.array(swapStrategy).nullish().describe('Markets for swaps; the first that can swap a token is used'),
+  cron_schedule: cronSchedule
+    .nullish()
+    .describe('When to swap: a cron line with seconds, in UTC. Default: at no fixed times'),
+  min_balance_threshold: uint64.nullish().describe('Balance below which swaps start too, in stroops. Default: none'),
 }).refine(({ strategies }) => strategies != null && strategies.length > 0, {
   path: ['strategies'],
   error: 'Swap config must include at least one strategy',
@@ -80,18 +84,15 @@ const swapConfig = strictForm({
 
 /** In the order in which answers show them. */
 const fields = strictForm({
-  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees; it must be said'),
-  min_balance: int64.nullish().describe('Stays on the account, in stroops'),
-  max_fee: int32.nullish().describe('The most that a transaction may cost, in stroops'),
-  timeout_seconds: int64.nullish().describe('How long a transaction is good for'),
-  concurrent_transactions: z
-    .boolean()
-    .nullish()
-    .describe('Shown as given: fee bumps are concurrent, an account’s own never'),
-  slippage_percentage: slippage.nullish().describe('By how much a price may have moved'),
-  fee_margin_percentage: feeMargin.nullish().describe('Put on top of an estimated fee'),
-  allowed_tokens: z.array(allowedToken).nullish().describe('In which fees can be paid; absent: any'),
-  swap_config: swapConfig.nullish().describe('When collected tokens are swapped for the coin, and how'),
+  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees'),
+  min_balance: int64.nullish().describe('Minimum balance that stays on the account, in stroops. Default: 1000000'),
+  max_fee: int32.nullish().describe('Maximum fee of a transaction, in stroops'),
+  timeout_seconds: int64.nullish().describe('How long a transaction is valid after signing, in seconds. Default: 120'),
+  concurrent_transactions: z.boolean().nullish().describe('Accepted for compatibility; has no effect'),
+  slippage_percentage: slippage.nullish().describe('Maximum price slippage, in percent. Default: 1'),
+  fee_margin_percentage: feeMargin.nullish().describe('Margin on top of an estimated fee, in percent. Default: 0'),
+  allowed_tokens: z.array(allowedToken).nullish().describe('Allowed tokens for paying fees. Default: any'),
+  swap_config: swapConfig.nullish().describe('When and how collected tokens are swapped for XLM. Default: never'),
 })
   .superRefine((policies, context) => {
     if (policies.fee_payment_strategy != null) return;

@@ -21,12 +21,11 @@ export const authorizationSchema = z
     }),
     strictForm({
       type: z.literal('xdr'),
-      entries: z.array(entry).max(MOST_ENTRIES).meta({ description: 'Signed, in base64' }),
+      entries: z.array(entry).max(MOST_ENTRIES).meta({ description: 'Signed authorization entries, in base64' }),
     }),
   ])
   .meta({
-    description:
-      'Who consents. Absent: the relayer, to all that the simulation finds; it takes no other account’s place',
+    description: 'Who consents. Default: the relayer, for itself only, to all calls that the simulation finds',
   });
 
 export type WireAuthorization = z.output<typeof authorizationSchema>;

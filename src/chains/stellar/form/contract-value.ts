@@ -16,6 +16,6 @@ export const contractValueSchema = z
     }
   })
   .meta({
-    description: 'One key, which names the type, as in {"u32": 7}, {"i128": {"hi": 0, "lo": "7"}} or {"address": "C…"}',
+    description: 'Object with the type as its only key: {"u32": 7}, {"i128": {"hi": 0, "lo": "7"}}, {"address": "C…"}',
     anyOf: [{ type: 'object', minProperties: 1, maxProperties: 1 }, { const: 'void' }],
   });

@@ -27,9 +27,9 @@ const functionName = z.string().superRefine((text, context) => {
 /** A call of a contract's function as clients write it. */
 export const invokeContractSchema = strictForm({
   type: z.literal('invoke_contract'),
-  contract_address: contract.meta({ description: 'Whose function is called' }),
-  function_name: functionName.meta({ description: 'What is called' }),
-  args: values.meta({ description: 'What it is given, in its order' }),
+  contract_address: contract.meta({ description: 'Contract to call' }),
+  function_name: functionName.meta({ description: 'Function to call' }),
+  args: values.meta({ description: 'Arguments of the function, in order' }),
   auth: authorizationSchema.nullish(),
 });
 
@@ -40,17 +40,19 @@ export const createContractSchema = strictForm({
     .discriminatedUnion('from', [
       strictForm({
         from: z.literal('address'),
-        address: z.string().refine(isAccount, 'expected an account (G…)').meta({ description: 'Who makes it' }),
+        address: z.string().refine(isAccount, 'expected an account (G…)').meta({
+          description: 'Account that creates it',
+        }),
       }),
       strictForm({
         from: z.literal('contract'),
-        contract: contract.meta({ description: 'Who makes it' }),
+        contract: contract.meta({ description: 'Contract that creates it' }),
       }),
     ])
-    .meta({ description: 'Whom its address is derived from' }),
-  wasm_hash: hash.meta({ description: 'Of its code, which has been uploaded' }),
-  salt: hash.nullish().meta({ description: 'Absent: zeros. Each gives another address' }),
-  constructor_args: values.nullish().meta({ description: 'What it is built with' }),
+    .meta({ description: 'Creator, from which the address of the new contract is derived' }),
+  wasm_hash: hash.meta({ description: 'Hash of the code, which has been uploaded before' }),
+  salt: hash.nullish().meta({ description: 'Each salt gives another address. Default: zeros' }),
+  constructor_args: values.nullish().meta({ description: 'Arguments of the constructor. Default: none' }),
   auth: authorizationSchema.nullish(),
 });
 
@@ -69,7 +71,7 @@ export const uploadWasmSchema = strictForm({
   type: z.literal('upload_wasm'),
   wasm: z
     .union([strictForm({ hex: code('hex') }), strictForm({ base64: code('base64') })], { error: SIZE })
-    .meta({ description: 'WebAssembly' }),
+    .meta({ description: 'Code of the contract (WebAssembly)' }),
   auth: authorizationSchema.nullish(),
 });
 

@@ -5,7 +5,7 @@ import { strictForm } from '../../../domain/json/unknown-field.ts';
 const hash = z
   .string()
   .regex(/^[0-9a-fA-F]{64}$/, 'expected 64 hexadecimal digits')
-  .meta({ description: 'Hexadecimal' });
+  .meta({ description: '32 bytes in hexadecimal' });
 
 /** The longest text that the protocol takes, in bytes. */
 const LONGEST_TEXT = 28;

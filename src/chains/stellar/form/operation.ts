@@ -30,7 +30,7 @@ export const operationsSchema = z
       context.addIssue({ code: 'custom', message });
     }
   })
-  .meta({ description: 'All take effect, or none. One of a contract comes alone' });
+  .meta({ description: 'Operations, which all take effect or none; a contract operation must be the only one' });
 
 /** Whether an operation is one of contracts. */
 export function isOfContract({ type }: { type: string }): boolean {

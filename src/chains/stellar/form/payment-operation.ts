@@ -7,7 +7,9 @@ import { isAccount } from '../address.ts';
 /** The highest amount of any asset. */
 const MOST = 2n ** 63n - 1n;
 
-const issuer = z.string().refine(isAccount, 'expected an account (G…)').meta({ description: 'Who issues it' });
+const issuer = z.string().refine(isAccount, 'expected an account (G…)').meta({
+  description: 'Account that issues the asset',
+});
 
 /** An asset's code in its shortest form. In a form of another length it names another asset, or none. */
 function code(least: number, most: number) {
@@ -27,11 +29,11 @@ export const paymentSchema = strictForm({
   destination: z
     .string()
     .refine((text) => isAccount(text) || StrKey.isValidMed25519PublicKey(text), 'expected an account (G… or M…)')
-    .meta({ description: 'Who is paid, and is there already' }),
+    .meta({ description: 'Account that is paid; it must exist' }),
   amount: amountUpTo(MOST)
     .refine((amount) => amountOf(amount) > 0n, 'expected more than 0')
-    .meta({ description: 'In the smallest unit' }),
-  asset: asset.meta({ description: 'What is paid' }),
+    .meta({ description: 'Amount in the smallest unit of the asset' }),
+  asset: asset.meta({ description: 'Asset to pay' }),
 });
 
 export type WirePayment = z.output<typeof paymentSchema>;

@@ -6,7 +6,7 @@ import type { View } from '../rpc/view.ts';
 const WINDOW = 5;
 const SHARES = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99];
 
-/** What operations cost and were bid lately; contracts' count in full, with what their resources cost. */
+/** The recent prices and bids of operations. Contracts' operations count in full, with their resource fees. */
 export function feeStats(view: View) {
   const { latest } = view;
   const ledgers = Array.from({ length: WINDOW }, (_, back) => view.ledgerAt(latest.sequence - back) ?? []).flat();
@@ -27,7 +27,7 @@ export function feeStats(view: View) {
   };
 }
 
-/** Where there was nothing, all is the base fee. */
+/** Without any transactions, all values are the base fee. */
 function distribution(some: readonly bigint[], baseFee: bigint) {
   const fees = (some.length === 0 ? [baseFee] : [...some]).sort((one, other) => (one < other ? -1 : 1));
   return {

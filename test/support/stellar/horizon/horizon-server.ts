@@ -9,7 +9,7 @@ import { transactionRoutes } from './transaction-routes.ts';
 
 const ROUTES: readonly Route[] = [...chainRoutes, ...transactionRoutes, ...marketRoutes];
 
-/** What Horizon has and this network has not: an empty answer would be a lie. */
+/** Routes that Horizon has and this network does not model. An empty answer would be false. */
 const ABSENT = /\/(operations|payments|effects|trades|offers|assets|claimable_balances|liquidity_pools)(\/|$)/;
 
 /** Horizon over one node's view. */
@@ -81,7 +81,7 @@ function partsOf(pattern: string, path: string): Record<string, string> | undefi
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // A fault tells the status, and the type of the problem in place of a message.
+  // A fault gives the status, and in place of a message the type of the problem.
   if (error instanceof FaultError) return new Problem([error.message, error.message, error.code, ''], error.data ?? {});
   return new Problem([...PROBLEMS.serverError], { error: String(error) });
 }

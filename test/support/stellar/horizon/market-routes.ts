@@ -9,10 +9,10 @@ import { invalidField, PROBLEMS, Problem } from './problem.ts';
 import { costOf, proceedsOf } from './quote.ts';
 import type { Asked, Route } from './route.ts';
 
-/** Of one request for paths. */
+/** The most assets in one request for paths. */
 const MOST_ASSETS = 15;
 
-/** Of offers, and of ways through them. */
+/** Routes about offers and paths through them. */
 export const marketRoutes: readonly Route[] = [
   { method: 'GET', path: '/order_book', name: 'orderBook', answer: orderBook },
   { method: 'GET', path: '/paths', name: 'strictReceive', answer: strictReceive },
@@ -43,7 +43,7 @@ function orInvalid<T>(read: () => T): T {
   }
 }
 
-/** Offers of one price are one level; what each sells is summed up. */
+/** Groups offers by price. Sums what they sell. */
 function levels(offers: readonly OfferEntry[], limit: number, told: (price: Price) => Price) {
   const all: { price: Price; amount: bigint }[] = [];
   for (const { price, amount } of offers) {
@@ -125,7 +125,7 @@ function eitherOr(side: 'source' | 'destination'): Problem {
   ]);
 }
 
-/** What an account can hold, with how much it has; an account that is not there holds nothing. */
+/** The assets that an account can hold, with its balances. An account that does not exist holds nothing. */
 function holdingsOf(state: Reader, id: string, field: string): Map<AssetName, bigint> {
   const account = accountIn(state, id);
   if (account === undefined) return new Map();
@@ -146,7 +146,7 @@ function offersIn(state: Reader): OfferEntry[] {
   return offers.sort((one, other) => comparePrices(one.price, other.price) || (one.id < other.id ? -1 : 1));
 }
 
-/** Assets that nobody offers or asks for are on no path, not even on one that stays with them. */
+/** The assets that offers buy or sell. Other assets are on no path, not even on one from an asset to itself. */
 function traded(offers: readonly OfferEntry[], assets: readonly AssetName[]): Set<AssetName> {
   return new Set(assets.filter((asset) => offers.some(({ selling, buying }) => selling === asset || buying === asset)));
 }

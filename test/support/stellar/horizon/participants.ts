@@ -2,7 +2,9 @@ import type { xdr } from '@stellar/stellar-sdk';
 import { accountIdOf, accountOfMuxed } from '../ledger/address.ts';
 import type { Landed } from '../node/closed-ledger.ts';
 
-/** Whom a transaction concerns: who pays, who acts, who is named and whose entries it changed. */
+/**
+ * The accounts that a transaction concerns: those that pay, act or are named in it, and those whose entries it changed.
+ */
 export function participantsOf({ frame, meta }: Landed): Set<string> {
   const { txChangesBefore, operations, txChangesAfter } =
     meta.type === 'v4' ? meta.v4 : { txChangesBefore: [], operations: [], txChangesAfter: [] };

@@ -5,7 +5,7 @@ const MOST_HOPS = 3;
 const MOST_PATHS = 5;
 
 export interface Found {
-  /** From where the search began to where it ended. */
+  /** The assets of the path, from the start of the search to its end. */
   readonly assets: readonly AssetName[];
   readonly amount: bigint;
 }
@@ -15,14 +15,17 @@ export interface Search {
   readonly amount: bigint;
   /** The offers of each market that leads on from an asset, the cheapest first. */
   readonly markets: (asset: AssetName) => ReadonlyMap<AssetName, readonly OfferEntry[]>;
-  /** What an amount comes to in a market; undefined where it does not go through. */
+  /** The result of trading an amount in a market; undefined if the market cannot trade it. */
   readonly quote: (offers: readonly OfferEntry[], amount: bigint) => bigint | undefined;
   readonly isEnd: (asset: AssetName) => boolean;
   readonly isPossible: (asset: AssetName, amount: bigint) => boolean;
   readonly isBetter: (amount: bigint, than: bigint) => boolean;
 }
 
-/** Horizon's search: from hop to hop only the best way to each asset is followed, and each that was best once is told. */
+/**
+ * Horizon's search. At each hop it follows only the best path to each asset. It returns each path that was once the
+ * best.
+ */
 export function searchPaths(search: Search): Found[] {
   const { start, amount, isEnd, isPossible } = search;
   const beginning = { assets: [start], amount };
@@ -58,7 +61,7 @@ export function endOf({ assets }: Found): AssetName {
   return end;
 }
 
-/** By where they end, then the best, then the shortest. */
+/** Sorts by the last asset, then by the best result, then by the shortest path. */
 function sorted(found: readonly Found[], isBetter: Search['isBetter']): Found[] {
   const groups = Map.groupBy(found, endOf);
   return [...groups.keys()].sort().flatMap((asset) =>

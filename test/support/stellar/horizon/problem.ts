@@ -100,7 +100,7 @@ export function invalidField(name: string, reason: string): Problem {
   return new Problem(PROBLEMS.badRequest, { invalid_field: name, reason });
 }
 
-/** A request that is fine, but whose answer is not part of this network. */
+/** A valid request whose answer is not part of this network. */
 export function notHere(what: string): Problem {
   return new Problem(['not_implemented', 'Not Implemented', 501, `The Stellar network of the tests has no ${what}`]);
 }

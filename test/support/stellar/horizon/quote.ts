@@ -2,7 +2,7 @@ import { MAX_INT64, type OfferEntry } from '../ledger/entry.ts';
 
 type Quote = (offers: readonly OfferEntry[], amount: bigint) => bigint | undefined;
 
-/** What so much of what the offers sell costs; undefined where they sell less. The cheapest come first. */
+/** The cost of an amount that the offers sell; undefined if they sell less. The cheapest offers come first. */
 export const costOf: Quote = (offers, wanted) => {
   let [cost, rest] = [0n, wanted];
   for (const offer of offers) {
@@ -15,7 +15,7 @@ export const costOf: Quote = (offers, wanted) => {
   return undefined;
 };
 
-/** What so much buys; undefined where the offers do not take it all, or not even one unit for it. */
+/** The proceeds of spending an amount; undefined if the offers do not take it all, or give less than one unit. */
 export const proceedsOf: Quote = (offers, spent) => {
   let [proceeds, rest] = [0n, spent];
   for (const offer of offers) {
@@ -32,7 +32,7 @@ export const proceedsOf: Quote = (offers, spent) => {
   return undefined;
 };
 
-/** What is taken of an offer, and what that costs, rounded in the offer's favour. */
+/** The part of an offer that is taken, and its cost, rounded in the offer's favour. */
 function taken({ amount, price }: OfferEntry, wanted: bigint): { paid: bigint; bought: bigint } {
   const [n, d] = [BigInt(price.n), BigInt(price.d)];
   const most = n > d ? amount : up(((amount * n) / d) * d, n);

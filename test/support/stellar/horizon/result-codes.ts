@@ -8,7 +8,7 @@ const TRANSACTION_CODES: Readonly<Record<string, string>> = {
 
 const OUTER_CODES: Readonly<Record<string, string>> = { opNoAccount: 'op_no_source_account' };
 
-/** The operations' codes begin with what they are codes of, the longest first. */
+/** Prefixes of operations' codes, the longest first. Each is the name of an operation. */
 const OPERATIONS = [
   'pathPaymentStrictReceive',
   'pathPaymentStrictSend',
@@ -28,7 +28,7 @@ const OPERATIONS = [
   'restoreFootprint',
 ];
 
-/** Those that are not their XDR's name either, of whatever operation. */
+/** Codes of any operation that differ from their names in XDR. */
 const OPERATION_CODES: Readonly<Record<string, string>> = {
   alreadyExist: 'op_already_exists',
   offerCrossSelf: 'op_cross_self',
@@ -52,12 +52,12 @@ const OPERATION_CODES: Readonly<Record<string, string>> = {
 
 type Result = xdr.TransactionResultResult | xdr.InnerTransactionResultResult;
 
-/** A result in Horizon's words, for the one who knows the transaction by this hash. */
+/** A result in Horizon's terms, for a client that knows the transaction by this hash. */
 export function resultCodes({ result }: xdr.TransactionResult, hash: string) {
   if (result.type !== 'txFeeBumpInnerFailed' && result.type !== 'txFeeBumpInnerSuccess') return plainCodes(result);
   const { transactionHash, result: inner } = result.innerResultPair;
   const codes = plainCodes(inner.result);
-  // Whoever offered what another's fee bump carries is told of that alone.
+  // A client that submitted the inner transaction of another's fee bump gets only the codes of its own transaction.
   if (Buffer.from(transactionHash.toBytes()).toString('hex') === hash) return codes;
   return { ...codes, transaction: transactionCode(result.type), inner_transaction: codes.transaction };
 }

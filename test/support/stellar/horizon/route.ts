@@ -6,7 +6,7 @@ export interface Asked {
   /** Where the server is reached. */
   readonly base: string;
   readonly path: string;
-  /** What the path's pattern names. */
+  /** The named segments of the path. */
   readonly parts: Readonly<Record<string, string>>;
   /** The query's parameters and those of a form, the form's first. */
   readonly params: URLSearchParams;
@@ -18,10 +18,10 @@ export interface Route {
   readonly method: 'GET' | 'POST';
   /** Segments behind colons are named. */
   readonly path: string;
-  /** What faults and counts know it by, behind `horizon.`. */
+  /** The name for faults and counts, with the prefix `horizon.`. */
   readonly name: string;
   /** Answers with a resource; what it throws is a `Problem`. */
   readonly answer: (asked: Asked) => unknown;
-  /** The status that goes with a resource, where it is not 200. */
+  /** The status of the answer, if it is not 200. */
   readonly statusOf?: (resource: unknown) => number;
 }

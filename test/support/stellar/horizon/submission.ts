@@ -7,7 +7,7 @@ import { type Frame, frameOf } from '../transactions/frame.ts';
 import { PROBLEMS, Problem } from './problem.ts';
 import { resultCodes } from './result-codes.ts';
 
-/** Half a minute of the network's pace. Ledgers are what passes in a test. */
+/** Half a minute at the network's pace. Tests count ledgers, not time. */
 const MOST_LEDGERS = 6;
 
 /** Takes a transaction and waits until it is on the chain. @throws Problem */
@@ -28,7 +28,7 @@ export async function submit(view: View, raw: string): Promise<{ landed: Landed;
   if (known !== undefined) return judged(known);
   const admission = offer(view, frame, () => new Problem(PROBLEMS.serverError));
   if (admission.status === 'ERROR') throw failed(admission.outcome.toXdr());
-  // A transaction to be offered again later counts as one that is on its way, too.
+  // A transaction that has to be offered again later also counts as on its way.
   const { network } = view;
   const first = network.ledger.latest.sequence;
   const isOver = (last: number) => last < first || last >= first + MOST_LEDGERS;
@@ -40,7 +40,10 @@ export async function submit(view: View, raw: string): Promise<{ landed: Landed;
   throw new Problem(PROBLEMS.submissionTimeout, { hash, envelope_xdr: raw });
 }
 
-/** Takes a transaction and tells at once what the node says. @throws Problem */
+/**
+ * Submits a transaction, and returns the node's answer at once.
+ * @throws Problem
+ */
 export function submitAsync(view: View, raw: string) {
   const frame = frameIn(view, raw);
   const admission = offer(

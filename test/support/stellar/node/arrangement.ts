@@ -8,7 +8,7 @@ import { nameOf, Storage } from '../soroban/storage.ts';
 import { read } from '../soroban/values.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The contract of an asset, made if it is not there. */
+/** Returns an asset's contract, and makes it if it does not exist. */
 export function makeAssetContract(ledger: Ledger, asset: string): string {
   const preimage = xdr.ContractIdPreimage.contractIdPreimageFromAsset(assetOf(asset).toXdrObject());
   const contract = contractIdOf(ledger.networkId, preimage);
@@ -36,7 +36,7 @@ export function makeContract(ledger: Ledger, kind: ContractKind, args: readonly 
   return read.address(perform(ledger, xdr.HostFunction.hostFunctionTypeCreateContractV2(asked)));
 }
 
-/** An entry's life ends before the newest ledger. */
+/** Ends an entry's lifetime before the newest ledger. */
 export function archive(ledger: Ledger, key: string): void {
   const name = nameOf(xdr.LedgerKey.fromXdr(key, 'base64'));
   ledger.arrange((state) => {

@@ -2,14 +2,14 @@ import { compareBids } from '../transactions/fee.ts';
 import type { Frame } from '../transactions/frame.ts';
 import type { Crowd } from './limiter.ts';
 
-/** What a ledger takes of one kind, and what an operation of it costs. */
+/** The transactions of one kind in a ledger, and the price of an operation. */
 export interface Phase {
   readonly frames: readonly Frame[];
   readonly baseFee: bigint;
 }
 
 /**
- * The best bids, as many as fit. If some do not, all pay what the lowest of those inside bids for an operation:
+ * Picks the best bids that fit. If some do not fit, all pay the lowest bid for an operation among those picked:
  * stellar-core's `applySurgePricing`.
  */
 export function bestBids(waiting: readonly Frame[], most: number, crowd: Crowd, baseFee: bigint): Phase {

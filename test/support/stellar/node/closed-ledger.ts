@@ -7,14 +7,14 @@ import { type Frame, sha256 } from '../transactions/frame.ts';
 import { changeXdr } from '../transactions/meta.ts';
 import type { Phase } from './candidate-set.ts';
 
-/** What `getLatestLedger` tells; the newest that the SDK's schema writes. */
+/** The protocol that `getLatestLedger` reports: the newest that the SDK's schema can write. */
 export const PROTOCOL = 27;
 
 /** A transaction that a ledger has taken. */
 export interface Landed {
   readonly frame: Frame;
   readonly ledger: ClosedLedger;
-  /** From 1. */
+  /** The place in the ledger, from 1. */
   readonly order: number;
   readonly isSuccessful: boolean;
   readonly feeCharged: bigint;
@@ -25,7 +25,7 @@ export interface Landed {
   readonly meter: Meter;
 }
 
-/** A ledger that is final, as all of Stellar's are when they close. */
+/** A closed ledger. On Stellar, all closed ledgers are final. */
 export interface ClosedLedger extends Header {
   /** In hexadecimal. */
   readonly hash: string;
@@ -33,7 +33,7 @@ export interface ClosedLedger extends Header {
   readonly set: xdr.GeneralizedTransactionSet;
   /** In the order in which they were applied. */
   readonly landed: Landed[];
-  /** What an operation cost, by the kind of its transaction. */
+  /** The price of an operation, by the kind of its transaction. */
   readonly charged: { readonly classic: bigint; readonly soroban: bigint };
   readonly maxOperations: number;
 }
@@ -84,7 +84,7 @@ export function headerXdr(
 
 export const hashOf = (value: { toXdr(): Uint8Array }): Buffer => sha256(value.toXdr());
 
-/** All that a node tells of one ledger. */
+/** All data that a node reports on one ledger. */
 export function closeMeta(closed: ClosedLedger): xdr.LedgerCloseMeta {
   return xdr.LedgerCloseMeta.v2(
     new xdr.LedgerCloseMetaV2({

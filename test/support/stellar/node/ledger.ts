@@ -14,7 +14,7 @@ import { Outcome } from '../transactions/outcome.ts';
 import type { Phase } from './candidate-set.ts';
 import { type ClosedLedger, candidateSet, hashOf, headerXdr, type Landed } from './closed-ledger.ts';
 
-/** Ledgers before the first transaction, for nodes that are behind, and seconds between them. */
+/** The number of ledgers before the first transaction, for nodes that are behind, and the seconds between them. */
 const EARLIER = 16;
 const SECONDS = 5n;
 
@@ -26,11 +26,11 @@ export interface LedgerRules {
   readonly maxOperations: number;
 }
 
-/** The chain of closed ledgers, with all that is in the last of them. */
+/** The chain of closed ledgers, with the state after the last one. */
 export class Ledger {
   readonly networkId: Buffer;
   readonly history = new History();
-  /** Every transaction on the chain, by its hash and by that of what a fee bump carries. */
+  /** Every transaction on the chain, by its hash and by the hash of a fee bump's inner transaction. */
   readonly landed = new Map<string, Landed>();
   readonly rules: LedgerRules;
   readonly #closed: ClosedLedger[] = [];
@@ -51,12 +51,12 @@ export class Ledger {
     return this.#closed[0] as ClosedLedger;
   }
 
-  /** Undefined for one that is not, or not yet, on the chain. */
+  /** The ledger with this number; undefined if it is not on the chain, or not yet. */
   at(sequence: number): ClosedLedger | undefined {
     return this.#closed[sequence - this.first.sequence];
   }
 
-  /** The next ledger, of classic transactions and then those of contracts. */
+  /** Closes the next ledger: classic transactions first, then those of contracts. */
   close(phases: readonly Phase[], time: bigint): ClosedLedger {
     const { baseFee, baseReserve, firstLedger, maxOperations } = this.rules;
     const previous = this.#closed.at(-1);
@@ -84,7 +84,7 @@ export class Ledger {
     return ledger;
   }
 
-  /** All fees are taken before the first transaction is applied. */
+  /** Takes all fees before it applies the first transaction. */
   #apply(ledger: ClosedLedger, phases: readonly Phase[], state: State): void {
     const setHash = hashOf(ledger.set);
     const inOrder = phases.flatMap(({ frames, baseFee }) =>
@@ -111,7 +111,7 @@ export class Ledger {
     for (const [index, one] of applied.entries()) this.#land({ ...one, ledger, order: index + 1 }, state);
   }
 
-  /** What a contract has not used is given back when all transactions have been applied. */
+  /** Records a transaction. Unused fees of contracts are refunded after all transactions have been applied. */
   #land({ frame, ledger, order, outcome, feeChanges, meter, applied }: Landing, state: State): void {
     const taken = outcome.feeCharged;
     if (!outcome.isSuccess) meter.reset();
@@ -141,7 +141,7 @@ export class Ledger {
     this.landed.set(frame.inner.hash, landed);
   }
 
-  /** Takes what a transaction costs, and what there is if that is less. */
+  /** Takes a transaction's fee, or the whole balance if it is lower. */
   #takeFee(frame: Frame, state: State, baseFee: bigint): bigint {
     const payer = accountIn(state, frame.feeSource);
     if (payer === undefined) throw new Error(`The payer ${frame.feeSource} is gone.`);
@@ -152,7 +152,7 @@ export class Ledger {
     return fee;
   }
 
-  /** Changes entries in all ledgers at once and past all transactions. */
+  /** Changes entries in all ledgers at once, without a transaction. */
   arrange<T>(change: (state: State) => T): T {
     const { sequence } = this.latest;
     const state = new State(this.history.at(sequence), sequence);
@@ -163,7 +163,10 @@ export class Ledger {
     return result;
   }
 
-  /** Gives an account so much, or makes it, in all ledgers at once and past all transactions. */
+  /**
+   * Adds an amount to an account, or creates it with that amount. Applies to all ledgers at once, without a
+   * transaction.
+   */
   fund(id: AccountId, amount: bigint): void {
     const { sequence } = this.latest;
     this.history.edit(
@@ -194,7 +197,7 @@ function meterOf({ inner }: Frame): Meter {
   return new Meter(data.resourceFee, nonRefundableFee(declaredResources(inner, data)));
 }
 
-/** No transaction has its place in a ledger by when it came, or by what it bids. */
+/** Shuffles transactions, because their order in a ledger depends neither on their arrival nor on their bids. */
 function shuffled(frames: readonly Frame[], setHash: Buffer): Frame[] {
   const place = ({ fullHash }: Frame) =>
     Buffer.from(fullHash, 'hex').map((byte, index) => byte ^ (setHash[index] ?? 0));

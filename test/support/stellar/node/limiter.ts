@@ -1,37 +1,38 @@
 import { type Bid, betterBid, compareBids } from '../transactions/fee.ts';
 import type { Frame } from '../transactions/frame.ts';
 
-/** Load that nobody of the tests has sent: so many operations that bid so much each. */
+/** Simulated load that no test sends: a number of operations and the bid of each. */
 export interface Crowd {
   readonly operations: number;
   readonly bid: bigint;
 }
 
-/** Who leaves for a transaction. */
+/** The transactions that have to leave to make room for a new one. */
 export interface Room {
   readonly kind: 'room';
   readonly evicted: readonly Frame[];
-  /** How many operations of the crowd. */
+  /** How many of the crowd's operations leave. */
   readonly crowd: number;
   readonly best: Bid | undefined;
 }
 
-/** The full fee that would do, where any would. */
+/** The full fee that would be enough, if any would. */
 export interface Full {
   readonly kind: 'full';
   readonly required?: bigint;
 }
 
 /**
- * How much a node's queue takes, and who has to leave for whom: stellar-core's `TxQueueLimiter`. The crowd takes part as
- * operations without a source; those that were evicted are back with the next ledger.
+ * Decides how much a node's queue takes, and which transactions are evicted for a new one: stellar-core's
+ * `TxQueueLimiter`. The crowd takes part as operations without a source. Evicted crowd operations return with the next
+ * ledger.
  */
 export class QueueLimiter {
-  /** The best that was evicted since the last ledger: who comes later must beat it. */
+  /** The best bid evicted since the last ledger. Later transactions must beat it. */
   #beaten: Bid | undefined;
   #crowdGone = 0;
 
-  /** Finds room for a transaction; nothing has happened yet. */
+  /** Finds room for a transaction. Changes nothing yet. */
   roomFor(
     frame: Frame,
     queued: readonly Frame[],
@@ -64,14 +65,14 @@ export class QueueLimiter {
     this.#beaten = best ?? this.#beaten;
   }
 
-  /** With a new ledger all may compete again. */
+  /** Lets all bids compete again after a new ledger. */
   reset(): void {
     this.#beaten = undefined;
     this.#crowdGone = 0;
   }
 }
 
-/** The whole crowd stands as one, behind those that bid as much. */
+/** Sorts by bid. The whole crowd counts as one entry, and comes after equal bids. */
 function cheapestFirst(queued: readonly Frame[], { operations, bid }: Crowd): (Frame | Bid)[] {
   if (operations <= 0) return [...queued].sort(compareBids);
   const crowd: Bid = { inclusionFee: bid * BigInt(operations), size: operations };

@@ -12,12 +12,12 @@ export interface NetworkRules extends LedgerRules {
   readonly maxSoroban: number;
 }
 
-/** How many of those that were taken in are remembered. */
+/** How many accepted transactions are remembered. */
 const MOST_TAKEN_IN = 50;
 
 const NOBODY: Crowd = { operations: 0, bid: 0n };
 
-/** Nodes that tell each other what they take in, and one among them that closes the ledgers. */
+/** Nodes that exchange the transactions that they accept. One of them closes the ledgers. */
 export class Network implements Surroundings {
   readonly clock = new Clock();
   readonly capacity: Surroundings['capacity'];
@@ -26,9 +26,9 @@ export class Network implements Surroundings {
   readonly #rules: NetworkRules;
   readonly #nodes: Node[] = [];
   #validator: Node;
-  /** What nobody but the node that took it in gets to know of. */
+  /** Transactions that only the accepting node knows, and until which ledger. */
   readonly #held = new Map<string, number>();
-  /** Base64 of the latest that nodes have taken in, the newest last. */
+  /** The latest accepted transactions, in base64, the newest last. */
   readonly takenIn: string[] = [];
   #drops = 0;
   #delay = 0;
@@ -49,20 +49,22 @@ export class Network implements Surroundings {
     return this.clock.now();
   }
 
-  /** Moves the time on from where the ledgers are: those that close faster than time passes are ahead of it. */
+  /**
+   * Moves the time on, starting from the time of the ledgers. Ledgers that close faster than real time are ahead of it.
+   */
   travel(seconds: bigint): void {
     const lead = this.ledger.latest.closeTime - this.clock.now();
     this.clock.travel(seconds + (lead > 0n ? lead : 0n));
   }
 
-  /** A further node, so many ledgers behind. */
+  /** Adds a node that is so many ledgers behind. */
   join(behind: number): Node {
     const node = new Node(this, behind);
     this.#nodes.push(node);
     return node;
   }
 
-  /** Offers a transaction to a node, which tells the others if it takes it in. */
+  /** Offers a transaction to a node. If the node accepts it, the node passes it on to the others. */
   submit(node: Node, frame: Frame): Admission {
     const admission = node.add(frame);
     if (admission.status !== 'PENDING') return admission;
@@ -78,12 +80,12 @@ export class Network implements Surroundings {
     return admission;
   }
 
-  /** The next transactions that are taken in never leave their node. */
+  /** Makes the next accepted transactions never leave their node. */
   dropNext(count: number): void {
     this.#drops = count;
   }
 
-  /** From now on what is taken in leaves its node only when so many ledgers have closed. */
+  /** Delays transactions: from now on an accepted one leaves its node after that many ledgers. */
   landLater(ledgers: number): void {
     this.#delay = ledgers;
   }
@@ -119,7 +121,7 @@ export class Network implements Surroundings {
     for (const node of [this.#validator, ...this.#nodes]) if (node !== from) node.add(frame);
   }
 
-  /** All that was on the chain is gone, as when a test network is reset; its passphrase stays. */
+  /** Removes everything from the chain, as in a reset of a test network. The passphrase stays. */
   reset(): void {
     this.ledger = this.#genesis();
     this.#held.clear();

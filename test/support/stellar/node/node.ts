@@ -6,11 +6,11 @@ import type { Ledger } from './ledger.ts';
 import type { Crowd } from './limiter.ts';
 import { type Admission, TransactionQueue } from './queue.ts';
 
-/** Seconds that a ledger is expected to take, and how many ledgers a transaction must outlive to be taken in. */
+/** The expected seconds of a ledger, and the number of ledgers for which an accepted transaction must stay valid. */
 const EXPECTED_CLOSE = 5n;
 const MARGIN = 2n;
 
-/** How many ledgers' worth of transactions a queue holds. */
+/** The size of a queue, in ledgers' worth of transactions. */
 const QUEUED_LEDGERS = 2;
 
 export interface Surroundings {
@@ -20,7 +20,7 @@ export interface Surroundings {
   now(): bigint;
 }
 
-/** One node of the network, with what it has seen of the chain and what waits at it. */
+/** One node of the network, with its view of the chain and its waiting transactions. */
 export class Node {
   /** Ledgers that the node has not seen yet. */
   behind: number;
@@ -53,7 +53,7 @@ export class Node {
     return this.ledger.history.at(this.latest.sequence);
   }
 
-  /** Takes a transaction in, or says why not. */
+  /** Accepts a transaction, or returns the reason for its refusal. */
   add(frame: Frame): Admission {
     const { crowd, capacity } = this.#surroundings;
     const [own, other] = frame.isSoroban ? [this.#soroban, this.#classic] : [this.#classic, this.#soroban];
@@ -66,7 +66,7 @@ export class Node {
     return [...this.#classic.frames, ...this.#soroban.frames];
   }
 
-  /** What waits and could be applied at a time; the rest goes. */
+  /** The waiting transactions that could be applied at a time. Removes the rest. */
   candidates(closeTime: bigint): Frame[] {
     const { latest } = this;
     const offset = closeTime - latest.closeTime;
@@ -91,14 +91,14 @@ export class Node {
     }
   }
 
-  /** Forgets all, as when the chain starts anew. */
+  /** Forgets everything, as when the chain starts again. */
   restart(): void {
     this.#classic = new TransactionQueue();
     this.#soroban = new TransactionQueue();
     this.#seen = this.latest.sequence;
   }
 
-  /** What is taken in must still be good when the next ledgers close. */
+  /** The conditions for accepting a transaction: it must still be valid when the next ledgers close. */
   #admissionBench(): Bench {
     const { latest, now } = this;
     const drift = now > latest.closeTime ? now - latest.closeTime : 0n;

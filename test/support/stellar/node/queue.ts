@@ -6,11 +6,11 @@ import { Outcome } from '../transactions/outcome.ts';
 import { type Bench, judge } from '../transactions/validity.ts';
 import { type Crowd, QueueLimiter } from './limiter.ts';
 
-/** How many ledgers a transaction waits for its turn, and how many it is not taken again for afterwards. */
+/** For how many ledgers a transaction waits, and for how many it is then refused. */
 const MOST_AGE = 4;
 const BANNED_FOR = 10;
 
-/** How much more a fee bump must bid to replace what waits. */
+/** By what factor a fee bump must outbid the transaction that it replaces. */
 const REPLACEMENT = 10n;
 
 export type Admission =
@@ -19,7 +19,7 @@ export type Admission =
   | { status: 'TRY_AGAIN_LATER' }
   | { status: 'ERROR'; outcome: Outcome };
 
-/** An account that a waiting transaction takes its sequence or its fee from. */
+/** An account whose sequence or balance a waiting transaction uses. */
 interface AccountState {
   frame: Frame | undefined;
   age: number;
@@ -27,18 +27,18 @@ interface AccountState {
 }
 
 export interface Capacity {
-  /** Operations. */
+  /** The most operations. */
   readonly most: number;
   readonly crowd: Crowd;
 }
 
 /**
- * What waits at one node: at most one transaction of an account, for a few ledgers, the better bids first. stellar-core's
- * `TransactionQueue`, of which a node has one for classic transactions and one for contracts'.
+ * The transactions that wait at one node: at most one of each account, for a few ledgers, better bids first. This is
+ * stellar-core's `TransactionQueue`. A node has one for classic transactions and one for contracts' transactions.
  */
 export class TransactionQueue {
   readonly #accounts = new Map<AccountId, AccountState>();
-  /** By the hash of the envelope with its signatures, the newest first. */
+  /** Banned transactions by the hash of the signed envelope, the newest first. */
   #banned: Set<string>[] = Array.from({ length: BANNED_FOR }, () => new Set());
   readonly #limiter = new QueueLimiter();
 
@@ -72,7 +72,7 @@ export class TransactionQueue {
     return { status: 'PENDING' };
   }
 
-  /** A payer must be able to pay for all that waits. */
+  /** Whether a payer can pay for all of its waiting transactions. */
   #canPay(frame: Frame, replaced: Frame | undefined, { state, header }: Bench): boolean {
     const payer = accountIn(state, frame.feeSource);
     if (payer === undefined) return false;
@@ -109,7 +109,7 @@ export class TransactionQueue {
     if (state.totalFees === 0n) this.#accounts.delete(source);
   }
 
-  /** A ledger has taken these: they are banned, and what they have outrun goes. */
+  /** Bans the transactions that a ledger has taken. Removes those whose sequence is now used. */
   removeApplied(applied: readonly Frame[]): void {
     for (const { source, sequence, fullHash } of applied) {
       const state = this.#accounts.get(source);
@@ -118,7 +118,7 @@ export class TransactionQueue {
     }
   }
 
-  /** A ledger has passed: what has waited for too long goes. */
+  /** Removes transactions that have waited too long. Called after each ledger. */
   age(): void {
     this.#banned = [new Set<string>(), ...this.#banned.slice(0, -1)];
     this.#limiter.reset();
@@ -131,7 +131,7 @@ export class TransactionQueue {
     }
   }
 
-  /** What waits and can no longer be applied goes. */
+  /** Removes waiting transactions that can no longer be applied. */
   dropInvalid(isValid: (frame: Frame) => boolean): void {
     this.ban(this.frames.filter((frame) => !isValid(frame)));
   }
@@ -145,7 +145,10 @@ export class TransactionQueue {
   }
 }
 
-/** What becomes of a transaction whose source has another waiting. Only a fee bump replaces, and none but the same sequence. */
+/**
+ * Judges a transaction whose source has another one waiting. Only a fee bump can replace it, and only with the same
+ * sequence.
+ */
 function rivalryOf(frame: Frame, waiting: Frame): Admission | 'replaces' {
   const isBumpOf = waiting.kind === 'fee-bump' && frame.kind === 'transaction';
   const isSame = isBumpOf ? waiting.inner.fullHash === frame.fullHash : waiting.fullHash === frame.fullHash;

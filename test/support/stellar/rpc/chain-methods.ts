@@ -10,7 +10,7 @@ import type { View } from './view.ts';
 
 const MOST_KEYS = 200;
 
-/** Of the node, its ledgers and what is in them. */
+/** Methods about the node, its ledgers and their entries. */
 export const chainMethods: Methods = {
   getHealth(view) {
     if (view.illness !== null) throw new RpcError(CODES.internal, view.illness);
@@ -92,7 +92,7 @@ function distribution(view: View, phase: Phase) {
     mode: String(modeOf(fees)),
     ...Object.fromEntries([10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99].map((share) => [`p${share}`, at(share)])),
     transactionCount: String(fees.length),
-    // Without a fee the node tells of no ledger either.
+    // If there are no fees, the node reports no ledgers either.
     ledgerCount: fees.length === 0 ? 0 : ledgers,
   };
 }

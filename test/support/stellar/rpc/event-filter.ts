@@ -2,7 +2,7 @@ import { StrKey, xdr } from '@stellar/stellar-sdk';
 import { type Fields, fieldsOf, textIn, textsIn } from './params.ts';
 import { invalidParams } from './rpc-error.ts';
 
-/** Whether an event is asked for. */
+/** Whether an event matches the filter. */
 export type EventFilter = (event: xdr.ContractEvent) => boolean;
 
 const MOST = 5;
@@ -10,7 +10,10 @@ const MOST_SEGMENTS = 4;
 const ONE = '*';
 const REST = '**';
 
-/** One of them must fit; without any, all events do. @throws RpcError */
+/**
+ * Makes the filter of a call. One of the given filters must match; without any, all events match.
+ * @throws RpcError
+ */
 export function eventFilterIn(fields: Fields): EventFilter {
   const filters = fields['filters'] ?? [];
   if (!Array.isArray(filters)) throw invalidParams('invalid parameters');

@@ -8,13 +8,13 @@ import type { View } from './view.ts';
 
 const USUAL_LIMIT = 100;
 const MOST_LIMIT = 10_000;
-/** Ledgers that one call looks through. */
+/** The number of ledgers that one call searches. */
 const MOST_LEDGERS = 10_000;
 
-/** The last place that a ledger has for a transaction, for what belongs behind all of them. */
+/** A ledger's last place for transactions, for events that come after all of them. */
 const LAST_ORDER = 0xfffffn;
 
-/** Of what contracts and fees have told. */
+/** Methods about the events of contracts and fees. */
 export const eventMethods: Methods = {
   getEvents(view, fields) {
     mustBeBase64(fields);
@@ -65,7 +65,7 @@ function idOf({ ledger, order, operation, index }: Place): string {
 
 const ledgerOf = (id: string): number => Number(BigInt(id.slice(0, 19)) >> 32n);
 
-/** All fees come first, then what operations told, then all that was given back of fees. */
+/** The events of a ledger: all fees first, then events of operations, then all refunds of fees. */
 function toldIn(ledger: ClosedLedger): Told[] {
   const [before, within, after]: [Told[], Told[], Told[]] = [[], [], []];
   for (const { frame, order, isSuccessful, meta } of ledger.landed) {
@@ -112,7 +112,10 @@ function infoOf({ id, event, ledger, hash, order, operation, isSuccessful }: Tol
   };
 }
 
-/** The first place, the ledger behind the last, and how many. @throws RpcError for what the node does not have */
+/**
+ * The first place, the ledger after the last one, and the number of events.
+ * @throws RpcError for ledgers that the node does not have
+ */
 function rangeOf(view: View, fields: Fields): { from: string; until: number; limit: number } {
   const pagination = fieldsOf(fields['pagination']);
   const [start, end] = [numberIn(fields, 'startLedger'), numberIn(fields, 'endLedger')];

@@ -13,7 +13,7 @@ export interface Distribution {
 
 export type Phase = 'classic' | 'soroban';
 
-/** What was paid for a place in the last ledgers, an operation each, lowest first. */
+/** The fees paid per operation in the last ledgers, without resource fees, lowest first. */
 export function paidLately(view: View, phase: Phase): Distribution {
   const size = phase === 'classic' ? CLASSIC_WINDOW : SOROBAN_WINDOW;
   const newest = view.latest.sequence;
@@ -30,7 +30,7 @@ export function paidLately(view: View, phase: Phase): Distribution {
   return { fees: fees.sort((one, other) => (one < other ? -1 : one > other ? 1 : 0)), ledgers: ledgers.length };
 }
 
-/** What of a fee went into resources, as the meta tells it; what was given back is not in the fee any more. */
+/** The part of a fee that was spent on resources, from the meta. The fee no longer contains refunds. */
 function usedFor(meta: xdr.TransactionMeta): bigint {
   const told = meta.type === 'v4' ? meta.v4.sorobanMeta?.ext : undefined;
   if (told?.type !== 'v1') return 0n;
@@ -42,7 +42,7 @@ export function percentile(fees: readonly bigint[], share: number): bigint {
   return fees[Math.ceil((share * fees.length) / 100) - 1] ?? 0n;
 }
 
-/** The commonest, and the lowest of those. */
+/** The most common fee; the lowest one if several are equally common. */
 export function modeOf(fees: readonly bigint[]): bigint {
   const counts = new Map<bigint, number>();
   for (const fee of fees) counts.set(fee, (counts.get(fee) ?? 0) + 1);

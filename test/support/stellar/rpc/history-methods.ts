@@ -8,7 +8,7 @@ import type { View } from './view.ts';
 const USUAL_LIMIT = 50;
 const MOST_LIMIT = 200;
 
-/** Of many ledgers and all that is in them, page by page. */
+/** Methods that list ledgers and their contents, page by page. */
 export const historyMethods: Methods = {
   getTransactions(view, fields) {
     const { startLedger, cursor, limit } = pageOf(view, fields);

@@ -17,12 +17,12 @@ import type { Methods } from './method.ts';
 import { envelopeIn, type Fields, fieldsOf, mustBeBase64, numberIn, textIn } from './params.ts';
 import type { View } from './view.ts';
 
-/** What a host function would do. */
+/** Methods that simulate host functions. */
 export const simulationMethods: Methods = {
   simulateTransaction(view, fields) {
     mustBeBase64(fields);
     const envelope = envelopeIn(textIn(fields, 'transaction'));
-    // Faults of the call are told as results, without a ledger.
+    // Errors in the call are returned as results, without a ledger.
     const refused = (error: string) => ({ error, latestLedger: 0 });
     if (envelope === undefined) return refused('Could not unmarshal transaction');
     const { inner } = frameOf(envelope, view.node.ledger.networkId);

@@ -4,7 +4,7 @@ import { envelopeIn, mustBeBase64, textIn } from './params.ts';
 import { CODES, invalidParams, RpcError } from './rpc-error.ts';
 import { detailsOf } from './transaction-answer.ts';
 
-/** Of single transactions, on their way and on the chain. */
+/** Methods about single transactions, waiting or on the chain. */
 export const transactionMethods: Methods = {
   sendTransaction(view, fields) {
     mustBeBase64(fields);
@@ -41,10 +41,10 @@ export const transactionMethods: Methods = {
   },
 };
 
-/** As Go tells a struct that nothing was put into. */
+/** The JSON of an empty struct in Go. */
 const NOT_FOUND = { status: 'NOT_FOUND', applicationOrder: 0, feeBump: false, events: {}, ledger: 0 };
 
-/** What stellar-core throws, stellar-rpc does not tell. */
+/** Turns an exception of stellar-core into an internal error, as stellar-rpc does. */
 function submit<T>(perform: () => T): T {
   try {
     return perform();

@@ -2,11 +2,11 @@ import type { ClosedLedger, Landed } from '../node/closed-ledger.ts';
 import type { Network } from '../node/network.ts';
 import type { Node } from '../node/node.ts';
 
-/** One node's part in the answers of its endpoint: how far its history goes, and what it says of itself. */
+/** One node's part in its endpoint's answers: the length of its history, and what it reports of itself. */
 export class View {
   readonly network: Network;
   readonly node: Node;
-  /** What the node tells of its network, which need not be true. */
+  /** The passphrase that the node reports, which may be false. */
   passphrase: string;
   /** The reason why the node says that it is not well. */
   illness: string | null = null;
@@ -38,13 +38,13 @@ export class View {
     this.#prunedBefore = this.latest.sequence;
   }
 
-  /** Undefined for what is not in the node's history. */
+  /** The ledger with this number; undefined if it is not in the node's history. */
   ledgerAt(sequence: number): ClosedLedger | undefined {
     if (sequence < this.oldest.sequence || sequence > this.latest.sequence) return undefined;
     return this.node.ledger.at(sequence);
   }
 
-  /** By the hash of a transaction, or by that of what a fee bump carries. */
+  /** Finds a transaction by its hash, or by the hash of a fee bump's inner transaction. */
   landed(hash: string): Landed | undefined {
     const landed = this.node.ledger.landed.get(hash);
     return landed !== undefined && this.ledgerAt(landed.ledger.sequence) !== undefined ? landed : undefined;

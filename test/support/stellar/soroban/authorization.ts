@@ -9,7 +9,7 @@ import { SETTINGS } from './settings.ts';
 import { ledgerKey, type Storage } from './storage.ts';
 import { value } from './values.ts';
 
-/** Who signs, and what stands against using it twice. */
+/** The signer, and the protection against a second use of the signature. */
 interface Credentials {
   readonly kind: 'source' | 'address' | 'address-v2';
   readonly nonce: bigint;
@@ -24,7 +24,7 @@ interface Grant {
   isVerified: boolean;
 }
 
-/** A simulation notes what has to be authorized; a ledger takes only what is. */
+/** A simulation records the authorizations that are needed. A ledger accepts only calls that are authorized. */
 export type AuthMode =
   | { kind: 'enforcing'; entries: readonly xdr.SorobanAuthorizationEntry[] }
   | { kind: 'recording'; allowsNonRoot: boolean; isUpgraded: boolean };
@@ -37,7 +37,7 @@ export interface AuthSurroundings {
   authenticate(address: string, payload: Buffer, signature: xdr.ScVal): void;
 }
 
-/** Who has authorized what, along the stack of calls: soroban-env-host's `AuthorizationManager`. */
+/** The authorizations along the stack of calls: soroban-env-host's `AuthorizationManager`. */
 export class Authorization {
   readonly #mode: AuthMode;
   readonly #surroundings: AuthSurroundings;
@@ -60,7 +60,11 @@ export class Authorization {
     for (const { tracker } of this.#grants) tracker.pop();
   }
 
-  /** @param invoker the contract that made the call, which thereby authorizes it. @throws HostError */
+  /**
+   * Requires an address's authorization of a call.
+   * @param invoker the contract that made the call, which thereby authorizes it.
+   * @throws HostError
+   */
   require(address: string, asked: xdr.SorobanAuthorizedFunction, invoker: string | undefined): void {
     if (address === invoker) return;
     if (this.#mode.kind === 'enforcing') this.#enforce(address, asked);
@@ -97,7 +101,7 @@ export class Authorization {
     this.#consume(address, credentials.nonce, credentials.expires);
   }
 
-  /** A nonce is kept until the signature has expired, and is good once. */
+  /** Consumes a nonce. A nonce can be used once, and is stored until its signature has expired. */
   #consume(address: string, nonce: bigint, until: number): void {
     const { storage } = this.#surroundings;
     const key = xdr.ScVal.scvLedgerKeyNonce(new xdr.ScNonceKey({ nonce }));
@@ -128,7 +132,7 @@ export class Authorization {
     const nonce = isSource ? 0n : randomBytes(8).readBigUInt64BE() >> 1n;
     if (!isSource) {
       this.#consume(address, nonce, this.#surroundings.storage.state.ledger + SETTINGS.life.most - 1);
-      // Whoever checks the signature later reads the account's signers, or the contract.
+      // The later check of the signature reads the account's signers, or the contract.
       const isAccount = address.startsWith('G');
       this.#surroundings.storage.get(isAccount ? ledgerKey.account(address) : ledgerKey.instance(address));
     }
@@ -138,7 +142,7 @@ export class Authorization {
     this.#grants.push({ address, tracker, credentials, isVerified: true });
   }
 
-  /** What a simulation has noted, unsigned. */
+  /** The authorizations that a simulation has recorded, unsigned. */
   recorded(): xdr.SorobanAuthorizationEntry[] {
     return this.#grants.map(
       ({ address, tracker, credentials }) =>
@@ -150,7 +154,10 @@ export class Authorization {
   }
 }
 
-/** The bytes that an address signs. The newer form names the address, so that no other of the same key can use it. */
+/**
+ * The bytes that an address signs. The newer form names the address. So a second address with the same key cannot use
+ * the signature.
+ */
 function payloadOf(
   address: string,
   { kind, nonce, expires }: Credentials,

@@ -2,7 +2,7 @@ import { StrKey, xdr } from '@stellar/stellar-sdk';
 import { type HostError, wordedError } from './host-error.ts';
 import { value } from './values.ts';
 
-/** What contracts tell, and what the host notes of their calls for whoever looks for a fault. */
+/** Events of contracts, and the host's records of their calls for debugging. */
 export class ContractEvents {
   readonly emittedEvents: xdr.ContractEvent[] = [];
   readonly diagnostics: xdr.DiagnosticEvent[] = [];
@@ -24,7 +24,7 @@ export class ContractEvents {
     this.#note(contract, 'contract', topics, data);
   }
 
-  /** An error is told once, by the frame in which it came up. */
+  /** Records an error once, for the frame in which it occurred. */
   failed(contract: string | undefined, error: HostError): void {
     if (this.#told === error) return;
     this.#told = error;

@@ -3,13 +3,13 @@ import type { TransactionFrame } from '../transactions/frame.ts';
 import type { Resources } from './resource-fee.ts';
 import type { Footprint } from './storage.ts';
 
-/** What a contract's transaction says that it will touch. */
+/** The ledger entries that a contract's transaction declares. */
 export function declaredFootprint({ resources, ext }: xdr.SorobanTransactionData): Footprint {
   const { readOnly, readWrite } = resources.footprint;
   return { readOnly, readWrite, archived: ext.type === 'resourceExt' ? ext.resourceExt.archivedSorobanEntries : [] };
 }
 
-/** And what it says that it will use. */
+/** The resources that a contract's transaction declares. */
 export function declaredResources(frame: TransactionFrame, data: xdr.SorobanTransactionData): Resources {
   const footprint = declaredFootprint(data);
   const isRestore = frame.tx.operations[0]?.body.type === 'restoreFootprint';

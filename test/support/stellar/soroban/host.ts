@@ -11,12 +11,12 @@ import { SETTINGS } from './settings.ts';
 import { ledgerKey, type Storage } from './storage.ts';
 import { value } from './values.ts';
 
-/** Instructions that stand for what real ones would cost: to start, to call, and to reach the ledger. */
+/** Assumed instruction costs: to start, to call, and to access the ledger. */
 const COSTS = { start: 1_000_000, call: 500_000, reach: 50_000 } as const;
 
 const MOST_DEPTH = 100;
 
-/** What runs where a real network runs a contract's code. */
+/** A function that runs in place of a contract's code on a real network. */
 export type ContractFunction = (host: Host, self: string, args: readonly xdr.ScVal[]) => xdr.ScVal;
 
 export interface Contract {
@@ -24,12 +24,12 @@ export interface Contract {
 }
 
 export interface HostSurroundings {
-  /** What stands for the code of a contract. */
+  /** Returns the implementation in place of a contract's code. */
   readonly contractOf: (executable: xdr.ContractExecutable) => Contract;
   readonly storage: Storage;
   readonly header: Header;
   readonly networkId: Buffer;
-  /** The operation's. */
+  /** The source of the operation. */
   readonly source: AccountId;
   readonly auth: AuthMode;
 }
@@ -40,7 +40,10 @@ interface Frame {
   readonly asked: (args?: readonly xdr.ScVal[]) => xdr.SorobanAuthorizedFunction;
 }
 
-/** Performs one host function: what soroban-env-host does for contracts in WebAssembly, for some that are in TypeScript. */
+/**
+ * Performs one host function. It does for some contracts in TypeScript what soroban-env-host does for those in
+ * WebAssembly.
+ */
 export class Host {
   readonly storage: Storage;
   readonly header: Header;
@@ -49,7 +52,7 @@ export class Host {
   readonly #contractOf: HostSurroundings['contractOf'];
   readonly #networkId: Buffer;
   readonly #frames: Frame[] = [];
-  /** That have been used up. */
+  /** The instructions used so far. */
   instructions = COSTS.start as number;
 
   constructor({ contractOf, storage, header, networkId, source, auth }: HostSurroundings) {
@@ -138,7 +141,7 @@ export class Host {
     return this.#frames.at(-1)?.contract;
   }
 
-  /** The function that runs goes on only with this address's consent, to its own arguments or to others. */
+  /** Requires this address's consent to the running function, with its arguments or with the given ones. */
   requireAuth(address: string, args?: readonly xdr.ScVal[]): void {
     const frame = this.#frames.at(-1);
     if (frame === undefined) throw new Error('Nothing runs that could be authorized.');
@@ -149,7 +152,7 @@ export class Host {
     this.events.emitted(this.#current, topics, data);
   }
 
-  /** What reaching the ledger costs. */
+  /** Charges for an access to the ledger. */
   charge(): void {
     this.instructions += COSTS.reach;
   }
@@ -219,7 +222,7 @@ export class Host {
     }
   }
 
-  /** A contract that is an account checks signatures by itself. */
+  /** Asks a contract account to check a signature, which such contracts do themselves. */
   #askWallet(wallet: string, payload: Buffer, signature: xdr.ScVal): void {
     const check = this.#contractAt(wallet).functions['__check_auth'];
     if (check === undefined) throw hostError('WasmVm', 'MissingValue', 'the contract is no account');

@@ -6,7 +6,7 @@ import { value } from './values.ts';
 
 const INSTANCE = xdr.ScVal.scvLedgerKeyContractInstance();
 
-/** What stands at a contract's address: its code, and what it keeps beside it. */
+/** The instance at a contract's address: its code and its instance storage. */
 export function instanceIn(storage: Storage, contract: string): xdr.ScContractInstance | undefined {
   const found = storage.data(contract, INSTANCE, 'persistent');
   return found?.type === 'scvContractInstance' ? found.instance : undefined;
@@ -40,7 +40,7 @@ export function newInstance(
   return new xdr.ScContractInstance({ executable, storage: isAsset ? assetStorage(preimage.fromAsset) : null });
 }
 
-/** What the asset's own contract keeps: soroban-env-host's `init_asset`. */
+/** The storage of the asset's contract: soroban-env-host's `init_asset`. */
 function assetStorage(asset: xdr.Asset): xdr.ScMapEntry[] {
   const name = assetNameOf(asset);
   const [code = '', issuer = ''] = name.split(':');

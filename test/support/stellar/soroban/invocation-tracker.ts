@@ -1,16 +1,16 @@
 import { xdr } from '@stellar/stellar-sdk';
 
-/** A function that somebody authorizes, with those that it may call for them. */
+/** An authorized function, with the authorized calls below it. */
 interface Authorized {
   readonly function: xdr.SorobanAuthorizedFunction;
   readonly subInvocations: Authorized[];
-  /** A match is good for one call. */
+  /** Whether a call has used this authorization. Each is valid for one call. */
   isExhausted: boolean;
 }
 
 type Match = 'unmatched' | 'root' | { child: number };
 
-/** One tree of authorized calls along the stack of those that are made: soroban-env-host's `InvocationTracker`. */
+/** Follows one tree of authorized calls along the stack of actual calls: soroban-env-host's `InvocationTracker`. */
 export class InvocationTracker {
   readonly #root: Authorized;
   readonly #matches: Match[];
@@ -27,7 +27,7 @@ export class InvocationTracker {
     return new InvocationTracker(authorizedOf(root));
   }
 
-  /** A tree that begins with the call that is being made. */
+  /** Makes a tree whose root is the current call. */
   static recording(root: xdr.SorobanAuthorizedFunction, depth: number): InvocationTracker {
     const matches: Match[] = [...Array.from({ length: depth - 1 }, () => 'unmatched' as const), 'root'];
     return new InvocationTracker({ function: root, subInvocations: [], isExhausted: true }, matches);
@@ -42,7 +42,7 @@ export class InvocationTracker {
     if (this.#rootDepth !== undefined && this.#rootDepth >= this.#matches.length) this.#isOver = true;
   }
 
-  /** Its root is matched by a call that is still being made. */
+  /** Whether a call that is still running has matched the root. */
   get isActive(): boolean {
     return this.#root.isExhausted && !this.#isOver;
   }
@@ -55,7 +55,7 @@ export class InvocationTracker {
     return this.#matches.some((match) => match !== 'unmatched');
   }
 
-  /** Whether the tree authorizes the call that is being made, which it then has done. */
+  /** Whether the tree authorizes the current call. If so, that authorization is used. */
   match(asked: xdr.SorobanAuthorizedFunction, mayBeRoot: boolean): boolean {
     if (this.isFrameMatched) return false;
     const last = this.#last();

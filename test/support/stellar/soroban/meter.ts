@@ -1,8 +1,8 @@
 import type { xdr } from '@stellar/stellar-sdk';
 
-/** What a contract's transaction uses, and what it tells. */
+/** The resources and events of a contract's transaction. */
 export class Meter {
-  /** The part of the resource fee that is given back as far as it is not used. */
+  /** The refundable part of the resource fee. What is not used of it is refunded. */
   readonly mostRefundable: bigint;
   readonly nonRefundable: bigint;
   rent = 0n;
@@ -16,7 +16,7 @@ export class Meter {
     this.mostRefundable = resourceFee - nonRefundable;
   }
 
-  /** False when the fee does not reach for it. */
+  /** Adds costs. Returns false if the fee does not cover them. */
   consume(rent: bigint, eventsFee: bigint): boolean {
     this.rent += rent;
     this.eventsFee += eventsFee;
@@ -27,7 +27,7 @@ export class Meter {
     return this.mostRefundable - this.rent - this.eventsFee;
   }
 
-  /** What fails uses nothing of what is refundable. */
+  /** Resets the refundable costs, because a failed transaction uses none. */
   reset(): void {
     this.rent = 0n;
     this.eventsFee = 0n;

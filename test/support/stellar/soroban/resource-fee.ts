@@ -3,7 +3,7 @@ import type { Change } from '../ledger/state.ts';
 import { SETTINGS } from './settings.ts';
 import { sizeOf } from './storage.ts';
 
-/** What a transaction declares or a simulation finds. */
+/** The resources that a transaction declares or a simulation finds. */
 export interface Resources {
   readonly instructions: number;
   readonly diskReadEntries: number;
@@ -13,12 +13,12 @@ export interface Resources {
   readonly transactionBytes: number;
 }
 
-/** A result's size in the archives, whatever it says. */
+/** The assumed size of a result in archives. */
 const RESULT_BYTES = 300;
 const TTL_BYTES = 48;
 const CODE_DISCOUNT = 3n;
 
-/** What is not given back: soroban-env-host's `compute_transaction_resource_fee`. */
+/** The fee that is not refunded: soroban-env-host's `compute_transaction_resource_fee`. */
 export function nonRefundableFee(resources: Resources): bigint {
   const { fees } = SETTINGS;
   return (
@@ -32,10 +32,10 @@ export function nonRefundableFee(resources: Resources): bigint {
   );
 }
 
-/** For events and the value that a function returns. */
+/** The fee for events and for a function's return value. */
 export const eventsFee = (bytes: number): bigint => perIncrement(bytes, SETTINGS.fees.perEvents1kb);
 
-/** For the time that entries live longer, and for what has grown: soroban-env-host's `compute_rent_fee`. */
+/** The fee for longer lifetimes and larger entries: soroban-env-host's `compute_rent_fee`. */
 export function rentFee(changes: readonly Change[], ledger: number): bigint {
   let fee = 0n;
   let extended = 0;
@@ -55,7 +55,7 @@ interface Life {
   readonly size: number;
 }
 
-/** What is over counts as new. */
+/** The lifetime of an entry. An expired entry counts as new. */
 function lifeOf(entry: Entry | undefined, ledger: number): Life {
   if (entry === undefined || !('liveUntil' in entry) || entry.liveUntil < ledger) return { until: 0, size: 0 };
   return { until: entry.liveUntil, size: sizeOf(entry) };

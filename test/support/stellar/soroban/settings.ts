@@ -1,4 +1,4 @@
-/** What the network asks of contracts and for them: the test network's settings as stellar-core ships them. */
+/** The network's limits and fees for contracts: the test network's settings, as delivered with stellar-core. */
 export const SETTINGS = {
   /** Bounds of one transaction. */
   most: {

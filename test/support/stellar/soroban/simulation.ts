@@ -16,7 +16,7 @@ export interface Asked {
   readonly header: Header;
   readonly networkId: Buffer;
   readonly source: AccountId;
-  /** Instructions to add to what is found. */
+  /** Instructions that are added to the result. */
   readonly leeway: number;
 }
 
@@ -33,10 +33,13 @@ export interface Failed {
   readonly diagnostics: readonly xdr.DiagnosticEvent[];
 }
 
-/** What an envelope holds at most besides its operation and its footprint. */
+/** The most bytes of an envelope without its operation and footprint. */
 const ENVELOPE_BYTES = 1900;
 
-/** Runs a host function on what a ledger holds, notes what it touches, and forgets the rest: soroban-simulation. */
+/**
+ * Runs a host function on the state of a ledger. Records the entries that it uses, and discards its changes:
+ * soroban-simulation.
+ */
 export function simulateInvocation(asked: Asked, op: xdr.InvokeHostFunctionOp, auth: AuthMode): Simulated | Failed {
   const state = new State(asked.state, asked.header.sequence);
   const storage = new Storage(state, { kind: 'recording' });
@@ -60,7 +63,7 @@ export function simulateInvocation(asked: Asked, op: xdr.InvokeHostFunctionOp, a
   }
 }
 
-/** What lengthening the life of entries, or bringing them back, takes; those that need it not are left out. */
+/** The resources for extending or restoring entries. Leaves out entries that do not need it. */
 export function simulateFootprintLife(asked: Asked, body: xdr.OperationBody, given: Footprint): Simulated | Failed {
   const state = new State(asked.state, asked.header.sequence);
   const isRestore = body.type === 'restoreFootprint';
@@ -119,7 +122,7 @@ function dataOf(
             new xdr.SorobanResourcesExtV0({ archivedSorobanEntries: [...archived] }),
           ),
     resources: new xdr.SorobanResources({ footprint, instructions, diskReadBytes, writeBytes }),
-    // A reserve of fifteen parts in a hundred, which is given back.
+    // A reserve of 15%, which is refunded.
     resourceFee: fee + (refundable * 115n) / 100n,
   });
 }
@@ -131,7 +134,7 @@ function bytesOf(keys: readonly xdr.LedgerKey[], state: Reader): number {
   }, 0);
 }
 
-/** An account that has sent a transaction is larger, as those are that will be read here. */
+/** Makes an account as large as one that has sent a transaction. Accounts that are read here will have sent one. */
 function asUsed(entry: Entry): Entry {
   return entry.kind === 'account' && entry.sequenceLedger === 0 ? { ...entry, sequenceLedger: 1 } : entry;
 }

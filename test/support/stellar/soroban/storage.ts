@@ -30,7 +30,7 @@ export const ledgerKey = {
 export interface Footprint {
   readonly readOnly: readonly xdr.LedgerKey[];
   readonly readWrite: readonly xdr.LedgerKey[];
-  /** Places in `readWrite` of what is archived and comes back by itself. */
+  /** Indexes in `readWrite` of archived entries that are restored automatically. */
   readonly archived: readonly number[];
 }
 
@@ -42,7 +42,7 @@ interface Touched {
   isRestored: boolean;
 }
 
-/** What contracts may reach: all of it is noted in a simulation, and only what was declared is there in a ledger. */
+/** The entries that contracts can access. A simulation records each of them. A ledger has only the declared ones. */
 export class Storage {
   readonly state: State;
   readonly #mode: Mode;
@@ -75,7 +75,7 @@ export class Storage {
     this.state.remove(nameOf(key));
   }
 
-  /** An entry that is not a contract's may be changed by the ledger's own rules once it is reached for that. */
+  /** Accesses an entry that does not belong to a contract, so that the ledger's own rules may change it. */
   reachForWriting(key: xdr.LedgerKey): void {
     this.#reach(key, true);
   }
@@ -85,7 +85,9 @@ export class Storage {
     return entry && xdr.ScVal.fromXdr(entry.value, 'base64');
   }
 
-  /** Writes a contract's data; what is new lives for the least time, or until a ledger if that is later. */
+  /**
+   * Writes a contract's data. A new entry gets the shortest lifetime, or lives until a given ledger if that is later.
+   */
   putData(contract: string, key: xdr.ScVal, durability: Durability, val: xdr.ScVal, until = 0): void {
     const place = ledgerKey.data(contract, key, durability);
     const known = this.get(place) as ContractDataEntry | undefined;
@@ -96,7 +98,7 @@ export class Storage {
     this.put({ ...entry, value: val.toXdr('base64'), liveUntil }, place);
   }
 
-  /** Lengthens an entry's life if less than a threshold is left; reading is enough for that. */
+  /** Extends an entry's lifetime if less than a threshold is left. Read access is enough. */
   extend(key: xdr.LedgerKey, threshold: number, extendTo: number): void {
     const entry = this.get(key);
     if (entry === undefined || !('liveUntil' in entry)) return;
@@ -104,7 +106,7 @@ export class Storage {
     this.state.put({ ...entry, liveUntil: Math.max(entry.liveUntil, this.state.ledger + extendTo) });
   }
 
-  /** What a simulation has noted. */
+  /** The footprint that a simulation has recorded. */
   footprint(): Footprint {
     const all = [...this.#touched.values()];
     const readWrite = all.filter(({ isWritten }) => isWritten);
@@ -134,7 +136,10 @@ export class Storage {
     this.#touched.set(nameOf(key), { key, isWritten, isRestored: false });
   }
 
-  /** A temporary entry that is over is gone; a persistent one comes back in a simulation. */
+  /**
+   * Returns an entry that is live. An expired temporary entry is gone. An expired persistent entry is restored in a
+   * simulation.
+   */
   #live(key: xdr.LedgerKey): Entry | undefined {
     const entry = this.state.get(nameOf(key))?.entry;
     if (entry === undefined || !isOver(entry, this.state.ledger)) return entry;
@@ -152,7 +157,7 @@ export class Storage {
   }
 }
 
-/** The footprint names an entry that has to be restored first. */
+/** Thrown when the footprint names an entry that has to be restored first. */
 class ArchivedEntry extends Error {}
 
 export function isOver(entry: Entry, ledger: number): boolean {

@@ -13,7 +13,7 @@ export const value = {
   bytes: (bytes: Uint8Array) => xdr.ScVal.scvBytes(bytes),
   address: (address: string) => Address.fromString(address).toScVal(),
   vec: (...values: readonly xdr.ScVal[]) => xdr.ScVal.scvVec([...values]),
-  /** By symbols, in the order that the host keeps. */
+  /** A struct: a map with symbols as keys, in the host's order. */
   struct: (fields: Readonly<Record<string, xdr.ScVal>>) =>
     xdr.ScVal.scvMap(
       Object.keys(fields)
@@ -25,7 +25,10 @@ export const value = {
 const wrongType = (found: xdr.ScVal, wanted: string) =>
   hostError('Value', 'UnexpectedType', `expected ${wanted}, got ${found.type}`);
 
-/** What a contract reads in its arguments. @throws HostError for a value of another type */
+/**
+ * Reads a contract's arguments.
+ * @throws HostError for a value of another type
+ */
 export const read = {
   i128(found: xdr.ScVal | undefined): bigint {
     if (found?.type !== 'scvI128') throw wrongType(found ?? value.void(), 'i128');

@@ -5,7 +5,7 @@ import type { Methods } from './method.ts';
 
 const MOST_ACCOUNTS = 100;
 
-/** Of accounts as such. */
+/** Methods that read accounts by key. */
 export const accountMethods: Methods = {
   getBalance(view, params) {
     const key = keyIn(textAt(params, 0));

@@ -4,7 +4,7 @@ import type { Methods } from './method.ts';
 
 const SLOTS_PER_EPOCH = 432_000;
 
-/** Of the node and of its blocks. */
+/** Methods about the node and its blocks. */
 export const chainMethods: Methods = {
   getHealth(view) {
     view.mustBeWell();

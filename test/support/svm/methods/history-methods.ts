@@ -9,7 +9,7 @@ import type { Methods } from './method.ts';
 const MOST_SIGNATURES = 1000;
 const MOST_BLOCKS = 500_000;
 
-/** Of what is in blocks. */
+/** Methods about the contents of blocks. */
 export const historyMethods: Methods = {
   getTransaction(view, params) {
     const signature = signatureIn(textAt(params, 0));
@@ -33,7 +33,7 @@ export const historyMethods: Methods = {
       .reverse();
     const first = before === undefined ? 0 : found.findIndex((one) => one.transaction.signature === before) + 1;
     const last = until === undefined ? -1 : found.findIndex((one) => one.transaction.signature === until);
-    // A signature that the node does not know bounds nothing above it: the node answers with nothing.
+    // An unknown signature gives no upper bound, so the node answers with nothing.
     if (before !== undefined && first === 0) return [];
     return found
       .slice(first, last < 0 ? undefined : last)
@@ -80,7 +80,10 @@ export const historyMethods: Methods = {
   minimumLedgerSlot: (view) => firstSlot(view),
 };
 
-/** These methods know nothing of what is processed only. @throws RpcError */
+/**
+ * The block of a call's commitment. These methods do not accept `processed`.
+ * @throws RpcError
+ */
 function settled(view: NodeView, options: Fields): Block {
   if (options['commitment'] === 'processed') {
     throw invalidParams('Method does not support commitment below `confirmed`');
@@ -135,7 +138,8 @@ function kept(view: NodeView, from: number, to: number): number[] {
 
 function firstSlot({ ledger, historyFrom }: NodeView): number {
   const { blocks } = ledger;
-  // The chain of the tests begins late, as if nothing had been before; a node that forgot nothing has that as well.
+  // The tests' chain starts late, as if nothing had been before. A node with all its history has that earlier part as
+  // well.
   if (historyFrom === 0) return 0;
   return blocks.between(0, blocks.newest.slot).find(({ height }) => height >= historyFrom)?.slot ?? blocks.newest.slot;
 }

@@ -8,7 +8,7 @@ import { invalidParams } from '../rpc-error.ts';
 import { mintOf, TOKEN_PROGRAMS, tokenAccount, tokenAmount } from '../token-account.ts';
 import type { Methods } from './method.ts';
 
-/** Of accounts by what is in them. */
+/** Methods that find accounts by their contents. */
 export const tokenMethods: Methods = {
   getTokenAccountBalance(view, params) {
     const key = keyIn(textAt(params, 0));

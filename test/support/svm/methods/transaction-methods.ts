@@ -14,7 +14,7 @@ const MOST_SIGNATURES = 256;
 const MOST_LOCKS = 128;
 const FEE_SLOTS = 150;
 
-/** Of what is sent. */
+/** Methods about sending transactions. */
 export const transactionMethods: Methods = {
   sendTransaction(view, params) {
     const options = fields(params[1]);

@@ -22,8 +22,8 @@ async function signed(
   return { step, transactions: await Promise.all(pending.map((transaction) => world.get(transaction))) };
 }
 
-/** No failure is repeated within the test. */
-const PATIENT = { retryMs: 50_000, retryCapMs: 50_000 };
+/** Nothing is offered again within the test. */
+const PATIENT = { retryMs: 50_000, retryCapMs: 50_000, reofferMs: 600_000 };
 
 /** Lets the node answer the broadcasts in turn, and tells which sequences it was offered. */
 function answers(world: EngineWorld, outcomes: BroadcastOutcome['kind'][]): bigint[] {

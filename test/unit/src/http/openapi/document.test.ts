@@ -97,7 +97,7 @@ t.test('paths, parameters and failures of an operation', async (t) => {
   );
   t.match(list?.parameters[1]?.schema, { type: 'integer', minimum: 0 });
   t.match(list?.parameters[3], {
-    description: 'In upper or lower case',
+    description: 'Only transactions with this status, in any letter case',
     schema: { type: 'string', enum: ['pending', 'sent', 'submitted', 'mined', 'confirmed'] },
   });
   t.strictSame(Object.keys(list?.responses ?? {}), ['200', '400', '401', '403', '404', '429', '500', '503', '504']);
