@@ -122,10 +122,7 @@ export interface Usage {
   cpu_ms: number;
   /** Capability calls made. */
   calls: number;
-  /**
-   * The isolate's heap at the end, in bytes. After a quick call without capability calls it may be an earlier
-   * measurement.
-   */
+  /** The isolate's heap at the end, in bytes. After a quick call it may be an earlier measurement. */
   heap_bytes: number;
 }
 
@@ -234,8 +231,7 @@ export const UP = {
 
 /**
  * Begins a part in the text of the guest runtime. After it come the part's name, a newline, and an expression that
- * evaluates to the function `part`. The runtime itself stands before the first part. It asks for a part when a plugin
- * first touches one of the part's names.
+ * evaluates to the function `part`. The runtime stands before the first part. It asks for a part at its first use.
  */
 export const RUNTIME_PART = '\n//@ part ';
 
@@ -352,19 +348,13 @@ export type ToDriver = readonly (HostMessage | RunMessage)[];
 /** What a driver thread posts to the host. */
 export type FromDriver = readonly (DriverMessage | ReportMessage)[];
 
-/**
- * Most messages that are posted together. Waking the other side for each message costs much; collecting too many leaves
- * the other side idle.
- */
+/** Most messages that are posted together. With fewer, waking the other side costs more; with more, it is idle. */
 export const MESSAGES_AT_ONCE = 8;
 
 /** Runs a call. */
 export type RunMessage = { type: 'run' } & CallTask;
 
-/**
- * How a call ended; each {@link RunMessage} gets one. It is a {@link CallReport} without field names: copying the names
- * with each message would cost more than copying the values.
- */
+/** A {@link CallReport} without field names, as copying them is slow. Each {@link RunMessage} gets one. */
 export type ReportMessage = readonly [
   call: number,
   /** The result's JSON text for a call that returned, else its outcome. */

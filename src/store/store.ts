@@ -1,6 +1,5 @@
 import type { History, Mark } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
-import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
