@@ -37,7 +37,7 @@ interface Busy<S> {
   open(): void;
 }
 
-/** What calls wait for: it answers nobody before it is opened. */
+/** A server on which calls wait: it answers no request before `open`. */
 async function closedGate(t: Test): Promise<{ host: string; open(): void }> {
   const opened = Promise.withResolvers<void>();
   const { host } = await hostileHttp(t, {
@@ -46,7 +46,7 @@ async function closedGate(t: Test): Promise<{ host: string; open(): void }> {
   return { host, open: opened.resolve };
 }
 
-/** Some of its calls run, until a gate is opened, and the others wait. */
+/** A service with calls that run until `open`, and calls that wait for a place. */
 async function busyService<S extends StartedService>(
   t: Test,
   start: (env: Record<string, string>) => Promise<S>,
@@ -58,7 +58,7 @@ async function busyService<S extends StartedService>(
       {
         id: 'waits',
         path: 'waits.ts',
-        // Who asks for fetch first loads it, which takes long on a machine that is full.
+        // The first use of fetch loads it, which is slow on a busy machine.
         limits: { concurrency: PLACES, slice_ms: 60_000, cpu_ms: 60_000 },
         permissions: { kv: true, hosts: [{ host, private: true }] },
       },

@@ -42,8 +42,8 @@ process.on('beforeExit', () => {
     if (!isOver()) return;
     isOver = undefined;
     tellEnd();
-    // The wait for the next file blocks everything, also what a full pipe has not taken yet. So it begins at the next
-    // such moment, which comes when all is written.
+    // The wait for the next file blocks the process, and would keep back output that a full pipe has not taken yet. So
+    // it begins at the next `beforeExit`, which comes when all output is written.
     return;
   }
   const [seconds = '', file = ''] = readLine().split(' ');

@@ -51,8 +51,8 @@ t.test(
     stage.front.rule(strict);
     await stage.untilStatus([...ids, ...more], 'confirmed', { mining: true });
     const taken = stage.front.offers.slice(before);
-    // Before it may come what was on its way when the outage ended, and what was due before it: that a node refuses this
-    // brings it.
+    // Two rounds may come before the head: one that was on its way when the outage ended, and one whose back-off ended
+    // before the head's. The node refuses the second, and then the head is offered.
     const head = taken.findIndex(({ nonce }) => nonce === 0);
     t.ok(head >= 0 && head < 240, `the head is the ${head}. of ${taken.length}`);
     t.strictSame(await noncesOf(stage, [...ids, ...more]), upTo(120));
