@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { encodeRlp, type RlpStructuredData } from 'ethers/utils';
 import { amountOf } from '../../domain/amount.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
@@ -10,6 +9,7 @@ import { addressOf, normalAddress } from './address.ts';
 import { rlpAccessList } from './form/access-list.ts';
 import { rlpAuthorizationList } from './form/authorization.ts';
 import { rlpInteger } from './form/integer.ts';
+import { encodeRlp, type RlpItem } from './form/rlp.ts';
 import { toData } from './provider.ts';
 import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest } from './schema.ts';
 
@@ -104,8 +104,8 @@ function formOf(request: EvmRequest, fields: EvmFields, sequence: bigint): Form 
 }
 
 /** EIP-2718: a byte for the type, then the list. */
-function typedForm(type: '01' | '02' | '04', list: readonly RlpStructuredData[]): Form {
-  const encode = (items: RlpStructuredData[]) => `0x${type}${encodeRlp(items).slice(2)}`;
+function typedForm(type: '01' | '02' | '04', list: readonly RlpItem[]): Form {
+  const encode = (items: RlpItem[]) => `0x${type}${encodeRlp(items).slice(2)}`;
   return {
     unsigned: () => encode([...list]),
     signed: (r, s, yParity) => encode([...list, rlpInteger(BigInt(yParity)), r, s]),
@@ -113,7 +113,7 @@ function typedForm(type: '01' | '02' | '04', list: readonly RlpStructuredData[])
   };
 }
 
-function legacyForm(list: readonly RlpStructuredData[], chainId: bigint): Form {
+function legacyForm(list: readonly RlpItem[], chainId: bigint): Form {
   return {
     unsigned: () => encodeRlp([...list, rlpInteger(chainId), '0x', '0x']),
     signed: (r, s, yParity) => encodeRlp([...list, rlpInteger(chainId * 2n + 35n + BigInt(yParity)), r, s]),

@@ -1,7 +1,7 @@
-import type { RlpStructuredData } from 'ethers/utils';
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { isAddress, normalAddress } from '../address.ts';
+import type { RlpItem } from './rlp.ts';
 
 /** As many entries as fit into the largest transaction that nodes take. */
 const MOST_ENTRIES = 4_096;
@@ -38,7 +38,7 @@ export const storedAccessListSchema = z.array(storedAccessSchema);
 export type StoredAccess = z.output<typeof storedAccessSchema>;
 
 /** The list as a signed transaction has it. */
-export function rlpAccessList(list: readonly StoredAccess[]): RlpStructuredData[] {
+export function rlpAccessList(list: readonly StoredAccess[]): RlpItem[] {
   return list.map(({ address, storage_keys }) => [address, [...storage_keys]]);
 }
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { encodeRlp, type RlpStructuredData } from 'ethers/utils';
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
@@ -7,6 +6,7 @@ import { recoverPublicKey } from '../../../signers/secp256k1/ecdsa.ts';
 import { addressOf, isAddress, normalAddress } from '../address.ts';
 import { toQuantity } from '../provider.ts';
 import { integerUpTo, rlpInteger } from './integer.ts';
+import { encodeRlp, type RlpItem } from './rlp.ts';
 
 /** The most authorizations in a list. Computing who signed each of them blocks the thread of all requests. */
 const MOST_AUTHORIZATIONS = 16;
@@ -102,7 +102,7 @@ export function authorizationFault(
 }
 
 /** The list as a signed transaction has it. */
-export function rlpAuthorizationList(list: readonly StoredAuthorization[]): RlpStructuredData[] {
+export function rlpAuthorizationList(list: readonly StoredAuthorization[]): RlpItem[] {
   return list.map(({ chain_id, address, nonce, y_parity, r, s }) => [
     rlpInteger(amountOf(chain_id)),
     address,
