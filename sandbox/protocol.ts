@@ -16,7 +16,7 @@ export interface Limits {
   memory_mb: number;
   /** Resident memory at which the plugin's child process is killed, in MiB. */
   process_mb: number;
-  /** Longest uninterrupted stretch of guest code, in milliseconds of wall time. */
+  /** Longest uninterrupted stretch of guest code, in milliseconds; longer on a crowded machine, see `Crowding`. */
   slice_ms: number;
   /** Sum of all stretches of one call, in milliseconds. */
   cpu_ms: number;
@@ -57,6 +57,11 @@ export const FIXED_LIMITS = {
    * busy machine.
    */
   evaluate_ms: 5000,
+  /**
+   * How many times its length a slice may last by the clock while other processes have the processor. More than this
+   * would let a child that only waits go unnoticed for too long.
+   */
+  crowded_factor: 4,
   /** How long a child may stay inside the guest after the slice before it is killed, in milliseconds. */
   overdue_ms: 250,
   /** Largest frame the child accepts (a bundle or a context), in bytes. */

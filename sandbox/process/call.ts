@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
 import { Bridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
+import type { Crowding } from './crowding.ts';
 import type { JobQueue } from './crypto/job-queue.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
 import type { Pace } from './pace.ts';
@@ -19,6 +20,8 @@ const RETURNED = '{"kind":"returned",';
 export interface CallSurroundings {
   /** How quick the plugin's stretches are. */
   readonly pace: Pace;
+  /** How much wall time a stretch needs. */
+  readonly crowding: Crowding;
   /** Isolates alive in this process. */
   readonly isolates: number;
   /** The jobs of all calls of this process. */
@@ -86,7 +89,7 @@ export class Call {
     if (this.leftCpuMs() > 0) {
       this.#enter('reply', reply);
     } else {
-      this.#bridge.end(cpuLimit(this.limits, 0));
+      this.#bridge.end(cpuLimit(this.limits));
       this.#finish(false);
     }
     this.#channel.flush();
@@ -102,23 +105,25 @@ export class Call {
   #enter(entry: CallEntry, argument: string | number): boolean {
     if (this.#over) return true;
     const bridge = this.#bridge;
-    const { slice_ms, cpu_ms } = this.limits;
+    const { pace, crowding } = this.#surroundings;
+    const mayTakeMs = this.limits.slice_ms * crowding.factor;
 
-    this.#channel.enter(this.id, this.#surroundings.pace.quick);
+    this.#channel.enter(this.id, pace.quick);
     const beganCpu = threadMs();
     const began = performance.now();
-    this.#endsAt = began + slice_ms;
-    const escape = this.#isolate.enter(entry, argument, slice_ms);
+    this.#endsAt = began + mayTakeMs;
+    const escape = this.#isolate.enter(entry, argument, mayTakeMs);
     const spentMs = performance.now() - began;
     this.#cpuMs += processorMs(spentMs, beganCpu);
-    this.#surroundings.pace.took(spentMs);
+    pace.took(spentMs);
+    crowding.took(spentMs, beganCpu);
     if (escape === 'changed') {
       this.#channel.send(UP.LEAVE, this.id, '');
       this.#leave();
       return false;
     }
-    if (escape !== null) this.#endBy(escape, spentMs);
-    if (this.#cpuMs >= cpu_ms) bridge.end(cpuLimit(this.limits, spentMs));
+    if (escape !== null) this.#endBy(escape);
+    if (this.leftCpuMs() <= 0) bridge.end(cpuLimit(this.limits));
     const ended = bridge.outcome !== null;
     const clean = ended && bridge.idle && this.#isolate.sound;
     if (bridge.outcome?.startsWith(RETURNED) === true) bridge.tellLeftBehind();
@@ -129,10 +134,10 @@ export class Call {
   }
 
   /** Turns an escape into the call's end; no other code does. An outcome that the guest announced before stands. */
-  #endBy(escape: Escape, spentMs: number): void {
+  #endBy(escape: Escape): void {
     switch (escape.cause) {
       case 'time':
-        return this.#bridge.end(cpuLimit(this.limits, spentMs));
+        return this.#bridge.end(sliceLimit(this.limits));
       case 'memory':
         return this.#bridge.end(memoryLimit(this.limits));
       case 'thrown': {
@@ -174,11 +179,13 @@ export class Call {
   }
 }
 
-function cpuLimit({ slice_ms, cpu_ms }: Limits, spentMs: number): Outcome {
-  const message =
-    spentMs >= slice_ms
-      ? `The plugin ran for ${slice_ms} ms without a pause (limits.slice_ms)`
-      : `The plugin used more than ${cpu_ms} ms of processor time (limits.cpu_ms)`;
+function sliceLimit({ slice_ms }: Limits): Outcome {
+  const message = `The plugin ran for ${slice_ms} ms without a pause (limits.slice_ms)`;
+  return { kind: 'ended', code: 'CPU_LIMIT', message };
+}
+
+function cpuLimit({ cpu_ms }: Limits): Outcome {
+  const message = `The plugin used more than ${cpu_ms} ms of processor time (limits.cpu_ms)`;
   return { kind: 'ended', code: 'CPU_LIMIT', message };
 }
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
 import { evaluationMs } from '../evaluation-time.ts';
 import {
@@ -16,10 +17,12 @@ import {
 import { outsideCalls } from './bridge.ts';
 import { Call, memoryLimit } from './call.ts';
 import type { Channel } from './channel.ts';
+import { Crowding } from './crowding.ts';
 import { JobQueue } from './crypto/job-queue.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
 import { IsolateShelf } from './isolate-shelf.ts';
 import { Pace } from './pace.ts';
+import { threadMs } from './stretch-time.ts';
 
 /** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;
@@ -39,6 +42,7 @@ export class PluginProcess {
   readonly #nodeVersion: string;
   readonly #calls = new CallTable<Call>();
   readonly #pace = new Pace();
+  readonly #crowding = new Crowding();
   readonly #jobs = new JobQueue();
   /** The current version and the one before it, which may still get its last calls. */
   #shelves: IsolateShelf[] = [];
@@ -149,6 +153,7 @@ export class PluginProcess {
     }
     const call = new Call(id, shelf.version.limits, isolate, this.#channel, {
       pace: this.#pace,
+      crowding: this.#crowding,
       isolates: this.#isolates(),
       jobs: this.#jobs,
       onOver: (clean) => {
@@ -181,9 +186,12 @@ export class PluginProcess {
   /** Makes an isolate. Its module is guest code, so the driver watches the evaluation too, as code outside any call. */
   #createIsolate(program: GuestProgram): GuestIsolate {
     this.#channel.enter(NO_CALL);
+    const beganOwn = threadMs();
+    const began = performance.now();
     try {
       return program.createIsolate(outsideCalls());
     } finally {
+      this.#crowding.took(performance.now() - began, beganOwn);
       this.#channel.send(UP.LEAVE, NO_CALL, '');
     }
   }

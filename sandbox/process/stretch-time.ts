@@ -1,7 +1,7 @@
 const { threadCpuUsage } = process;
 
 /** How far the system's own count may lag behind: a tick of Linux at its slowest. */
-const TICK_MS = 10;
+export const TICK_MS = 10;
 
 /** Processor time of this thread so far, in milliseconds. */
 export function threadMs(): number {

@@ -74,7 +74,9 @@ export const limitsSchema = z.strictObject({
     .min(10)
     .max(60_000)
     .default(DEFAULT_LIMITS.slice_ms)
-    .describe('Longest stretch of code without a pause, in milliseconds of wall time'),
+    .describe(
+      'Longest stretch of code without a pause, in milliseconds; up to 4 times as long while others have the processor',
+    ),
   cpu_ms: z
     .int()
     .min(10)

@@ -156,11 +156,14 @@ t.test('every end has its code, and the host serves on', async (t) => {
       'common.js': 'module.exports = { handlers: { handler: 1 } };',
       'throws-on-load.ts': `throw new Error('not today');`,
     },
-    entries: [{ id: 'ends', timeout: 1, emit_logs: true, limits: { calls: 20 } }],
+    entries: [
+      { id: 'ends', timeout: 60, emit_logs: true, limits: { calls: 20 } },
+      { id: 'waits', path: 'ends.ts', timeout: 1, emit_logs: true },
+    ],
   });
   t.teardown(close);
   for (const [end, { status, code, error, logs = Array }] of Object.entries(ENDS)) {
-    const answer: HostAnswer = await call('ends', { end });
+    const answer: HostAnswer = await call(code === 'TIMEOUT' ? 'waits' : 'ends', { end });
     t.equal(answer.status, status, `${end}: status`);
     t.match(answer.body, { success: false, data: { code }, error, metadata: { logs } }, end);
     t.match(await call('honest'), { status: 200, body: { data: 'honest' } }, `${end}: another plugin serves`);

@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
 const MIB = 1_048_576;
 const limits = { process_mb: 512, slice_ms: 500 };
 
-function setUp() {
+function setUp(pid?: number) {
   const groups: number[] = [];
   const niceness: ChildNiceness = {
     comesBack: true,
@@ -17,7 +17,7 @@ function setUp() {
     setProcess: () => undefined,
     close: () => undefined,
   };
-  const detector = new OverrunDetector({ startedPid: undefined, memoryPid: undefined }, niceness);
+  const detector = new OverrunDetector({ startedPid: pid, memoryPid: pid }, niceness);
   const start = performance.now();
   const look = (ms: number, change: { rssBytes?: number; ready?: boolean; owesASign?: boolean } = {}) =>
     detector.look({ now: start + ms, rssBytes: 50 * MIB, ready: true, limits, owesASign: false, ...change });
@@ -53,6 +53,15 @@ t.test('who stays inside for too long is to blame, and nobody where the child it
   t.equal(detector.suspect, 7, 'it was there last');
   detector.pulse.heard(start + 1000);
   t.match(look(60_000, { owesASign: true }), { cause: 'overdue', culprit: NO_CALL });
+});
+
+t.test('who waits for the processor is not to blame for the time of others', async (t) => {
+  const { detector, start, look } = setUp(process.pid);
+  t.equal(look(0), null);
+  detector.pulse.enter(7, start + 1);
+  t.equal(look(2000), null);
+  t.match(look(2252), { cause: 'overdue', culprit: 7 }, 'that long is suspicious');
+  detector.close();
 });
 
 t.test('where the processor time cannot be told nobody is held to it', async (t) => {

@@ -1,6 +1,7 @@
 /** Threat: a call that uses more time than it may in small pieces, ends twice, or works on after its end. */
 import t from 'tap';
 import { Call } from '../../../../sandbox/process/call.ts';
+import { Crowding } from '../../../../sandbox/process/crowding.ts';
 import { JobQueue } from '../../../../sandbox/process/crypto/job-queue.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
 import { Pace } from '../../../../sandbox/process/pace.ts';
@@ -19,12 +20,13 @@ function started(body: string, limits: Partial<Limits> = {}) {
   );
 }
 
-function startedIn(isolate: GuestIsolate, limits: Limits, params: Json) {
+function startedIn(isolate: GuestIsolate, limits: Limits, params: Json, crowding = new Crowding(0, 0)) {
   const channel = new RecordedChannel();
   const ends: boolean[] = [];
   const over = Promise.withResolvers<void>();
   const call = new Call(7, limits, isolate, channel, {
     pace: new Pace(),
+    crowding,
     isolates: 3,
     jobs: new JobQueue(),
     onOver: (clean) => {
@@ -117,6 +119,20 @@ t.test('a stretch and the sum of all have their limits', async (t) => {
   await sum.over;
   t.match(sum.done(), [{ outcome: { code: 'CPU_LIMIT', message: /limits\.cpu_ms/ } }]);
   t.ok((sum.done()[0]?.usage.cpu_ms ?? 0) >= 50);
+});
+
+t.test('on a crowded machine a stretch has as much more time', async (t) => {
+  const version = plugin('for (;;);', { limits: { slice_ms: 30 } });
+  const isolate = new GuestProgram(runtime, version).createIsolate(() => '');
+  const enter = isolate.enter.bind(isolate);
+  const limits: number[] = [];
+  isolate.enter = (entry, argument, limitMs) => {
+    limits.push(limitMs);
+    return enter(entry, argument, limitMs);
+  };
+  const { done } = startedIn(isolate, version.limits, {}, new Crowding(1000, 490));
+  t.same(limits, [60]);
+  t.match(done(), [{ outcome: { code: 'CPU_LIMIT', message: /for 30 ms.*limits\.slice_ms/ } }]);
 });
 
 t.test('what others take of the processor meanwhile is not the call’s', async (t) => {
