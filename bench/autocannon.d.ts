@@ -1,4 +1,4 @@
-/** The part of autocannon 9 that the benchmarks use; the package has no types of its own. */
+/** Types of the part of autocannon 9 that the benchmarks use. The package has no types. */
 declare module 'autocannon' {
   namespace autocannon {
     interface Options {

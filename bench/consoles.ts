@@ -1,4 +1,4 @@
-/** How soon the console is there, and what open ones take from everybody else: the same load with and without them, in turns. */
+/** Measures how fast the console appears, and how much open consoles slow other load. */
 import { ALERT_METRICS } from '../console/alerts.ts';
 import { ApiClient } from '../src/client/client.ts';
 import { HAS_BROWSER, startBrowser } from '../test/support/browser.ts';
@@ -7,23 +7,24 @@ import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
 import { inTurns, type Ratio, type Round, saturate, type Target, warmUp } from './load.ts';
 
-/** One kind of load: what it comes to alone, beside the consoles, and the one as a ratio to the other. */
+/** One kind of load, measured alone and with consoles open. */
 export interface WatchedLoad {
   name: string;
   alone: Round;
   watched: Round;
+  /** The ratio of the rate with consoles to the rate without. */
   toAlone: Ratio;
 }
 
 export interface ConsoleFigures {
-  /** Of browsers that were never there, one after the other; none where the packages have no browser. */
+  /** Views of new visitors, loaded one after the other. Empty if no browser is installed. */
   views: FirstView[];
   loads: WatchedLoad[];
 }
 
 const VIEWS = 9;
 const CONSOLES = 10;
-/** What the overview asks for again, and how often. */
+/** How often the console's overview repeats its requests. */
 const LOOK_EVERY_MS = 15_000;
 
 export async function benchConsoles(run: { seconds: number; rounds: number }): Promise<ConsoleFigures> {
@@ -64,7 +65,7 @@ async function viewsOf({ url }: RunningService): Promise<FirstView[]> {
   return views;
 }
 
-/** Asks what ten open overviews ask; returns the way to close them. */
+/** Makes the requests of ten open overviews. @returns a function that closes them */
 function openConsoles({ url, apiKey: key }: RunningService): () => void {
   const leaving = new AbortController();
   const { signal } = leaving;

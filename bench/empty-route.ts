@@ -1,4 +1,4 @@
-/** The bare minimum over HTTP: a fastify server with an empty route, in a process of its own. */
+/** A fastify server with an empty route: the least work over HTTP. Runs in a separate process. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fastify from 'fastify';
 

@@ -1,7 +1,7 @@
 /**
- * What relaying costs: transactions accepted and mined a second through the server over HTTP, against a bare loop that
- * sends signed bytes to the same kind of node, for one account and for many. The node makes ten blocks a second: where
- * anvil mines each transaction at once it now and then holds one back for ever. Server, node and load share the cores.
+ * Measures relaying on EVM: transactions accepted and mined per second through the server over HTTP, compared with a
+ * bare loop that sends signed bytes to the same node, for one account and for several. The node makes ten blocks a
+ * second, because with automine anvil sometimes never mines a transaction. Server, node and load share the cores.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
@@ -14,21 +14,21 @@ import { longestStallMs } from './loop-stall.ts';
 import { cpuMicrosOf, mainThreadMicrosOf } from './process-figures.ts';
 import { accept, each, IN_FLIGHT, perSecond, rpc, until } from './relaying.ts';
 
-/** What one number of accounts came to. */
+/** The figures for one number of accounts. */
 export interface EvmFigures {
   accounts: number;
-  /** Transactions per second of the bare loop, from the first request until the last is mined. */
+  /** Transactions per second of the bare loop, from the first request until the last transaction is mined. */
   bare: number;
-  /** Answers of 200 per second. */
+  /** Answers with status 200 per second, through the service. */
   accepted: number;
-  /** From the first request until the last is mined. */
+  /** Transactions per second through the service, from the first request until the last transaction is mined. */
   mined: number;
-  /** From the request until the node has mined it, at a steady rate; of the bare loop and through the server. */
+  /** From the request until the transaction is mined, at a steady rate: of the bare loop, and through the service. */
   bareLatency: Latency;
   latency: Latency;
-  /** The longest time for which the server's main loop did nothing else, in milliseconds, while both were measured. */
+  /** The longest time for which the service's main loop was blocked in its busy and steady rounds, in milliseconds. */
   stallMs: number;
-  /** Processor time of the service for each transaction of the busy round in milliseconds, and its main thread's part. */
+  /** Processor time per transaction of the busy round, in milliseconds: of the service, and of its main thread. */
   cpuMs: number;
   mainMs: number;
 }
@@ -40,24 +40,24 @@ export interface Latency {
 }
 
 export interface EvmBench {
-  /** Transactions of one round. */
+  /** Transactions of one busy round. */
   transactions: number;
   accounts: readonly number[];
-  /** Requests per second while the latency is measured, and for how long. */
+  /** Requests per second in a steady round, and the length of the round. */
   steadyRate: number;
   seconds: number;
 }
 
 const CHAIN_ID = 31_337;
 const RECEIVER = '0x00000000000000000000000000000000000abcde';
-/** Where the receivers of the steady rounds begin. */
+/** The first receivers of the two steady rounds. */
 const [BARE, SERVED] = [0xbeef_0000_0000, 0xfeed_0000_0000];
 const PATIENCE_MS = 120_000;
 export const BLOCK_SECONDS = 0.1;
-/** A block holds whatever is waiting. */
+/** Gas limit of a block, high enough for all waiting transactions. */
 export const BLOCK_GAS = 1_000_000_000;
 
-/** Runs the bench for each number of accounts: a round of the bare loop, then one through a server of its own. */
+/** Runs the benchmark for each number of accounts: first the bare loop, then a new server, both on a new node. */
 export async function benchEvm(bench: EvmBench): Promise<EvmFigures[]> {
   const figures: EvmFigures[] = [];
   for (const accounts of bench.accounts) figures.push(await measure(bench, accounts));
@@ -77,7 +77,7 @@ async function measure(bench: EvmBench, accounts: number): Promise<EvmFigures> {
   try {
     const bare = await bareLoop(anvil, agent, bench, accounts);
     const relayers = await declareRelayers(workspace, anvil, { relayers: accounts });
-    // The line with the address, for which the start is waited for, is one of level info.
+    // `startService` waits for the log line with the address, which has level info.
     const service = await startService({
       ...workspace.env,
       LOG_LEVEL: 'info',
@@ -117,7 +117,7 @@ async function measure(bench: EvmBench, accounts: number): Promise<EvmFigures> {
   }
 }
 
-/** Sends bytes that are signed beforehand, in the order of their nonces, and waits until all are mined. */
+/** Sends transactions that were signed in advance, in the order of their nonces, and waits until all are mined. */
 async function bareLoop(
   anvil: Anvil,
   agent: Agent,
@@ -157,7 +157,7 @@ async function sign(wallet: Wallet | undefined, nonce: number, to: string): Prom
   });
 }
 
-/** Sends so many through a server, and waits until all are mined. */
+/** Sends `count` transactions through the service, and waits until all are mined. @returns rates per second */
 export async function throughService(
   service: RunningService,
   anvil: Anvil,
@@ -175,7 +175,7 @@ export async function throughService(
   return { accepted, mined: perSecond(count, began) };
 }
 
-/** Each request pays a receiver of its own; the node is watched for the moment when that one is paid. */
+/** Each request pays a different receiver. Its latency ends when the receiver's balance is no longer 0. */
 async function steadyLatency(
   anvil: Anvil,
   agent: Agent,

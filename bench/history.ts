@@ -7,14 +7,17 @@ import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { engineReads, fillSqlite } from '../test/support/history.ts';
 
-/** What one of the engine's reads took, in milliseconds: the first time, and the median of the next. */
+/** The times of one of the engine's reads, in milliseconds: the first time, and the median of the following ones. */
 export interface ReadFigures {
   name: string;
   first: number;
   median: number;
 }
 
-/** The engine's reads on the embedded store, which hold up the main loop, with so many final transactions in one lane. */
+/**
+ * Measures the engine's reads on the embedded store with `final` ended transactions in one lane. These reads block the
+ * main loop. @param options `times`: the number of repetitions after the first read
+ */
 export async function benchHistory({ final, times }: { final: number; times: number }): Promise<ReadFigures[]> {
   const folder = await mkdtemp(join(tmpdir(), 'isolayer-history-'));
   try {

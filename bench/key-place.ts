@@ -1,6 +1,6 @@
 /**
- * What an EVM transaction takes of the processor where keys are in a thread of their own, and where the main loop signs,
- * in turns on nodes of their own. Whoever signs, the loop has the rest of the work.
+ * Compares the processor time of an EVM transaction with keys in a separate thread and with keys in the main loop. The
+ * two alternate, each round on a new node. The main loop does all the other work in both cases.
  */
 import { Agent } from 'undici';
 import { startAnvil } from '../test/support/anvil.ts';
@@ -12,7 +12,7 @@ import { cpuMicrosOf, mainThreadMicrosOf } from './process-figures.ts';
 import { IN_FLIGHT } from './relaying.ts';
 
 export interface KeyPlaceBench {
-  /** Of one round. */
+  /** The transactions of one round. */
   transactions: number;
   accounts: number;
   rounds: number;
@@ -20,7 +20,10 @@ export interface KeyPlaceBench {
 
 export interface KeyPlaceFigures {
   name: string;
-  /** Medians over the rounds, in milliseconds for each transaction: of the whole service, and of its main thread. */
+  /**
+   * Median processor time for each transaction over the rounds, in milliseconds: of the whole service, and of its main
+   * thread.
+   */
   cpuMs: number;
   mainMs: number;
 }
@@ -52,7 +55,7 @@ async function measure(entry: string, { transactions, accounts }: KeyPlaceBench)
     const relayers = await declareRelayers(workspace, anvil, { relayers: accounts });
     const service = await startService(workspace.env, entry);
     try {
-      // What is compiled on the way is not what a transaction takes.
+      // Warm-up: time for compiling code must not count for the transactions.
       await throughService(service, anvil, agent, relayers, transactions / 4);
       const [cpu, main] = await Promise.all([cpuMicrosOf(service.pid), mainThreadMicrosOf(service.pid)]);
       await throughService(service, anvil, agent, relayers, transactions);

@@ -1,4 +1,4 @@
-/** The entry of a server that signs in its main loop, as it did before keys had a thread of their own. */
+/** Entry point of a server that signs in its main loop, while `src/main.ts` signs in a separate thread. */
 import { createChains } from '../src/chains/registry.ts';
 import { compose } from '../src/compose.ts';
 import { loadConfiguration } from '../src/config/load.ts';

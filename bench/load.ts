@@ -2,10 +2,10 @@ import autocannon from 'autocannon';
 import { Agent, request } from 'undici';
 import { cpuMicrosOf } from './process-figures.ts';
 
-/** Where load goes and what each request carries. */
+/** The server that gets the load, and the content of each request. */
 export interface Target {
   name: string;
-  /** The process that answers. */
+  /** Id of the process that answers. */
   pid: number;
   /** POST when absent. */
   method?: 'GET';
@@ -14,18 +14,18 @@ export interface Target {
   body: string;
 }
 
-/** What one round measured. */
+/** The figures of one round. */
 export interface Round {
   /** Answers per second. */
   rate: number;
-  /** Milliseconds. */
+  /** Latency, in milliseconds. */
   p50: number;
   p99: number;
-  /** Processor time of the target for one answer, in microseconds. */
+  /** Processor time of the target for each answer, in microseconds. */
   cpu: number;
 }
 
-/** Keeps 32 connections busy for the given seconds; any answer but a 2xx fails the benchmark. */
+/** Keeps 32 connections busy for the given seconds. @throws if any answer is not 2xx, or if there is none */
 export async function saturate(target: Target, seconds: number): Promise<Round> {
   const before = await cpuMicrosOf(target.pid);
   const result = await autocannon({
@@ -44,7 +44,7 @@ export async function saturate(target: Target, seconds: number): Promise<Round> 
   return { rate: answered / result.duration, p50: result.latency.p50, p99: result.latency.p99, cpu };
 }
 
-/** Sends at a steady rate, one request after the other, to see the latency without queueing. */
+/** Sends one request after the other at a steady rate, to measure latency without queueing. @throws if one fails */
 export async function steady(target: Target, seconds: number, perSecond: number): Promise<Round> {
   const agent = new Agent({ connections: 2, pipelining: 1 });
   const latencies: number[] = [];
@@ -85,23 +85,23 @@ function messageOf({ method, headers, body }: Target) {
   return { method: 'POST' as const, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-/** How long each target is kept busy before it is measured, in seconds: V8 compiles anew what is called often. */
+/** How long each target is kept busy before the measurement, in seconds. V8 optimizes its code meanwhile. */
 const WARM_SECONDS = 8;
 
-/** Keeps each target busy for a while, so that none is measured while its code is still being compiled. */
+/** Keeps each target busy for a while, so that V8 has optimized its code before the measurement. */
 export async function warmUp(targets: readonly Target[]): Promise<void> {
   for (const target of targets) await saturate(target, WARM_SECONDS);
 }
 
-/** The rounds of several targets, which were measured in alternation. */
+/** The rounds of several targets that were measured in alternation. */
 export interface Turns {
-  /** The medians of a target, figure by figure. */
+  /** The median of each figure of a target. */
   of(target: Target): Round;
-  /** A target's rate as a ratio to another's, round by round. */
+  /** The ratios of a target's rate to the other's rate in the same round. */
   rateTo(target: Target, base: Target): Ratio;
 }
 
-/** The median of ratios, and the quarters of them that are lowest and highest. */
+/** The first quartile, the median and the third quartile of several ratios. */
 export interface Ratio {
   low: number;
   median: number;
@@ -109,8 +109,8 @@ export interface Ratio {
 }
 
 /**
- * Measures the targets round by round in alternation, so that a drift of the machine hits them all. Machines also have
- * seconds in which all is slower by a third: many short rounds, each compared in itself, tell more than a few long ones.
+ * Measures the targets in alternation, so that a drift of the machine affects all of them. A machine can also be slower
+ * by a third for some seconds. Many short rounds, compared round by round, are therefore better than a few long ones.
  */
 export async function inTurns(
   targets: readonly Target[],
@@ -132,7 +132,7 @@ export async function inTurns(
   };
 }
 
-/** The median of some rounds, figure by figure. */
+/** The median of each figure. */
 function medianOf(rounds: readonly Round[]): Round {
   const of = (figure: keyof Round): number =>
     quantile(

@@ -1,10 +1,10 @@
 import { request } from 'undici';
 import type { RunningService } from '../test/support/service.ts';
 
-/** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
+/** prom-client measures the event loop's delay with a timer of 10 ms and includes these 10 ms in the delay. */
 const TIMER_MS = 10;
 
-/** The longest delay of the loop since it was asked for last. */
+/** The longest delay of the service's event loop since its metrics were last read, in milliseconds. */
 export async function longestStallMs({ url, apiKey }: RunningService): Promise<number> {
   const { body } = await request(`${url}/api/v1/debug/metrics/scrape`, {
     headers: { authorization: `Bearer ${apiKey}` },

@@ -1,9 +1,7 @@
 /**
- * `npm run bench`: plugin calls over HTTP against an empty fastify route and workerd with the same handler; what plugins
- * cost before that; calls that wait; what the service takes and its reads cost; what open consoles take from the rest; the
- * engine's reads beside a long history; transactions through the server against a bare loop that sends to the same node;
- * and signers. What is compared is taken in one run on the same cores, in turns, so the ratios mean something and the
- * absolute figures only describe this machine. `npm run bench -- help` names those that can be run by themselves.
+ * `npm run bench` runs all benchmarks, or those named as arguments; `npm run bench -- help` lists the names.
+ * Compared targets run in the same run on the same cores, most of them in alternation. So the ratios are meaningful,
+ * and the absolute figures only describe this machine.
  */
 import { benchConsoles } from './consoles.ts';
 import { benchEvm } from './evm.ts';

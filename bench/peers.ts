@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import type { Target } from './load.ts';
 
-/** A server that the service is held against. */
+/** A server that the service is compared with. */
 export interface Peer {
   target: Target;
   stop(): Promise<void>;
@@ -16,13 +16,13 @@ export interface Peer {
 
 const BODY = JSON.stringify({ params: { name: 'bench' } });
 
-/** fastify with one empty route. */
+/** A fastify server with one empty route. */
 export interface EmptyRoute extends Peer {
-  /** The longest delay of its loop since it was asked for last, in milliseconds: this much comes of the machine. */
+  /** The longest delay of its event loop since the last query, in milliseconds. Mostly caused by the machine. */
   longestStallMs(): Promise<number>;
 }
 
-/** What HTTP alone costs here. */
+/** Starts the empty route, to measure the cost of HTTP alone on this machine. */
 export async function startEmptyRoute(): Promise<EmptyRoute> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'empty-route.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -39,7 +39,7 @@ export async function startEmptyRoute(): Promise<EmptyRoute> {
   };
 }
 
-/** workerd, Cloudflare's runtime, with the handler of `plugins/hello.ts`. */
+/** Starts workerd, Cloudflare's runtime, with the handler of `plugins/hello.ts`. @throws if it is not installed */
 export async function startWorkerd(): Promise<Peer> {
   const binary = join(import.meta.dirname, '..', 'node_modules', '@cloudflare', 'workerd-linux-64', 'bin', 'workerd');
   if (!existsSync(binary)) throw new Error(`workerd is not installed: ${binary} does not exist`);

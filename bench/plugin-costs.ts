@@ -1,4 +1,4 @@
-/** What a plugin costs before it is called again and again: its build, its first call, and the memory of its isolate. */
+/** Measures the one-time costs of a plugin: its build, its first call, and the memory of its isolate. */
 import { join } from 'node:path';
 import { createCompiler } from '../src/plugin-host/compiler/compiler.ts';
 import { startService } from '../test/support/service.ts';
@@ -6,13 +6,13 @@ import { entryOf, SAMPLES, samplesWorkspace } from './plugin-samples.ts';
 
 export interface PluginCost {
   name: string;
-  /** Of a build in a bundler that runs already. */
+  /** Median time of a build when the bundler already runs. */
   compileMs: number;
-  /** Of the bundle with its source map. */
+  /** Size of the bundle with its source map. */
   bundleBytes: number;
-  /** From the request to the answer, with the start of a process or of an isolate. */
+  /** From the request to the answer. Includes the start of a process or an isolate. */
   firstCallMs: number;
-  /** Heap and buffers of the isolate after one call. */
+  /** Heap and buffers of the isolate after the first call. */
   isolateBytes: number;
 }
 

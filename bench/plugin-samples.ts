@@ -1,21 +1,21 @@
-/** Plugins that are measured: a trivial one, one each that brings a library of a chain, and a published one. */
+/** The measured plugins: a trivial one, three that bundle a chain library, and a published one. */
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWorkspace, type Workspace } from '../test/support/workspace.ts';
 
 export interface Sample {
-  /** Its id. */
+  /** Id of the plugin. */
   name: string;
   code: string;
-  /** What it is called with. */
+  /** Params of each call. */
   params?: object;
-  /** More of its entry. */
+  /** Further fields of its entry in the configuration. */
   entry?: object;
 }
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Encodes a call of a token and hashes it: what a plugin that prepares transactions does. */
+/** Encodes and hashes a token transfer, as a plugin that prepares transactions does. */
 const ETHERS = `import { AbiCoder, Interface, keccak256, parseUnits } from 'ethers';
 const token = new Interface(['function transfer(address to, uint256 amount) returns (bool)']);
 export async function handler({ params }) {
@@ -45,7 +45,7 @@ export async function handler() {
   return { hash: Buffer.from(tx.hash()).toString('hex') };
 }`;
 
-/** What the published channels plugin asks its environment for. */
+/** The environment variables that the published channels plugin needs. */
 const CHANNELS = { STELLAR_NETWORK: 'testnet', FUND_RELAYER_ID: 'local-1', PLUGIN_ADMIN_SECRET: 'admin' };
 
 export const SAMPLES: readonly Sample[] = [
@@ -61,12 +61,12 @@ export const SAMPLES: readonly Sample[] = [
   },
 ];
 
-/** An entry of a sample, under its own name or one with an addition. */
+/** The configuration entry of a sample. Its id is the sample's name, with the addition as a suffix if there is one. */
 export function entryOf({ name, entry }: Sample, addition?: string): object {
   return { id: addition === undefined ? name : `${name}-${addition}`, path: `${name}.ts`, ...entry };
 }
 
-/** A folder whose service runs the samples, as these entries say, and takes any number of requests. */
+/** Creates a workspace with the samples, these entries and practically no rate limit. */
 export async function samplesWorkspace(entriesOf: (sample: Sample) => readonly object[]): Promise<Workspace> {
   const workspace = await createWorkspace({
     pluginFiles: Object.fromEntries(SAMPLES.map(({ name, code }) => [`${name}.ts`, code])),
@@ -78,7 +78,7 @@ export async function samplesWorkspace(entriesOf: (sample: Sample) => readonly o
       LOG_LEVEL: 'info',
     },
   });
-  // Where an author's packages would be installed.
+  // Plugin authors install their packages in this folder.
   await symlink(join(ROOT, 'node_modules'), join(workspace.dir, 'node_modules'));
   return workspace;
 }

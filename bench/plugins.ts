@@ -1,6 +1,6 @@
 /**
- * What a plugin call costs over HTTP: with a warm isolate and with one of its own, of each sample, against an empty
- * fastify route and workerd with the trivial handler.
+ * Measures plugin calls over HTTP for each sample, with a reused isolate and with a new one for each call. Compares
+ * them with an empty fastify route, and with workerd and the trivial handler.
  */
 import { startService } from '../test/support/service.ts';
 import { inTurns, type Ratio, type Round, saturate, steady, type Target, warmUp } from './load.ts';
@@ -8,29 +8,29 @@ import { startEmptyRoute, startWorkerd } from './peers.ts';
 import { entryOf, SAMPLES, samplesWorkspace } from './plugin-samples.ts';
 
 export interface PluginBench {
-  /** Of each target under full load: how often it has its turn, and for how long. */
+  /** Rounds of each target under full load, and the length of each. */
   rounds: number;
   seconds: number;
-  /** The same at the steady rate. */
+  /** Rounds of each target at the steady rate, and the length of each. */
   steadyRounds: number;
   steadySeconds: number;
-  /** Calls per second while the latency is measured. */
+  /** Calls per second in the steady rounds. */
   steadyRate: number;
 }
 
-/** One line of the result. */
+/** The figures of one target. */
 export interface PluginRow {
   name: string;
-  /** 32 connections kept busy. */
+  /** Figures with 32 busy connections. */
   busy: Round;
-  /** Their rate as a ratio to that of the empty route, and of workerd. */
+  /** Ratio of the busy rate to that of the empty route, and to that of workerd. */
   toEmpty: Ratio;
   toWorkerd: Ratio;
-  /** A steady, low rate. */
+  /** Figures at the steady, low rate. */
   quiet: Round;
 }
 
-/** Runs all targets in turns; the empty route comes first, workerd second. */
+/** Measures all targets in alternation. In the result the empty route is first, workerd second. */
 export async function benchPlugins(run: PluginBench): Promise<PluginRow[]> {
   const stops: (() => Promise<unknown>)[] = [];
   try {
@@ -56,7 +56,7 @@ export async function benchPlugins(run: PluginBench): Promise<PluginRow[]> {
   }
 }
 
-/** The service with each plugin twice: once reusing isolates, once with a new one for each call. */
+/** Starts the service with two entries for each sample: one reuses isolates, one gets a new isolate for each call. */
 async function startPlugins(stops: (() => Promise<unknown>)[]): Promise<Target[]> {
   const workspace = await samplesWorkspace((sample) => [
     entryOf(sample),

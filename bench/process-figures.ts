@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { descendantsOf } from '../test/support/processes.ts';
 
-/** What compiles plugins ends soon after a start, and is neither theirs nor at work when something is measured. */
+/** Commands of processes that compile plugins. They end soon after a start and do no work during measurements. */
 const BUNDLER = /worker-main\.ts|esbuild --service/;
 
-/** A process and everything below it, but for what compiles plugins. */
+/** Ids of a process and of all processes below it, without those that compile plugins. */
 export async function familyOf(pid: number): Promise<number[]> {
   return [pid, ...(await below(pid))];
 }
@@ -14,27 +14,27 @@ async function below(pid: number): Promise<number[]> {
 }
 
 /**
- * Processor time that a process and everything below it has taken, in microseconds: the sum over the threads that live.
- * What else runs on the machine changes it little, unlike anything that a clock measures.
+ * Processor time of a process and of all processes below it so far, in microseconds: the sum over their living threads.
+ * Other work on the machine changes it little, unlike wall time.
  */
 export async function cpuMicrosOf(pid: number): Promise<number> {
   const times = await Promise.all((await familyOf(pid)).map(threadsMicros));
   return times.reduce((sum, micros) => sum + micros, 0);
 }
 
-/** The part of it that a process's main thread has taken: what nothing else of a service can do meanwhile. */
+/** Processor time of a process's main thread so far, in microseconds. The service's event loop runs in this thread. */
 export async function mainThreadMicrosOf(pid: number): Promise<number> {
   return await threadMicros(pid, String(pid));
 }
 
-/** Memory of a process in MiB: `Rss` counts shared pages as its own, `Pss` by their share. */
+/** Memory of a process in MiB; 0 if it has ended. `Rss` counts shared pages in full, `Pss` by the process's share. */
 export async function memoryOf(pid: number, measure: 'Rss' | 'Pss'): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
   const [, kilobytes = '0'] = new RegExp(`^${measure}:\\s+(\\d+) kB$`, 'm').exec(rollup) ?? [];
   return Number(kilobytes) / 1024;
 }
 
-/** `Pss` of everything below a process, but for what compiles plugins, in MiB. */
+/** `Pss` of all processes below a process, without those that compile plugins, in MiB. */
 export async function memoryBelow(pid: number): Promise<number> {
   const sizes = await Promise.all((await below(pid)).map((one) => memoryOf(one, 'Pss')));
   return sizes.reduce((sum, size) => sum + size, 0);
@@ -46,7 +46,7 @@ async function threadsMicros(pid: number): Promise<number> {
   return times.reduce((sum, micros) => sum + micros, 0);
 }
 
-/** The first number of a thread's `schedstat` is its time on a processor in nanoseconds. */
+/** Microseconds. The first number of a thread's `schedstat` is its time on a processor in nanoseconds. */
 async function threadMicros(pid: number, thread: string): Promise<number> {
   const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
   return Number(text.split(' ', 1)[0]) / 1000;

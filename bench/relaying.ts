@@ -1,12 +1,12 @@
-/** What the benches of relaying have in common: requests that are under way together, and the wait for what lands. */
+/** Shared code of the relaying benchmarks: concurrent requests, and waiting for results. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Agent, request } from 'undici';
 import type { RunningService } from '../test/support/service.ts';
 
-/** Requests under way at the same time. */
+/** The number of concurrent requests. */
 export const IN_FLIGHT = 32;
 
-/** Does so many at a time, to the last. */
+/** Does the work for all items, for {@link IN_FLIGHT} of them at a time. */
 export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {
@@ -15,12 +15,12 @@ export async function each<T>(items: readonly T[], work: (item: T) => Promise<vo
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }
 
-/** @param began on the clock of `performance.now()` */
+/** The rate since `began`. @param began on the clock of `performance.now()` */
 export function perSecond(count: number, began: number): number {
   return count / ((performance.now() - began) / 1000);
 }
 
-/** Asks for a transaction that the service takes. @throws where it does not answer 200 */
+/** Posts a transaction request to the service. @throws if the status is not 200 */
 export async function accept(
   { url, apiKey }: RunningService,
   agent: Agent,
@@ -37,7 +37,7 @@ export async function accept(
   if (statusCode !== 200) throw new Error(`not accepted: ${statusCode} ${text}`);
 }
 
-/** Asks until it is so. @throws when that takes longer than the patience, in milliseconds */
+/** Waits until the condition is true. @throws if that takes longer than `patienceMs` */
 export async function until(isSo: () => Promise<boolean>, everyMs: number, patienceMs: number): Promise<void> {
   const end = performance.now() + patienceMs;
   while (!(await isSo())) {
@@ -46,7 +46,7 @@ export async function until(isSo: () => Promise<boolean>, everyMs: number, patie
   }
 }
 
-/** The result of a node's method. @throws Error with the node's text */
+/** Calls a node's JSON-RPC method. @returns its result @throws Error with the node's message */
 export async function rpc(url: string, agent: Agent, method: string, params: unknown): Promise<unknown> {
   const { body } = await request(url, {
     method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * `node bench/sandbox.ts`: what the sandbox alone can do, without HTTP: calls a second through one child, straight
- * and through a driver thread, how long a call takes that waits for nothing, and one that gets a fresh isolate.
+ * `node bench/sandbox.ts` measures the sandbox alone, without HTTP: calls per second through one child, directly and
+ * through a driver thread, and the latency of a call in a reused isolate and in a new one.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import {
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const DEPTHS = [1, 32, 256];
-/** Calls a second while the fresh isolate's latency is measured. */
+/** Calls per second while latency is measured. */
 const STEADY_RATE = 50;
 
 const runtime = await guestRuntime();

@@ -1,6 +1,6 @@
 /**
- * What the service takes before anybody asks for anything, and what reads and sends over its REST API cost beside a long
- * history. How fast sends are mined is measured in `evm.ts`.
+ * Measures the start time and the idle memory of the service, and the cost of reads and sends over its REST API when
+ * the store has a long history. `evm.ts` measures how fast sends are mined.
  */
 import { join } from 'node:path';
 import { Wallet } from 'ethers';
@@ -17,25 +17,25 @@ import { familyOf, memoryBelow, memoryOf } from './process-figures.ts';
 import { until } from './relaying.ts';
 
 export interface ServiceFigures {
-  /** From the start of the process until it says that it is ready, with ten plugins: the first time on a machine. */
+  /** From the start of the process until it is ready, with ten plugins and no compile cache yet. */
   firstReadySeconds: number;
-  /** The same when an earlier start has left what it compiled, as `npm start` does. */
+  /** The same with the compile cache of an earlier start. `npm start` keeps such a cache as well. */
   readySeconds: number;
   /** Resident memory of the main process, idle, in MiB. */
   mainMib: number;
-  /** What each further active plugin adds, in MiB of `Pss`. */
+  /** The memory that each further active plugin adds, in MiB of `Pss`. */
   pluginMib: number;
   reads: RequestFigures;
   sends: RequestFigures;
 }
 
-/** What 32 connections came to that were kept busy. */
+/** The figures of 32 busy connections. */
 export interface RequestFigures {
-  /** The first is an empty route of the same method; the rates of all as a ratio to its own. */
+  /** The first row is an empty route of the same method. `toEmpty` is the ratio to its rate. */
   rows: { name: string; busy: Round; toEmpty: Ratio }[];
-  /** The longest time for which the main loop did nothing else meanwhile, in milliseconds. */
+  /** The longest time for which the service's main loop was blocked during the rounds, in milliseconds. */
   stallMs: number;
-  /** The same of the empty route. */
+  /** The same for the process of the empty route. */
   emptyStallMs: number;
 }
 
@@ -48,7 +48,7 @@ interface Run {
   rounds: number;
 }
 
-/** Starts a service with ten plugins, lets some of them run, then reads and sends beside `final` transactions that ended. */
+/** Starts a service with ten plugins, calls some of them, then reads and sends with `final` ended transactions. */
 export async function benchService({ final, ...run }: Run & { final: number }): Promise<ServiceFigures> {
   const ids = Array.from({ length: PLUGINS }, (_, index) => `plugin-${index}`);
   const handler = 'export async function handler({ params }) { return params; }';
@@ -97,7 +97,7 @@ export async function benchService({ final, ...run }: Run & { final: number }): 
   }
 }
 
-/** Measures requests in turns with the first of them, the empty route. */
+/** Measures the targets in alternation. The first is the empty route. */
 async function requests(
   service: RunningService,
   empty: EmptyRoute,
@@ -111,7 +111,7 @@ async function requests(
   await Promise.all([longestStallMs(service), empty.longestStallMs()]);
   const busy = await inTurns(targets, rounds, async (target) => {
     const round = await saturate(target, seconds);
-    // What was sent would take from the next round.
+    // Transactions that are still open would take processor time from the next round.
     await untilMined(service);
     return round;
   });
@@ -137,7 +137,7 @@ async function timedStart(env: Record<string, string>): Promise<{ service: Runni
   return { service, seconds: (performance.now() - began) / 1000 };
 }
 
-/** After the first one, which may take the spare process that was there before. */
+/** The first plugin is left out, because it may take the spare process, whose memory was counted before. */
 async function perPlugin(service: RunningService, ids: readonly string[]): Promise<number> {
   const [first = '', ...others] = ids.slice(0, ACTIVE + 1);
   await service.call(first);
@@ -146,7 +146,10 @@ async function perPlugin(service: RunningService, ids: readonly string[]): Promi
   return ((await settledBelow(service)) - before) / others.length;
 }
 
-/** The memory below the service once no process comes or goes: a spare is being made ready after each first call. */
+/**
+ * The memory of all processes below the service, in MiB. Waits until no process starts or ends: after the first call of
+ * a plugin the service prepares a new spare process.
+ */
 async function settledBelow(service: RunningService): Promise<number> {
   for (let known = ''; ; ) {
     const family = (await familyOf(service.pid)).join();

@@ -1,7 +1,7 @@
 /**
- * What a signature costs by kind of signer: from the question to the proven answer, one after the other, against the bare
- * operation of the curve with its proof. Services answer from memory and their own time is left out; only AWS's client
- * brings a network of its own, which is loopback here and stays in. Also what many at once cost a signature.
+ * Measures signatures by kind of signer, one after the other: from the request to the verified signature. Compares them
+ * with the bare operation of the curve and its verification. Services answer from memory, and their own time is
+ * subtracted. Only AWS's client uses a network, here loopback; this time counts. Also measures many signatures at once.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -25,27 +25,27 @@ import { startTurnkey } from '../test/support/signers/turnkey-double.ts';
 import { startStoredKey, startTransitKey } from '../test/support/signers/vault-double.ts';
 
 export interface SignerBench {
-  /** Signatures of each kind on each curve. */
+  /** Sequential signatures of each kind on each curve. */
   signatures: number;
-  /** Signatures that are asked for together. */
+  /** Signatures that are requested at once. */
   together: number;
 }
 
 export interface SignerFigures {
   type: string;
   curve: Curve;
-  /** Median from the question to the proven answer, in microseconds. */
+  /** Median time from the request to the verified signature, in microseconds. */
   micros: number;
-  /** Median of the bare operation and its proof, measured in turns with the other. */
+  /** Median time of the bare operation with its verification, in microseconds. Alternates with the signer. */
   bareMicros: number;
-  /** Processor time of the main thread for each of many at once, and of the whole process. */
+  /** Processor time per signature of many at once, in microseconds: of the main thread, and of the whole process. */
   mainMicros: number;
   cpuMicros: number;
 }
 
 const ROUNDS = 10;
 
-/** Runs the bench for every kind on every curve that it has. */
+/** Runs the benchmark for each kind on each of its curves. */
 export async function benchSigners(bench: SignerBench): Promise<SignerFigures[]> {
   const folder = await mkdtemp(join(tmpdir(), 'isolayer-bench-'));
   const figures: SignerFigures[] = [];
@@ -136,7 +136,7 @@ async function timed(work: () => unknown): Promise<number> {
   return performance.now() - began;
 }
 
-/** Processor time in milliseconds, without that of services that answer from memory. */
+/** Processor time in milliseconds, without the time of services that answer from memory. */
 async function cost(spent: () => Spent, work: () => Promise<void>): Promise<{ mainMs: number; cpuMs: number }> {
   const [before, main, all] = [spent().cpuMs, process.threadCpuUsage(), process.cpuUsage()];
   await work();

@@ -1,7 +1,8 @@
 /**
- * What relaying costs on Stellar: transactions accepted and landed a second through the server over HTTP, against a bare
- * loop that sends signed bytes to the same network. It closes five ledgers a second. An account's own go one to a ledger;
- * fee bumps around what channel accounts have signed go as many as there are. Server, network and load share the cores.
+ * Measures relaying on Stellar: transactions accepted and landed per second through the server over HTTP, compared with
+ * a bare loop that sends signed bytes to the same network. The network closes five ledgers a second. A ledger takes one
+ * transaction of the relayer's account, but any number of fee bumps around transactions of different channel accounts.
+ * Server, network and load share the cores.
  */
 import { Account, Asset, Keypair, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import { Agent } from 'undici';
@@ -12,22 +13,22 @@ import { cpuMicrosOf } from './process-figures.ts';
 import { accept, each, IN_FLIGHT, perSecond, rpc, until } from './relaying.ts';
 
 export interface StellarBench {
-  /** Of the relayer's own account. */
+  /** Payments from the relayer's own account. */
   own: number;
-  /** Fee bumps, each around another channel account's. */
+  /** Fee bumps, each around a transaction of a different channel account. */
   bumps: number;
 }
 
-/** In transactions per second, but for the last. */
+/** Rates are in transactions per second. */
 export interface StellarFigures {
   name: string;
-  /** Of the bare loop, from the first request until the last has landed. */
+  /** Rate of the bare loop, from the first request until the last transaction has landed. */
   bare: number;
-  /** Answers of 200. */
+  /** Answers with status 200 through the service. */
   accepted: number;
-  /** From the first request until the last has landed. */
+  /** Rate through the service, from the first request until the last transaction has landed. */
   landed: number;
-  /** Processor time of the service for each, in milliseconds. */
+  /** Processor time of the service for each transaction, in milliseconds. */
   cpuMs: number;
 }
 
@@ -39,7 +40,7 @@ interface Bench {
   net: StellarNet;
   agent: Agent;
   service: RunningService;
-  /** Who is paid. */
+  /** The account that is paid. */
   to: string;
 }
 
@@ -48,7 +49,7 @@ export async function benchStellar({ own, bumps }: StellarBench): Promise<Stella
   const agent = new Agent({ connections: IN_FLIGHT });
   const workspace = await createWorkspace({
     rpcUrl: net.url,
-    // Its ledgers count seconds, and come faster.
+    // Close times are whole seconds, but ledgers close five times a second: the network's clock runs ahead of ours.
     relayer: { network_type: 'stellar', policies: { fee_payment_strategy: 'relayer', timeout_seconds: 3_600 } },
     network: { type: 'stellar', passphrase: net.passphrase, average_blocktime_ms: LEDGER_MS },
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000' },
@@ -105,7 +106,7 @@ async function funded(net: StellarNet): Promise<Keypair> {
   return key;
 }
 
-/** Signed, one sequence after the other. */
+/** Signed payments with consecutive sequence numbers, in base64. */
 async function payments(net: StellarNet, from: Keypair, to: string, count: number): Promise<string[]> {
   const account = new Account(from.publicKey(), await sequenceOf(net, from));
   return Array.from({ length: count }, () => {

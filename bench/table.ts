@@ -10,7 +10,7 @@ import type { SolanaBench, SolanaFigures } from './solana.ts';
 import type { StellarBench, StellarFigures } from './stellar.ts';
 import type { WaitingFigures } from './waiting.ts';
 
-/** Prints the rows, and each as a ratio to the first (an empty route) and to the second (workerd). */
+/** Prints the rows, each with its ratios to the first row (an empty route) and to the second (workerd). */
 export function printTable(rows: readonly PluginRow[], run: PluginBench): void {
   const [, workerd] = rows;
   if (workerd === undefined) throw new Error('nothing to compare with');
@@ -37,7 +37,7 @@ export function printTable(rows: readonly PluginRow[], run: PluginBench): void {
   }
 }
 
-/** Prints what plugins cost before they are called again and again. */
+/** Prints the one-time costs of plugins: build, first call, isolate. */
 export function printPluginCosts(costs: readonly PluginCost[]): void {
   process.stdout.write('\nEach plugin once: a build, a first call, and its isolate after that.\n\n');
   line(['', 'compile', 'bundle', 'first call', 'isolate']);
@@ -52,7 +52,7 @@ export function printPluginCosts(costs: readonly PluginCost[]): void {
   }
 }
 
-/** Prints what waiting calls cost. */
+/** Prints the times and the memory of waiting calls. */
 export function printWaiting({ calls, enteredSeconds, answeredSeconds, mibPerCall }: WaitingFigures): void {
   process.stdout.write(
     `\n${calls} calls waiting at once: all inside after ${enteredSeconds.toFixed(1)} s, each ${mibPerCall.toFixed(2)} MiB, ` +
@@ -60,12 +60,12 @@ export function printWaiting({ calls, enteredSeconds, answeredSeconds, mibPerCal
   );
 }
 
-/** What is asked of the service: seconds, MiB, a ratio and milliseconds. */
+/** The targets for the service. Units: seconds, MiB, MiB, a ratio (a minimum), milliseconds. */
 const SERVICE_FLOORS = { readySeconds: 1, mainMib: 180, pluginMib: 30, readsToEmpty: 0.4, stallMs: 20 };
 
 /**
- * Prints what the service takes, and its reads and sends as a ratio to an empty route, each beside
- * what is asked of it. A stall is the longest time for which the main loop did nothing else.
+ * Prints start time, memory and stalls of the service, each beside its target if it has one. Then prints its reads and
+ * sends as ratios to an empty route. A stall is the longest time for which the main loop was blocked.
  */
 export function printService(
   { firstReadySeconds, readySeconds, mainMib, pluginMib, reads, sends }: ServiceFigures,
@@ -95,10 +95,10 @@ export function printService(
   }
 }
 
-/** What is asked of the first view: milliseconds and bytes. */
+/** The limits for the first view: milliseconds and bytes. */
 const VIEW_CEILINGS = { ms: 300, bytes: 100_000 };
 
-/** Prints how soon the console is there, and what open ones take from others, as the rate beside them to the rate without. */
+/** Prints how fast the console appears, and the rates of other load with open consoles as ratios to those without. */
 export function printConsoles({ views, loads }: ConsoleFigures): void {
   const [first] = views;
   if (first !== undefined) {
@@ -120,14 +120,14 @@ export function printConsoles({ views, loads }: ConsoleFigures): void {
   }
 }
 
-/** Prints what the engine's reads took beside a long history. */
+/** Prints the times of the engine's reads on a store with a long history. */
 export function printHistory(rows: readonly ReadFigures[], { final }: { final: number }): void {
   process.stdout.write(`\nThe engine's reads on the embedded store, with ${final} final transactions in one lane.\n\n`);
   line(['', 'first ms', 'then ms']);
   for (const { name, first, median } of rows) line([name, first.toFixed(2), median.toFixed(2)]);
 }
 
-/** Prints what each number of accounts came to, with mined transactions as a ratio to the bare loop. */
+/** Prints the figures for each number of accounts, with mined transactions as a ratio to the bare loop. */
 export function printEvmTable(rows: readonly EvmFigures[], { transactions, steadyRate }: EvmBench): void {
   process.stdout.write(
     `\n${transactions} transactions over HTTP to a node with ten blocks a second; all share the cores.\n\n`,
@@ -150,7 +150,7 @@ export function printEvmTable(rows: readonly EvmFigures[], { transactions, stead
   }
 }
 
-/** Prints what relaying on Solana came to, landed transactions as a ratio to the bare loop. */
+/** Prints the figures of relaying on Solana, with landed transactions as a ratio to the bare loop. */
 export function printSolana({ bare, accepted, landed, cpuMs }: SolanaFigures, { transactions }: SolanaBench): void {
   process.stdout.write(
     `\n${transactions} transactions over HTTP to an SVM with ten blocks a second; all share the cores.\n\n`,
@@ -160,7 +160,7 @@ export function printSolana({ bare, accepted, landed, cpuMs }: SolanaFigures, { 
   line(['one account', ...rates, `${(landed / bare).toFixed(2)}×`, cpuMs.toFixed(2)]);
 }
 
-/** Prints what relaying on Stellar came to, landed transactions as a ratio to the bare loop. */
+/** Prints the figures of relaying on Stellar, with landed transactions as a ratio to the bare loop. */
 export function printStellar(rows: readonly StellarFigures[], { own, bumps }: StellarBench): void {
   process.stdout.write(
     `\n${own} payments of one account and ${bumps} fee bumps over HTTP, to a network with five ledgers a second; all share the cores.\n\n`,
@@ -172,7 +172,7 @@ export function printStellar(rows: readonly StellarFigures[], { own, bumps }: St
   }
 }
 
-/** Prints what a signature cost by kind and curve. */
+/** Prints the cost of a signature by kind of signer and curve. */
 export function printSigners(rows: readonly SignerFigures[], { signatures, together }: SignerBench): void {
   process.stdout.write(
     `\nMedians of ${signatures} signatures one after the other, without the network and the service's own time, but\n` +
@@ -187,7 +187,7 @@ export function printSigners(rows: readonly SignerFigures[], { signatures, toget
   }
 }
 
-/** Prints what a transaction takes of the processor, by where its keys are. */
+/** Prints the processor time of a transaction, by the place of the keys. */
 export function printKeyPlace(
   rows: readonly KeyPlaceFigures[],
   { transactions, accounts, rounds }: KeyPlaceBench,

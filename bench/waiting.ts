@@ -1,4 +1,4 @@
-/** What calls cost that wait: a thousand at once of one plugin, answered together. */
+/** Measures the cost of waiting calls: many calls of one plugin wait at once and are answered together. */
 import { startService } from '../test/support/service.ts';
 import { WAITING_PLUGIN, WaitingCalls, waitingEntry } from '../test/support/waiting-calls.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
@@ -6,18 +6,18 @@ import { memoryBelow } from './process-figures.ts';
 
 export interface WaitingFigures {
   calls: number;
-  /** From the first request until all of them have their place. */
+  /** From the first request until all calls run. */
   enteredSeconds: number;
-  /** From the word until the last answer; each call looks for it every five seconds. */
+  /** From setting the word until the last answer. Each call looks for the word every five seconds. */
   answeredSeconds: number;
-  /** What one waiting call adds to the memory of the plugin's process, in MiB. */
+  /** Memory that one waiting call adds to the processes below the service, in MiB. */
   mibPerCall: number;
 }
 
 const PATIENCE_MS = 120_000;
 const PROCESS_MB = 4096;
 
-/** Has that many calls wait at once; fails unless each is answered with its own result. */
+/** Makes that many calls wait at once. @throws unless each call is answered with its own result */
 export async function benchWaiting(calls: number): Promise<WaitingFigures> {
   const workspace = await createWorkspace({
     pluginFiles: { 'waiting.ts': WAITING_PLUGIN },
@@ -40,7 +40,7 @@ export async function benchWaiting(calls: number): Promise<WaitingFigures> {
       calls,
       enteredSeconds: (entered - began) / 1000,
       answeredSeconds: (answered - entered) / 1000,
-      // Isolates that a burst left behind are kept for a while, so this is still what they took.
+      // The isolates of a burst are kept for a while, so they are still part of this memory.
       mibPerCall: ((await memoryBelow(service.pid)) - emptyMib) / calls,
     };
   } finally {

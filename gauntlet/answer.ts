@@ -2,29 +2,29 @@ import { END_CODES } from '../sandbox/protocol.ts';
 import type { RunningService } from '../test/support/service.ts';
 import type { End } from './hostile-plugins.ts';
 
-/** An answer to a plugin call, or what came in its place. */
+/** The answer to a plugin call, or the failure to get one. */
 export interface Answer {
   readonly end: End;
   readonly status: number;
-  /** What the plugin returned. */
+  /** The `data` of the answer: the plugin's result, or the details of an error. */
   readonly data: unknown;
-  /** The beginning of the text. */
+  /** The beginning of the body, or the error if there was no answer. */
   readonly text: string;
-  /** Seconds. */
+  /** In seconds; null if the answer has no `Retry-After`. */
   readonly retryAfter: number | null;
-  /** From the request until all of the answer was there, in milliseconds. */
+  /** From the request until the answer was complete, in milliseconds. */
   readonly tookMs: number;
 }
 
 export interface Asking {
-  /** How long an answer is waited for, in milliseconds. */
+  /** How long to wait for an answer, in milliseconds. */
   readonly patienceMs: number;
   readonly idempotencyKey?: string;
 }
 
 const SHOWN_TEXT = 300;
 
-/** Calls a plugin. Never rejects: an answer that does not come is one, too. */
+/** Calls a plugin. Never rejects: without an answer it resolves with end `no answer`. */
 export async function callPlugin(
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
   plugin: string,
@@ -59,24 +59,24 @@ export async function callPlugin(
   }
 }
 
-/** The call was not begun: there was no process for it, or too many waited. */
+/** Whether the call was not started, for example because there was no process for it or too many calls waited. */
 export function isRefused({ end }: Answer): boolean {
   return end === 'SERVICE_UNAVAILABLE';
 }
 
-/** The plugin is refused for a while since its process was killed again and again; so it is meant to be. */
+/** Whether the plugin is backed off, because its process was killed again and again. This is intended. */
 export function isBackOff({ end, text, retryAfter }: Answer): boolean {
   return end === 'SERVICE_UNAVAILABLE' && retryAfter !== null && text.includes('is backed off');
 }
 
-/** A text that is no envelope reads as no answer. */
+/** A body that is not the API's envelope counts as `no answer`. */
 function readAnswer(status: number, text: string): { end: End; data: unknown } {
   try {
     const { success, data } = JSON.parse(text) as { success?: unknown; data?: unknown };
     if (status === 200 && success === true) return { end: 'returned', data };
     const code = (data as { code?: unknown } | null)?.code;
     if (typeof code !== 'string') return { end: 'no answer', data };
-    // A plugin may throw any code; those of the sandbox come with their own status.
+    // A plugin may throw any code. A code of the sandbox counts only with the sandbox's own status.
     return { end: isEndCode(code) && END_CODES[code].status === status ? code : 'threw', data };
   } catch {
     return { end: 'no answer', data: null };

@@ -8,7 +8,7 @@ import { createWorkspace } from '../test/support/workspace.ts';
 import { HONEST_PLUGINS } from './honest-plugins.ts';
 import { ATTACK_TIMEOUT_S, type HostilePlugin } from './hostile-plugins.ts';
 
-/** A node, a server with honest and hostile plugins on it, and the relayers that honest requests go through. */
+/** A node, a server with honest and hostile plugins, and the relayers for honest requests. */
 export interface Arena {
   readonly anvil: Anvil;
   readonly service: RunningService;
@@ -20,7 +20,7 @@ export interface Arena {
 const RELAYERS = 2;
 const HONEST_TIMEOUT_S = 30;
 
-/** Opens an arena whose hostile plugins have the default limits, where their attack brings none. */
+/** Opens an arena. Hostile plugins have the default limits, except those that their attack sets. */
 export async function openArena(hostile: readonly HostilePlugin[]): Promise<Arena> {
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -44,7 +44,7 @@ async function open(hostile: readonly HostilePlugin[], opened: (() => Promise<un
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000' },
   });
   opened.push(() => workspace.remove());
-  // As an operator's own `npm install` beside the plugins would have it.
+  // Operators install packages beside the plugins in the same way.
   await symlink(join(import.meta.dirname, '..', 'node_modules'), join(workspace.dir, 'node_modules'));
   const relayers = await declareRelayers(workspace, anvil, { relayers: RELAYERS });
   const honest = Object.entries(HONEST_PLUGINS);
@@ -56,7 +56,7 @@ async function open(hostile: readonly HostilePlugin[], opened: (() => Promise<un
       id,
       path: `${id}.ts`,
       timeout: ATTACK_TIMEOUT_S,
-      // What honest requests send is counted on the chain: nobody else pays from these accounts.
+      // Read-only, because the verdict counts the accounts' transactions: only honest requests may pay from them.
       permissions: { relayers: Object.fromEntries(relayers.map(({ relayerId }) => [relayerId, ['read']])), kv: true },
       ...(limits === undefined ? {} : { limits }),
     })),

@@ -1,18 +1,18 @@
-/** The value below which the given share of the values lies (nearest rank); NaN where there are none. */
+/** The percentile by nearest rank; NaN if there are no values. @param share from 0 to 1 */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** One value at one time. */
+/** A point of a measured curve. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
 /**
- * The slope of a line through points after Theil and Sen: the median of the slopes of all pairs, which a third of wild
- * points does not move. 0 for fewer than two points.
+ * The Theil–Sen slope: the median of the slopes of all pairs of points. It stays stable if up to about 29 % of the
+ * points are outliers. 0 for fewer than two points.
  */
 export function slopeOf(points: readonly Point[]): number {
   const slopes: number[] = [];

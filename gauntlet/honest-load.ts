@@ -6,7 +6,7 @@ import { callPlugin } from './answer.ts';
 import type { Arena } from './arena.ts';
 import type { HonestPlugin } from './honest-plugins.ts';
 
-/** What honest callers do, each at its steady rate. */
+/** The kinds of honest requests, with their rates per second. */
 export const HONEST_KINDS = {
   'plugin, trivial': 10,
   'plugin with kv': 5,
@@ -18,15 +18,15 @@ export const HONEST_KINDS = {
 
 export type HonestKind = keyof typeof HONEST_KINDS;
 
-/** An honest request that was answered rightly. */
+/** An honest request that got the right answer. */
 export interface Sample {
   readonly kind: HonestKind;
-  /** In milliseconds, on the clock of `performance`. */
+  /** Its start, in milliseconds on the clock of `performance`. */
   readonly at: number;
   readonly tookMs: number;
 }
 
-/** Transactions that the load asks for in a second. */
+/** Transactions that the load requests per second. */
 export const TRANSACTIONS_PER_SECOND = HONEST_KINDS['REST, send'] + HONEST_KINDS['plugin that pays and waits'];
 
 const PATIENCE_MS = 35_000;
@@ -34,12 +34,12 @@ const TRIES = 20;
 const AGAIN_MS = 250;
 const RECEIVER = '0x00000000000000000000000000000000000abcde';
 
-/** Honest callers: each kind keeps its rate whether or not earlier requests were answered. */
+/** Honest callers. Each kind keeps its rate, even if earlier requests have no answer yet. */
 export class HonestLoad {
   readonly samples: Sample[] = [];
-  /** Requests that were not answered rightly, a sentence each. */
+  /** Requests without the right answer, one sentence each. */
   readonly failures: string[] = [];
-  /** The requests for a transaction that were made. */
+  /** The requests for transactions that were made. */
   readonly sent: EvmIntention[] = [];
   readonly client: Client;
   readonly #arena: Arena;
@@ -53,7 +53,7 @@ export class HonestLoad {
     this.client = new Client({ pick: async () => arena.service });
   }
 
-  /** Asks for each kind of plugin once; rejects when one does not answer rightly before anything attacks. */
+  /** Makes one request of each kind that sends no transaction. @throws if one does not get the right answer */
   async rehearse(): Promise<void> {
     for (const kind of ['plugin, trivial', 'plugin with kv', 'plugin with ethers', 'REST, read'] as const) {
       const wrong = await this.#ask(kind, 0);
@@ -66,7 +66,7 @@ export class HonestLoad {
     this.#loops = kinds.map(([kind, perSecond]) => this.#loop(kind, perSecond));
   }
 
-  /** Nothing more is sent; resolves when everything is answered or given up. */
+  /** Stops sending. Resolves when every request is answered or has timed out. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#loops);
@@ -96,7 +96,7 @@ export class HonestLoad {
     else this.failures.push(`${kind}: ${wrong}`);
   }
 
-  /** @returns null when the answer is right, else what it was */
+  /** @returns null if the answer is right, otherwise the answer */
   async #ask(kind: HonestKind, turn: number): Promise<string | null> {
     switch (kind) {
       case 'plugin, trivial':
@@ -130,7 +130,7 @@ export class HonestLoad {
     return accepted.has(intention.index) ? null : (refused.get(intention.index) ?? 'no answer');
   }
 
-  /** A call whose answer was lost is made again under its key, and so has its effect once. */
+  /** Repeats a call without a good answer under the same idempotency key, so that it pays once. */
   async #payByPlugin(): Promise<string | null> {
     const intention = this.#next();
     if (intention === undefined) return null;

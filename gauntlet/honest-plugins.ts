@@ -1,4 +1,4 @@
-/** The plugins of honest operators, by id: a trivial one, one with a store, one with a library, one that pays. */
+/** The honest plugins, by id: a trivial one, one that uses `kv`, one with a library, one that pays. */
 export const HONEST_PLUGINS = {
   greets: `export async function handler({ params }) {
   return { greeting: 'Hello, ' + params.name + '!' };

@@ -1,13 +1,13 @@
 import type { EndCode } from '../sandbox/protocol.ts';
 import type { Attack } from '../test/support/attacks/attack.ts';
 
-/** How a call ended, as its answer tells. */
+/** How a call ended, according to its answer. */
 export type End = EndCode | 'returned' | 'threw' | 'no answer';
 
-/** The wall limit of a hostile plugin's call, in seconds. */
+/** The timeout of a hostile plugin's call, in seconds. */
 export const ATTACK_TIMEOUT_S = 5;
 
-/** An attack as a plugin: its id and its source, which also knows how to serve an honest call. */
+/** An attack as a plugin. Its source can also answer an honest call. */
 export interface HostilePlugin {
   readonly id: string;
   readonly attack: Attack;
@@ -17,10 +17,10 @@ export interface HostilePlugin {
 /** What an honest call of a hostile plugin returns. */
 export const HONEST = 'honest';
 
-/** How the ids of plugins that attack begin. */
+/** Prefix of the ids of hostile plugins. */
 export const HOSTILE = 'hostile-';
 
-/** Makes each attack a plugin of its own. */
+/** Makes a plugin of each attack. */
 export function hostilePlugins(attacks: readonly Attack[]): HostilePlugin[] {
   return attacks.map((attack, index) => ({
     id: `${HOSTILE}${index + 1}`,

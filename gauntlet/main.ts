@@ -1,6 +1,6 @@
 /**
- * `npm run gauntlet`: every attack of the tests against the real server, which serves honest plugins and relays
- * transactions meanwhile. Ends with 1 when a promise was broken, or when nothing was tried.
+ * `npm run gauntlet` runs every attack of the tests against the real server, which serves honest plugins and relays
+ * transactions meanwhile. The exit code is 1 if a promise was broken or nothing was tried.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -17,12 +17,12 @@ const USAGE = `npm run gauntlet -- [options]
 
 const MINUTE_MS = 60_000;
 const WARM_UP_MS = 10_000;
-/** Longer than a process is kept that nobody calls. */
+/** Longer than the server keeps an idle process: 60 s. */
 const SETTLE_MS = 65_000;
 const QUIET = 1 / 6;
 const PACE_MS = 500;
 const PATIENCE_MS = 120_000;
-/** A collection takes 0.05 s or so, and requests that meet one are left out, in the quiet time as under attack. */
+/** A collection takes about 0.05 s. Requests that overlap one are left out, both in the quiet time and under attack. */
 const COLLECT_EVERY_MS = 30_000;
 
 class UsageError extends Error {}

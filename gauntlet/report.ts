@@ -4,7 +4,7 @@ import type { GauntletResult } from './run.ts';
 import { LIMITS, type Spread } from './verdict.ts';
 import type { Collection } from './watching.ts';
 
-/** How the figures of recovery are taken. */
+/** Explains the figures of recovery to readers of the report. */
 const RECOVERY = `Recovery is the time from the moment when the answer to an attack is there until an honest call that is made
 at once is answered rightly: one of the same plugin, and beside it one of another plugin. A plugin that is refused for a
 while since its process was killed again and again counts among the back-offs.`;
@@ -12,10 +12,10 @@ while since its process was killed again and again counts among the back-offs.`;
 const MIB = 1_048_576;
 const MOST_SHOWN = 30;
 const MOST_HARDEST = 8;
-/** How long after its answer an attack is still felt. */
+/** How long after its answer an attack can still slow honest requests. */
 const AFTERMATH_MS = 500;
 
-/** The figures of a run, and each broken promise. */
+/** The report of a run: its figures and its broken promises. */
 export function describeGauntlet(result: GauntletResult): string {
   const { evidence, verdict } = result;
   const broken = verdict.broken.slice(0, MOST_SHOWN).map((sentence) => `broken: ${sentence}`);
@@ -27,7 +27,7 @@ export function describeGauntlet(result: GauntletResult): string {
   return [RECOVERY, '', table, ...slow, ...hardest(result), '', ...broken].join('\n');
 }
 
-/** The attacks during which honest requests took longest, as a hint to what slows others. */
+/** The attacks during which honest requests took longest: a hint at what slows other callers. */
 function hardest({ evidence: { attempts, siege } }: GauntletResult): string[] {
   const times = attempts.map(({ attack, at, tookMs }) => {
     const during = siege.filter((sample) => sample.at >= at && sample.at < at + tookMs + AFTERMATH_MS);

@@ -14,61 +14,63 @@ import { Siege } from './siege.ts';
 import { type Evidence, judge, type Verdict } from './verdict.ts';
 import { isHeldUp, Watching } from './watching.ts';
 
-/** What a gauntlet is asked for; times in milliseconds. */
+/** Times are in milliseconds. */
 export interface GauntletOptions {
   readonly attacks: readonly Attack[];
   readonly seed: number;
-  /**
-   * Honest load that nothing is measured of; honest load alone, half of it before and half after honest load under
-   * attack: a machine that others share is another one from minute to minute.
-   */
+  /** Honest load at the start that is not measured. */
   readonly warmUpMs: number;
+  /**
+   * Measured honest load without attacks: half of it before the attacks and half after them, because a shared machine
+   * changes its speed from minute to minute.
+   */
   readonly quietMs: number;
+  /** Measured honest load under attack. */
   readonly siegeMs: number;
-  /** From the end of the last attack to the second quiet time: until no process of an attacker is left. */
+  /** Pause between the last attack and the second quiet time, so that all processes of attackers end. */
   readonly settleMs: number;
-  /** The least time from the beginning of one attack to that of the next. */
+  /** The shortest time between the starts of two attacks. */
   readonly paceMs: number;
-  /** How long the last transactions may take to end. */
+  /** How long to wait for the last transactions to end. */
   readonly patienceMs: number;
-  /** From one full collection of the server's garbage to the next. Each stops its loop for as long as it takes. */
+  /** The time between full garbage collections in the server. Each blocks its main loop while it runs. */
   readonly collectEveryMs: number;
-  /** Progress, a line at a time. */
+  /** Reports progress, one line at a time. */
   say(text: string): void;
 }
 
-/** What came of a gauntlet. */
+/** The result of a gauntlet. */
 export interface GauntletResult {
   readonly evidence: Evidence;
   readonly verdict: Verdict;
-  /** How often all attacks were begun. */
+  /** How many rounds over all attacks were begun. */
   readonly rounds: number;
-  /** Attacks for which there was no time. */
+  /** Names of attacks that were not tried. */
   readonly untried: readonly string[];
-  /** How long plugins were refused, in seconds. */
+  /** The back-offs of plugins, in seconds. */
   readonly backOffs: readonly number[];
-  /** How often an attack was refused otherwise. */
+  /** How often an attack was refused for another reason. */
   readonly refused: number;
   /** The longest stalls of the main loop, in milliseconds. */
   readonly stallMs: { readonly quiet: number; readonly siege: number };
-  /** The same of the process that asks: what it counts against the server, and is not the server's. */
+  /** The same for this process. Its own stalls lengthen the measured times, although the server did not cause them. */
   readonly ownStallMs: { readonly quiet: number; readonly siege: number };
-  /** What the server wrote. */
+  /** Everything that the server wrote. */
   readonly output: string;
 }
 
 const LAST_PROCESS_MS = 5_000;
 const RESOLUTION_MS = 10;
-/** The plan has more requests than the load will make. */
+/** The plan has this many times as many requests as the load is expected to make. */
 const SPARE = 1.2;
 
-/** A time, on the clock of `performance`. */
+/** A period, in milliseconds on the clock of `performance`. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Attacks a server under honest load, and judges what became of attacks, honest requests and transactions. */
+/** Attacks a server under honest load, and judges the outcome of attacks, honest requests and transactions. */
 export async function runGauntlet(options: GauntletOptions): Promise<GauntletResult> {
   const hostile = hostilePlugins(options.attacks);
   const arena = await openArena(hostile);
@@ -122,7 +124,7 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
   const left = await survivors(watching.processes, LAST_PROCESS_MS);
 
   const undisturbed = load.samples.filter((sample) => !isHeldUp(sample, watching.pauses));
-  // The first look of a time tells of the time before it.
+  // Each look covers the second before it, so a look in the first second of a span covers time before the span.
   const stall = (spans: readonly Span[]) => {
     const isTold = isWithin(spans.map(({ from, to }) => ({ from: from + 1_000, to })));
     return Math.max(...watching.looks.filter(isTold).map(({ stallMs }) => stallMs));
@@ -154,7 +156,7 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
   };
 }
 
-/** Waits until every transaction has an end, and asks the chain itself what came of each. */
+/** Waits until every transaction has ended, and judges each by the chain. */
 async function judgeLoad(
   { patienceMs, say }: GauntletOptions,
   { anvil, service, relayers }: Arena,
@@ -170,7 +172,7 @@ async function judgeLoad(
   return judgeTransactions({ ...nothing, intentions: load.sent, asked: load.client.asked, shown, chain });
 }
 
-/** The longest delay beyond the timer's own, in milliseconds, since it was asked for last. */
+/** The longest delay since the last query, without the timer's own interval, in milliseconds. */
 function longestOf(histogram: Pick<RecordableHistogram, 'max' | 'reset'>): number {
   const ms = histogram.max / 1e6 - RESOLUTION_MS;
   histogram.reset();

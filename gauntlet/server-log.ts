@@ -1,7 +1,7 @@
 import { HOSTILE } from './hostile-plugins.ts';
 
 const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal']);
-/** What the server logs as an error because of what a plugin does; of one that attacks it is no fault. */
+/** Errors that a plugin causes in the server's log. From a hostile plugin they are expected. */
 const OF_PLUGINS: ReadonlySet<string> = new Set(['a plugin is backed off', 'a plugin did not catch an error']);
 const SHOWN = 300;
 
@@ -12,7 +12,7 @@ interface LogLine {
   pluginId?: string;
 }
 
-/** What a server has logged as an error or written past its log as one, with how often. */
+/** Errors in a server's output, logged or written directly, by text, with their counts. */
 export function errorsIn(output: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of output.split('\n')) {

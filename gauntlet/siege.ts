@@ -7,26 +7,26 @@ import { ATTACK_TIMEOUT_S, type End, HONEST, type HostilePlugin } from './hostil
 export interface Attempt {
   readonly attack: string;
   readonly end: End;
-  /** When it began, in milliseconds on the clock of `performance`. */
+  /** Its start, in milliseconds on the clock of `performance`. */
   readonly at: number;
-  /** From the request until its answer was there, in milliseconds. */
+  /** From the request until the answer was complete, in milliseconds. */
   readonly tookMs: number;
-  /** Whether it ended as it may, and in time. */
+  /** Whether its end is an allowed one, and came in time. */
   readonly contained: boolean;
   readonly answer: string;
 }
 
 /**
- * What honest callers see of an attack, in milliseconds from the moment when its answer is there: until a call of the
- * same plugin is answered rightly, and one of another plugin; null: not within the patience.
+ * How long honest callers notice an attack, in milliseconds from its answer: until a call of the same plugin, and one
+ * of another plugin, gets the right answer. Null if none did within the patience.
  */
 export interface Recovery {
   readonly attack: string;
   readonly sameMs: number | null;
   readonly otherMs: number | null;
-  /** The plugin was refused meanwhile since its process was killed too often: that is no measure of recovery. */
+  /** Whether the plugin was backed off meanwhile, because its process was killed again and again. Not judged if so. */
   readonly backedOff: boolean;
-  /** What calls of the same plugin got meanwhile. */
+  /** Wrong answers to calls of the same plugin before the right one. */
   readonly wrong: readonly string[];
 }
 
@@ -34,34 +34,34 @@ export interface SiegeOptions {
   readonly hostile: readonly HostilePlugin[];
   /** In [0, 1). */
   random(): number;
-  /** The least time from the beginning of one attack to that of the next, in milliseconds. */
+  /** The shortest time between the starts of two attacks, in milliseconds. */
   readonly paceMs: number;
   say(text: string): void;
 }
 
-/** What an attack's answer may take beyond the timeout of its plugin. */
+/** How late an attack's answer may come after the plugin's timeout. */
 const LATE_MS = 1_000;
 const TIMEOUT_MS = ATTACK_TIMEOUT_S * 1_000;
-/** An answer that comes this late is still of interest, though it counts as late. */
+/** How long to wait for an attack's answer. A late answer is not contained, but the report shows it. */
 const PATIENCE_MS = TIMEOUT_MS + 30_000;
 const PROBE_PATIENCE_MS = 30_000;
-/** Longer than any back-off: a plugin that is refused on and on counts as lost. */
+/** Longer than any back-off. A plugin that is backed off for longer counts as lost. */
 const BACK_OFF_PATIENCE_MS = 300_000;
 const AGAIN_MS = 10;
-/** How often several attack at once, and how many at most. */
+/** The share of turns with several attacks at once, and the most attacks in such a turn. */
 const TOGETHER = 0.25;
 const MOST_TOGETHER = 4;
 const TRIES = 5;
 
-/** The attacks of a run: in random order, round after round, some of them together. */
+/** The attacks of a run, in rounds. Each round has all attacks in random order, some of them at the same time. */
 export class Siege {
   readonly attempts: Attempt[] = [];
   readonly recoveries: Recovery[] = [];
-  /** How long plugins were said to be refused, in seconds. */
+  /** The announced back-offs of plugins, in seconds. */
   readonly backOffs: number[] = [];
-  /** How often an attack was refused for another reason, such as that no process was free, and so was not tried. */
+  /** How often an attack did not start for another reason, for example because no process was free. */
   refused = 0;
-  /** What calls of another plugin got in place of the right answer. */
+  /** Wrong answers to calls of another plugin. */
   readonly failures: string[] = [];
   rounds = 0;
   readonly #service: Pick<RunningService, 'url' | 'apiKey'>;
@@ -73,7 +73,7 @@ export class Siege {
     this.#options = options;
   }
 
-  /** Attacks until the time is over; the last ones are seen to their end. */
+  /** Starts attacks for the given time. Resolves when the last ones have ended. */
   async run(ms: number): Promise<void> {
     const { random, paceMs } = this.#options;
     const end = performance.now() + ms;
@@ -112,7 +112,7 @@ export class Siege {
     this.failures.push(...other.wrong.map((answer) => `after ${attack.name}: ${answer}`));
   }
 
-  /** The answer to an attack; null when its plugin is refused again and again. */
+  /** The answer to an attack; null if its plugin was refused at every try. */
   async #answerOf(plugin: string): Promise<Answer | null> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const answer = await callPlugin(this.#service, plugin, {}, { patienceMs: PATIENCE_MS });

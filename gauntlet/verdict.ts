@@ -4,29 +4,29 @@ import { HONEST_KINDS, type HonestKind, type Sample } from './honest-load.ts';
 import type { Attempt, Recovery } from './siege.ts';
 import type { Collection, Look } from './watching.ts';
 
-/** What was seen of a run. */
+/** What was observed in a run. */
 export interface Evidence {
   readonly attempts: readonly Attempt[];
   readonly recoveries: readonly Recovery[];
   /** Honest requests before the attacks and during them. */
   readonly quiet: readonly Sample[];
   readonly siege: readonly Sample[];
-  /** Honest requests that were not answered rightly. */
+  /** Honest requests without the right answer, one sentence each. */
   readonly failures: readonly string[];
-  /** How the main process fared during the attacks. */
+  /** Looks at the main process during the attacks. */
   readonly looks: readonly Look[];
-  /** What full collections left in it meanwhile. */
+  /** The memory that full collections left in it during the attacks. */
   readonly collections: readonly Collection[];
   readonly transactions: Transactions;
-  /** Command lines of processes that live on after the server. */
+  /** Ids and command lines of processes that outlived the server. */
   readonly left: readonly string[];
-  /** How the server ended before it was told to, or with what but 0 after it was; null when all is well. */
+  /** How the server ended too early, or with which exit code other than 0 it stopped; null if it ended correctly. */
   readonly serverEnd: string | null;
-  /** What the server logged as an error, with how often, but for what it has to say of an attack. */
+  /** Errors that the server logged, by text, with their counts. Without those that attacks are expected to cause. */
   readonly errors: ReadonlyMap<string, number>;
 }
 
-/** In milliseconds. */
+/** Statistics of several times, in milliseconds. */
 export interface Spread {
   readonly count: number;
   readonly p50: number;
@@ -39,7 +39,7 @@ export interface Comparison {
   readonly kind: HonestKind | 'all';
   readonly quiet: Spread;
   readonly siege: Spread;
-  /** Of the two p99; null where there are too few requests to tell. */
+  /** The p99 under attack, divided by the quiet p99; null if there are too few requests. */
   readonly ratio: number | null;
 }
 
@@ -48,10 +48,10 @@ export interface Verdict {
   readonly same: Spread;
   readonly other: Spread;
   readonly comparisons: readonly Comparison[];
-  /** In MiB a minute; null where the attacks were too short to tell. */
+  /** Growth in MiB per minute; null if the attacks were too short or there were too few collections. */
   readonly heapSlope: number | null;
   readonly besideSlope: number | null;
-  /** The promises that were broken, a sentence for each; empty when all were kept. */
+  /** The broken promises, one sentence each; empty if all were kept. */
   readonly broken: readonly string[];
 }
 
@@ -60,29 +60,29 @@ export const LIMITS = {
   recoveryP99: 1_000,
   ratio: 3,
   /**
-   * MiB a minute, after full collections. Of the data in the heap: what still fills up after the first half of the attacks,
-   * such as the usage of the last hour, makes 0.1, and chance twice that; an attack each second that leaves 9 KiB makes 0.5.
-   * Of what is resident beside the heap, four times that.
+   * Growth after full collections, in MiB per minute. `heapSlope` is for the data in the heap. Data that still fills up
+   * after the first half of the attacks, such as the usage of the last hour, causes 0.1, and chance causes 0.2. A leak
+   * of 9 KiB per attack causes 0.5 at one attack per second. `besideSlope` is for resident memory outside the heap.
    */
   heapSlope: 0.5,
   besideSlope: 2,
-  /** MiB. By so much the garbage of other threads comes and goes, in however short a time. */
+  /** Growth outside the heap that is always allowed, in MiB: the garbage of other threads varies by this much. */
   besideNoise: 24,
 } as const;
 
-/** Below so many requests a p99 is hardly more than the longest one. */
+/** With fewer requests the p99 is just the longest one. */
 const LEAST_SAMPLES = 100;
 /**
- * The first half of the attacks warms up: each plugin is called for the first time and gets its rows in what is counted,
- * and its cases in what is held against it. Only the second half tells a trend, and none when it is shorter than this.
+ * The shortest second half of the attacks that is judged for growth. The first half is warm-up: each plugin is called
+ * for the first time, and gets its metrics and its back-off records.
  */
 const LEAST_SLOPE_MS = 150_000;
-/** With fewer collections one that met something large on its way would decide. */
+/** With fewer collections a single unusual one could decide the slope. */
 const LEAST_COLLECTIONS = 4;
 const MINUTE_MS = 60_000;
 const MIB = 1_048_576;
 
-/** Judges a run by what was seen from outside. */
+/** Judges a run by what was observed from outside the server. */
 export function judge(evidence: Evidence): Verdict {
   const { attempts, recoveries } = evidence;
   const known = (ms: number | null) => (ms === null ? [] : [ms]);
@@ -171,7 +171,7 @@ function spreadOf(values: readonly number[]): Spread {
   return { count: values.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** How memory went on over the second half of the attacks. */
+/** The growth of memory over the second half of the attacks. */
 function slopesOf({ looks, collections }: Evidence): Pick<Verdict, 'heapSlope' | 'besideSlope'> {
   const half = halfOf(looks);
   const judged = collections.filter(({ at }) => at >= half.at);
@@ -181,7 +181,7 @@ function slopesOf({ looks, collections }: Evidence): Pick<Verdict, 'heapSlope' |
   return { heapSlope: slope(({ data }) => data), besideSlope: slope(({ beside }) => beside) };
 }
 
-/** When the second half of the attacks began, and how long it was. */
+/** The start of the second half of the attacks, and its length. */
 function halfOf(looks: readonly Look[]): { at: number; lastsMs: number } {
   const [first, last] = [looks[0]?.at ?? 0, looks.at(-1)?.at ?? 0];
   return { at: (first + last) / 2, lastsMs: (last - first) / 2 };

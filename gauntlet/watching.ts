@@ -3,42 +3,42 @@ import { collect, type Held } from '../soak/calls/collection.ts';
 import { descendantsOf, type WatchedProcess } from '../test/support/processes.ts';
 import type { RunningService } from '../test/support/service.ts';
 
-/** What the main process says of itself. */
+/** Metrics of the main process at one moment. */
 export interface Look {
   /** In milliseconds, on the clock of `performance`. */
   readonly at: number;
-  /** Bytes. */
+  /** Resident memory, in bytes. */
   readonly resident: number;
-  /** The longest time for which its loop did nothing else since the look before, in milliseconds. */
+  /** The longest time for which its event loop was blocked since the previous look, in milliseconds. */
   readonly stallMs: number;
 }
 
-/** What a full collection left. */
+/** The memory that a full collection left. */
 export interface Collection extends Held {
   /** In milliseconds, on the clock of `performance`. */
   readonly at: number;
 }
 
-/** When the server did nothing else than to collect, at our bidding; in milliseconds, on the clock of `performance`. */
+/** A period with a collection that the gauntlet forced, in milliseconds on the clock of `performance`. */
 export interface Pause {
   readonly from: number;
   readonly to: number;
 }
 
-/** Whether the gauntlet itself held up a request, by having the server collect. */
+/** Whether a request overlaps a collection that the gauntlet forced. */
 export function isHeldUp({ at, tookMs }: { at: number; tookMs: number }, pauses: readonly Pause[]): boolean {
   return pauses.some(({ from, to }) => at < to && at + tookMs > from);
 }
 
 const EVERY_MS = 1_000;
-/** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
+/** prom-client measures the event loop's delay with a timer of 10 ms and includes these 10 ms in the delay. */
 const TIMER_MS = 10;
 const PATIENCE_MS = 10_000;
 
 /**
- * Looks at a server each second: its memory, its loop, and every process that it has started. Now and then it has the
- * server collect its garbage: under an even load V8 collects the old objects once in minutes, and what lies about until
- * then looks like a leak, or hides one.
+ * Looks at a server each second: at its memory, its event loop, and every process that it has started. Regularly forces
+ * a full garbage collection. Under an even load V8 collects old objects only once in minutes. Until then garbage looks
+ * like a leak, or hides one.
  */
 export class Watching {
   readonly looks: Look[] = [];
@@ -55,7 +55,7 @@ export class Watching {
     this.#collectEveryMs = collectEveryMs;
   }
 
-  /** All processes that were seen below the server. */
+  /** All processes that the server was seen to have, also those that have ended. */
   get processes(): WatchedProcess[] {
     return [...this.#processes.values()];
   }
@@ -64,7 +64,7 @@ export class Watching {
     this.#watching = this.#watch();
   }
 
-  /** Looks for the last time. */
+  /** Stops after one last look. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#watching;
@@ -97,7 +97,7 @@ export class Watching {
     });
   }
 
-  /** A server that does not answer is one that was not looked into: the verdict counts how often it was. */
+  /** Does nothing if the server does not answer. The verdict checks that there were enough collections. */
   async #collect(): Promise<void> {
     const from = performance.now();
     try {
@@ -108,11 +108,11 @@ export class Watching {
     } finally {
       this.pauses.push({ from, to: performance.now() });
     }
-    // The longest stall is told once: this one was ours.
+    // Reading the metrics resets the longest stall, so this forced stall is not counted.
     await this.#scrape();
   }
 
-  /** Null where there is no answer: that is found out by those who ask the server for something. */
+  /** Null if there is no answer. Failures of the server show in the honest requests instead. */
   async #scrape(): Promise<string | null> {
     try {
       const response = await fetch(`${this.#service.url}/api/v1/debug/metrics/scrape`, {

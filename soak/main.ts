@@ -1,11 +1,11 @@
 /**
- * `npm run soak -- kill` and `npm run soak -- faults`: many transactions through the real server, on a real node and a
- * real database, while processes are killed or endpoints do wrong. At the end the chain itself is asked what came of
- * each accepted transaction. `npm run soak -- calls`: plugin calls of every kind, and what the server holds after them.
+ * `npm run soak -- kill` and `npm run soak -- faults`: many transactions through the real server to a local chain,
+ * while processes are killed or endpoints are faulty. At the end each accepted transaction is checked on the chain.
+ * `npm run soak -- calls`: plugin calls of every kind, and the server's memory after them.
  * `npm run soak -- channels`: many callers of the published channels plugin at once, while servers are killed.
- * `npm run soak -- properties`: the properties of the tests, from another seed and with many more runs.
- * `npm run soak -- model`: the engine in the model's worlds, through random histories.
- * Ends with 1 when a promise was broken, or when nothing was tried.
+ * `npm run soak -- properties`: the property tests, with another seed and many more runs.
+ * `npm run soak -- model`: random histories of the engine in the model's worlds.
+ * The exit code is 1 if a promise was broken or nothing was tried.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -43,7 +43,7 @@ const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [opti
   --only <part of a path>       properties: only the test files whose path has it in it
   --histories <number>          model: in each world, default 1000`;
 
-/** Of the faults: a thousand requests take four minutes, and each phase a third of one. */
+/** The least time for ten requests of `faults`. A thousand requests take four minutes, each phase over 20 seconds. */
 const PAUSE_MS = 2_500;
 
 class UsageError extends Error {}

@@ -8,19 +8,19 @@ export interface PropertiesOptions {
   seed: number;
   /** How many times as many runs as in `npm test`. */
   times: number;
-  /** Only the test files whose path has this in it. */
+  /** Runs only test files whose path contains this. */
   only: string;
   say(text: string): void;
 }
 
 const root = join(import.meta.dirname, '..');
-/** How long one file may take with as many runs as in `npm test`. */
+/** How long one file may take with the number of runs of `npm test`. */
 const SECONDS_PER_FILE = 60;
-/** What a test file imports that draws. */
+/** Matches the imports of test files that draw random cases. */
 const DRAWING = /support\/(?:properties|model\/histories)\.ts'/;
 
 /**
- * Runs the test files that draw, from a seed of their own and with more runs.
+ * Runs the test files that draw random cases, with the given seed and more runs.
  * @returns whether all of them passed
  */
 export async function soakProperties({ seed, times, only, say }: PropertiesOptions): Promise<boolean> {

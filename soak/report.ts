@@ -3,10 +3,10 @@ import type { Verdict } from './payments/verdict.ts';
 /** One line of the table. */
 export type Line = readonly [name: string, figure: string | number];
 
-/** How many cases of one kind are shown in full. */
+/** How many cases of one kind are shown. */
 const SHOWN_CASES = 8;
 
-/** The figures of a run, and the first cases of everything that went wrong. */
+/** The figures of a run, and the first cases of each kind of broken promise. */
 export function describeRun(lines: readonly Line[], verdict: Verdict): string {
   const { accepted, confirmed, ...cases } = verdict;
   const table: Line[] = [
@@ -28,7 +28,7 @@ export function describeLines(table: readonly Line[]): string {
   return table.map(([name, figure]) => `${name.padEnd(width)}${figure}`).join('\n');
 }
 
-/** Counts by name, the frequent ones first. */
+/** Counts by name, the most frequent first. */
 export function describeCounts(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   return sorted.length === 0 ? 'none' : sorted.map(([name, count]) => `${name} ${count}`).join(', ');

@@ -1,16 +1,16 @@
 import type { RunningService } from '../../test/support/service.ts';
 import { type CallAnswer, type CallKind, kindOf } from './call-kinds.ts';
 
-/** Longer than any call may take, its waits for a place included. */
+/** Longer than any call may take, including its wait for a process. */
 const PATIENCE_MS = 60_000;
-/** Half as many calls as a usual run has. */
+/** With shares of 100 in total this makes 50,000 calls, half as many as a default run. */
 const WARM_CALLS_PER_SHARE = 500;
 
-/** Makes calls of the mix, counts them by plugin, and remembers what was wrong with an answer. */
+/** Makes calls of the mix, counts them by plugin, and collects wrong answers. */
 export class Asking {
   readonly asked: Map<string, number>;
   readonly answered: Map<string, number>;
-  /** One sentence for each answer that was wrong or did not come. */
+  /** One sentence for each wrong or missing answer. */
   readonly faults: string[] = [];
   readonly #service: RunningService;
   readonly #kinds: readonly CallKind[];
@@ -22,7 +22,7 @@ export class Asking {
     this.answered = new Map(this.asked);
   }
 
-  /** Makes the calls of the mix with the numbers from `first` up to `end`, so many at a time; says when one is over. */
+  /** Makes the calls with numbers from `first` up to, not including, `end`. @param over called after each call */
   async mix(first: number, end: number, concurrency: number, over: () => void): Promise<void> {
     let next = first;
     const caller = async () => {
@@ -39,7 +39,7 @@ export class Asking {
     for (const kind of this.#kinds) await this.ask(kind, n);
   }
 
-  /** Makes one call and holds its answer against what it must be. */
+  /** Makes one call and checks its answer. */
   async ask({ id, isRight }: CallKind, n: number): Promise<void> {
     this.#count(this.asked, id);
     try {
@@ -57,8 +57,8 @@ export class Asking {
 }
 
 /**
- * Starts every plugin's process and lets V8 compile and grow what tens of thousands of calls make it: each kind by
- * itself, with as many at once as ever will be, since a process may keep what it once needed for that.
+ * Starts every plugin's process and makes enough calls that V8 has compiled its code and grown its heap. Each kind runs
+ * alone at full concurrency, because a process may keep the memory that its highest concurrency needed.
  */
 export async function warmUp(
   service: RunningService,
@@ -67,7 +67,7 @@ export async function warmUp(
   callsPerShare = WARM_CALLS_PER_SHARE,
 ): Promise<void> {
   for (const { id, share } of kinds) {
-    // All processes at once on a busy machine may take longer to start than calls wait for one.
+    // On a busy machine a process may take longer to start than a call waits for it.
     const end = performance.now() + PATIENCE_MS;
     while ((await call(service, id, 0)).status === 503) {
       if (performance.now() > end) throw new Error(`${id} does not start`);

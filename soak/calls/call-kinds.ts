@@ -1,13 +1,13 @@
-/** One kind of plugin in the mix: what it does, and what each of its calls must answer. */
+/** One plugin of the mix, with a check for its answers. */
 export interface CallKind {
   readonly id: string;
-  /** How many of a hundred calls are of this kind. */
+  /** The share of the calls, in percent. */
   readonly share: number;
   readonly source: string;
-  /** Its entry in the configuration, beside id and path. */
+  /** Fields of its entry in the configuration, other than id and path. */
   readonly entry: object;
   readonly isRight: (answer: CallAnswer, n: number) => boolean;
-  /** Isolates that its process keeps ready once nothing is called any more. */
+  /** Isolates that each of its processes keeps ready when there are no more calls. */
   readonly ready: number;
 }
 
@@ -16,12 +16,12 @@ export interface CallAnswer {
   readonly body: { success: boolean; data: unknown; error: string | null };
 }
 
-/** A machine that is short of processor time is no fault of a call here. */
+/** High limits, so that no call fails on a busy machine. */
 const PATIENT = { limits: { slice_ms: 10_000, cpu_ms: 60_000 } };
 
 const returns = ({ status, body }: CallAnswer, n: number) => status === 200 && body.success && body.data === n;
 
-/** The mix. @param port of the server on the loopback from which one of them fetches */
+/** The mix. @param port of the server on loopback that the `fetches` plugin asks */
 export function callKinds(port: number): readonly CallKind[] {
   const reusing = { entry: PATIENT, isRight: returns, ready: 1 };
   return [
@@ -90,9 +90,9 @@ export function callKinds(port: number): readonly CallKind[] {
   ];
 }
 
-/** Which kind the call with this number is of: spread evenly, the same in each run. */
+/** The kind of the call with this number. Kinds are spread evenly, in the same way in each run. */
 export function kindOf(kinds: readonly CallKind[], n: number): CallKind {
-  // 61 and 100 have no common divisor: each hundred calls are one of each slot, in another order than the list.
+  // 61 and 100 are coprime, so each hundred calls use each slot once, in mixed order.
   let slot = (n * 61) % 100;
   for (const kind of kinds) {
     slot -= kind.share;

@@ -11,32 +11,32 @@ import { courseAtRest, type Rest, takeRest } from './rests.ts';
 
 export interface CallSoakOptions {
   calls: number;
-  /** Calls in flight. */
+  /** Concurrent calls. */
   concurrency: number;
   say: (text: string) => void;
 }
 
 export interface CallSoakResult {
   lines: (readonly [name: string, figure: string | number])[];
-  /** What is wrong, one sentence for each; empty when everything was as it should be. */
+  /** The faults found, one sentence each; empty if there were none. */
   faults: string[];
-  /** What the server wrote. */
+  /** Everything that the server wrote. */
   output: string;
 }
 
-/** Isolates that a burst left are let go in rounds of ten seconds, and idle processes after sixty. */
+/** Long enough for several rounds in which processes dispose of isolates left from a burst, one every ten seconds. */
 const SETTLE_MS = 45_000;
-/** What memory may seem to grow by over half of the calls before that counts as a leak. */
+/** The growth over half of the calls that does not yet count as a leak: in MiB, and as a share of the median size. */
 const HEAP_NOISE_MIB = 4;
 const NOISE_MIB = 24;
 const NOISE_SHARE = 0.1;
-/** Below this nothing can be said of a slope. */
+/** With fewer looks a slope means nothing. */
 const LEAST_LOOKS = 5;
 const SHOWN_FAULTS = 20;
-/** How often the calls stop for a look at what the plugin processes hold at rest. */
+/** How often the calls stop, so that the memory of the plugin processes is measured at rest. */
 const RESTS = 5;
 
-/** Many calls of many kinds through the real server; at the end everything that it holds is counted. */
+/** Makes many calls of all kinds through the real server. Then counts its processes, isolates, keys and memory. */
 export async function soakCalls({ calls, concurrency, say }: CallSoakOptions): Promise<CallSoakResult> {
   const echo = createServer((request, response) => response.end(request.url?.slice(1)));
   await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
@@ -130,7 +130,7 @@ async function soak(
   };
 }
 
-/** Waits until what the server holds is what its shelves should hold, and says what is not. */
+/** Waits until the server has the isolates and processes that it should have. @returns the differences as `faults` */
 async function settled(service: RunningService, kinds: readonly CallKind[]) {
   const end = performance.now() + SETTLE_MS;
   for (;;) {
@@ -169,7 +169,7 @@ interface Shown {
   kv_usage: { keys: number };
 }
 
-/** The process itself: what confines it runs above it under a command of its own. */
+/** Whether this is a sandbox process itself. The program that confines it is its parent, with a different command. */
 function isSandbox(command: string): boolean {
   return command.includes('isolayer-sandbox') && /^\S*\bnode /.test(command);
 }

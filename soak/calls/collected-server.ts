@@ -1,6 +1,6 @@
 /**
- * The service, put together and started as `src/main.ts` does it, in a process that collects its garbage when SIGUSR2 asks
- * for it and then says what is left: what lies about between two collections is no leak, and hides one.
+ * The service, composed and started as in `src/main.ts`, in a process that makes a full garbage collection on SIGUSR2
+ * and then prints the memory in use. Without a collection, garbage hides leaks.
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -24,7 +24,7 @@ process.on('SIGUSR2', () => {
   process.stderr.write(`${COLLECTED}${JSON.stringify(held)}\n`);
 });
 
-/** Where V8 keeps what it has compiled, in bytes. */
+/** The size of compiled code in V8's heap, in bytes. */
 function compiled(): number {
   const spaces = getHeapSpaceStatistics().filter(({ space_name: name }) => /^(code|trusted)_/.test(name));
   return spaces.reduce((sum, { space_used_size: used }) => sum + used, 0);
@@ -38,6 +38,6 @@ const service = await compose({ configuration, chains, signerKinds, log });
 process.once('SIGTERM', () => {
   void service.close().then(() => process.exit(0));
 });
-// Sources that nobody needs once they are loaded: V8 drops them, megabytes at once, some minutes later.
+// Frees the sources of loaded modules now. V8 would free these megabytes only some minutes later, in one step.
 collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 log.info({ address: service.address }, 'ready');

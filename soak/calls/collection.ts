@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningService } from '../../test/support/service.ts';
 
-/** Begins the line in which the server says what a collection left. */
+/** Prefix of the line that the server prints after a collection. */
 export const COLLECTED = 'collected ';
 
-/** What a process holds right after a full collection, in bytes. */
+/** The memory of a process right after a full collection, in bytes. */
 export interface Held {
   readonly rss: number;
-  /** Of the main thread: objects, what V8 has compiled, and buffers beside the heap. */
+  /** Of the main thread: objects, compiled code, and buffers outside the heap. */
   readonly heap: number;
-  /** The same without what V8 has compiled: that grows for minutes, and goes at once where it has not run for long. */
+  /** The same without compiled code, which grows for minutes and is dropped at once if it has not run for long. */
   readonly data: number;
-  /** Resident beside the main thread's heap: other threads, and what is not JavaScript's. */
+  /** Resident memory outside the main thread's heap: other threads and native memory. */
   readonly beside: number;
 }
 
 const AGAIN_MS = 20;
 const PATIENCE_MS = 30_000;
 
-/** Has a server that was started as `collected-server.ts` collect, and reads what it says then; rejects when it is silent. */
+/** Forces a collection in a server that runs `collected-server.ts`. @throws if the server does not report its memory */
 export async function collect(service: Pick<RunningService, 'pid' | 'linesAfter'>): Promise<Held> {
   const known = service.linesAfter(0).length;
   process.kill(service.pid, 'SIGUSR2');

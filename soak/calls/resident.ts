@@ -8,7 +8,7 @@ import { collect } from './collection.ts';
 const EVERY_MS = 5000;
 const MIB = 1_048_576;
 
-/** What the server and its plugin processes hold in memory in the course of a run, in MiB; the server after a collection. */
+/** The memory of the server, after a collection, and of its plugin processes during a run, in MiB. */
 export class Resident {
   readonly heap: Point[] = [];
   readonly main: Point[] = [];
@@ -18,7 +18,7 @@ export class Resident {
   readonly #stopped = new AbortController();
   #looking: Promise<void> = Promise.resolve();
 
-  /** @param progress the number of calls so far: what memory is held against */
+  /** @param progress returns the number of calls so far, the x value of each point */
   constructor(service: RunningService, progress: () => number) {
     this.#service = service;
     this.#progress = progress;
@@ -48,18 +48,18 @@ export class Resident {
   }
 }
 
-/** The course of memory over the second half of the calls, in MiB. */
+/** How memory changed over the second half of the calls, in MiB. */
 export interface Course {
-  /** For each 10,000 calls. */
+  /** Growth for each 10,000 calls. */
   readonly slope: number;
-  /** What that comes to over the half. */
+  /** Growth over the whole half, by the slope. */
   readonly growth: number;
   readonly median: number;
-  /** How often memory was looked at. */
+  /** The number of measurements. */
   readonly looks: number;
 }
 
-/** The second half, when everything is warm. */
+/** Uses only the second half of the calls, when caches and compiled code have their final size. */
 export function courseOf(points: readonly Point[], calls: number): Course {
   const half = points.filter(({ x }) => x >= calls / 2);
   const perCall = slopeOf(half);
@@ -72,7 +72,7 @@ export function courseOf(points: readonly Point[], calls: number): Course {
   };
 }
 
-/** 0 for a process that is gone. */
+/** 0 if the process has ended. */
 async function residentMib(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? [];

@@ -4,41 +4,43 @@ import type { RunningService } from '../../test/support/service.ts';
 import type { Asking } from './asking.ts';
 
 /**
- * What the plugin processes hold in memory while nothing but a call now and then is asked of them. Under load their size
- * goes up and down with the isolates that happen to be alive; at rest each has those that should wait and no other, so
- * one rest compares with another.
+ * The memory of the plugin processes at rest. Under load it varies with the number of living isolates. At rest each
+ * process has only the isolates that should wait, so the sizes of two rests are comparable.
  */
 export interface Rest {
-  /** How many calls came before it. */
+  /** The number of calls before it. */
   readonly calls: number;
-  /** By plugin, in MiB. */
+  /** Resident memory by plugin, in MiB. */
   readonly held: ReadonlyMap<string, number>;
 }
 
-/** How the memory at rest went on between the first of the judged rests and the last. */
+/** How the memory at rest changed between the first judged rest and the last. */
 export interface RestingCourse {
-  /** What all the processes held at the last rest, in MiB. */
+  /** The memory of all processes at the last rest, in MiB. */
   readonly held: number;
-  /** What they grew by, in MiB. */
+  /** Their growth, in MiB. */
   readonly growth: number;
-  /** What that comes to for each 10,000 calls. */
+  /** Their growth for each 10,000 calls, in MiB. */
   readonly slope: number;
   readonly faults: string[];
 }
 
 /**
- * How much one process may seem to grow between the first judged rest and the last, in MiB: V8 collects its garbage when
- * it likes, and the allocator keeps what lies between pieces that are still used.
+ * How much one process may grow between the first judged rest and the last without a fault, in MiB. The times of V8's
+ * collections vary, and the allocator keeps free memory between blocks in use.
  */
 const PROCESS_NOISE_MIB = 10;
-/** All of them together; chance does not push all the same way. */
+/** The same for all processes together. It is less than the sum, because chance does not affect all in the same way. */
 const NOISE_MIB = 24;
-/** Fewer cannot be told from chance. */
+/** With fewer rests growth cannot be told from chance. */
 const LEAST_RESTS = 4;
-/** V8 keeps the pages of isolates that have ended for eight seconds, and gives them back when one is entered after that. */
+/**
+ * Rounds of calls before a rest is measured. V8 keeps the pages of ended isolates for eight seconds, and frees them
+ * when an isolate is entered after that.
+ */
 const ROUNDS = 14;
 const ROUND_MS = 1000;
-/** Idle processes say how large they are once a second. */
+/** Idle processes report their size once a second. */
 const METER_MS = 2000;
 const MIB = 1_048_576;
 
@@ -48,8 +50,8 @@ interface Shown {
 }
 
 /**
- * Lets the service come to rest and looks at it.
- * @param atRest resolves when no more isolates wait than should
+ * Waits until the service is at rest, and measures its plugin processes.
+ * @param atRest resolves when only the isolates wait that should
  */
 export async function takeRest(
   service: RunningService,
@@ -66,8 +68,8 @@ export async function takeRest(
 }
 
 /**
- * Judges memory at rest by a line through its sizes: neither one process nor all of them together may grow by more than
- * chance. The first rest is left out, since code is still being compiled before it.
+ * Judges memory at rest by its slope. Neither one process nor all together may grow by more than the noise. The first
+ * rest is left out, because code is still being compiled before it.
  */
 export function courseAtRest(rests: readonly Rest[]): RestingCourse {
   const judged = rests.slice(1);

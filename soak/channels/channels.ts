@@ -9,10 +9,10 @@ import type { Database } from '../payments/world.ts';
 import { describeCounts, type Line } from '../report.ts';
 
 export interface ChannelsSoakOptions {
-  /** Asked for at the same moment. */
+  /** Transfers that are requested at the same time. */
   transactions: number;
   channels: number;
-  /** Servers that are killed on the way. */
+  /** Servers that are killed meanwhile. */
   kills: number;
   database: Database;
   seed: number;
@@ -21,19 +21,19 @@ export interface ChannelsSoakOptions {
 
 export interface ChannelsSoakResult {
   lines: readonly Line[];
-  /** What is wrong, one sentence for each; empty when everything was as it should be. */
+  /** The faults found, one sentence each; empty if there were none. */
   faults: string[];
   output: string;
 }
 
 const LEDGER_MS = 1_000;
-/** What a sequence that somebody else has used is called, by the network and by the service. */
+/** Matches how the network and the service report a sequence that another transaction has used. */
 const BAD_SEQUENCE = /bad_?seq|sequence \d+ .*was used/i;
 const SHOWN_FAULTS = 20;
 
 /**
- * Callers of the published channels plugin that all come at once, and servers that are killed under them: each transfer
- * happens once, and no caller hears of a sequence.
+ * Calls the published channels plugin many times at once, and kills servers meanwhile. Each transfer must happen once,
+ * and no answer may mention a sequence.
  */
 export async function soakChannels(options: ChannelsSoakOptions): Promise<ChannelsSoakResult> {
   const { channels, database } = options;
@@ -125,7 +125,7 @@ async function run(
   };
 }
 
-/** So many have their answer; who waits for a number hears of it. */
+/** Counts answers. Others can wait for a number of them. */
 class Counter {
   count = 0;
   #waiting: { least: number; resolve: () => void }[] = [];
@@ -149,18 +149,18 @@ interface Killing {
   say(text: string): void;
 }
 
-/** Kills at even shares of the answers, and starts each again. */
+/** Kills servers at evenly spaced numbers of answers, and restarts each. */
 async function killOnTheWay(fleet: Fleet, { paid, kills, transactions, random, say }: Killing): Promise<void> {
   for (let kill = 1; kill <= kills; kill += 1) {
     await paid.reaches(Math.floor((transactions * kill) / (kills + 2)));
     await fleet.killOne(random());
     await fleet.startMissing();
-    // Where the machine is so full that a plugin is not compiled in time, the others serve.
+    // On a busy machine a plugin may not be compiled in time. Other instances serve meanwhile.
     await untilAllServe(fleet).catch((error: Error) => say(error.message));
   }
 }
 
-/** Each that runs has the plugin ready. */
+/** Resolves when the plugin answers on each running instance. */
 async function untilAllServe(fleet: Fleet): Promise<void> {
   for (const service of fleet.running) await ask(async () => service, manage('stats'));
 }

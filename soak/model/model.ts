@@ -6,16 +6,16 @@ import { worlds } from '../../test/support/model/worlds.ts';
 import type { Line } from '../report.ts';
 
 export interface ModelOptions {
-  /** Of each world. */
+  /** Histories in each world. */
   readonly histories: number;
   readonly seed: number;
   say(text: string): void;
 }
 
-/** Worlds mostly wait, so several live at once. */
+/** Histories that run at once. They mostly wait, so several use the processor better. */
 const AT_ONCE = 8;
 
-/** Lives through random histories in each of the model's worlds. @returns each fault with the history that shows it */
+/** Runs random histories in each of the model's worlds. @returns each fault with the history that shows it */
 export async function soakModel(options: ModelOptions): Promise<{ lines: Line[]; faults: string[] }> {
   const lines: Line[] = [];
   const faults: string[] = [];

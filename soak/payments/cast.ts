@@ -12,12 +12,12 @@ import { settle } from './settling.ts';
 import { judge, type Verdict } from './verdict.ts';
 import type { World } from './world.ts';
 
-/** What share of the errands is sent once more after all has ended. */
+/** The share of errands that are sent once more when everything has ended. */
 const REPEATED = 0.1;
-/** How long what such a repeat may have begun in error may take. */
+/** How long to wait for the end of transactions that such a repetition may have created in error. */
 const AFTERMATH_MS = 20_000;
 
-/** Everybody who has a part in a run beside the service: the client, its second thoughts, strangers, the network. */
+/** Everything that acts in a run other than the service: the client and its later intents, a stranger, the network. */
 export class Cast {
   readonly errands: readonly Errand[];
   readonly client: Client;
@@ -45,24 +45,24 @@ export class Cast {
     this.#stranger = calm ? null : network.startStranger(seededRandom(seed, 'stranger'), shown);
   }
 
-  /** Begins to watch what the service shows. */
+  /** Starts to record what the service shows. */
   watch(): void {
     this.#chronicle.start();
   }
 
-  /** Nothing is asked any more, the weather is fair, and strangers stay away. */
+  /** Waits for the client's intents, then stops the stranger and the weather. */
   async hush(): Promise<void> {
     await this.#intents.done();
     await this.#stranger?.stop();
     await this.#weather.clear();
   }
 
-  /** Waits for the ends; resolves with what has none within the given milliseconds. */
+  /** Waits up to `withinMs` until all transactions have ended. @returns those that have not */
   async settle(withinMs: number): Promise<Shown[]> {
     return await settle(await this.#fleet.pick(), this.#network, withinMs);
   }
 
-  /** Repeats some of what was sent, and judges everything by what the chain says. */
+  /** Repeats some errands, and judges everything by the chain. */
   async conclude(): Promise<Verdict> {
     const wrong = await this.#repeatSome();
     await this.settle(AFTERMATH_MS);
@@ -82,7 +82,7 @@ export class Cast {
     return { ...verdict, wrong: [...verdict.wrong, ...wrong, ...this.#chronicle.undone] };
   }
 
-  /** What they did, for the report. */
+  /** Figures for the report. */
   lines(): Line[] {
     const { unknown, refused } = this.client.asked;
     const refusals = new Map<string, number>();

@@ -5,89 +5,89 @@ import type { AnswerBody } from '../../test/support/service.ts';
 import type { Workspace } from '../../test/support/workspace.ts';
 import type { Intention } from './intention.ts';
 
-/** What a chain brings to a soak. Nothing else of the soaks knows a family. */
+/** The parts of a soak that depend on the chain family. The other parts know no family. */
 export interface SoakChain {
-  /** For the report. */
+  /** Shown in the report. */
   readonly name: string;
   /** The steps that its transactions pass. */
   readonly steps: readonly LifeStep[];
-  /** What can befall the calls to one endpoint. */
+  /** The possible faults of calls to one endpoint. */
   callFaults(): CallFaults;
-  /** Starts a chain of its own. */
+  /** Starts a new chain. */
   start(): Promise<Nodes>;
 }
 
-/** A running chain, before anybody uses it. */
+/** A running chain without relayers. */
 export interface Nodes {
-  /** The network's entry in the configuration, but for its endpoints. */
+  /** The network's entry in the configuration, without its endpoints. */
   readonly settings: object;
-  /** So many endpoints. */
+  /** Opens that many endpoints. */
   endpoints(count: number): Promise<NodeEndpoint[]>;
-  /** Writes relayers into a workspace and gives their accounts funds. */
+  /** Declares relayers in a workspace and funds their accounts. */
   settle(workspace: Workspace): Promise<SoakNetwork>;
   /** Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** One of a chain's endpoints, past all faults. */
+/** One of a chain's endpoints, without any fault proxy. */
 export interface NodeEndpoint {
   readonly url: string;
-  /** Has the whole node fall behind by a share of what it can; 0 is not at all. Absent where nodes cannot. */
+  /** Sets how far the node is behind, as a share of its maximum from 0 to 1. Absent if nodes cannot fall behind. */
   setBehind?(share: number): Promise<void>;
 }
 
 /** A chain with relayers. */
 export interface SoakNetwork {
   readonly relayerIds: readonly string[];
-  /** The requests of a run, the same for the same seed but for the accounts. Called once. */
+  /** The requests of a run. The same seed gives the same requests, except for accounts. Called once. */
   planOf(seed: number, count: number): Intention[];
-  /** What a client may want in the place of a request, if anything. */
+  /** A request with which a client may replace this one; undefined if there is none. */
   replacementOf(seed: number, original: Intention): Intention | undefined;
   /** A transaction as the API shows it. */
   readShown(transaction: AnswerBody): Shown;
   /** @param random in [0, 1) */
   startWeather(options: { changes: boolean; random(): number }): Weather;
-  /** @param shown what the API showed so far */
+  /** @param shown returns the transactions that the API showed so far */
   startStranger(random: () => number, shown: () => readonly Shown[]): Stranger;
-  /** Reads the chain past everything under test. */
+  /** Reads the chain directly, without the service and the fault proxies. */
   readChain(intentions: readonly Intention[]): Promise<ChainReading>;
 }
 
-/** A transaction as the API shows it, as far as the verdict looks at it. */
+/** The parts of a transaction in the API that the verdict uses. */
 export interface Shown extends Omit<Outcome, 'endedAt'> {
   readonly id: string;
-  /** Signed bytes that anybody can offer; null where none are shown. */
+  /** Signed bytes that anybody can send to a node; null if the API shows none. */
   readonly bytes: string | null;
 }
 
-/** What happens on the network while a soak runs. */
+/** Random events on the network while a soak runs. */
 export interface Weather {
-  /** How often what happened. */
+  /** How often each kind of event happened. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Blocks come and stay, and nothing else happens from now on. Safe to call twice. */
+  /** Ends all events. From then on blocks come regularly and stay. Safe to call twice. */
   clear(): Promise<void>;
-  /** Clear, and no block is made for the sake of time any more. Safe to call twice. */
+  /** Clears the weather, and ends the blocks that it makes at regular times. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Somebody else who sends from the relayers' accounts, straight to the node. */
+/** Sends transactions of the relayers' accounts directly to a node, without the service. */
 export interface Stranger {
-  /** How often a node took what it sent. */
+  /** How many of its transactions a node accepted. */
   readonly sent: number;
   /** Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** What the chain itself says of a run. */
+/** What a run did on the chain. */
 export interface ChainReading {
-  /** Everything in blocks that the relayers' accounts paid for. */
+  /** Executed transactions of the run that the verdict must explain. */
   readonly executions: readonly Execution[];
   /** By index: how often the effect is in the state. */
   readonly effects: ReadonlyMap<number, bigint>;
-  /** By index: when no block could take a client's own bytes any more, in milliseconds since the epoch, where that is so. */
+  /** By index: when a client's own bytes became invalid for every block, in milliseconds since the epoch. */
   readonly diedAt: ReadonlyMap<number, number>;
-  /** Whether the network refuses this for good. */
+  /** Whether the network always refuses the request with this mark. */
   isRefused(mark: string): boolean;
-  /** What is left open on the accounts, and what is wrong with what the API shows of them. */
+  /** Errors on the accounts, by the chain and by the transactions that the API shows. See `Verdict`. */
   judgeAccounts(shown: readonly Shown[]): { gaps: string[]; wrong: string[] };
 }

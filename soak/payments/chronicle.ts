@@ -9,13 +9,13 @@ import { listAll } from './settling.ts';
 const EVERY_MS = 3_000;
 const FINAL = ['confirmed', 'failed', 'canceled', 'expired'];
 
-/** What the API showed in the course of a run: what has ended is gone from it after a while. */
+/** Records what the API shows during a run, because the service deletes ended transactions after a while. */
 export class Chronicle {
-  /** The last of each. */
+  /** The last state of each transaction, by id. */
   readonly shown = new Map<string, Shown>();
-  /** When it was first seen to have ended, in milliseconds since the epoch. */
+  /** When each was first seen in a final state, by id, in milliseconds since the epoch. */
   readonly endedBy = new Map<string, number>();
-  /** Ends that became something else. */
+  /** One sentence for each final state that changed later. */
   readonly undone: string[] = [];
   readonly #fleet: Pick<Fleet, 'pick'>;
   readonly #network: SoakNetwork;
@@ -27,7 +27,7 @@ export class Chronicle {
     this.#network = network;
   }
 
-  /** Looks again and again, whoever answers. */
+  /** Starts to look at regular intervals, at any running instance. */
   start(): void {
     this.#running = this.#watch();
   }
@@ -37,7 +37,7 @@ export class Chronicle {
     await this.#running;
   }
 
-  /** Looks once; rejects when nobody answers. What is seen until then is kept: in its trouble a service lists little. */
+  /** Looks once. Records each listed relayer, even if a later one fails. @throws if the service does not answer */
   async look(): Promise<void> {
     for (const relayerId of this.#network.relayerIds) {
       const { readShown } = this.#network;
@@ -70,7 +70,7 @@ interface Timeline {
   events: { at: string; event: string; decision?: string }[];
 }
 
-/** What came of the intents by the service's own account of each transaction, and what the client was told. */
+/** The outcomes of intents, by the timeline of each transaction and the answers that the client got. */
 export async function outcomesOf(
   service: RunningService,
   intents: ReadonlyMap<string, ClientIntent>,
@@ -88,14 +88,14 @@ export async function outcomesOf(
   return outcomes;
 }
 
-/** A refusal that the client heard binds, whatever the service says later. */
+/** A refusal that the client received is final, whatever the timeline shows. */
 function answerTo({ kind, answer }: ClientIntent, events: Timeline['events']): AnsweredIntent['answer'] {
   const has = (event: string) => events.some((one) => one.event === event);
   if (answer === 'refused' || has(`${kind}_refused`)) return 'refused';
   if (!has(`${kind}_requested`)) return answer === 'unheard' ? 'unheard' : 'open';
   const done = kind === 'cancel' ? 'canceled' : 'replaced';
   if (events.some(({ decision }) => decision === done)) return 'done';
-  // Of what was to have no effect already a cancel changes nothing.
+  // A cancel has nothing to do if the transaction was to end without an effect anyway.
   const isOver = kind === 'cancel' && events.some(({ decision }) => decision === 'expired' || decision === 'refused');
   return isOver ? 'done' : 'open';
 }

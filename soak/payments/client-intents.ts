@@ -4,33 +4,33 @@ import type { SoakNetwork } from './chain.ts';
 import type { Fleet } from './fleet.ts';
 import type { Intention } from './intention.ts';
 
-/** Something that a client wanted of an accepted transaction, and what it was answered at the end. */
+/** A client's request to cancel or replace an accepted transaction, and the last answer to it. */
 export interface ClientIntent {
   readonly kind: 'cancel' | 'replace';
   readonly relayerId: string;
-  /** What is to take the place, where something is. */
+  /** The request that replaces the transaction; absent for a cancel. */
   readonly replacement?: Intention;
   answer: 'taken' | 'refused' | 'unheard';
 }
 
-/** What share of the accepted is canceled, and what share replaced. */
+/** The shares of accepted transactions that the client cancels and replaces. */
 const CANCELED = 0.12;
 const REPLACED = 0.12;
-/** How long after its acceptance an intent may come; most come soon, as what is in a block stays as it is. */
+/** The longest time from acceptance to an intent. Most come early, before the transaction is in a block. */
 const LATEST_MS = 2_000;
 const PATIENCE_MS = 15_000;
 const TRIES = 20;
-/** The same intent is still under way, or there are too many. */
+/** Statuses after which the client repeats an intent: the same one is in progress, or there are too many requests. */
 const NOT_YET: ReadonlySet<number> = new Set([409, 429]);
 
 /**
- * A client that changes its mind: it cancels some of what was accepted and asks for something else in place of some. A
- * intent is noted before it is sent, as its answer may be lost.
+ * A client that cancels some accepted transactions and replaces others. An intent is recorded before it is sent,
+ * because its answer may be lost.
  */
 export class ClientIntents {
-  /** By the transaction's id: at most one for each. */
+  /** By the transaction's id, at most one for each. */
   readonly intents = new Map<string, ClientIntent>();
-  /** How often each status was the answer. */
+  /** The number of answers by method and status. */
   readonly answers = new Map<string, number>();
   readonly #fleet: Pick<Fleet, 'pick'>;
   readonly #network: Pick<SoakNetwork, 'replacementOf'>;
@@ -43,12 +43,12 @@ export class ClientIntents {
     this.#seed = seed;
   }
 
-  /** Everything that was to take the place of something. */
+  /** The replacements of all intents. */
   get replacements(): Intention[] {
     return [...this.intents.values()].flatMap(({ replacement }) => replacement ?? []);
   }
 
-  /** Decides by the plan what the client still wants of an accepted request. */
+  /** Decides by the seed whether the client cancels or replaces an accepted transaction. */
   consider(intention: Intention, id: string): void {
     if (this.intents.has(id)) return;
     const unit = (purpose: string) => seededUnit(this.#seed, 'intent', intention.index, purpose);
@@ -68,12 +68,12 @@ export class ClientIntents {
     }
   }
 
-  /** Resolves when every intent was answered, or given up. */
+  /** Resolves when every intent was answered or given up. */
   async done(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** An intent whose answer was lost, or that is still under way, is sent again under its key. */
+  /** Sends an intent. Repeats it under the same key if the answer was lost or the intent is still in progress. */
   async #ask(intent: ClientIntent, id: string, key: string, afterMs: number): Promise<void> {
     await sleep(afterMs);
     const method = intent.kind === 'cancel' ? 'DELETE' : 'PUT';
@@ -99,7 +99,7 @@ export class ClientIntents {
           return;
         }
       } catch {
-        // It may have been heard: the key makes the next one the same intent.
+        // The service may have received it. The key makes the repetition the same intent.
       }
       await sleep(250);
     }

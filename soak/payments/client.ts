@@ -3,15 +3,15 @@ import { type Errand, PAYER } from './errands.ts';
 import type { Fleet } from './fleet.ts';
 import type { Intention } from './intention.ts';
 
-/** What a client of the service knows of its requests at the end. */
+/** What the client knows about its requests at the end. */
 export interface Asked {
-  /** By index: the ids that were answered with 2xx. */
+  /** By index: the ids of the transactions in answers with status 200. */
   readonly accepted: Map<number, Set<string>>;
-  /** Those of which nothing was heard: they may or may not be accepted. */
+  /** Indices of requests without a usable answer. The service may or may not have accepted them. */
   readonly unknown: Set<number>;
-  /** Those that were refused, with the answer. */
+  /** By index: the answer to a refused request. */
   readonly refused: Map<number, string>;
-  /** By index: until when it is worth sending, in milliseconds since the epoch; absent where it always is. */
+  /** By index: the request's `valid_until`, in milliseconds since the epoch; absent if it has none. */
   readonly validUntil: Map<number, number>;
 }
 
@@ -20,23 +20,23 @@ const TRIES = 60;
 const AGAIN_MS = 250;
 
 /**
- * A client that sends each errand under its own `Idempotency-Key`, and again under it when its answer was lost. One
- * without a key it sends once, whatever it hears, unless its content makes it one.
+ * A client that sends each errand with its own `Idempotency-Key`, and repeats it if the answer was lost. It sends an
+ * errand without a key only once, unless its content alone makes repetitions the same request.
  */
 export class Client {
   readonly asked: Asked = { accepted: new Map(), unknown: new Set(), refused: new Map(), validUntil: new Map() };
   readonly #fleet: Pick<Fleet, 'pick'>;
   readonly #onAccepted: (intention: Intention, id: string) => void;
-  /** By index, without `valid_until`. */
+  /** Bodies by index, without `valid_until`. */
   readonly #bodies = new Map<number, Promise<object>>();
 
-  /** @param onAccepted called with each answer of 2xx */
+  /** @param onAccepted called for each transaction in an answer with status 200 */
   constructor(fleet: Pick<Fleet, 'pick'>, onAccepted: (intention: Intention, id: string) => void = () => {}) {
     this.#fleet = fleet;
     this.#onAccepted = onAccepted;
   }
 
-  /** Sends all of them, so many at the same time. */
+  /** Sends all errands, `width` of them at a time. */
   async sendAll(errands: readonly Errand[], width: number): Promise<void> {
     const waiting = errands.values();
     const sender = async () => {
@@ -46,8 +46,8 @@ export class Client {
   }
 
   /**
-   * Sends errands that were accepted once more, after all have ended. The answers must be the ones that there were.
-   * @returns one sentence for each that was another
+   * Sends accepted errands once more after all have ended. The answers must be the same as before.
+   * @returns one sentence for each different answer
    */
   async repeatAll(errands: readonly Errand[]): Promise<string[]> {
     const wrong: string[] = [];
@@ -69,7 +69,7 @@ export class Client {
     const answer = isOne ? await this.#postUntilHeard(errand) : await this.#post(errand);
     for (const [position, intention] of errand.intentions.entries()) {
       const { index } = intention;
-      // A plugin that ends with a refusal may have sent what it asked for before.
+      // A plugin call that fails may have sent its first payments.
       const isPart = answer.kind === 'refused' && errand.intentions.length > 1;
       if (answer.kind === 'unheard' || isPart) this.asked.unknown.add(index);
       if (answer.kind === 'refused') this.asked.refused.set(index, answer.reason);
@@ -113,7 +113,7 @@ export class Client {
     }
   }
 
-  /** The same for each try: another would be another request. */
+  /** The same body for each try, because a different one would be a different request. */
   async #bodyOf(intention: Intention): Promise<{ relayerId: string; body: object }> {
     const { index, relayerId, worthMs } = intention;
     const made = this.#bodies.get(index) ?? intention.body();
@@ -128,19 +128,19 @@ export class Client {
 
 type Answer =
   | { kind: 'accepted'; ids: string[] }
-  /** For good. */
+  /** Final: a repetition would be refused as well. */
   | { kind: 'refused'; reason: string }
-  /** It may have been done or not. */
+  /** The service may or may not have accepted it. */
   | { kind: 'unheard'; reason: string };
 
 function judge(status: number, text: string): Answer {
-  // The head of what it says: the rest names moments and addresses.
+  // Only the first part of the message, because the rest has times and addresses.
   const reason = `${status} ${/"error":"([^":]+)/.exec(text)?.[1] ?? text.slice(0, 100)}`;
   if (status === 200) {
     const { data } = JSON.parse(text) as { data: { id: string } | string[] };
     return { kind: 'accepted', ids: Array.isArray(data) ? data : [data.id] };
   }
-  // 409 is the answer while the first request under the key is still under way.
+  // 409 is the answer while the first request with the key is still in progress.
   const isFinal = status < 500 && status !== 409 && status !== 429;
   return { kind: isFinal ? 'refused' : 'unheard', reason };
 }

@@ -1,30 +1,33 @@
 import { seededUnit } from '../../test/support/seeded.ts';
 import type { Intention } from './intention.ts';
 
-/** The plugin through which some errands go: it pays for each of its `payments` and returns their ids. */
+/** Id of the plugin that some errands call. It sends each of its `payments` and returns their ids. */
 export const PAYER = 'payer';
 
-/** What a client asks for in one request. */
+/** One HTTP request of the client, for one or several transactions. */
 export interface Errand<I extends Intention = Intention> {
-  /** Null: it is sent without one, and only once, unless its content makes it one. */
+  /** The idempotency key. Null: sent without one, and only once, unless its content alone makes it one request. */
   readonly key: string | null;
-  /** A request for one transaction, or the call of a plugin that sends them. */
+  /** A request for one transaction, or a call of a plugin that sends one or several. */
   readonly way: 'api' | 'plugin';
   readonly intentions: readonly I[];
-  /** How often it is posted at once. */
+  /** How many times it is posted at the same time. */
   readonly posts: number;
 }
 
-/** What share goes through a plugin, and what share of the others has no key: of most, and of those that need none. */
+/**
+ * The share of requests that go through a plugin. The shares of the others that have no key: of most requests, and of
+ * those with `isOneByContent`, which need none.
+ */
 const THROUGH_PLUGIN = 0.2;
 const WITHOUT_KEY = 0.1;
 const WITHOUT_NEEDED_KEY = 0.5;
-/** What share of those that may be posted twice at once is. */
+/** The share of requests with `isOneByContent` that are posted twice at the same time. */
 const TWICE = 0.4;
 /** The most payments of one plugin call. */
 const MOST_PAYMENTS = 3;
 
-/** Puts the requests of a run into errands, about in their order; the same for the same seed. */
+/** Puts the requests of a run into errands, roughly in their order. The same seed gives the same errands. */
 export function errandsOf<I extends Intention>(seed: number, intentions: readonly I[]): Errand<I>[] {
   const errands: Errand<I>[] = [];
   let payments: I[] = [];
@@ -44,7 +47,7 @@ export function errandsOf<I extends Intention>(seed: number, intentions: readonl
   return payments.length === 0 ? errands : [...errands, ...payments.map((intention) => errandOf(intention))];
 }
 
-/** One request by itself. */
+/** An errand for one request, through the API. */
 export function errandOf<I extends Intention>(intention: I, keyed = true): Errand<I> {
   return { key: keyed ? intention.key : null, way: 'api', intentions: [intention], posts: 1 };
 }

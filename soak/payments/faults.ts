@@ -10,9 +10,9 @@ import type { SoakOptions, SoakResult } from './run.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
- * `trouble`: every endpoint has a bad connection, and what comes through is true. `lag`: they are behind as well, each
- * by turns. `pruned`: they also forget what is a few blocks old. `lies`: at any moment one of them tells anything, and
- * the others tell the truth.
+ * `trouble`: every endpoint has a bad connection, but its answers are true. `lag`: in addition endpoints fall behind;
+ * in turns one of them is up to date, or none. `pruned`: as `lag`, and they forget data that is a few blocks old.
+ * `lies`: as `trouble`, and in some turns one endpoint lies and falls behind.
  */
 export type FaultMode = 'trouble' | 'lag' | 'pruned' | 'lies';
 
@@ -20,23 +20,23 @@ export const FAULT_MODES: readonly FaultMode[] = ['trouble', 'lag', 'pruned', 'l
 
 export interface FaultOptions extends SoakOptions {
   modes: readonly FaultMode[];
-  /** How many endpoints are there, one number after the other in each mode; default 3, 2 and 1. */
+  /** Numbers of endpoints, one phase for each in every mode; default 3, 2 and 1. */
   endpoints?: readonly number[];
-  /** How likely each fault is for a request that it can befall, from 0 to 1; for a single call it is thrice that. */
+  /** Probability of each fault of a request, from 0 to 1. For faults of single calls it is three times this. */
   rate: number;
-  /** How long it takes to send ten requests, in milliseconds, at the least. */
+  /** The least time for sending ten requests, in milliseconds. */
   pauseMs: number;
-  /** Faults that are left out. */
+  /** Names of faults that are never made. */
   without?: readonly string[];
 }
 
 const ENDPOINTS = 3;
 const WIDTH = 8;
-/** How much likelier a fault of one call is than one of a request. */
+/** How many times as likely a fault of a call is as a fault of a request. */
 const CALL_WEIGHT = 3;
-/** How long one endpoint is the one that lies, or is behind. */
+/** The length of a turn. In each turn other endpoints lie or are behind. */
 const TURN_MS = 3_000;
-/** An endpoint that is not there. */
+/** Rates for an endpoint that never answers. */
 const AWAY: FaultRates = { 'request dropped': 1 };
 const NATURES: Record<FaultMode, readonly FaultNature[]> = {
   trouble: ['trouble'],
@@ -45,30 +45,36 @@ const NATURES: Record<FaultMode, readonly FaultNature[]> = {
   lies: ['trouble', 'lag', 'lie'],
 };
 
-/** A part of a run: what the endpoints do, and how many of them there are. */
+/** A part of a run with one mode and one number of endpoints. */
 interface Phase {
   readonly mode: FaultMode;
   readonly endpoints: number;
 }
 
-/** With all endpoints and with few. One that is alone and lies is outside of every promise. */
+/** The phases, mode by mode. A single endpoint never lies, because the service promises nothing for that case. */
 function phasesOf({ modes, endpoints: counts = [ENDPOINTS, 2, 1] }: FaultOptions): Phase[] {
   return modes.flatMap((mode) =>
     counts.filter((endpoints) => mode !== 'lies' || endpoints > 1).map((endpoints) => ({ mode, endpoints })),
   );
 }
 
-/** After each that lies all are truthful for so many turns: one look that meets two liars is lied to by both at once. */
+/**
+ * The number of turns without a liar after each turn with one. Otherwise one round of calls could span two turns and
+ * meet two liars.
+ */
 const TRUTHFUL_TURNS = 2;
 
-/** One of them lies, by turns; one of them is not behind, by turns, and in one turn none. */
+/**
+ * Whether an endpoint neither lies nor is behind in a turn. In mode `lies` at most one is untruthful. In other modes at
+ * most one is truthful.
+ */
 function isTruthfulAt({ mode, endpoints }: Phase, turn: number, index: number): boolean {
   if (mode !== 'lies') return turn % (endpoints + 1) === index;
   const cycle = TRUTHFUL_TURNS + 1;
   return turn % cycle > 0 || Math.floor(turn / cycle) % endpoints !== index;
 }
 
-/** Sends through endpoints that do wrong, and asks the chain what came of it. */
+/** Sends through faulty endpoints, and judges the outcome by the chain. */
 export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
   const proxies: FaultProxy[] = [];
   const targets: NodeEndpoint[] = [];
@@ -114,7 +120,7 @@ interface Stage {
   cast: Cast;
   proxies: readonly FaultProxy[];
   lagging: Lagging;
-  /** From now on the endpoints are as in this phase. */
+  /** Starts the phase: its faults apply from now on. */
   enter(phase: Phase): void;
 }
 
@@ -164,7 +170,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, lagging
   };
 }
 
-/** A fault of a request befalls all calls that share it, so those of single calls are likelier. */
+/** A fault of a request affects all calls in it, so faults of single calls get a higher rate. */
 function ratesOf(mode: FaultMode, { chain, rate, without = [] }: FaultOptions): FaultRates {
   const ofCalls = NATURES[mode].filter((nature) => nature === 'lag' || nature === 'lie');
   const calls: CallFaults = chain.callFaults();
@@ -172,13 +178,13 @@ function ratesOf(mode: FaultMode, { chain, rate, without = [] }: FaultOptions): 
   return {
     ...ratesFor(['trouble'], rate),
     ...ratesFor(ofCalls, CALL_WEIGHT * rate, calls),
-    // What a node has forgotten it does not know a moment later.
+    // Rate 1, because a node that has dropped data does not have it a moment later.
     ...(NATURES[mode].includes('pruned') && ratesFor(['pruned'], 1, calls)),
     ...none,
   };
 }
 
-/** So slowly that the weather and the faults of their phase meet many of them on their way. */
+/** Sends slowly, so that weather and faults of the phase affect many transactions. */
 async function sendSlowly({ client }: Cast, errands: readonly Errand[], pauseMs: number): Promise<void> {
   const batch = 10;
   for (let start = 0; start < errands.length; start += batch) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { type RunningService, startService } from '../../test/support/service.ts';
 
-/** At which occurrence of which step a process ends itself. */
+/** The step, and its occurrence from 1 on, at which a process kills itself. */
 export interface LastStep {
   step: LifeStep;
   occurrence: number;
@@ -12,36 +12,37 @@ export interface LastStep {
 export interface Deaths {
   atRandom: number;
   readonly atStep: Map<LifeStep, number>;
-  /** The last words of processes that ended although nobody killed them. */
+  /** The last output of processes that ended although nobody killed them. */
   readonly byThemselves: string[];
 }
 
-/** What `server.ts` says before it ends itself. */
+/** Matches what `server.ts` writes before it kills itself. */
 const END = /ends at step ([\w-]+)/;
-/** How often an instance is started before it counts as unable to. */
+/** How often the start of an instance is tried. */
 const STARTS = 10;
 const START_AGAIN_MS = 1_000;
-/** After how many of the others one that is to end itself is killed as they are. */
+/** An armed process may be killed at random after this many kills. */
 const OUTLIVED = 2;
 
 interface Slot {
   readonly instance: number;
   service: RunningService | null;
+  /** The step at which the process kills itself; null if it does not. */
   armed: LastStep | null;
-  /** How many others were killed while it was to end itself. */
+  /** How many kills at random were made while it ran. */
   outlived: number;
   killed: boolean;
 }
 
-/** What there is to start: so many instances, each with its environment. */
+/** The instances to start. */
 export interface Instances {
   readonly instances: number;
   environmentOf(instance: number): Record<string, string>;
-  /** A database that may be away at the moment; null where it is embedded. */
+  /** A database server, which may be down at times; null if the database is embedded. */
   readonly postgres: object | null;
 }
 
-/** The instances of the service: started, killed and started again on the same data. */
+/** The instances of the service. They are started, killed and started again on the same data. */
 export class Fleet {
   readonly deaths: Deaths = { atRandom: 0, atStep: new Map(), byThemselves: [] };
   readonly #world: Instances;
@@ -57,17 +58,17 @@ export class Fleet {
     this.#slots = Array.from({ length: world.instances }, (_, instance) => slot(instance));
   }
 
-  /** What all processes wrote so far, one after the other. */
+  /** The output of all processes so far, one process after the other. */
   get output(): string {
     return this.#services.map(({ pid, output }) => `process ${pid}\n${output()}`).join('\n');
   }
 
-  /** Whether a process lives that is to end itself. */
+  /** Whether a running process is to kill itself. */
   get isArmed(): boolean {
     return this.#slots.some(({ service, armed }) => service !== null && armed !== null);
   }
 
-  /** Starts what is not running; the first of those ends itself at the given step. */
+  /** Starts the instances that do not run. The first of them kills itself at the given step. */
   async startMissing(last?: LastStep): Promise<void> {
     let next = last;
     for (const slot of this.#slots) {
@@ -77,12 +78,12 @@ export class Fleet {
     }
   }
 
-  /** Those that run. */
+  /** The running instances. */
   get running(): RunningService[] {
     return this.#slots.flatMap(({ service }) => service ?? []);
   }
 
-  /** One that runs, in turns; waits for one to be started when none does. */
+  /** A running instance, in turns. Waits for a start if none runs. @throws after {@link close} */
   async pick(): Promise<RunningService> {
     for (;;) {
       const { running } = this;
@@ -94,7 +95,7 @@ export class Fleet {
     }
   }
 
-  /** Resolves with true when a process has ended by itself within the given milliseconds. */
+  /** Whether a process ends within the given milliseconds. */
   async endsWithin(ms: number): Promise<boolean> {
     const { promise: late, resolve } = Promise.withResolvers<boolean>();
     const limit = setTimeout(() => resolve(false), ms);
@@ -107,8 +108,9 @@ export class Fleet {
   }
 
   /**
-   * SIGKILL for one of those that run, by a number in [0, 1). One that is to end itself comes late: when the others are
-   * gone, their lanes become its own, and with them its step.
+   * Kills a running instance with SIGKILL. Prefers unarmed ones: when they end, an armed one takes over their lanes and
+   * so comes to its step.
+   * @param unit chooses the instance; in [0, 1)
    */
   async killOne(unit: number): Promise<void> {
     const running = this.#slots.filter(({ service }) => service !== null);
@@ -119,8 +121,8 @@ export class Fleet {
   }
 
   /**
-   * Stops one of those that run where it is, for so long: connections stay, and it hears of nothing.
-   * @param unit in [0, 1)
+   * Stops a running instance with SIGSTOP for the given milliseconds. Its connections stay open.
+   * @param unit chooses the instance; in [0, 1)
    */
   async freezeOne(unit: number, ms: number): Promise<void> {
     const { running } = this;
@@ -131,12 +133,12 @@ export class Fleet {
     if (this.#slots.some((slot) => slot.service === service)) process.kill(service.pid, 'SIGCONT');
   }
 
-  /** SIGKILL for those that would still end themselves. */
+  /** Kills the processes that are still to kill themselves. */
   async disarm(): Promise<void> {
     for (const slot of this.#slots.filter(({ armed }) => armed !== null)) await this.#kill(slot);
   }
 
-  /** Ends all of them, in good order where they can. Safe to call twice. */
+  /** Ends all instances. Safe to call twice. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const slot of this.#slots) {
@@ -150,7 +152,7 @@ export class Fleet {
     if (slot?.service == null) return;
     slot.killed = true;
     await slot.service.kill();
-    // What is noted of its end comes before anybody starts it again.
+    // Lets the handler of `exited` run before the instance is started again.
     await Promise.resolve();
   }
 
@@ -166,9 +168,9 @@ export class Fleet {
           ? await startService(env)
           : await startService({ ...env, SOAK_DIE_AT: `${last.step}:${last.occurrence}` }, 'soak/payments/server.ts');
     } catch (error) {
-      // It may come to its step before it says that it is ready.
+      // The process may have reached its step before it was ready.
       slot.armed = null;
-      // A database that is away at the moment ends a start.
+      // A start fails if the database is down at that moment.
       if (this.#world.postgres !== null && tries < STARTS && !END.test(String(error))) {
         await sleep(START_AGAIN_MS);
         return await this.#start(slot, last, tries + 1);
@@ -182,7 +184,7 @@ export class Fleet {
       const { killed } = slot;
       slot.service = null;
       slot.armed = null;
-      // Its last words may be on their way.
+      // The last output may not have been read yet.
       await service.drained;
       this.#note(service.output(), code, killed);
     });

@@ -2,18 +2,18 @@
 export interface Intention {
   readonly index: number;
   readonly relayerId: string;
-  /** The account that pays, in the words of the chain. */
+  /** The address of the account that pays. */
   readonly from: string;
-  /** In the words of the chain. */
+  /** One of the chain's own kinds of requests. */
   readonly kind: string;
-  /** What only this request does: by it its effects can be told and counted on the chain. */
+  /** Describes the effect that only this request has, so that it can be found and counted on the chain. */
   readonly mark: string;
-  /** What goes into `Idempotency-Key`, or makes the keys of what is asked of it later. */
+  /** The value of `Idempotency-Key`. The keys of later requests about it are derived from it. */
   readonly key: string;
-  /** For how long after it is asked for it may be sent, in milliseconds; null: for ever. */
+  /** How long after the request it may be sent, in milliseconds; null: no limit. */
   readonly worthMs: number | null;
-  /** Whether its body alone makes it one request, however often it is posted, as long as it did not end in vain. */
+  /** Whether posts with the same body count as one request without a key, unless it ended without an effect. */
   readonly isOneByContent: boolean;
-  /** The body of the send request, but for `valid_until`. It may be another each time. */
+  /** The body of the send request, without `valid_until`. Each call may return a different one. */
   body(): Promise<Readonly<Record<string, unknown>>>;
 }

@@ -9,25 +9,25 @@ import { startTroubles } from './troubles.ts';
 import { openWorld, type World } from './world.ts';
 
 export interface KillOptions extends SoakOptions {
-  /** How many processes are killed, at the most. */
+  /** The most processes that are killed. */
   kills: number;
-  /** Whether a step at which no process ended fails the run. */
+  /** Whether the run fails if no process ended at one of the steps. */
   everyStep: boolean;
 }
 
-/** How many requests are under way at the same time. */
+/** The number of concurrent requests of one share. */
 const WIDTH = 8;
-/** How long a process that is to end itself may take to come to its step, and when another is killed. */
+/** The time until a process is killed: while an armed one may still reach its step, and otherwise. */
 const STEP_LIFE_MS = [6_000, 10_000] as const;
 const RANDOM_LIFE_MS = [200, 2_500] as const;
-/** At which occurrence of a step a process ends, at the latest. */
+/** The latest occurrence of a step at which a process kills itself. */
 const LATEST_OCCURRENCE = 8;
-/** After so long nothing is killed any more, however slow the machine is. */
+/** Nothing is killed after this time, also on a slow machine. */
 const KILLING_MS = 900_000;
-/** How often it is looked whether an instance is missing. */
+/** How often missing instances are started. */
 const KEEP_UP_MS = 1_000;
 
-/** Kills server processes at every step of a transaction's life and at random, and asks the chain what came of it. */
+/** Kills server processes at every step of a transaction's life and at random, and judges the outcome by the chain. */
 export async function soakKills(options: KillOptions): Promise<SoakResult> {
   const world = await openWorld(options);
   const fleet = new Fleet(world);
@@ -86,7 +86,7 @@ async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast)
   };
 }
 
-/** Sends a share of the requests in each life, whatever becomes of it. Every other life may come to its step. */
+/** Sends a share of the requests and kills one process, again and again. Every other round may arm the next process. */
 async function killWhileSending({ seed, kills, chain, say }: KillOptions, fleet: Fleet, cast: Cast): Promise<void> {
   const random = seededRandom(seed, 'kills');
   const tries = new Map<LifeStep, number>();
@@ -108,7 +108,7 @@ async function killWhileSending({ seed, kills, chain, say }: KillOptions, fleet:
   await keepUp(fleet, Promise.all(sending));
 }
 
-/** One that was to end itself may come to its step only now, and a start may fail on a busy machine; who sends waits. */
+/** Starts missing instances until everything is sent. An armed one may end only now, and a start may have failed. */
 async function keepUp(fleet: Fleet, sending: Promise<unknown>): Promise<void> {
   let isOver = false;
   const over = sending.finally(() => {
@@ -121,7 +121,10 @@ async function keepUp(fleet: Fleet, sending: Promise<unknown>): Promise<void> {
   await over;
 }
 
-/** The step at which the fewest processes ended or were to end; at its first occurrence until one did, then at a later. */
+/**
+ * The step with the fewest attempts and deaths so far. Chooses its first occurrence until a process has ended there,
+ * then a random one.
+ */
 function nextStep(
   steps: readonly LifeStep[],
   { fleet, tries, random }: { fleet: Fleet; tries: Map<LifeStep, number>; random: () => number },

@@ -2,17 +2,18 @@ import { seededRandom } from '../../test/support/seeded.ts';
 import type { NodeEndpoint } from './chain.ts';
 import { pass } from './pass.ts';
 
-/** How often it changes how far a node is behind. */
+/** How often the lag of each node changes. */
 const LAG_MS = 1_000;
 
-/** Whole nodes that fall behind and catch up. */
+/** Nodes that fall behind and catch up. */
 export interface Lagging {
+  /** How often a node was set behind. */
   readonly times: number;
-  /** All have caught up. Safe to call twice. */
+  /** Resolves when all nodes have caught up. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Again and again some nodes are behind, each as far as chance has it. @param mayLag which may be at the moment */
+/** Sets nodes behind by random shares, at regular intervals. @param mayLag whether a node may be behind now */
 export function startLagging(
   nodes: readonly NodeEndpoint[],
   seed: number,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits.
- * @returns false when it was ended before the time was over
+ * Waits for the given milliseconds.
+ * @returns false if the signal ended the wait early
  */
 export async function pass(ms: number, signal: AbortSignal): Promise<boolean> {
   return await sleep(ms, true, { signal }).catch(() => false);

@@ -1,6 +1,6 @@
 /**
- * The service, put together and started as `src/main.ts` does it, in a process that kills itself at a step of a
- * transaction's life: `SOAK_DIE_AT=<step>:<occurrence>`. Production code has nothing of this but the call at each step.
+ * The service, composed and started as in `src/main.ts`, in a process that kills itself at a step of a transaction's
+ * life: `SOAK_DIE_AT=<step>:<occurrence>`. The production code only calls `onStep` at each step.
  */
 import { writeSync } from 'node:fs';
 import { createChains } from '../../src/chains/registry.ts';
@@ -17,7 +17,7 @@ const last = LIFE_STEPS.find((step) => step === name);
 let left = Number(occurrence);
 if (last === undefined || !(left > 0)) throw new Error(`SOAK_DIE_AT=${dieAt} names no step`);
 
-/** Nothing of this process happens after the last step: the kernel ends it before the call returns. */
+/** The kernel ends the process before `kill` returns, so it does nothing after its last step. */
 function onStep(step: LifeStep): void {
   if (step !== last) return;
   left -= 1;

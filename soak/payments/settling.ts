@@ -5,10 +5,10 @@ import type { Shown, SoakNetwork } from './chain.ts';
 const OPEN = ['pending', 'sent', 'submitted', 'mined'];
 const PAGE = 500;
 
-/** What is listed, and how its entries are read. */
+/** The relayers to list, and the reader of their entries. */
 type Listed = Pick<SoakNetwork, 'relayerIds' | 'readShown'>;
 
-/** Everything that the API lists, of all relayers. */
+/** All transactions of these relayers that the API lists. */
 export async function listAll(service: RunningService, { relayerIds, readShown }: Listed): Promise<Shown[]> {
   const shown: Shown[] = [];
   for (const relayerId of relayerIds) {
@@ -23,7 +23,7 @@ export async function listAll(service: RunningService, { relayerIds, readShown }
   return shown;
 }
 
-/** Waits until every listed transaction has an end, or the given milliseconds are over; returns those without one. */
+/** Waits up to `withinMs` until every listed transaction has ended. @returns those that have not */
 export async function settle(service: RunningService, listed: Listed, withinMs: number): Promise<Shown[]> {
   const end = performance.now() + withinMs;
   for (;;) {

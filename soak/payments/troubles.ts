@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet } from './fleet.ts';
 import type { World } from './world.ts';
 
-/** What befalls the instances and their database beside being killed. */
+/** Random disturbances of the instances and their database, in addition to kills. */
 export interface Troubles {
-  /** How often each kind was. */
+  /** How often each kind happened. */
   readonly counts: ReadonlyMap<string, number>;
   /** Safe to call twice. */
   stop(): Promise<void>;
 }
 
 const PAUSE_MS = [2_500, 7_000] as const;
-/** A hiccup, and longer than a lease lasts. */
+/** A short freeze, and one that is longer than a lease. */
 const FROZEN_MS = [500, 3_000] as const;
 const FROZEN_LONG_MS = 12_000;
 const DATABASE_FROZEN_MS = [500, 4_000] as const;
@@ -24,7 +24,7 @@ export interface TroublesOptions {
   random(): number;
 }
 
-/** Troubles come one after the other until they are stopped. */
+/** Starts troubles, one after the other. */
 export function startTroubles({ fleet, postgres, random }: TroublesOptions): Troubles {
   const stopped = new AbortController();
   const { signal } = stopped;
@@ -39,7 +39,7 @@ export function startTroubles({ fleet, postgres, random }: TroublesOptions): Tro
   function ofPostgres({ server, url }: NonNullable<World['postgres']>): Record<string, () => Promise<void>> {
     return {
       'instance frozen for longer than its lease': () => fleet.freezeOne(random(), FROZEN_LONG_MS),
-      // Again and again, so that some are cut while they commit.
+      // Several cuts, so that some happen during a commit.
       'connections cut': async () => {
         for (let cut = 0; cut < 8; cut += 1) {
           await server.cutConnections(url);

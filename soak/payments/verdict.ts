@@ -6,32 +6,32 @@ import type { Intention } from './intention.ts';
 export interface Evidence {
   intentions: readonly Intention[];
   asked: Asked;
-  /** What was asked of transactions after they were accepted, by id, and what came of it. */
+  /** Later requests about accepted transactions and their outcomes, by the transaction's id. */
   intents: ReadonlyMap<string, readonly AnsweredIntent[]>;
-  /** What was to take the place of some. */
+  /** Requests that were to replace transactions. */
   replacements: readonly Intention[];
-  /** The last that the API showed of each; those that ended long ago may be gone from it. */
+  /** The last state of each that the API showed. It may no longer list those that ended long ago. */
   shown: readonly Shown[];
-  /** When they ended, by id, in milliseconds since the epoch; those of which that is not known are left out. */
+  /** When they ended, by id, in milliseconds since the epoch; absent if that is not known. */
   endedAt: ReadonlyMap<string, number>;
   chain: ChainReading;
 }
 
-/** What is wrong, one sentence for each case; all lists are empty when the promises were kept. */
+/** The errors found, one sentence for each case. All lists are empty if the promises were kept. */
 export interface Verdict {
   accepted: number;
   confirmed: number;
-  /** Accepted, and unknown to the API or without an end. */
+  /** Accepted transactions that the API does not know, or that have no end. */
   lost: string[];
-  /** More than one effect, or one that nobody asked for. */
+  /** More than one effect, or an effect that nobody requested. */
   doubled: string[];
-  /** An end, or an answer, that the chain contradicts or that has no cause. */
+  /** An end or an answer that contradicts the chain or has no cause. */
   wrong: string[];
-  /** What is left open on the accounts. */
+  /** Accounts with unfinished sequences, or with payments that their transactions do not explain. */
   gaps: string[];
 }
 
-/** Judges a run by what the chain says. The service's answers are only held against it. */
+/** Judges a run by the chain. The service's answers are only compared with it. */
 export function judge(evidence: Evidence): Verdict {
   const { intentions, asked, shown, chain, replacements } = evidence;
   const listedByMark = Map.groupBy(shown, ({ effect }) => effect);
@@ -66,13 +66,13 @@ export function isKept({ lost, doubled, wrong, gaps }: Verdict): boolean {
   return isFaultless({ lost, doubled, wrong }) && gaps.length === 0;
 }
 
-/** What ended without an effect gives a client's bytes back: they may be posted once more. */
+/** Whether a transaction ended without an effect. If so, the client may post the same bytes once more. */
 function endedInVain(id: string, shown: readonly Shown[]): boolean {
   const status = shown.find((one) => one.id === id)?.status;
   return status === 'expired' || status === 'canceled' || status === 'failed';
 }
 
-/** What else was made of one request. What was offered under its own hash is its own. */
+/** Hashes of the other transactions of the same request, without the hash of this one. */
 function hashesOfOthers(id: string, ids: ReadonlySet<string>, { shown }: Evidence): Set<string> {
   const own = shown.find((one) => one.id === id)?.hash;
   const others = shown.filter((one) => one.id !== id && ids.has(one.id));
@@ -92,7 +92,7 @@ function caseOf(intention: Intention, id: string, { asked, intents, shown, ended
   };
 }
 
-/** The state must have what the blocks say, and nothing more. */
+/** Each effect must be in the state exactly as often as blocks have it. */
 function judgeEffects(intentions: readonly Intention[], { executions, effects }: ChainReading): string[] {
   const byMark = Map.groupBy(executions, ({ effect }) => effect);
   return intentions.flatMap((intention) => {

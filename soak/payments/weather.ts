@@ -4,31 +4,32 @@ import { pass } from './pass.ts';
 export type Range = readonly [least: number, most: number];
 
 export interface WeatherOptions {
-  /** Whether it changes at all. */
+  /** False: the weather never changes. */
   changes: boolean;
   /** In [0, 1). */
   random(): number;
 }
 
-/** What can happen, and how likely it is; all together are as likely as 1. */
+/** A kind of change. */
 export interface Change {
+  /** Its probability. Those of all kinds sum up to 1. */
   readonly likely: number;
-  /** Resolves with false where it was not possible. */
+  /** Resolves with false if it was not possible. */
   happen(sky: Sky): Promise<unknown>;
 }
 
-/** What a change is made with. */
+/** Tools for a change. */
 export interface Sky {
   random(): number;
-  /** A whole number of a range. */
+  /** A random integer in the range. */
   some(range: Range): number;
-  /** Waits so many milliseconds, or until the weather clears. */
+  /** Waits for a random time in the range, in milliseconds, or until the weather clears. */
   wait(range: Range): Promise<unknown>;
 }
 
 /**
- * Starts weather that changes again and again, one change after the other.
- * @param everyMs how long it stays as it is
+ * Starts weather with random changes, one after the other.
+ * @param everyMs the pause before each change
  * @param kinds by the name under which each is counted
  */
 export function startChanges<Kind extends string>(

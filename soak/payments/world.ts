@@ -10,19 +10,19 @@ export type Database = 'sqlite' | 'postgres';
 export interface WorldOptions {
   database: Database;
   chain: SoakChain;
-  /** The endpoints of the network in place of the chain's own. */
+  /** Returns the endpoints that the service uses instead of the chain's own. */
   endpoints?: (nodes: Nodes) => Promise<string[]>;
 }
 
-/** A chain, a database, a configuration, and what it takes to start instances of the service on them. */
+/** A chain, a database and a configuration, and the environment for instances of the service. */
 export interface World {
   readonly network: SoakNetwork;
   readonly database: Database;
-  /** Null where the database is embedded. */
+  /** Null if the database is embedded. */
   readonly postgres: { readonly server: Postgres; readonly url: string } | null;
-  /** How many instances work at the same time. */
+  /** The number of instances that run at the same time. */
   readonly instances: number;
-  /** The environment of one of the instances. It has a data folder of its own, the same after each restart. */
+  /** The environment of an instance. Each instance has its own data folder, the same after each restart. */
   environmentOf(instance: number): Record<string, string>;
   /** Safe to call twice. */
   close(): Promise<void>;
@@ -34,7 +34,7 @@ const PAYER_SOURCE = `export const handler = async ({ api, params: { payments } 
   return ids;
 };`;
 
-/** Opens a world with relayers that have funds. */
+/** Opens a world whose relayers have funds. */
 export async function openWorld(options: WorldOptions): Promise<World> {
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -65,16 +65,16 @@ async function open(
   const network = await nodes.settle(workspace);
   const shared: Record<string, string> = {
     ...workspace.env,
-    // Many processes load the same modules.
+    // Many processes load the same modules, so they share a compile cache.
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(workspace.dir, 'compiled'),
     HOST: '127.0.0.1',
     API_KEY: 'one-key-for-every-instance-of-the-soak',
     STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     RATE_LIMIT_REQUESTS_PER_SECOND: '1000000',
     RATE_LIMIT_BURST_SIZE: '1000000',
-    // What has no key to name it is gone this soon after its end, in hours.
+    // In hours. Transactions without an idempotency key are deleted this soon after their end.
     TRANSACTION_EXPIRATION_HOURS: '0.03',
-    // An endpoint that holds an answer back for ever must not take most of a soak's time.
+    // Short, so that endpoints that withhold answers do not take most of a soak's time.
     RPC_TIMEOUT_MS: '2000',
     PROVIDER_PAUSE_DURATION_SECS: '5',
     LOG_LEVEL: 'info',

@@ -5,7 +5,7 @@ import type { ChainReading, Shown } from '../chain.ts';
 import { eachOf } from '../each-of.ts';
 import { COUNTER, type EvmIntention, markOf } from './plan.ts';
 
-/** A transaction in a block, as the node itself tells it. All texts in lower case. */
+/** A transaction in a block, as the node reports it. All strings are in lower case. */
 export interface ChainEntry {
   hash: string;
   from: string;
@@ -17,19 +17,19 @@ export interface ChainEntry {
 }
 
 export interface AccountRecord {
-  /** Transactions of the account in blocks. */
+  /** The number of the account's transactions in blocks. */
   mined: number;
-  /** With those in the pool. */
+  /** The same number with those in the pool. */
   pending: number;
 }
 
-/** What the chain itself says of a run, past everything under test. */
+/** What a run did on the chain, read directly from the node. */
 export interface ChainRecord {
   readonly entries: readonly ChainEntry[];
   readonly accounts: ReadonlyMap<string, AccountRecord>;
-  /** Transactions that wait in the pool, of anybody. */
+  /** The number of transactions in the pool, of all accounts. */
   readonly pool: number;
-  /** By index: how often the effect is there, by the receiver's balance or the contract's count. */
+  /** By index: how often the effect is in the state, by the receiver's balance or the contract's count. */
   readonly effects: ReadonlyMap<number, bigint>;
 }
 
@@ -37,7 +37,7 @@ interface Block {
   transactions: { hash: string; from: string; nonce: string; to: string | null; input: string; value: string }[];
 }
 
-/** Reads every block, and for each request how often its effect is in the state. */
+/** Reads every block, and how often the effect of each request is in the state. */
 export async function readChain(
   anvil: Anvil,
   addresses: readonly string[],
@@ -60,19 +60,19 @@ export async function readChain(
   };
 }
 
-/** {@link ChainReading} of a record. @param foreign hashes of what was sent past the service */
+/** {@link ChainReading} of a record. @param foreign hashes of transactions that were sent without the service */
 export function readingOf(record: ChainRecord, foreign: ReadonlySet<string>): ChainReading {
   return {
     executions: record.entries.map((entry) => executionOf(entry, foreign)),
     effects: record.effects,
     diedAt: new Map(),
-    // The network of a soak takes what is asked of it: nothing of it fails for what it is.
+    // No request of the plan is refused for its content.
     isRefused: () => false,
     judgeAccounts: (shown) => judgeAccounts(shown, record),
   };
 }
 
-/** What the API shows of an EVM transaction. */
+/** An EVM transaction as the API shows it. */
 export function readShown(transaction: AnswerBody): Shown {
   const { id, status, status_reason: reason, hash, from, nonce } = transaction;
   return {
@@ -94,7 +94,7 @@ function executionOf(entry: ChainEntry, foreign: ReadonlySet<string>): Execution
   };
 }
 
-/** Nonces that are left open, and those that several transactions show. */
+/** Finds open nonces, and nonces that several transactions show. */
 function judgeAccounts(shown: readonly Shown[], { accounts, pool }: ChainRecord): { gaps: string[]; wrong: string[] } {
   const gaps = pool > 0 ? [`${pool} transactions wait in the pool`] : [];
   const wrong: string[] = [];
@@ -102,7 +102,7 @@ function judgeAccounts(shown: readonly Shown[], { accounts, pool }: ChainRecord)
   for (const [address, { mined, pending }] of accounts) {
     const used = anchors.flatMap((anchor) => noncesIn(anchor, address));
     const next = Math.max(-1, ...used) + 1;
-    // Above the highest that is shown there may be some that belong to no transaction of the service.
+    // More may be mined than are shown, because the stranger also uses nonces.
     if (next > mined) gaps.push(`${address}: nonce ${next - 1} was signed, ${mined} are mined`);
     if (pending !== mined) gaps.push(`${address}: ${mined} are mined, the node counts ${pending}`);
     const twice = used.filter((nonce, index) => used.indexOf(nonce) !== index);
@@ -111,7 +111,7 @@ function judgeAccounts(shown: readonly Shown[], { accounts, pool }: ChainRecord)
   return { gaps, wrong };
 }
 
-/** A transaction that takes a nonce and does nothing. */
+/** Whether a transaction only consumes its nonce. */
 function isNoop({ from, to, value, data }: ChainEntry): boolean {
   return to === from && value === 0n && data === '0x';
 }
@@ -120,7 +120,7 @@ function anchorOf(from: string, nonce: number): string {
   return `${from} ${nonce}`;
 }
 
-/** The nonce of an anchor of an account; none of that of another one. */
+/** The nonce of an anchor if it belongs to this account, otherwise none. */
 function noncesIn(anchor: string, address: string): number[] {
   const [from, nonce] = anchor.split(' ');
   return from === address ? [Number(nonce)] : [];

@@ -10,11 +10,11 @@ import { COUNTER, type EvmIntention, planOf, REVERTER, replacementOf } from './p
 import { type KeyThief, startStranger } from './stranger.ts';
 import { type Blocks, CONFIRMATIONS, startWeather } from './weather.ts';
 
-/** Two of the relayers share an account, and with it a lane and its nonces. */
+/** Two of the relayers share an account, and therefore its nonces and its lane. */
 const RELAYERS = 4;
 const ACCOUNTS = 3;
 
-/** Anvil. */
+/** Anvil, with blocks at regular times or one for each transaction. */
 export function evmChain(blocks: Blocks): SoakChain {
   return {
     name: `evm, blocks ${blocks}`,
@@ -58,7 +58,7 @@ function networkOf(anvil: Anvil, blocks: Blocks, relayers: readonly RelayerAccou
   };
 }
 
-/** A network is asked of what it planned itself. */
+/** The soak passes only intentions that this network has planned. */
 function ownOf(intention: Intention): EvmIntention {
   return intention as EvmIntention;
 }

@@ -3,35 +3,36 @@ import type { RelayerAccount } from '../../../test/support/relayer-accounts.ts';
 import { seededUnit } from '../../../test/support/seeded.ts';
 import type { Intention } from '../intention.ts';
 
-/** Adds one to the slot that the first word of its call data names. */
+/** A contract that adds one to the storage slot in the first word of its call data. */
 export const COUNTER = { address: '0x00000000000000000000000000000000c0de0001', code: '0x5f358054600101905500' };
-/** Reverts, whatever it is asked. */
+/** A contract that reverts every call. */
 export const REVERTER = { address: '0x00000000000000000000000000000000c0de0002', code: '0x5f5ffd' };
 
-/** A request to an EVM relayer. No other has its receiver and data. */
+/** A request to an EVM relayer. Its pair of receiver and data is unique. */
 export interface EvmIntention extends Intention {
   readonly kind: 'payment' | 'count' | 'revert';
-  /** Lower case. */
+  /** In lower case. */
   readonly to: string;
   readonly data: string;
   /** In wei. */
   readonly value: bigint;
+  /** The body of the send request, without `valid_until`. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 
 const SPEEDS = ['fastest', 'fast', 'average', 'safeLow'] as const;
-/** How long a request that may expire is worth sending. */
+/** The range of times until a request with an expiry expires. */
 const WORTH_MS = [3_000, 30_000] as const;
 
-/** The requests of a run, the same for the same seed but for the accounts. */
+/** The requests of a run. The same seed gives the same requests, except for accounts. */
 export function planOf(seed: number, count: number, relayers: readonly RelayerAccount[]): EvmIntention[] {
   return Array.from({ length: count }, (_, index) => intention(seed, index, relayers));
 }
 
-/** Replacements are numbered apart from the requests. */
+/** The first index of replacements, above those of all requests. */
 const REPLACEMENTS = 1_000_000;
 
-/** A payment to somebody else that is to take the place of a payment; undefined for what pays nobody. */
+/** A payment to another receiver that replaces a payment; undefined for other kinds. */
 export function replacementOf(seed: number, original: EvmIntention): EvmIntention | undefined {
   if (original.kind !== 'payment') return undefined;
   const index = REPLACEMENTS + original.index;
@@ -44,7 +45,7 @@ export function replacementOf(seed: number, original: EvmIntention): EvmIntentio
   };
 }
 
-/** What only one request of the run has: the receiver of a payment, the data of a call. */
+/** Receiver and data. No two requests of a run have the same: payments differ in the receiver, calls in the data. */
 export function markOf({ to, data }: { to: string | null; data: string | null }): string {
   return `${to?.toLowerCase()} ${(data ?? '0x').toLowerCase()}`;
 }
@@ -59,7 +60,7 @@ function intention(seed: number, index: number, relayers: readonly RelayerAccoun
   const to = kind === 'payment' ? `0x${mark.slice(0, 40)}` : kind === 'count' ? COUNTER.address : REVERTER.address;
   const data = kind === 'payment' ? '0x' : `0x${mark}`;
   const value = kind === 'payment' ? 1n : 0n;
-  // The node itself is asked about some limits; a call that reverts could not be estimated.
+  // Without `gas_limit` the service lets the node estimate it. A call that reverts cannot be estimated.
   const estimated = kind === 'count' && unit('limit') < 0.5;
   const worthMs = unit('expiry') < 0.03 ? WORTH_MS[0] + unit('worth') * (WORTH_MS[1] - WORTH_MS[0]) : null;
   const request = {

@@ -4,19 +4,19 @@ import type { RelayerAccount } from '../../../test/support/relayer-accounts.ts';
 import type { Stranger } from '../chain.ts';
 import { pass } from '../pass.ts';
 
-/** Somebody else who sends with the accounts' keys. */
+/** A stranger that has the keys of the relayers' accounts. */
 export interface KeyThief extends Stranger {
-  /** Hashes of what the node took, in lower case. */
+  /** Hashes of its transactions that the node accepted, in lower case. */
   readonly hashes: ReadonlySet<string>;
 }
 
 const PAUSE_MS = [4_000, 12_000] as const;
 const CHAIN_ID = 31_337;
 const TIP = 2_000_000_000n;
-/** Enough for every base fee that the weather makes. */
+/** The highest fee per unit of gas, in wei. Enough for every base fee of the weather. */
 const MOST = 200_000_000_000n;
 
-/** Now and then takes the next nonce of one of the accounts. */
+/** Consumes the next nonce of an account at random times. */
 export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[], random: () => number): KeyThief {
   const stopped = new AbortController();
   const hashes = new Set<string>();
@@ -41,7 +41,7 @@ export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[],
 
   async function go(): Promise<void> {
     while (await pass(PAUSE_MS[0] + random() * (PAUSE_MS[1] - PAUSE_MS[0]), stopped.signal)) {
-      // The nonce may be taken by now, or the other one pays more.
+      // Fails if the nonce is used by now, or if a transaction in the pool has it and pays more.
       await send().catch(() => undefined);
     }
   }

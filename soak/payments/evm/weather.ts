@@ -3,23 +3,23 @@ import type { Weather } from '../chain.ts';
 import { pass } from '../pass.ts';
 import { type Range, type Sky, startChanges, type WeatherOptions } from '../weather.ts';
 
-/** Whether a block comes each second or with each transaction. */
+/** `interval`: a block each second. `automine`: a block for each transaction. */
 export const BLOCKS = ['interval', 'automine'] as const;
 export type Blocks = (typeof BLOCKS)[number];
 
-/** The depth from which a block is final; the weather takes less back. */
+/** The depth from which a block is final. The weather removes fewer blocks. */
 export const CONFIRMATIONS = 3;
 
 const CHANGE_MS: Range = [1_500, 6_000];
 const STILL_MS: Range = [2_000, 8_000];
-/** How much of the chain is taken back, by the time of an ordinary block. */
+/** A fork removes the blocks of a period of this length. */
 const FORK_MS: Range = [700, 2_200];
-/** In wei. */
+/** In wei per unit of gas. */
 const BASE_FEES: Range = [1_000_000_000, 31_000_000_000];
-/** Where no block comes by itself, one comes this often, so that what is in a block gets older. */
+/** With `automine` an extra block comes this often, so that transactions get confirmations. */
 const TICK_MS = 1_000;
 
-/** Starts the weather over a node: fees that jump, blocks that do not come, or are taken back. */
+/** Starts the weather over a node: base fees that jump, pauses without blocks, blocks that are removed. */
 export function startWeather(anvil: Anvil, { blocks, ...options }: WeatherOptions & { blocks: Blocks }): Weather {
   const stopped = new AbortController();
   let isMining = true;
@@ -39,7 +39,10 @@ export function startWeather(anvil: Anvil, { blocks, ...options }: WeatherOption
     await anvil.rpc('evm_mine');
   }
 
-  /** Takes the latest blocks back, with what was in them, and puts a longer chain there. Nothing that is final. */
+  /**
+   * Removes the newest blocks with their transactions, and mines a longer chain. Never removes final blocks.
+   * @returns false if there was nothing to remove
+   */
   async function reorganise({ wait }: Sky): Promise<boolean> {
     const height = async () => Number(await anvil.rpc('eth_blockNumber'));
     const [before, snapshot] = [await height(), await anvil.rpc('evm_snapshot')];

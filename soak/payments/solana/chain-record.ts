@@ -9,7 +9,7 @@ import { markOfBytes } from './marks.ts';
 import { LAMPORTS, type SolanaIntention } from './plan.ts';
 import { FINALIZED_AFTER } from './weather.ts';
 
-/** A block as the node itself tells it. */
+/** A block as a node reports it. */
 export interface ChainBlock {
   readonly blockhash: string;
   readonly height: number;
@@ -21,7 +21,7 @@ export interface ChainBlock {
 /** A transaction in a block. */
 export interface ChainEntry {
   readonly signature: string;
-  /** Base58. */
+  /** The fee payer's address, in base58. */
   readonly payer: string;
   readonly mark: string;
   /** In lamports. */
@@ -30,17 +30,17 @@ export interface ChainEntry {
   readonly logs: readonly string[];
 }
 
-/** What the chain itself says of a run, past everything under test. */
+/** What a run did on the chain, read directly from a node. */
 export interface ChainRecord {
-  /** In their order. */
+  /** In the order of the chain. */
   readonly blocks: readonly ChainBlock[];
-  /** By receiver, in lamports. */
+  /** Balances by receiver, in lamports. */
   readonly received: ReadonlyMap<string, bigint>;
-  /** By account of a relayer, in lamports: what it paid since the run began. */
+  /** Payments since the start of the run by a relayer's account, in lamports. */
   readonly paid: ReadonlyMap<string, bigint>;
 }
 
-/** The most that a node names at once; more than any run makes. */
+/** The most slots that a node lists at once; more than any run has. */
 const MOST_BLOCKS = 500_000;
 
 interface BlockAnswer {
@@ -57,20 +57,20 @@ interface EntryAnswer {
 
 type Node = Pick<SvmEndpoint, 'rpc'>;
 
-/** Whose payments are read. */
+/** The accounts and requests whose payments are read. */
 export interface Payers {
-  /** What each account had when the run began, in lamports. */
+  /** Balances of the relayers' accounts at the start of the run, in lamports. */
   readonly accounts: ReadonlyMap<string, bigint>;
   readonly intentions: readonly SolanaIntention[];
 }
 
-/** Reads every block, and the state, at a node that is not behind. */
+/** Reads every block, and balances, at a node that is not behind. */
 export async function readChain(
   svm: Pick<Svm, 'pause' | 'tick'>,
   node: Node,
   { accounts, intentions }: Payers,
 ): Promise<ChainRecord> {
-  // Nothing more happens, and all that did is final.
+  // Stops block production, after enough blocks to make everything final.
   await svm.pause();
   await svm.tick(FINALIZED_AFTER + 1);
   const slots = (await node.rpc('getBlocksWithLimit', [0, MOST_BLOCKS])) as number[];
@@ -86,7 +86,7 @@ export async function readChain(
   };
 }
 
-/** {@link ChainReading} of a record. @param leases by index: what bytes of clients live under */
+/** {@link ChainReading} of a record. @param leases blockhashes of clients' bytes, by index */
 export function readingOf(
   { blocks, received, paid }: ChainRecord,
   intentions: readonly SolanaIntention[],
@@ -133,12 +133,12 @@ async function balanceOf(node: Node, key: string): Promise<bigint> {
   return BigInt(((await node.rpc('getBalance', [key])) as { value: number }).value);
 }
 
-/** Nothing but its own signature keeps a transaction of Solana from executing twice. */
+/** The anchor is the signature, because only the signature prevents a second execution on Solana. */
 function executionOf({ signature, mark, succeeded }: ChainEntry): Execution {
   return { hash: signature, effect: mark, anchor: signature, succeeded, isForeign: false };
 }
 
-/** How often each text was noted: memos leave nothing in the state, so by what the program logged. */
+/** How often each memo was executed, by its text. Counts log lines, because memos leave nothing in the state. */
 function memosIn(entries: readonly ChainEntry[]): Map<string, bigint> {
   const noted = new Map<string, bigint>();
   for (const { succeeded, logs } of entries) {
@@ -148,7 +148,7 @@ function memosIn(entries: readonly ChainEntry[]): Map<string, bigint> {
   return noted;
 }
 
-/** What moves lamports that were never there, or that another request has moved. */
+/** Marks of requests that move lamports which never existed, or which another request has moved. */
 function refusedAmong(intentions: readonly SolanaIntention[], entries: readonly ChainEntry[]): Set<string> {
   const done = new Set(entries.filter(({ succeeded }) => succeeded).map(({ mark }) => mark));
   const userOf = ({ transfer }: SolanaIntention) => transfer?.user.publicKey.toBase58();
@@ -161,14 +161,17 @@ function refusedAmong(intentions: readonly SolanaIntention[], entries: readonly 
   return new Set(intentions.filter(isRefused).map(({ mark }) => mark));
 }
 
-/** When the last block that takes a blockhash was over; at once for one that a fork took away, never for one that lives. */
+/**
+ * When a blockhash became invalid, in milliseconds since the epoch: at the first block after its last valid one. 0 if a
+ * fork removed the blockhash. Empty if it is still valid.
+ */
 function diedAt({ blockhash, lastValidBlockHeight }: Lease, blocks: readonly ChainBlock[]): number[] {
   if (!blocks.some((block) => block.blockhash === blockhash)) return [0];
   const next = blocks.find(({ height }) => height > lastValidBlockHeight);
   return next === undefined ? [] : [next.at];
 }
 
-/** Each account has paid the fees of what it has in blocks, and nothing else. */
+/** Each account must have paid the fees of its transactions in blocks, and nothing else. */
 function judgeFees(entries: readonly ChainEntry[], paid: ReadonlyMap<string, bigint>): string[] {
   return [...paid].flatMap(([account, lamports]) => {
     const fees = entries.filter(({ payer }) => payer === account).reduce((sum, { fee }) => sum + fee, 0n);

@@ -14,19 +14,19 @@ import { planOf, replacementOf, type SolanaIntention, type SolanaRelayer } from 
 import { startStranger } from './stranger.ts';
 import { FINALIZED_AFTER, startWeather } from './weather.ts';
 
-/** A blockhash lives for 150 of them: nine seconds. */
+/** The time of a slot. A blockhash is valid for 150 blocks, so for about nine seconds. */
 const SLOT_MS = 60;
 const CONFIRMED_AFTER = 2;
-/** Two of the relayers share an account, and with it a lane. */
+/** Two of the relayers share an account, and therefore a lane. */
 const RELAYERS = 4;
 const ACCOUNTS = 3;
 const FUNDS = 100_000_000_000n;
-/** How far a node falls behind, in blocks. */
+/** How far a node can fall behind, in blocks. */
 const MOST_BEHIND = 40;
-/** Nothing takes the place of another. */
+/** Steps that never happen, because a Solana transaction is never replaced. */
 const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 
-/** An SVM that makes blocks by itself. */
+/** An SVM that makes blocks at regular times. */
 export const solanaChain: SoakChain = {
   name: `solana, a block each ${SLOT_MS} ms`,
   steps: LIFE_STEPS.filter((step) => !NOT_PASSED.includes(step)),
@@ -65,7 +65,7 @@ function accountsOf(relayers: readonly SolanaRelayer[]): Map<string, bigint> {
   return new Map(relayers.map(({ address }) => [address, FUNDS]));
 }
 
-/** @param node one that no fault befalls, and that is never behind */
+/** @param node an endpoint without faults that is never behind */
 function networkOf(svm: Svm, node: SvmEndpoint, relayers: readonly SolanaRelayer[]): SoakNetwork {
   const bytes = new ClientBytes(svm, node);
   return {
@@ -83,7 +83,7 @@ function networkOf(svm: Svm, node: SvmEndpoint, relayers: readonly SolanaRelayer
   };
 }
 
-/** A network is asked of what it planned itself. */
+/** The soak passes only intentions that this network has planned. */
 function ownOf(intention: Intention): SolanaIntention {
   return intention as SolanaIntention;
 }

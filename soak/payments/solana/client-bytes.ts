@@ -3,18 +3,18 @@ import type { Svm, SvmEndpoint } from '../../../test/support/svm.ts';
 import { MEMO } from './marks.ts';
 import { LAMPORTS, type SolanaIntention } from './plan.ts';
 
-/** A blockhash and the height of the last block that takes it. */
+/** A blockhash and the height of the last block in which it is valid. */
 export interface Lease {
   blockhash: string;
   lastValidBlockHeight: number;
 }
 
-/** Which share of clients takes a blockhash that is final, which lives shorter and is of no fork. */
+/** One client in this many takes a finalized blockhash. It expires sooner, and no fork can remove it. */
 const FINAL_ONES = 3;
 
-/** What the users of a run sign and bring to the relayers. */
+/** Makes the transactions that clients post to the relayers as bytes. */
 export class ClientBytes {
-  /** By index: what their bytes live under, of those that others than the relayer have signed. */
+  /** Blockhashes by index, only of transactions that a user has signed. */
   readonly leases = new Map<number, Lease>();
   readonly #svm: Pick<Svm, 'airdrop'>;
   readonly #node: Pick<SvmEndpoint, 'rpc'>;
@@ -25,7 +25,7 @@ export class ClientBytes {
     this.#node = node;
   }
 
-  /** Base64. The relayer pays, and its signature is missing. */
+  /** A transaction in base64 whose fee payer is the relayer. The relayer's signature is missing. */
   async make(intention: SolanaIntention): Promise<string> {
     const { index, from, transfer, text } = intention;
     const lease = await this.#lease(index);
@@ -49,7 +49,7 @@ export class ClientBytes {
     return ((await this.#node.rpc('getLatestBlockhash', [{ commitment }])) as { value: Lease }).value;
   }
 
-  /** Once, also where two requests are to move the same. */
+  /** Funds each user once, because rivals share a user. */
   async #fund(user: string): Promise<void> {
     if (this.#funded.has(user)) return;
     this.#funded.add(user);

@@ -14,17 +14,17 @@ interface Call {
   data: Buffer;
 }
 
-/** What a memo does. */
+/** The mark of a memo. */
 export function markOfMemo(text: string): string {
   return `memo ${text}`;
 }
 
-/** What a transfer of lamports does. */
+/** The mark of a transfer of lamports. */
 export function markOfTransfer(to: string, lamports: bigint): string {
   return `${lamports} to ${to}`;
 }
 
-/** What a transaction of the chain does, without what it says of its own cost. */
+/** The mark of a serialized transaction. Ignores instructions of the compute budget. */
 export function markOfBytes(bytes: Uint8Array): string {
   const { message } = VersionedTransaction.deserialize(bytes);
   const keys = message.staticAccountKeys.map((key) => key.toBase58());

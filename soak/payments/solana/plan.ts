@@ -8,44 +8,44 @@ import { markOfMemo, markOfTransfer } from './marks.ts';
 /** A relayer and the account that pays for it. */
 export interface SolanaRelayer {
   readonly relayerId: string;
-  /** Base58. */
+  /** In base58. */
   readonly address: string;
 }
 
 /**
- * `memo`: instructions. `own memo`: bytes that only the relayer signs. The rest are bytes that a user has signed, whose
- * lamports they move: `transfer` all that the user has, `rival` what another request moves as well, `pauper` what the user
- * does not have.
+ * `memo`: posted as instructions. `own memo`: posted as bytes that only the relayer signs. The other kinds are bytes
+ * that a user has signed: `transfer` moves all lamports of the user, `rival` moves the same lamports as another
+ * request, `pauper` moves lamports that the user does not have.
  */
 export type SolanaKind = 'memo' | 'own memo' | 'transfer' | 'rival' | 'pauper';
 
-/** A request to a Solana relayer. No other has its memo, or its receiver. */
+/** A request to a Solana relayer. Its memo or its receiver is unique. */
 export interface SolanaIntention extends Intention {
   readonly kind: SolanaKind;
-  /** What stands in the memo; null where there is none. */
+  /** The text of the memo; null if there is none. */
   readonly text: string | null;
-  /** Whose lamports go to whom; null where none do. */
+  /** The user who pays, and the receiver; null for memos. */
   readonly transfer: { readonly user: Keypair; readonly to: string } | null;
 }
 
-/** Gives a request's body the bytes that a client makes when it asks: under a blockhash of that moment. */
+/** Makes the bytes for a request's body, with the blockhash that is current when the client sends the request. */
 export type MakeBytes = (intention: SolanaIntention) => Promise<string>;
 
-/** All that a user has, in lamports; more than the least that an account may hold. */
+/** The balance of a user, in lamports; more than the minimum for an account. */
 export const LAMPORTS = 1_000_000n;
 
 const MEMOS = 0.5;
 const OWN_MEMOS = 0.12;
 const TRANSFERS = 0.34;
-/** What share of pairs of neighbours move the same lamports. */
+/** The share of pairs of neighbors that move the same lamports. */
 const RIVALS = 0.08;
-/** What share may expire, and how long a request that may is worth sending. */
+/** The share of requests with an expiry, and the range of times until it. */
 const EXPIRING = 0.05;
 const WORTH_MS = [2_000, 25_000] as const;
-/** Replacements are numbered apart from the requests. */
+/** The first index of replacements, above those of all requests. */
 const REPLACEMENTS = 1_000_000;
 
-/** The requests of a run, the same for the same seed but for the accounts and blockhashes. */
+/** The requests of a run. The same seed gives the same requests, except for accounts and blockhashes. */
 export function planOf(
   seed: number,
   count: number,
@@ -55,7 +55,7 @@ export function planOf(
   return Array.from({ length: count }, (_, index) => intentionOf(seed, index, relayers, make));
 }
 
-/** What a client may want in the place of a request; the service says that there is no such thing. */
+/** A replacement for a request. The service refuses it, because Solana has no replacements. */
 export function replacementOf(seed: number, original: SolanaIntention): SolanaIntention {
   const index = REPLACEMENTS + original.index;
   const text = textOf(seed, index);
@@ -98,7 +98,7 @@ function kindOf(seed: number, index: number): SolanaKind {
   return chance < MEMOS + OWN_MEMOS + TRANSFERS ? 'transfer' : 'pauper';
 }
 
-/** The requests that may move the same lamports stand side by side. */
+/** The number of the request's pair. Rivals are two requests with consecutive indices. */
 function pairOf(index: number): number {
   return Math.floor(index / 2);
 }

@@ -3,10 +3,10 @@ import type { Shown, Stranger } from '../chain.ts';
 import { pass } from '../pass.ts';
 
 const PAUSE_MS = [200, 1_500] as const;
-/** Of so many, as nobody takes what is old. */
+/** It chooses among this many of the newest bytes, because nodes refuse old ones. */
 const RECENT = 40;
 
-/** Now and then sends signed bytes that the API showed: those of what is canceled, dead or in a block as well. */
+/** Sends signed bytes from the API at random times, also of transactions that are canceled, dead or in a block. */
 export function startStranger(node: SvmEndpoint, random: () => number, shown: () => readonly Shown[]): Stranger {
   const stopped = new AbortController();
   let sent = 0;

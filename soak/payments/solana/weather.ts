@@ -2,7 +2,7 @@ import type { Svm } from '../../../test/support/svm.ts';
 import type { Weather } from '../chain.ts';
 import { type Range, startChanges, type WeatherOptions } from '../weather.ts';
 
-/** How many blocks make one final: the weather takes less back. */
+/** The number of blocks after which a block is final. The weather removes fewer. */
 export const FINALIZED_AFTER = 32;
 
 const CHANGE_MS: Range = [600, 2_500];
@@ -13,16 +13,16 @@ const LATE_BLOCKS: Range = [1, 80];
 const LATE_MS: Range = [500, 3_000];
 const STILL_MS: Range = [500, 3_000];
 const DROUGHT_MS: Range = [300, 1_500];
-/** Of priority, in micro-lamports per compute unit. */
+/** Priority fees of other transactions, in micro-lamports per compute unit. */
 const PRICES: Range = [0, 2_000_000];
 const EVERYTHING = 1_000_000;
 
-/** Starts the weather over an SVM: forks that lose, slots without a block, transactions that are lost or land late. */
+/** Starts the weather over an SVM: lost forks, slots without a block, transactions that are lost or land late. */
 export function startWeather(svm: Svm, options: WeatherOptions): Weather {
   const weather = startChanges(options, CHANGE_MS, {
     fork: {
       likely: 0.3,
-      // As after a fork the chain is shorter, so deep a one may not be possible again.
+      // Fails if too few blocks are not final. An earlier fork may have left fewer.
       happen: ({ some, random }) =>
         svm.fork(some(FORK_BLOCKS), { again: random() < 0.5 }).then(
           () => true,
@@ -48,7 +48,7 @@ export function startWeather(svm: Svm, options: WeatherOptions): Weather {
       },
     },
     price: { likely: 0.12, happen: ({ some }) => svm.setPrioritizationFee(some(PRICES)) },
-    // What nobody has in a block by then has no blockhash any more.
+    // Drops everything, then lets all blockhashes expire, so that transactions without a block die.
     drought: {
       likely: 0.08,
       async happen({ wait }) {

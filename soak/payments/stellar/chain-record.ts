@@ -8,13 +8,13 @@ import { markOfEnvelope } from './marks.ts';
 import { markOf, STROOPS, type StellarIntention } from './plan.ts';
 import { balanceOf } from './sequence-of.ts';
 
-/** What the chain itself says of a run, past everything under test. */
+/** What a run did on the chain, read directly from a node. */
 export interface ChainRecord {
-  /** In their order. */
+  /** In the order of the ledgers. */
   readonly landed: readonly ChainEntry[];
-  /** By receiver, in stroops: what came to what it was given at first. */
+  /** Payments by receiver, in stroops, without its initial balance. */
   readonly received: ReadonlyMap<string, bigint>;
-  /** By account of a relayer, in stroops: what it paid since the run began. */
+  /** Payments since the start of the run by a relayer's account, in stroops. */
   readonly paid: ReadonlyMap<string, bigint>;
 }
 
@@ -23,19 +23,19 @@ export interface ChainEntry extends Omit<OnChain, 'envelope'> {
   readonly mark: string | null;
 }
 
-/** So many ledgers take all that waits. */
+/** Enough ledgers for all waiting transactions. */
 const REST = 12;
 
 type Node = Pick<StellarEndpoint, 'rpc'>;
 
-/** Whose payments are read. */
+/** The accounts and requests whose payments are read. */
 export interface Payers {
-  /** What each account had when the run began, in stroops. */
+  /** Balances of the relayers' accounts at the start of the run, in stroops. */
   readonly accounts: ReadonlyMap<string, bigint>;
   readonly intentions: readonly StellarIntention[];
 }
 
-/** Reads every transaction, and the state, at a node that is not behind. */
+/** Reads every transaction, and balances at a node that is not behind. */
 export async function readChain(
   net: Pick<StellarNet, 'pause' | 'tick' | 'landed'>,
   node: Node,
@@ -56,7 +56,11 @@ async function receivedBy(node: Node, to: string): Promise<bigint> {
   return balance === 0n ? 0n : balance - RECEIVER_FUNDS;
 }
 
-/** {@link ChainReading} of a record. @param ends by index: when no ledger takes bytes of clients any more */
+/**
+ * {@link ChainReading} of a record.
+ * @param options `ends`: when clients' bytes become invalid, in milliseconds since the epoch, by index; `foreign`:
+ *   hashes of transactions that were sent without the service
+ */
 export function readingOf(
   { landed, received, paid }: ChainRecord,
   intentions: readonly StellarIntention[],
@@ -80,7 +84,7 @@ function executionOf(entry: ChainEntry, foreign: ReadonlySet<string>): Execution
   };
 }
 
-/** What calls what is not there, and what another has taken the sequence of. */
+/** Marks of requests that call a missing function, or whose sequence a rival has consumed. */
 function refusedAmong(intentions: readonly StellarIntention[], landed: readonly ChainEntry[]): Set<string> {
   const done = new Set(landed.map(({ mark }) => mark));
   const rivals = Map.groupBy(
@@ -93,7 +97,7 @@ function refusedAmong(intentions: readonly StellarIntention[], landed: readonly 
   return new Set(intentions.filter(isRefused).map(({ mark }) => mark));
 }
 
-/** Each account has paid the fees of what it sent, and what it was to pay, and nothing else. */
+/** Each account must have paid the fees and the payments of its transactions, and nothing else. */
 function judgeMoney(
   intentions: readonly StellarIntention[],
   landed: readonly ChainEntry[],

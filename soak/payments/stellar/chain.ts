@@ -14,20 +14,23 @@ import { planOf, replacementOf, type StellarIntention, type StellarRelayer } fro
 import { type KeyThief, startStranger } from './stranger.ts';
 import { startWeather } from './weather.ts';
 
-/** The shortest that does not run ahead of the clock: ledgers count seconds. */
+/** The time of a ledger. Close times are whole seconds, so with a shorter time they would run ahead of the clock. */
 const LEDGER_MS = 1_000;
-/** An account's own go one by one, so there are more than of other chains; two of the relayers share one. */
+/**
+ * A ledger takes one transaction of an account, so there are more accounts than on other chains. Two of the relayers
+ * share one.
+ */
 const RELAYERS = 7;
 const ACCOUNTS = 6;
 const FUNDS = 10_000_000_000n;
-/** So that what is lost is signed anew while the soak looks. */
+/** Short, so that a lost transaction is signed again during the soak. */
 const TIMEOUT_S = 20;
-/** How far a node falls behind, in ledgers. */
+/** How far a node can fall behind, in ledgers. */
 const MOST_BEHIND = 10;
-/** Nothing takes the place of another. */
+/** Steps that never happen, because a Stellar transaction is never replaced. */
 const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 
-/** A Stellar network that closes ledgers by itself. */
+/** A Stellar network that closes ledgers at regular times. */
 export const stellarChain: SoakChain = {
   name: `stellar, a ledger each ${LEDGER_MS} ms`,
   steps: LIFE_STEPS.filter((step) => !NOT_PASSED.includes(step)),
@@ -66,7 +69,7 @@ function accountsOf(relayers: readonly StellarRelayer[]): Map<string, bigint> {
   return new Map(relayers.map(({ key }) => [key.publicKey(), FUNDS]));
 }
 
-/** @param node one that no fault befalls, and that is never behind */
+/** @param node an endpoint without faults that is never behind */
 async function networkOf(
   net: StellarNet,
   node: StellarEndpoint,
@@ -95,7 +98,7 @@ async function networkOf(
   };
 }
 
-/** A network is asked of what it planned itself. */
+/** The soak passes only intentions that this network has planned. */
 function ownOf(intention: Intention): StellarIntention {
   return intention as StellarIntention;
 }

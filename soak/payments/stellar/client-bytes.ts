@@ -3,16 +3,16 @@ import type { StellarEndpoint, StellarNet } from '../../../test/support/stellar-
 import { STROOPS, type StellarIntention } from './plan.ts';
 import { sequenceOf } from './sequence-of.ts';
 
-/** What an account needs to be there and to keep what it is given, in stroops: two base reserves, and one for rents. */
+/** Initial balance of a receiver, in stroops: two base reserves of half a lumen, and one lumen more. */
 export const RECEIVER_FUNDS = 20_000_000n;
-/** How long what users sign is good for, in seconds. */
+/** The range of times for which users' transactions are valid, in seconds. */
 const LIFE_S = [10, 19] as const;
-/** More than the bids of any crowd of the weather. */
+/** The highest fee of a fee bump, in stroops. Higher than every bid of a crowd in the weather. */
 const BUMP_FEE = 200_000;
 
-/** What the clients of a run bring to the relayers, and the accounts that they need. */
+/** Makes the request bodies of clients, and funds the accounts that they need. */
 export class ClientBytes {
-  /** By index: when no ledger takes their bytes any more, in milliseconds since the epoch. */
+  /** By index: when users' transactions become invalid, in milliseconds since the epoch. */
   readonly ends = new Map<number, number>();
   readonly #net: Pick<StellarNet, 'fund' | 'passphrase'>;
   readonly #node: Pick<StellarEndpoint, 'rpc'>;
@@ -74,7 +74,7 @@ export class ClientBytes {
     return transaction.toXdr();
   }
 
-  /** Rivals share a user, who is funded once. */
+  /** The last used sequence of a user. Funds each user once, because rivals share a user. */
   #sequenceOf(user: Keypair, kind: StellarIntention['kind']): Promise<bigint> {
     const address = user.publicKey();
     const known = this.#users.get(address) ?? this.#join(address, kind);
@@ -83,7 +83,7 @@ export class ClientBytes {
   }
 
   async #join(address: string, kind: StellarIntention['kind']): Promise<bigint> {
-    // Two base reserves are not to be spent.
+    // Two base reserves of 5,000,000 stroops cannot be spent, so a pauper has nothing to pay with.
     await this.#net.fund(address, kind === 'pauper' ? 10_000_000n : 10_000_000n + 2n * STROOPS);
     return sequenceOf(this.#node, address);
   }

@@ -2,7 +2,7 @@ import { StrKey, scValToNative, xdr } from '@stellar/stellar-sdk';
 import type { AnswerBody } from '../../../test/support/service.ts';
 import type { Shown } from '../chain.ts';
 
-/** What a transaction of the chain does; null for what only takes a sequence. */
+/** The mark of an envelope in base64; null if it only consumes a sequence. */
 export function markOfEnvelope(text: string): string | null {
   const read = xdr.TransactionEnvelope.fromXdr(text, 'base64');
   if (read.type === 'envelopeTypeTxV0') throw new Error('nobody writes the first form');
@@ -32,8 +32,9 @@ function markOfBody(body: xdr.OperationBody): string | null {
 }
 
 /**
- * A transaction as the API shows it. What it does is not shown: the chain tells, by its hash, once it is read.
- * @param marks by hash
+ * A transaction as the API shows it. The API does not show its effect, so the effect is looked up by its hash after the
+ * chain was read.
+ * @param marks by hash; filled when the chain is read
  */
 export function readShown(shown: AnswerBody, marks: ReadonlyMap<string, string | null>): Shown {
   const { id, status, status_reason: reason = null, hash, source_account: source, sequence_number: sequence } = shown;

@@ -10,28 +10,29 @@ export interface StellarRelayer {
 }
 
 /**
- * `payment`, `call` (of the lumens' contract) and `envelope` (unsigned) take a sequence of the relayer's account; `stray`
- * pays an account that is not there, `broken call` calls what is not there. The rest are signed by users, within a fee bump:
- * `bump` pays all that the user has, `rival` takes the sequence of another request's user, `pauper` pays what nobody has.
+ * `payment`, `call` (of the native asset's contract) and `envelope` (unsigned) use a sequence of the relayer's account.
+ * So do `stray`, which pays a missing account, and `broken call`, which calls a missing function. Users sign the other
+ * kinds, and the relayer wraps them in a fee bump: `bump` makes a payment, `rival` uses the same sequence as another
+ * request, `pauper` pays more than the user can spend.
  */
 export type StellarKind = (typeof KINDS)[number][0];
 
-/** A request to a Stellar relayer. No other has its receiver. */
+/** A request to a Stellar relayer. Its receiver is unique. */
 export interface StellarIntention extends Intention {
   readonly kind: StellarKind;
-  /** Who is paid, or would be. */
+  /** The account to pay. */
   readonly to: string;
-  /** Who has signed; null where nobody but the relayer does. */
+  /** The user who signs; null if only the relayer signs. */
   readonly user: Keypair | null;
 }
 
-/** Makes a request's body when its client asks. */
+/** Makes a request's body when the client sends it. */
 export type MakeBody = (intention: StellarIntention) => Promise<Readonly<Record<string, unknown>>>;
 
-/** What each of them moves, in stroops. */
+/** The amount of each payment, in stroops. */
 export const STROOPS = 1_000n;
 
-/** What share of the requests each kind has. */
+/** Relative shares of the kinds. `rival` is drawn separately, for pairs of requests: see `kindOf`. */
 const KINDS = [
   ['payment', 0.3],
   ['call', 0.1],
@@ -43,13 +44,13 @@ const KINDS = [
   ['rival', 0.04],
 ] as const;
 
-/** What share may expire, and how long a request that may is worth sending. */
+/** The share of requests with an expiry, and the range of times until it. */
 const EXPIRING = 0.05;
 const WORTH_MS = [4_000, 40_000] as const;
-/** Replacements are numbered apart from the requests. */
+/** The first index of replacements, above those of all requests. */
 const REPLACEMENTS = 1_000_000;
 
-/** The requests of a run, the same for the same seed but for the accounts. */
+/** The requests of a run. The same seed gives the same requests, except for accounts. */
 export function planOf(
   seed: number,
   count: number,
@@ -59,7 +60,7 @@ export function planOf(
   return Array.from({ length: count }, (_, index) => intentionOf(seed, index, relayers, make));
 }
 
-/** What a client may want in the place of a request; the service says that there is no such thing. */
+/** A replacement for a request. The service refuses it, because Stellar has no replacements. */
 export function replacementOf(seed: number, original: StellarIntention, make: MakeBody): StellarIntention {
   const index = REPLACEMENTS + original.index;
   const to = keysOf(`${seed} receiver ${index}`).publicKey();
@@ -71,7 +72,7 @@ export function replacementOf(seed: number, original: StellarIntention, make: Ma
   return replacement;
 }
 
-/** What only one request of a run does. */
+/** The mark of a payment to this receiver. */
 export function markOf(to: string): string {
   return `${STROOPS} to ${to}`;
 }
@@ -99,7 +100,7 @@ function intentionOf(
   return intention;
 }
 
-/** Rivals stand side by side, as a pair. */
+/** Rivals are two requests with consecutive indices. */
 function kindOf(seed: number, index: number): StellarKind {
   const isRivals = seededUnit(seed, 'plan', pairOf(index), 'rivals') < 0.08;
   if (isRivals) return 'rival';

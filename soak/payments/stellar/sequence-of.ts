@@ -3,12 +3,12 @@ import type { StellarEndpoint } from '../../../test/support/stellar-net.ts';
 
 type Node = Pick<StellarEndpoint, 'rpc'>;
 
-/** The last sequence that an account has used. */
+/** The last sequence that an account has used. @throws if the account does not exist */
 export async function sequenceOf(node: Node, address: string): Promise<bigint> {
   return (await accountOf(node, address)).seqNum;
 }
 
-/** In stroops; 0 for one that is not there. */
+/** The balance of an account in stroops; 0 if it does not exist. */
 export async function balanceOf(node: Node, address: string): Promise<bigint> {
   return (await entryOf(node, address))?.balance ?? 0n;
 }

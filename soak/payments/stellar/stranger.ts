@@ -5,14 +5,14 @@ import { pass } from '../pass.ts';
 import type { StellarRelayer } from './plan.ts';
 import { sequenceOf } from './sequence-of.ts';
 
-/** Somebody else who sends with the accounts' keys. */
+/** A stranger that has the keys of the relayers' accounts. */
 export interface KeyThief extends Stranger {
-  /** Hashes of what the node took. */
+  /** Hashes of its own transactions that the node accepted, without the users' ones that it passes on. */
   readonly hashes: ReadonlySet<string>;
 }
 
 const PAUSE_MS = [1_000, 6_000] as const;
-/** What share is a sequence of a relayer that is taken; the rest are users' bytes, without the fee bump. */
+/** The share of turns that consume a relayer's sequence. The others send a user's transaction without its fee bump. */
 const THEFTS = 0.4;
 
 export interface Loot {
@@ -20,7 +20,7 @@ export interface Loot {
   net: Pick<StellarNet, 'takenIn' | 'passphrase'>;
 }
 
-/** Now and then takes the next sequence of an account, or sends what a relayer has bumped without its fee bump. */
+/** At random times consumes a relayer's next sequence, or sends a user's transaction without its fee bump. */
 export function startStranger(node: StellarEndpoint, random: () => number, { relayers, net }: Loot): KeyThief {
   const stopped = new AbortController();
   const hashes = new Set<string>();

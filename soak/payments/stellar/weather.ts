@@ -8,7 +8,7 @@ const LATE_LEDGERS: Range = [1, 8];
 const LATE_MS: Range = [2_000, 6_000];
 const STILL_MS: Range = [1_500, 5_000];
 const CROWD_MS: Range = [2_000, 8_000];
-/** Operations of others, more than a ledger takes, and what each of them bids at most, in stroops. */
+/** The number of competing operations, more than a ledger takes, and the range of their bids in stroops. */
 const CROWD = 1_100;
 const BIDS: Range = [100, 50_000];
 
