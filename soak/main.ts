@@ -34,7 +34,7 @@ const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [opti
   --patience <seconds>          how long the last may take to end, default 180
   --kills <number>              kill: at the most; default one for each 15 transactions; channels: default 2
   --channels <number>           channels: accounts whose sequences are used, default 10
-  --mode trouble|lag|lies|all   faults: default all, one after the other
+  --mode <mode>                 faults: trouble, lag, pruned, lies or all; default all, one after the other
   --log <file>                  where to write what the server's processes wrote
   --rate <0 to 1>               faults: how likely each is for a request, default 0.02
   --calls <number>              calls: default 100000

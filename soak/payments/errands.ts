@@ -21,7 +21,7 @@ export interface Errand<I extends Intention = Intention> {
  */
 const THROUGH_PLUGIN = 0.2;
 const WITHOUT_KEY = 0.1;
-const WITHOUT_NEEDED_KEY = 0.5;
+const WITHOUT_UNNEEDED_KEY = 0.5;
 /** The share of requests with `isOneByContent` that are posted twice at the same time. */
 const TWICE = 0.4;
 /** The most payments of one plugin call. */
@@ -34,7 +34,7 @@ export function errandsOf<I extends Intention>(seed: number, intentions: readonl
   for (const intention of intentions) {
     const unit = (purpose: string) => seededUnit(seed, 'errand', intention.index, purpose);
     if (unit('way') >= THROUGH_PLUGIN) {
-      const withoutKey = intention.isOneByContent ? WITHOUT_NEEDED_KEY : WITHOUT_KEY;
+      const withoutKey = intention.isOneByContent ? WITHOUT_UNNEEDED_KEY : WITHOUT_KEY;
       const posts = intention.isOneByContent && unit('posts') < TWICE ? 2 : 1;
       errands.push({ ...errandOf(intention, unit('key') >= withoutKey), posts });
       continue;

@@ -32,7 +32,9 @@ export type MakeBody = (intention: StellarIntention) => Promise<Readonly<Record<
 /** The amount of each payment, in stroops. */
 export const STROOPS = 1_000n;
 
-/** Relative shares of the kinds. `rival` is drawn separately, for pairs of requests: see `kindOf`. */
+/** The share of pairs of requests that are rivals. */
+const RIVALS = 0.08;
+/** Relative shares of the other kinds. */
 const KINDS = [
   ['payment', 0.3],
   ['call', 0.1],
@@ -41,8 +43,8 @@ const KINDS = [
   ['broken call', 0.04],
   ['bump', 0.36],
   ['pauper', 0.04],
-  ['rival', 0.04],
 ] as const;
+const ALL_SHARES = KINDS.reduce((sum, [, share]) => sum + share, 0);
 
 /** The share of requests with an expiry, and the range of times until it. */
 const EXPIRING = 0.05;
@@ -102,9 +104,9 @@ function intentionOf(
 
 /** Rivals are two requests with consecutive indices. */
 function kindOf(seed: number, index: number): StellarKind {
-  const isRivals = seededUnit(seed, 'plan', pairOf(index), 'rivals') < 0.08;
+  const isRivals = seededUnit(seed, 'plan', pairOf(index), 'rivals') < RIVALS;
   if (isRivals) return 'rival';
-  let left = seededUnit(seed, 'plan', index, 'kind') * (1 - 0.04);
+  let left = seededUnit(seed, 'plan', index, 'kind') * ALL_SHARES;
   for (const [kind, share] of KINDS) {
     if (left < share) return kind;
     left -= share;
