@@ -2,11 +2,11 @@ import ts from 'typescript';
 import type { Rule, SourceFile } from './rule.ts';
 import { statementsOf } from './syntax.ts';
 
-/** A file that only passes on what others export hides where things live, and ties knots of imports. */
+/** Finds files that only re-export. They hide where the code is, and lead to import cycles. */
 export const noBarrels: Rule = (files) =>
   files
     .filter(({ path }) => /^(src|sandbox|demo|bench|soak|gauntlet|test)\/.*\.ts$/.test(path))
-    // The guest's importable specifiers exist to give a name to what is elsewhere.
+    // These modules are the specifiers that a guest can import. Re-exporting is their purpose.
     .filter(({ path }) => !path.startsWith('sandbox/guest/modules/'))
     .filter(isBarrel)
     .map(({ path }) => `${path} only re-exports; import from where things are.`);

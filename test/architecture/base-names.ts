@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import type { Rule } from './rule.ts';
 
-/** Rooms of a chain and of the guest show the same things from several sides; elsewhere a layer has one side. */
+/** A layer: a folder of a chain or of the guest, and elsewhere a folder directly below `src` or `sandbox`. */
 const LAYER = /^(?:src\/chains\/(?:[^/]+\/){0,2}|sandbox\/guest\/(?:[^/]+\/)?|(?:src|sandbox)\/(?:[^/]+\/)?)/;
 
-/** In one layer a base name stands for one thing, so that whoever looks for a file by its name finds one. */
+/** Finds two files with the same base name in one layer. A base name must lead to one file. */
 export const baseNames: Rule = (files) => {
   const first = new Map<string, string>();
   return files.flatMap(({ path }) => {

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** What a family cannot do without. */
+/** The files that every chain family has. */
 export const REQUIRED = [
   'address.ts',
   ...['family.ts', 'network.ts', 'networks.json', 'policy.ts'].map((name) => `configuration/${name}`),
@@ -8,7 +8,7 @@ export const REQUIRED = [
   'schema.ts',
 ];
 
-/** What else a family may have, under these names only. */
+/** The files that a chain family may have. */
 const KNOWN = new Set([
   ...REQUIRED,
   'broadcast.ts',
@@ -33,10 +33,10 @@ const KNOWN = new Set([
   'view.ts',
 ]);
 
-/** Where a family keeps the parts of one of these: what is configured, of a request, of what is allowed, of what is in a block or signed, of prices, of tokens. */
+/** The folders that a chain family may have. Their files may have any name. */
 const ROOMS = new Set(['configuration', 'form', 'guard', 'inclusion', 'message', 'price', 'sponsor', 'swap', 'tokens']);
 
-/** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
+/** Finds files of a chain family that are missing, or whose names the families do not share. */
 export const chainFolders: Rule = (files) => {
   const folders = new Map<string, string[]>();
   for (const { path } of files) {

@@ -2,7 +2,7 @@ import { isOurCode, type Rule } from './rule.ts';
 
 const LONGEST = 400;
 
-/** A file that does not fit into a head holds more than one concept. */
+/** Finds files that are too long. A file should hold one concept. */
 export const fileLength: Rule = (files) =>
   files
     .filter(({ path }) => isOurCode(path))

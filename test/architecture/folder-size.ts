@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import type { Rule } from './rule.ts';
 
-/** About twenty: what is more has rooms. */
+/** The most files in one folder. More files need subfolders. */
 const MOST = 22;
 
-/** A folder of the sources is taken in at one look. */
+/** Finds source folders with too many files to read at a glance. */
 export const folderSize: Rule = (files) => {
   const sizes = new Map<string, number>();
   for (const { path } of files) {

@@ -2,7 +2,7 @@ import ts from 'typescript';
 import type { Rule, SourceFile } from './rule.ts';
 import { nodesOf } from './syntax.ts';
 
-/** What of tap's test object does not assert. */
+/** Methods of tap's test object that assert nothing. */
 const NOT_ASSERTIONS = new Set([
   'test',
   'after',
@@ -21,7 +21,7 @@ const NOT_ASSERTIONS = new Set([
 ]);
 const LEFT_OUT = new Set(['skip', 'todo', 'only']);
 
-/** A test file asserts something, and runs all of it: nothing is skipped, left to do, or picked out. */
+/** Finds test files that assert nothing, or that skip or single out tests. */
 export const honestTests: Rule = (files) =>
   files
     .filter(({ path }) => /^test\/.*\.test\.ts$/.test(path))
@@ -33,7 +33,7 @@ export const honestTests: Rule = (files) =>
       ];
     });
 
-/** A file that looks like a test but lies where no suite would run it. */
+/** Finds test files in folders that no suite runs. */
 export const strayTests: Rule = (files) =>
   files
     .filter(({ path }) => /\.(test|spec)\.[cm]?[jt]sx?$/.test(path))
@@ -48,7 +48,7 @@ function readTests(file: SourceFile): { asserts: boolean; leavesOut: string[] } 
   let asserts = false;
   const leavesOut: string[] = [];
   for (const call of nodes.filter(ts.isCallExpression)) {
-    // A test object that is handed on lets another function assert: a contract suite, say.
+    // A function that receives the test object can assert as well, for example a contract suite.
     if (call.arguments.some(isTestObject)) asserts = true;
     if (!ts.isPropertyAccessExpression(call.expression) || !isTestObject(call.expression.expression)) continue;
     const method = call.expression.name.text;
@@ -59,7 +59,7 @@ function readTests(file: SourceFile): { asserts: boolean; leavesOut: string[] } 
   return { asserts, leavesOut };
 }
 
-/** The names under which a source knows tap's test object: what it imports, and the parameter of each test's function. */
+/** The names of tap's test object in a source: the import, and the parameter of each test function. */
 function testObjectsNamedBy(node: ts.Node): string[] {
   if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text === 'tap') {
     const name = node.importClause?.name;

@@ -11,7 +11,7 @@ import { neutralWords } from './neutral-words.ts';
 import { noMachinePaths } from './portable.ts';
 import type { Rule } from './rule.ts';
 
-/** All rules of the house that no other tool knows. */
+/** The project's own rules. No other tool checks them. */
 export const houseRules: Readonly<Record<string, Rule>> = {
   fileLength,
   folderSize,

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { importsStep, judgeCruise } from '../check/imports-step.ts';
 
-/** Each import rule with the imports that break it: importing file, then what it imports. */
+/** By import rule: imports that break it. */
 const broken: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>> = {
   'arrow-up-from-plugin-host': [
     ['src/plugin-host/a.ts', 'src/http/server.ts'],
@@ -101,10 +101,10 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'only-owner-imports-preact': [['src/http/e.ts', 'preact']],
 };
 
-/** The way back; the cycle is reported once. */
+/** The import that closes the cycle. The check reports a cycle once. */
 const closesTheCycle = ['src/domain/two.ts', 'src/domain/one.ts'] as const;
 
-/** The two straight walks of the house, and what each owner may import. */
+/** Imports that are allowed. */
 const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/main.ts', 'src/compose.ts'],
   ['src/compose.ts', 'src/store/tables/kv.ts'],
@@ -161,7 +161,7 @@ t.test('each import rule fires on what breaks it, and only there', async (t) => 
   }
   const offenders = new Set(offences.map(({ from }) => from));
   for (const [from, to] of kept) {
-    // Of plugins only the one that is shipped is looked at, so it also stands for those that offend.
+    // The check looks at one plugin only, and that file also has forbidden imports. So match on the imported file too.
     const offence = offenders.has(from) ? to : '';
     t.notOk(
       failures.find((failure) => failure.includes(`: ${from} → `) && failure.includes(offence)),
@@ -186,7 +186,7 @@ interface Folder {
   [name: string]: string | Folder;
 }
 
-/** A project of files that import each other, with stand-ins for the packages. */
+/** A project with these imports, and with stubs for the packages. */
 function project(imports: readonly (readonly [from: string, to: string])[]): Folder {
   const dependencies = [
     'zod',

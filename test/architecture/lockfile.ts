@@ -12,7 +12,7 @@ interface Lockfile {
   >;
 }
 
-/** The lockfile names no registry, so that it installs from any mirror of it. */
+/** Finds registry URLs in a lockfile. Without them, it installs from any mirror. */
 export const lockfileNamesNoRegistry: Rule = (files) =>
   lockfiles(files).flatMap(({ path, lock }) =>
     Object.entries(lock.packages)
@@ -20,7 +20,9 @@ export const lockfileNamesNoRegistry: Rule = (files) =>
       .map(([name]) => `${path}: ${name} is tied to a download address.`),
   );
 
-/** The lockfile knows the packages of every platform; otherwise `npm ci` fails on the platforms that are missing. */
+/**
+ * Finds optional packages of other platforms that a lockfile lacks. Without them, `npm ci` fails on those platforms.
+ */
 export const lockfileKnowsAllPlatforms: Rule = (files) =>
   lockfiles(files).flatMap(({ path, lock }) =>
     Object.entries(lock.packages).flatMap(([location, entry]) =>
@@ -30,7 +32,7 @@ export const lockfileKnowsAllPlatforms: Rule = (files) =>
     ),
   );
 
-/** Every version is exact, in the project and in its workspaces, so that two installs are the same. */
+/** Finds versions that are not exact, in the project and its workspaces. Two installs must give the same packages. */
 export const exactVersions: Rule = (files) =>
   files
     .filter(({ path }) => path.endsWith('package.json'))
@@ -48,7 +50,7 @@ function lockfiles(files: Parameters<Rule>[0]): { path: string; lock: Lockfile }
     .map(({ path, text }) => ({ path, lock: JSON.parse(text) as Lockfile }));
 }
 
-/** Looks where Node would look: beside the package, then in each folder above it. */
+/** Looks where Node looks: in the package's own folder, then in each folder above it. */
 function isInstalled(lock: Lockfile, location: string, name: string): boolean {
   const folders = location.split('/');
   return [...folders, ''].some(

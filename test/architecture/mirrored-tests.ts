@@ -2,7 +2,7 @@ import ts from 'typescript';
 import type { Rule, SourceFile } from './rule.ts';
 import { isTableOfConstants, isTypeOnly, statementsOf } from './syntax.ts';
 
-/** Sources without a unit test of their own, each with its reason. Files of nothing but types and literals need no entry. */
+/** Sources without a unit test, each with the reason. Files that only have types and literals need no entry. */
 export const withoutUnitTest: Readonly<Record<string, string>> = {
   'src/main.ts': 'process entry: it wires and starts; the end-to-end tests run it',
   'src/cli/main.ts': 'process entry: it passes on what was typed; the end-to-end tests run it',
@@ -15,7 +15,7 @@ export const withoutUnitTest: Readonly<Record<string, string>> = {
   'sandbox/process/main.ts': 'process entry of the child: the sandbox integration tests run it',
 };
 
-/** Each source of the service and the sandbox has its unit test at the mirrored path, or a written reason. */
+/** Finds sources of `src/` and `sandbox/` without a unit test at the mirrored path and without an exemption. */
 export const mirroredTests: Rule = (files) => {
   const paths = new Set(files.map(({ path }) => path));
   const sources = files.filter(({ path }) => /^(src|sandbox)\/.*(?<!\.d)\.ts$/.test(path));
@@ -32,7 +32,7 @@ export const mirroredTests: Rule = (files) => {
   return [...untested, ...orphaned];
 };
 
-/** The exemptions that name a source which is gone or has a unit test after all. */
+/** Finds exemptions of sources that no longer exist, or that now have a unit test. */
 export const staleExemptions: Rule = (files) => {
   const paths = new Set(files.map(({ path }) => path));
   return Object.keys(withoutUnitTest)

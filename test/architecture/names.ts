@@ -2,7 +2,7 @@ import type { Rule } from './rule.ts';
 
 const BANNED = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'misc', 'shared', 'manager', 'managers']);
 
-/** A file or folder carries its concept's name; a name that fits everything hides what is in it. */
+/** Finds files and folders with names that say nothing about their content. */
 export const bannedNames: Rule = (files) =>
   files
     .filter(({ path }) => path.endsWith('.ts'))

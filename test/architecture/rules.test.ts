@@ -15,7 +15,7 @@ import type { Rule, SourceFile } from './rule.ts';
 
 const at = (path: string, text = ''): SourceFile => ({ path, text });
 
-/** A rule that never fires is worthless: each has files that break it, one per offence, and files that keep it. */
+/** For each rule: sets of files that break it once each, and files that keep it. This shows that each rule can fail. */
 const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; kept: readonly SourceFile[] }[] = [
   {
     rule: fileLength,

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import type { SourceFile } from './rule.ts';
 
-/** The statements of a source at its top level. */
+/** The top-level statements of a source. */
 export function statementsOf({ path, text }: SourceFile): readonly ts.Statement[] {
   return parse(path, text).statements;
 }
@@ -19,7 +19,7 @@ export function* nodesOf({ path, text }: SourceFile): Generator<ts.Node> {
   }
 }
 
-/** Whether a statement is gone once the types are stripped. */
+/** Whether a statement disappears when the types are stripped. */
 export function isTypeOnly(statement: ts.Statement): boolean {
   if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)) return true;
   if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
@@ -29,7 +29,7 @@ export function isTypeOnly(statement: ts.Statement): boolean {
   );
 }
 
-/** Whether a statement only gives names to literals, so that there is nothing in it that could go wrong. */
+/** Whether a statement only names literals, so that it needs no test. */
 export function isTableOfConstants(statement: ts.Statement): boolean {
   if (!ts.isVariableStatement(statement)) return false;
   const { flags, declarations } = statement.declarationList;

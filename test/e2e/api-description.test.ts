@@ -1,4 +1,4 @@
-/** Real answers have the shapes that the description gives them: no key more, none less. */
+/** The answers of a running service have exactly the keys and shapes of the API's description. */
 import t from 'tap';
 import { fund } from '../../demo/chain.ts';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
@@ -19,7 +19,7 @@ t.test('every operation, once', async (t) => {
   t.teardown(() => anvil.stop());
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
-    // A delivery finds nobody there.
+    // Nothing listens at the webhook's address.
     env: { WEBHOOK_BLOCK_PRIVATE_IPS: 'false' },
     plugins: [
       { id: 'ok', path: 'ok.ts', emit_logs: true, emit_traces: true, emit_usage: true, allow_get_invocation: true },
@@ -74,7 +74,7 @@ t.test('every operation, once', async (t) => {
   await ask('PATCH /api/v1/relayers/:id', relayer, { name: 'New', policies: { min_balance: 1 } });
   await ask('GET /api/v1/relayers/:id/status', `${relayer}/status`);
   await ask('GET /api/v1/relayers/:id/balance', `${relayer}/balance`);
-  // What is in a block can be replaced no more.
+  // A transaction in a block cannot be replaced.
   await anvil.rpc('evm_setAutomine', [false]);
   const send = { to: RECEIVER, value: 1, speed: 'fast' };
   const { data } = await ask('POST /api/v1/relayers/:id/transactions', `${relayer}/transactions`, send);
@@ -127,7 +127,7 @@ t.test('every operation, once', async (t) => {
 
   for (const deed of ['quote', 'build']) {
     const path = `${relayer}/transactions/sponsored/${deed}`;
-    // This family spares nobody the fee; those that do have tests of their own.
+    // EVM relayers do not sponsor fees. The families that do have tests of their own.
     t.equal((await service.request('POST', path, { transaction: 'AA==', fee_token: 'x' })).status, 400, deed);
     left.delete(`POST /api/v1/relayers/:id/transactions/sponsored/${deed}`);
   }

@@ -1,6 +1,5 @@
 /**
- * Every way a plugin's author can get it wrong: the answer names cause and place, and the server goes on serving
- * everything else.
+ * Mistakes of plugin authors. Each answer names the cause and the place, and the server keeps serving everything else.
  */
 import t from 'tap';
 import { composeService } from '../support/composed-service.ts';
@@ -15,7 +14,7 @@ interface Wrong {
   error: RegExp;
 }
 
-/** Sources that are no plugin, by plugin id, and what their call has to answer. */
+/** By plugin id: a source that is not a valid plugin, and the expected answer. */
 const SOURCES: Record<string, Wrong & { source: string }> = {
   'syntax-error': {
     source: `export async function handler() {\n  return 1 +;\n}\n`,
@@ -43,7 +42,7 @@ const SOURCES: Record<string, Wrong & { source: string }> = {
   },
 };
 
-/** What a handler may do, and what its call has to answer. */
+/** Bodies of a handler, and the expected answer. */
 const DEEDS: Record<string, Wrong & { body: string }> = {
   'throws-error': {
     body: `throw new Error('broken inside');`,
@@ -127,7 +126,7 @@ const DEEDS: Record<string, Wrong & { body: string }> = {
 };
 
 const deeds = Object.entries(DEEDS).map(([id, { body }]) => `  '${id}': () => { ${body} },`);
-/** One plugin that does any of them when it is told to. */
+/** One plugin that does any of these on request. */
 const WRONG = `import { pluginError } from '@openzeppelin/relayer-sdk';
 const deeds = {
 ${deeds.join('\n')}
@@ -182,7 +181,7 @@ t.test('a plugin is mended without a restart', async (t) => {
   t.equal(kept.body.data, 'first', 'a version that does not compile leaves the old one serving');
 });
 
-/** What a plugin answers as soon as it is as wanted, or in the end. */
+/** The answer of a plugin as soon as it is the expected one, or the last answer. */
 async function answersWith(plugin: string, isWanted: (body: AnswerBody) => boolean): Promise<AnswerBody> {
   let { body } = await service.call(plugin);
   for (let attempt = 0; attempt < 100 && !isWanted(body); attempt++) {

@@ -1,4 +1,4 @@
-/** What Prometheus gets from a running service, also while it is busy. */
+/** What Prometheus gets from a running service, also while the service is busy. */
 import t from 'tap';
 import { composeService } from '../support/composed-service.ts';
 import { lint, parseExposition } from '../support/exposition.ts';

@@ -1,4 +1,4 @@
-/** The first minutes of who writes a plugin: by the commands that are typed, before a service that runs. */
+/** The first commands of a plugin author, typed against a running service. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Whatever Node and npm the system has, the project runs on the Node of its lockfile, and says so where it cannot. */
+/** The project runs on the Node of its lockfile, whatever Node and npm the system has. Where it cannot, it says so. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,14 +6,14 @@ import t, { type Test } from 'tap';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** A program that says its name, and with which arguments it was run. */
+/** Writes a program that prints its name and its arguments. */
 function program(path: string, says: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `#!/bin/sh\necho ${says} "$@"\n`);
   chmodSync(path, 0o755);
 }
 
-/** A clone with these files installed, in which `bin/node` is run beside a system's node that says this version. */
+/** Runs `bin/node` in a clone with these files installed. The system's node reports the given version. */
 function run(t: Test, version: string | undefined, installed: string[]) {
   const dir = t.testdir({});
   cpSync(join(root, 'bin'), join(dir, 'bin'), { recursive: true });

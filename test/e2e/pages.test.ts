@@ -1,4 +1,4 @@
-/** What somebody gets who opens the service in a browser; how it looks there is seen with the console. */
+/** The pages that a browser gets from the service. The console's own tests check how they look. */
 import t from 'tap';
 import { startHttp } from '../support/http-server.ts';
 
@@ -21,7 +21,7 @@ t.test('the pages need no key; their script is whole with and without compressio
   t.ok((texts[0] ?? '').length > 1_000_000);
   t.equal(texts[0], texts[1]);
 
-  // Also at a path with a slash too many; what begins alike is not public.
+  // An extra slash does not matter. A path that only starts the same is not public.
   t.match(await (await fetch(`${url}/api-docs//openapi.json`)).json(), { openapi: '3.1.1' });
   t.equal((await fetch(`${url}/api-docsX`)).status, 401);
   t.equal((await fetch(`${url}/api-docs/other`)).status, 401);

@@ -1,4 +1,4 @@
-/** A configuration as the reference's documents write it, its errors corrected, starts unchanged. */
+/** A configuration from the reference's documents, with their errors corrected, starts without changes. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** A transaction through the whole house on a real node, over HTTP and through a plugin. */
+/** Transactions through the whole service on a real node, over HTTP and through a plugin. */
 import { AbiCoder, JsonRpcProvider } from 'ethers';
 import t from 'tap';
 import { startAnvil } from '../support/anvil.ts';
@@ -33,7 +33,7 @@ const PASSES_ON = `export async function handler({ api, params }) {
 }`;
 
 const CAP = 2_000_000_000;
-/** What the relayers are told apart by, each with an account of its own. */
+/** By relayer id: the fields in which the relayers differ. Each relayer has its own account. */
 const RELAYERS: Record<string, object> = {
   'local-1': {},
   many: {},

@@ -1,4 +1,4 @@
-/** The interface that the user gave, table by table, against a running server. */
+/** The interface that the user specified, table by table, against a running server. */
 import t, { type Test } from 'tap';
 import { composeService } from '../support/composed-service.ts';
 import type { AnswerBody, StartedService } from '../support/service.ts';
@@ -6,7 +6,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 const NOWHERE = 'http://127.0.0.1:9';
 
-/** Relayers of all three types on one keystore; nothing answers at their endpoints. */
+/** Relayers of all three types that share a keystore. Nothing listens at their endpoints. */
 const RELAYERS = [
   { id: 'evm-1', network: 'sepolia', network_type: 'evm', custom_rpc_urls: [{ url: NOWHERE, weight: 100 }] },
   { id: 'sol-1', network: 'devnet', network_type: 'solana', custom_rpc_urls: [NOWHERE] },
@@ -19,7 +19,7 @@ const RELAYERS = [
   },
 ].map((relayer) => ({ name: relayer.id, paused: false, signer_id: 'local-key', ...relayer }));
 
-/** Method, path, body and the status of its success. */
+/** The method, path and body of a request, and its status on success. */
 const ENDPOINTS: [string, string, unknown, number][] = [
   ['POST', '/plugins/echo/call', { a: 1 }, 200],
   ['POST', '/plugins/echo/call/x', { a: 1 }, 200],
@@ -31,7 +31,7 @@ const ENDPOINTS: [string, string, unknown, number][] = [
   ['GET', '/health', undefined, 200],
 ];
 
-/** Operation, the failing request, and the field and text of its answer. */
+/** An operation, a request that fails, and the expected field and text of the answer. */
 const ERRORS: [
   string,
   { method: string; path: string; body?: unknown },
@@ -80,7 +80,7 @@ const ERRORS: [
   ],
 ];
 
-/** Policies by relayer: a value that each field takes, and values that it refuses. */
+/** By relayer and policy field: a valid value, and values that are refused. */
 const POLICIES: Record<string, Record<string, { good: unknown; bad: unknown[] }>> = {
   'evm-1': {
     eip1559_pricing: { good: true, bad: ['yes', 1] },

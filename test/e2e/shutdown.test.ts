@@ -1,6 +1,6 @@
 /**
- * What SIGTERM does to a service that is busy: what was accepted comes to its end within the grace, also what waits for a
- * place and though nobody reads any more what the service says; it always ends, and nothing is left.
+ * SIGTERM to a busy service. Accepted calls finish within the grace period, including queued ones, and even if nobody
+ * reads the service's output. The service always ends and leaves no process behind.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const CALLS = 12;
-/** Calls that run at once: the others wait. */
+/** Calls that run at the same time. Further calls wait. */
 const PLACES = 4;
 
 interface Answer {
@@ -30,14 +30,14 @@ interface Answer {
 interface Busy<S> {
   service: S;
   workspace: Workspace;
-  /** Of the calls that have one. */
+  /** Answers so far. */
   answers: Answer[];
   calls: Promise<void>[];
-  /** Lets the calls come to their end. */
+  /** Lets all calls finish. */
   open(): void;
 }
 
-/** A server on which calls wait: it answers no request before `open`. */
+/** A server that answers no request before `open` is called. */
 async function closedGate(t: Test): Promise<{ host: string; open(): void }> {
   const opened = Promise.withResolvers<void>();
   const { host } = await hostileHttp(t, {
@@ -46,7 +46,7 @@ async function closedGate(t: Test): Promise<{ host: string; open(): void }> {
   return { host, open: opened.resolve };
 }
 
-/** A service with calls that run until `open`, and calls that wait for a place. */
+/** A service with calls that run until `open` is called, and with calls in the queue. */
 async function busyService<S extends StartedService>(
   t: Test,
   start: (env: Record<string, string>) => Promise<S>,
@@ -58,7 +58,7 @@ async function busyService<S extends StartedService>(
       {
         id: 'waits',
         path: 'waits.ts',
-        // The first use of fetch loads it, which is slow on a busy machine.
+        // The first use of fetch loads code, which is slow on a busy machine.
         limits: { concurrency: PLACES, slice_ms: 60_000, cpu_ms: 60_000 },
         permissions: { kv: true, hosts: [{ host, private: true }] },
       },
@@ -153,7 +153,7 @@ t.test('what outlasts the grace is ended with an answer that says when to come b
 
 t.test('a second signal ends it at once', async (t) => {
   const { service, calls } = await busyService(t, startService, { SHUTDOWN_GRACE_SECONDS: '600' });
-  // Their connections are cut with it.
+  // The exit cuts the connections of these calls.
   const settled = Promise.allSettled(calls);
   const ended = service.stop();
   process.kill(service.pid, 'SIGTERM');
@@ -164,7 +164,7 @@ t.test('a second signal ends it at once', async (t) => {
   await settled;
 });
 
-/** Says when the service is about to be loaded. */
+/** Prints a line when the service starts to load. */
 const TELLING = `import { registerHooks } from 'node:module';
 registerHooks({ load(url, context, next) {
   if (url.endsWith('/compose.ts')) process.stdout.write('loading\\n');
@@ -173,7 +173,7 @@ registerHooks({ load(url, context, next) {
 
 for (const [moment, word, preload] of [
   ['while the service is still being loaded', 'loading', `data:text/javascript,${encodeURIComponent(TELLING)}`],
-  // The database is made long before the service is ready.
+  // The service creates the database long before it is ready.
   ['during the start', 'database migrated', null],
 ] as const) {
   t.test(`a signal ${moment} ends it in good order too`, async (t) => {

@@ -1,4 +1,4 @@
-/** The alerts ask for metrics that there are, by labels and values that they have, and each has its section in the guide. */
+/** The alerts use existing metrics, labels and label values, and each alert has a section in the guide. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -22,10 +22,10 @@ import { groupedBy, parsePromQl, selectorsOf } from '../support/promql.ts';
 const root = join(import.meta.dirname, '..', '..');
 const guide = readFileSync(join(root, 'docs', 'alerts.md'), 'utf8');
 
-/** What the scraper itself adds. */
+/** Labels that Prometheus adds. */
 const OF_PROMETHEUS = ['job', 'instance'];
 
-/** The values that a label can have, where the rules ask for some. */
+/** The possible values of the labels that the rules match. */
 const VALUES: Record<string, readonly string[]> = {
   'isolayer_transactions_open status': transactionStatusSchema.options,
   'isolayer_transactions_failed_total failure_reason': FINAL_STATUSES,

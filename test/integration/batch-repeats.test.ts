@@ -1,4 +1,7 @@
-/** Threat: a batch that is repeated under its key pays again what its first run had sent before another request failed. */
+/**
+ * Threat: a batch is repeated under its key, and pays again what its first run sent before another of its requests
+ * failed.
+ */
 import t from 'tap';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
@@ -49,7 +52,7 @@ t.test('each payment of a batch is sent once, however often the batch is', async
   t.equal(third.replayed, 'true');
   t.strictSame(third.data, second.data);
 
-  // The same payment by a key of its own, in two batches.
+  // The same payment, under an idempotency key of its own, in two batches.
   const keyed = [{ ...requests[0], idempotency_key: 'payment-1' }];
   const [one, again] = [await batch(keyed, 'batch-2'), await batch(keyed, 'batch-3')];
   t.equal(again.data[0].data.id, one.data[0].data.id);

@@ -1,4 +1,6 @@
-/** One service with relayers of all three chain families: declared on built-in networks, listed, updated. */
+/**
+ * One service with relayers of all three chain families. They are declared on built-in networks, listed and updated.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { computeAddress, encryptKeystoreJson } from 'ethers';
@@ -11,7 +13,7 @@ import { keyToXdr } from '../support/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../support/stellar/ledger/entry-xdr.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** The secret key of RFC 8032 section 7.1, test 1, and its accounts; it is as good a secp256k1 key. */
+/** The secret key of RFC 8032 section 7.1, test 1, and its accounts. It is also a valid secp256k1 key. */
 const SECRET_KEY = '0x9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60';
 const EVM_ADDRESS = computeAddress(SECRET_KEY).toLowerCase();
 const SOLANA_ADDRESS = 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z';
@@ -21,9 +23,9 @@ const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
 interface Stage {
   workspace: Workspace;
-  /** A node of Stellar. */
+  /** A double of a Stellar node. */
   stellar: RpcDouble;
-  /** Writes the configuration file with some fields of the Solana relayer changed. */
+  /** Writes the configuration file, with changed fields of the Solana relayer. */
   declare(solana?: object): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What the console calls an alert is what the rules for Prometheus call one. */
+/** The console's alerts are the same as those of the Prometheus rules. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

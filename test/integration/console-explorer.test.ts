@@ -1,4 +1,4 @@
-/** Explorer links of the console lead to transactions, for every network that comes with the service. */
+/** The console's explorer links lead to transactions, for every built-in network. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** The reference of the context is what the types of authors say, member by member. */
+/** The reference page of the context matches the types for plugin authors, member by member. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { holdPage } from '../support/pages/held-page.ts';
 import { ROOT } from '../support/sandbox.ts';
 
 const read = (name: string) => readFileSync(join(ROOT, 'sandbox', 'guest', name), 'utf8');
-/** The web's own types are shown as far as they are about fetching; standards describe the others. */
+/** The web types that the page shows. It leaves out the other ones, which standards describe. */
 const WEB = ['fetch', 'RequestInit', 'Response', 'Body'];
 
 t.test('the page is that of the types, and says something of each member', (t) => {

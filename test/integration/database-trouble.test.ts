@@ -1,4 +1,4 @@
-/** The database server goes away while the service runs: what that costs, and that nothing has to be restarted. */
+/** The database server fails while the service runs. Requests fail meanwhile, and nothing has to be restarted. */
 import t from 'tap';
 import { instancesFor, RECEIVER, TRANSACTIONS, TRANSFER } from '../support/instances.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -15,7 +15,7 @@ t.test('requests are refused at once with 503, and served again when the server 
   await postgres.crash();
   const began = performance.now();
   const refused = [await send(), await service.request('GET', TRANSACTIONS), await send()];
-  // One that waited for a connection would take 5 s.
+  // A request that waits for a connection takes 5 s.
   t.ok(performance.now() - began < 15_000, 'they were not left waiting');
   t.strictSame(
     refused.map(({ status, body }) => [status, body.error]),

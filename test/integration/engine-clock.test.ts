@@ -1,4 +1,4 @@
-/** A payment ends by time only when its time has really passed, whatever our clock says for a moment. */
+/** A payment expires only when its time has really passed, even if the clock is wrong for a moment. */
 import t, { type Test } from 'tap';
 import { EngineWorld, LANE } from '../support/engine-world.ts';
 
@@ -12,7 +12,6 @@ async function withClock(t: Test) {
   t.teardown(() => engine.close());
   await engine.start();
   const steps = async (count: number) => {
-    // Both are looked at in each step.
     for (let step = 0; step < count; step += 1) {
       const { calls } = world.client;
       engine.wake(LANE);

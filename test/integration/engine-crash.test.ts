@@ -1,7 +1,7 @@
 /**
- * The promise: after a kill between the commit of signed bytes and their departure, the very same bytes go out, and
- * one transaction is on the chain. What could break it: signing anew after the restart, a second nonce, or bytes that
- * leave before they are stored.
+ * The promise: if the process is killed after signed bytes were committed and before they were sent, the same bytes are
+ * sent later, and one transaction is on the chain. What could break it: a new signature after the restart, a second
+ * nonce, or bytes that are sent before they are stored.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ import { relayerOf } from '../support/store.ts';
 
 const ENTRY = fileURLToPath(import.meta.resolve('../support/engine-process.ts'));
 
-/** An engine's process, and the raw bytes that it was about to send, in order. */
+/** Starts an engine's process. `offered` yields the raw bytes that it is about to send, in order. */
 function startEngine(t: Test, args: string[]): { child: ChildProcess; offered: AsyncIterator<string> } {
   const child = spawn(process.execPath, [...quickStart(), ENTRY, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));

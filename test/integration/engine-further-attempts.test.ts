@@ -1,6 +1,6 @@
 /**
- * A further attempt of a transaction exists only if it conflicts with every living one, or all are dead: the line between
- * a relayer and one that pays twice. The engine holds it, whatever an adapter asks for.
+ * A transaction gets a further attempt only if it conflicts with every attempt that may still land, or if all are dead.
+ * Otherwise the relayer could pay twice. The engine enforces this, whatever an adapter asks for.
  */
 
 import t from 'tap';

@@ -1,4 +1,7 @@
-/** Transactions that can die: of a chain without an order, and of one with time bounds and room for one. */
+/**
+ * Transactions that can lapse, on two chains: one without an order of transactions, and one with time bounds and room
+ * for a single waiting transaction.
+ */
 import t, { type Test } from 'tap';
 import type { ChainClient } from '../../src/chains/chain-client.ts';
 import { EngineWorld } from '../support/engine-world.ts';
@@ -70,7 +73,7 @@ t.test('where there is room for one, what waits for something else leaves it to 
   }
   for (const transaction of waiting) {
     await world.until('it is confirmed', async () => {
-      // An empty ledger would let what is being signed lapse on a slow machine.
+      // Do not close empty ledgers. On a slow machine, a transaction could lapse while it is signed.
       if (chain.isBusy) chain.close();
       return (await world.get(transaction)).status === 'confirmed';
     });

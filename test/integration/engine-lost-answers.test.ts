@@ -1,6 +1,6 @@
 /**
- * A commit that happened is answered with an error, as when the connection to the database dies during COMMIT. The
- * engine finds out what is stored, and goes on without a restart.
+ * A commit succeeds, but the answer is an error, as when the connection to the database breaks during COMMIT. The
+ * engine finds out what is stored, and continues without a restart.
  */
 import t, { type Test } from 'tap';
 import type { IntentAction } from '../../src/domain/transaction/intent.ts';
@@ -9,7 +9,7 @@ import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
 import { VOID } from '../support/fake-chain-client.ts';
 import { type Commit, losingAnswers } from '../support/lost-answers.ts';
 
-/** An engine that loses the answer to the first commit of which this is so. */
+/** An engine that loses the answer to the first commit that matches. */
 async function losing(t: Test, isLost: (commit: Commit) => boolean) {
   const world = await EngineWorld.open(t);
   let lost = 0;
@@ -66,7 +66,7 @@ t.test('of the noop of a cancel', async (t) => {
   await world.untilStatus(payment, 'submitted');
   await ask(payment, { kind: 'cancel' });
   await untilLost();
-  // What is stored does not get into a block at its price; what is signed next does.
+  // The stored bytes bid too little for a block. The next signed version is mined.
   world.chain.floor = 9n;
   world.chain.forgetPool();
   await world.untilStatus(payment, 'canceled', { mining: true });
@@ -95,7 +95,7 @@ t.test('of the filler of a gap: the sequence is filled once', async (t) => {
   let offers = 0;
   world.client.broadcast = async (attempts) => {
     offers += 1;
-    // The node forgets what the sequence was counted from.
+    // The node forgets the transactions that the sequence counted on.
     if (offers === 1) world.chain.forgetPool();
     return broadcast(attempts);
   };

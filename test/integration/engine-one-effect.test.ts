@@ -1,7 +1,6 @@
 /**
- * The promise: an accepted transaction has at most one effect on chain, nothing accepted is lost, and the end state
- * that is reported is true and has a cause, whatever crash, lost message, reorganisation or foreign use of the key comes
- * between.
+ * The promise: an accepted transaction has at most one effect on the chain, and none is lost. Its reported end is true
+ * and has a cause. This holds through crashes, lost messages, reorganisations and foreign use of the key.
  */
 
 import t from 'tap';
@@ -12,7 +11,7 @@ import type { WorldKind } from '../support/model/world.ts';
 import { worlds } from '../support/model/worlds.ts';
 import { propertySeed, runsOf } from '../support/properties.ts';
 
-/** Worlds mostly wait, so several live at once. */
+/** Worlds mostly wait, so several run at the same time. */
 const AT_ONCE = 8;
 const WORLDS = 20;
 

@@ -1,6 +1,6 @@
 /**
- * An account's count is not what was signed here: somebody else uses the key, a node makes a count up, a reorganisation
- * takes it back. What was accepted is paid once all the same, and the account goes on.
+ * The account's transaction count differs from what was signed here: somebody else uses the key, a node reports a wrong
+ * count, or a reorganisation lowers it. Accepted payments are still made once, and the account keeps working.
  */
 import t, { type Test } from 'tap';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
@@ -9,7 +9,7 @@ import type { EngineTiming } from '../../src/engine/timing.ts';
 import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
 import { VOID } from '../support/fake-chain-client.ts';
 
-/** Tells what the test says of the account's count, or the truth where it says nothing. */
+/** Answers requests for the account's count with `say`, or truthfully if `say` returns undefined. */
 function tell(world: EngineWorld, say: () => bigint | undefined): { asked: number } {
   const truth = world.client.sequences.next.bind(world.client);
   const told = { asked: 0 };
@@ -33,7 +33,7 @@ async function pay(world: EngineWorld, engine: Engine, effect: string): Promise<
   return transaction;
 }
 
-/** The nonces of all bytes that ever reached a node. */
+/** The nonces of all bytes that reached a node. */
 const offered = ({ chain }: EngineWorld): Set<number> =>
   new Set(chain.received.map((raw) => Number((JSON.parse(raw) as { nonce: string }).nonce)));
 
@@ -44,7 +44,7 @@ function useOutside({ chain }: EngineWorld, nonce: number): void {
   chain.submit(JSON.stringify({ ...foreign, price: '1' }));
 }
 
-/** A world in which somebody else used so many nonces, in blocks. */
+/** A world in which somebody else has used this many nonces, in blocks. */
 async function withUsedAccount(t: Test, count: number): Promise<EngineWorld> {
   const world = await EngineWorld.open(t);
   for (let nonce = 0; nonce < count; nonce += 1) useOutside(world, nonce);
@@ -52,7 +52,7 @@ async function withUsedAccount(t: Test, count: number): Promise<EngineWorld> {
   return world;
 }
 
-/** A world in which one payment was signed at a count that the chain knows nothing of any more. */
+/** A world with a payment that was signed at a wrong count, far above the chain's count. */
 async function withBeyond(t: Test, count: bigint, { isStrict = false } = {}) {
   const world = await EngineWorld.open(t);
   world.chain.strict = isStrict;
@@ -68,7 +68,7 @@ async function withBeyond(t: Test, count: bigint, { isStrict = false } = {}) {
   return { world, engine, beyond };
 }
 
-/** How often the count had been asked for when each was signed. */
+/** For each signature: how many requests for the count came before it. */
 function askedAtSignature({ signer }: EngineWorld, told: { asked: number }): number[] {
   const asked: number[] = [];
   signer.failsAt = () => {
@@ -186,7 +186,7 @@ t.test('a gap is filled also when no node has ever taken what waits above it', a
   let offers = 0;
   world.client.broadcast = async (attempts) => {
     offers += 1;
-    // The node forgets what the sequence was counted from.
+    // The node forgets the transactions that the sequence counted on.
     if (offers === 1) world.chain.forgetPool();
     return broadcast(attempts);
   };

@@ -1,4 +1,4 @@
-/** Pools that hold few transactions of an account, or lose some without a word: room appears with each block. */
+/** Pools that hold few transactions of an account, or drop some silently. Each block makes room for more. */
 import t from 'tap';
 import { EngineWorld, fastTiming, LANE } from '../support/engine-world.ts';
 import type { FakeChain } from '../support/fake-chain.ts';
@@ -23,7 +23,7 @@ for (const [what, limit] of Object.entries(pools)) {
   t.test(`a pool that ${what}: what it has not is offered again when a block has made room`, async (t) => {
     const world = await EngineWorld.open(t);
     limit(world.chain);
-    // Neither the usual repetition of an offer nor that after a failure comes within the test.
+    // No offer is repeated during the test, neither on schedule nor after a failure.
     const engine = world.engine({ timing: { reofferMs: 3_600_000, retryMs: 50_000, retryCapMs: 50_000 } });
     t.teardown(() => engine.close());
     await engine.start();

@@ -1,4 +1,4 @@
-/** What a relayer signs, judged by a real node: what it recovers, mines, and sets. */
+/** A real node checks what a relayer signs: it recovers the signer, mines the transaction, and reports its fields. */
 import { hashMessage, Transaction, TypedDataEncoder, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { fund } from '../../demo/chain.ts';
@@ -17,7 +17,7 @@ interface Stage {
   anvil: Anvil;
   service: StartedService;
   address: string;
-  /** A new wallet on every call; nobody has sent from it. */
+  /** Returns a new wallet on every call. It has sent nothing yet. */
   stranger(): Wallet;
   post(path: string, body: unknown): Promise<{ status: number; body: AnswerBody }>;
 }
@@ -39,7 +39,7 @@ async function stage(t: Test, relayer: object = {}): Promise<Stage> {
   };
 }
 
-/** Sends and waits until the node has it in a block; the signed transaction as the node tells it. */
+/** Sends a transaction and waits until it is in a block. Returns the transaction as the node reports it. */
 async function sendAndMine({ anvil, service, post }: Stage, body: object): Promise<AnswerBody> {
   const accepted = await post('transactions', body);
   if (accepted.status !== 200) throw new Error(JSON.stringify(accepted.body));
@@ -54,7 +54,7 @@ async function sendAndMine({ anvil, service, post }: Stage, body: object): Promi
   }
 }
 
-/** The address that the node's own precompile recovers. */
+/** The address that the node's ecrecover precompile recovers. */
 async function recovered(anvil: Anvil, digest: string, { r, s, v }: AnswerBody): Promise<string> {
   const data = `${digest}${Number(v).toString(16).padStart(64, '0')}${r}${s}`;
   const word = await anvil.rpc('eth_call', [{ to: '0x0000000000000000000000000000000000000001', data }, 'latest']);

@@ -1,6 +1,6 @@
 /**
- * The proxy that the soaks put before a node: what it does wrong, and that it does nothing else wrong. A soak behind a
- * proxy that passes everything on would prove nothing.
+ * The fault proxy that the soaks put before a node: it makes the faults that it should, and no others. A soak behind a
+ * proxy without faults would prove nothing.
  */
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
@@ -41,7 +41,7 @@ async function ask(proxy: FaultProxy, method: string, params: unknown[] = []) {
   return JSON.parse(text) as { id: unknown; result?: unknown; error?: { message: string } };
 }
 
-/** Bytes of a payment of 1 wei under the next nonce that no node has seen. */
+/** The bytes of a payment of 1 wei with the next nonce. No node has seen them. */
 async function signed(): Promise<string> {
   nonce += 1;
   return await wallet.signTransaction(paymentOf(nonce - 1));
@@ -61,7 +61,7 @@ function paymentOf(at: number) {
 }
 
 const mined = async () => Number(await anvil.rpc('eth_getTransactionCount', [wallet.address, 'latest']));
-/** The node answers a transaction before it has mined it. */
+/** The node answers before it has mined a transaction, so wait. */
 const comesTo = (count: number) => eventually(mined, (is) => is >= count);
 
 t.test('without rates it passes on single calls and batches', async (t) => {

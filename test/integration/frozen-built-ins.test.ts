@@ -1,4 +1,4 @@
-/** Built-ins are frozen once a module has run, and who changes one is told where it was tried. */
+/** Built-ins are frozen after a module has run. Code that changes one gets an error at that place. */
 import t from 'tap';
 import { startPluginHost } from '../support/plugin-host.ts';
 
@@ -10,7 +10,7 @@ const change = `
     return 'ab'.last();
   }`;
 
-/** What is tried in a handler, one after the other: the guide says what is refused. */
+/** The changes that a handler tries, one after the other. The guide says which are refused. */
 const TRIES = `const tries: Record<string, () => unknown> = {
   'a method': () => { Array.prototype.flat = other; },
   'a name of the language': () => { (globalThis as any).Math = Math; },
@@ -46,7 +46,7 @@ function other() {}
 export const handler = () => Object.keys(tries).filter((name) => {
   try { tries[name]?.(); return false; } catch { return true; }
 });`;
-/** In code that is not strict most assignments are passed over; a function that is asked for it is not, nor an accessor. */
+/** Changes that are refused in sloppy code too. There, plain assignments are ignored silently. */
 const ANYWHERE = ['a module of Node', 'by defineProperty', 'by Object.assign'];
 const REFUSED = [
   ...['a method', 'a name of the language', 'a class of the web', ...ANYWHERE, 'a delete'],
@@ -98,7 +98,7 @@ t.test('a change of a built-in in a handler is an error with its place, or a war
 });
 
 t.test('what may be changed in a handler is what the guide names', async (t) => {
-  // The first use of all of these is one long stretch, which a slow machine takes seconds for.
+  // The first use of all of these runs without a pause, and takes seconds on a slow machine.
   const limits = { slice_ms: 60_000, cpu_ms: 60_000 } as never;
   const entries = [
     { id: 'alone', path: 'tries.ts', isolation: 'call' as const, limits },
@@ -108,7 +108,7 @@ t.test('what may be changed in a handler is what the guide names', async (t) => 
   const { call, close } = await startPluginHost({ files, entries });
   t.teardown(close);
   t.strictSame((await call('tries')).body.data, REFUSED);
-  // What was assigned to a global or to RegExp.prototype is gone with the isolate.
+  // A change of a global or of RegExp.prototype is gone with the isolate.
   t.strictSame((await call('tries')).body.data, REFUSED);
   t.strictSame((await call('sloppy-tries')).body.data, ANYWHERE);
   t.strictSame((await call('alone')).body.data, [], 'where no isolate is shared nothing is frozen');

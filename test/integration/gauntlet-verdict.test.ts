@@ -1,4 +1,6 @@
-/** The judge of the gauntlet: it must see each way in which a promise can be broken, or its silence means nothing. */
+/**
+ * The gauntlet's judge notices every way to break a promise. Otherwise a run without complaints would prove nothing.
+ */
 import t, { type Test } from 'tap';
 import { isBackOff } from '../../gauntlet/answer.ts';
 import { percentile, slopeOf } from '../../gauntlet/figures.ts';
@@ -12,7 +14,10 @@ const MIB = 1_048_576;
 const KINDS = Object.keys(HONEST_KINDS) as HonestKind[];
 const EACH = 200;
 
-/** A run in which everything went well, of eight minutes under attack: memory up and down, no trend; each request as fast as in the quiet time. */
+/**
+ * A good run with eight minutes of attacks. Memory goes up and down without a trend, and requests are as fast as in the
+ * quiet time.
+ */
 function goodRun() {
   const samples = KINDS.flatMap((kind) =>
     Array.from({ length: EACH }, (_, at) => ({ kind, at, tookMs: 2 + (at % 10) / 10 })),
@@ -178,10 +183,10 @@ t.test('a heap that fills while it warms up, and one that each attack leaves a l
   }
   t.same(judge(warm).broken, [], 'what fills in the first half is no leak');
 
-  // An attack each second, as in a run on a machine that does nothing else.
+  // An attack each second, as on a machine without other load.
   const leaky = goodRun();
   leak('data', (60 * 30) / 1024)(leaky);
-  // V8 drops at once what it has compiled and what has not run for long.
+  // V8 drops all compiled code at once that has not run for long.
   for (const collection of leaky.collections) collection.heap -= collection.at > 360_000 ? 5 * MIB : 0;
   t.match(judge(leaky).broken, [/the heap grows by 1\.[5-9] MiB a minute/]);
 

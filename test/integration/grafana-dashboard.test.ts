@@ -1,4 +1,4 @@
-/** The dashboard asks for metrics that there are, by labels that they have, and leaves none out. */
+/** The dashboard uses existing metrics and labels, and shows every metric. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -20,7 +20,7 @@ const alerts = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'alert
 const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: Panel[] };
 const targets = panels.flatMap((panel) => (panel.targets ?? []).map((target) => ({ panel: panel.title, ...target })));
 
-/** What a query selects: a name that is followed by its selectors. */
+/** The metrics in a query: the names before a selector. */
 function selected(expr: string): string[] {
   return [...expr.matchAll(/([a-z_][a-z0-9_]*)\{/g)].map(([, name = '']) => name);
 }

@@ -1,7 +1,7 @@
 /**
- * Threat: a plugin that looks for a way out of its isolate in what the runtime leaves it (a host object, a global that
- * takes memory or time outside the limits), or that rewrites built-ins to break or fool the runtime. Run in real
- * isolates, with the bundle that the service makes.
+ * Threat: a plugin uses what the runtime leaves in its isolate to escape, for example a host object, or a global that
+ * takes memory or time outside the limits. Or it rewrites built-ins to break or fool the runtime. Runs in real isolates
+ * with the service's bundle.
  */
 import { stop } from 'esbuild';
 import t from 'tap';
@@ -63,7 +63,7 @@ t.test('no function of the runtime or the host is found in stack frames or calle
       setTimeout(sloppy, 1);
       await new Promise((resolve) => setTimeout(resolve, 5));
       return { found: [...new Set(found)], callers };`,
-      // Outside the strict handler: only a sloppy function can be asked for its caller.
+      // Outside the strict handler, because only a sloppy function has a caller.
       'const callers = []; function sloppy() { callers.push(sloppy.caller); }',
     ),
   );
@@ -136,7 +136,7 @@ t.test('what was removed stays removed', (t) => {
 });
 
 t.test('poisoned built-ins break neither the runtime nor the outcome', (t) => {
-  // Every method of these is replaced by a getter that throws; what the test's own code needs was taken before.
+  // Replaces every method of these with a getter that throws. The test keeps copies of what it needs itself.
   const poison = `
     const { ownKeys, getOwnPropertyDescriptor, defineProperty } = Reflect;
     const NamedMap = Map;

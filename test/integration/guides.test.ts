@@ -1,4 +1,4 @@
-/** What the guides name exists: files, sections, scripts and commands, statuses of the interface. */
+/** The files, sections, scripts, commands and statuses in the guides exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
@@ -12,7 +12,7 @@ const GUIDES = [
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** As GitHub makes them. */
+/** The anchors of the headings, as GitHub makes them. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title

@@ -1,13 +1,13 @@
 /**
- * Threat: a caller without the key reaches what needs one: by a second header, another spelling of a public path, a
- * path that is normalised differently by router and check, or a method nobody thought of.
+ * Threat: a caller without the key reaches a protected route: with a second header, another spelling of a public path,
+ * a path that the router and the check normalise differently, or an unusual method.
  */
 import t from 'tap';
 import { API_KEY, sendRaw, startHttp } from '../support/http-server.ts';
 
 const PROTECTED = ['/api/v1/relayers', '/api/v1/relayers/r1', '/api/v1/relayers/r1/transactions', '/plugins/echo/call'];
 
-/** Requests as bytes, since clients tidy paths up before they send them. */
+/** Sends a request as bytes, because clients normalise paths. */
 async function get(port: number, path: string, ...headers: string[]): Promise<{ status: number; body: string }> {
   const head = [`GET ${path} HTTP/1.1`, 'host: x', 'connection: close', ...headers].join('\r\n');
   const [top = '', body = ''] = (await sendRaw(port, `${head}\r\n\r\n`)).split('\r\n\r\n');

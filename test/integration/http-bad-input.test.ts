@@ -1,4 +1,4 @@
-/** Threat: a body or head that costs much to read, that reaches a prototype, or that is answered with a stack. */
+/** Threat: a body or head is costly to read, reaches a prototype, or gets a stack trace as the answer. */
 import t from 'tap';
 import { API_KEY, sendRaw, startHttp } from '../support/http-server.ts';
 

@@ -1,4 +1,7 @@
-/** How requests end that do not end by themselves: slow senders, slow handlers, callers that leave, a server that closes. */
+/**
+ * How requests end that do not end by themselves: slow senders, slow handlers, callers that leave, and a server that
+ * closes.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -19,7 +22,7 @@ t.test('a request that arrives too slowly is 408, in its head or in its body', a
   t.equal((await call('/api/v1/health')).status, 200);
 });
 
-/** More than the buffers of two sockets take. */
+/** More answers than the buffers of two sockets hold. */
 const MANY = 400;
 
 t.test('who does not read its answers is cut off', async (t) => {
@@ -29,7 +32,7 @@ t.test('who does not read its answers is cut off', async (t) => {
   socket.on('error', () => undefined);
   socket.write('GET /api-docs/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(MANY));
   while (metrics.begun.length === 0) await setTimeout(5);
-  // Some megabytes: they end in the moment in which the server gives the connection up, and not before.
+  // The answers take some megabytes. They can only finish when the server drops the connection.
   while (metrics.finished.length < metrics.begun.length) await setTimeout(20);
   t.ok(metrics.begun.length > 0);
 });
@@ -83,7 +86,7 @@ t.test('a request that arrives while the server closes is 503 with Retry-After',
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   t.teardown(() => socket.destroy());
   const list = `GET /api/v1/relayers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\n`;
-  // The second head has begun when the first answer is there, so its connection is not idle and stays.
+  // When the first answer arrives, the second head has begun. So the connection is not idle, and stays open.
   socket.write(`${list}\r\n${list}`);
   const [first] = (await once(socket, 'data')) as [string];
   t.match(first, /^HTTP\/1\.1 200 /);

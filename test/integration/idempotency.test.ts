@@ -1,6 +1,6 @@
 /**
- * Threat: a client that does not know whether its request arrived, and asks again: of the same server, of another
- * instance, or of what was started after a kill. It must not pay twice, and it must not be left without an answer.
+ * Threat: a client does not know whether its request arrived, and repeats it: to the same server, to another instance,
+ * or to a server that was restarted after a kill. It must not pay twice, and it must get an answer.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { type AnswerBody, type StartedService, startService } from '../support/s
 import { createWorkspace } from '../support/workspace.ts';
 
 const CALL = '/api/v1/plugins/pay/call';
-/** Pays once, and then hangs until a call lets go; with `drift` each run pays differently. */
+/** Pays once, and then hangs until another call releases it. With `drift`, each run pays a different amount. */
 const PLUGIN = `
 export async function handler({ api, kv, params }) {
   if (params.letGo) return kv.set('letGo', true);
@@ -53,7 +53,7 @@ async function ask(service: StartedService, path: string, key: string, body: unk
 
 const pay = (service: StartedService, key: string, body: unknown = TRANSFER) => ask(service, TRANSACTIONS, key, body);
 
-/** Asks until the request is answered otherwise than by "still running" or "not now". */
+/** Repeats the request until its answer is neither "still running" nor "not now". */
 async function persist(service: StartedService, path: string, key: string, body: unknown): Promise<Answer> {
   for (;;) {
     const answer = await ask(service, path, key, body);
@@ -149,7 +149,7 @@ t.test('on the embedded database', async (t) => {
     const ofCalls: { id: string }[] = (await service.request('GET', `${TRANSACTIONS}?per_page=2`)).body.data;
     const keys = Array.from({ length: 30 }, (_, n) => `kill-${n}`);
     const asked = keys.map((key) => pay(service, key).catch(() => undefined));
-    // Some are answered by then, and some have not arrived.
+    // Some have an answer by now, and some have not arrived.
     await Promise.race(asked);
     await service.kill();
     await Promise.all([...hanging, ...asked]);

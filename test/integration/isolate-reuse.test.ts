@@ -1,7 +1,7 @@
 /**
- * Threat: one caller's data that reach the next caller's call through what the calls of an isolate share. A plugin with
- * an ordinary set-by-path bug is enough: `list.__proto__.0 = …`. Whatever a call can reach is frozen, or its change ends
- * the isolate. If one of these fails, look at `sandbox/guest/reuse/reused-world.ts`.
+ * Threat: data of one caller reach the call of the next one through objects that all calls of an isolate share. A
+ * common set-by-path bug in a plugin is enough: `list.__proto__.0 = …`. Everything that a call can reach is frozen, or
+ * its change ends the isolate. If one of these fails, look at `sandbox/guest/reuse/reused-world.ts`.
  */
 import t from 'tap';
 import { GUEST_MODULES } from '../../sandbox/guest-modules.ts';
@@ -14,7 +14,7 @@ const runtime = new GuestRuntime(await guestRuntime());
 const outside = outsideCalls();
 const SLICE_MS = 60_000;
 
-/** An isolate, and what its guest said to the host. */
+/** An isolate, and what its guest sent to the host. */
 function isolateWith(body: string, before = '') {
   const { code, ...version } = plugin(body, { env: { A: '1' }, limits: { memory_mb: 256 } });
   const program = new GuestProgram(runtime, { ...version, code: `${before}\n${code}` });
@@ -32,11 +32,14 @@ function isolateWith(body: string, before = '') {
   return { isolate, said, call };
 }
 
-/** Whether it takes one call more. */
+/** Whether the isolate takes one more call. */
 const servesOn = (isolate: GuestIsolate) =>
   isolate.sound && isolate.enter('invoke', contextText({}), SLICE_MS) !== 'changed';
 
-/** Walks from the global and from samples of all that the runtime and the language hand out; `visit(object, path)`. */
+/**
+ * Walks from the global object, and from samples of everything that the runtime and the language offer. Calls
+ * `visit(object, path)`.
+ */
 const WALK = `
   const paths = new Map();
   const queue = [];
@@ -148,7 +151,7 @@ const WALK = `
     return visited.length;
   };`;
 
-/** A module that has looked at everything while it was loaded. */
+/** A module that accesses everything while it loads. */
 const ALL_LOADED = `for (const name of Object.getOwnPropertyNames(globalThis)) void globalThis[name];
   for (const name of ${JSON.stringify(GUEST_MODULES)}) {
     const module = globalThis[Symbol.for('isolayer.module')](name);
@@ -217,7 +220,7 @@ t.test('a setter of what all share changes nothing, or says so', (t) => {
   t.end();
 });
 
-/** Each leaves something for whoever comes next. */
+/** Each leaves something behind for the next call. */
 const MARKS = [
   'RegExp.prototype.exec = () => null',
   '/a/.__proto__.planted = 1',

@@ -1,9 +1,9 @@
-/** A JSON-RPC library speaks through a relayer as it would with a node: in batches, and with the causes of reverts. */
+/** A JSON-RPC library works through a relayer as with a node: in batches, and with the reasons of reverts. */
 import { AbiCoder, Contract, FetchRequest, getCreateAddress, isError, JsonRpcProvider } from 'ethers';
 import t from 'tap';
 import { lifecycleStage, RECEIVER, RELAYER } from '../support/lifecycle-stage.ts';
 
-/** Reverts whatever it is asked, with what follows the code. */
+/** Contract code that always reverts with the given data. */
 const refusing = (data: string) => {
   const size = (data.length / 2).toString(16).padStart(2, '0');
   return `0x60${size}600a5f3960${size}5ffd${data}`;
@@ -46,7 +46,7 @@ t.test('ethers reads, sends and hears why a call reverts; a deployment tells whe
   const unread: unknown = await provider.send('eth_sendRawTransaction', ['0x00']).catch((reason: unknown) => reason);
   t.match(unread, { error: { code: Number, message: /\w/ } });
 
-  // PUSH1 1 PUSH0 MSTORE8 PUSH1 1 PUSH0 RETURN: code of one byte.
+  // PUSH1 1 PUSH0 MSTORE8 PUSH1 1 PUSH0 RETURN: deploys one byte of code.
   const deployment = { data: '0x60015f5360015ff3', value: 0, speed: 'fast' };
   const id = await stage.send(deployment);
   const pooled = await stage.untilPooled(id);

@@ -1,7 +1,7 @@
 /**
- * The promise: two keys that may do nothing to what the other has cannot see, slow or back off each other. What could
- * break it: an answer that differs where something is there, counts that are shared, names under which both keep
- * something, permissions that change while requests are under way.
+ * The promise: two keys without access to each other's resources cannot see, slow or back off each other. What could
+ * break it: answers that reveal that something exists, shared counters, shared names, or permissions that change during
+ * requests.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { composeService } from '../support/composed-service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const PLUGIN = 'export async function handler() { return 1; }';
-/** A key's own limit, below that of the service. */
+/** The key's own limit, which is lower than the service's. */
 const RATE = { requests_per_second: 1, burst: 20 };
 const CLIENTS = 200;
 

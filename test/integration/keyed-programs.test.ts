@@ -1,7 +1,7 @@
 /**
- * Threat: a plugin call that is cut off anywhere and runs again under its key, in a world that has changed meanwhile:
- * relayers that were paused are back and others are paused, parallel effects come in another order, and what a dead run
- * had asked for still happens. Whatever the plugin is, what its last run was told of is all that was done.
+ * Threat: a plugin call is cut off anywhere, and runs again under its key after the world has changed. Paused relayers
+ * are back and others are paused, parallel effects come in another order, and effects of a dead run still happen. For
+ * any plugin, exactly the effects that its last run was told of were made.
  */
 
 import t from 'tap';
@@ -11,9 +11,9 @@ import { fc, propertySeed, runsOf } from '../support/properties.ts';
 import { seededRandom } from '../support/seeded.ts';
 
 const SEED = propertySeed();
-/** No plugin that asks for the same in each run may depend on it. */
+/** For plugins that make the same requests in each run: they never need this timeout. */
 const NEVER_MS = 10 * 60_000;
-/** For those that do not: whether it is long enough decides only how often they are ended. */
+/** For the other plugins: the value only decides how often they are ended. */
 const SOON_MS = 3;
 
 const relayer = fc.nat({ max: RELAYERS.length - 1 });
@@ -45,7 +45,7 @@ const cut = fc.record<Cut>({
   after: fc.integer({ min: 1, max: 25 }),
 });
 
-/** The same program with labels of its own, some of which are others in each run where chance has a say. */
+/** The same program with its own labels. With `random`, some labels change from run to run. */
 function labelled(given: Program, prefix: string, random: () => number = () => 1): Program {
   let count = 0;
   const label = () => `${prefix}/${count++}${random() < 0.3 ? `/${random()}` : ''}`;
@@ -87,7 +87,7 @@ function most(given: Program): number {
     case 'at once':
       return given.all.reduce((sum, one) => sum + most(one), 0);
     case 'either':
-      // What is refused has made one payment less than it could.
+      // The refused branch made one payment less than it could.
       return Math.max(most(given.first), Math.max(0, most(given.first) - 1) + most(given.next));
     default:
       throw new Error(`Unknown ${JSON.stringify(given satisfies never)}`);

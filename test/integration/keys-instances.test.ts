@@ -1,6 +1,6 @@
 /**
- * The promise: a key that is revoked or limited on one instance is so on the other within a second, also where its word
- * of it is lost. What could break it: keys are kept in memory, and each instance has its own.
+ * The promise: if one instance revokes or limits a key, the other follows within a second, even if the notification is
+ * lost. What could break it: each instance keeps the keys in memory.
  */
 import t from 'tap';
 import { instancesFor } from '../support/instances.ts';
@@ -9,7 +9,7 @@ import { startPostgres } from '../support/postgres.ts';
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
-/** What is said in docs/api.md, and what a machine under load takes beside it. */
+/** The time that docs/api.md states, and an allowance for a machine under load. */
 const WITHIN_MS = 1_000 + 2_000;
 
 t.test('what happens to a key on one instance happens on the other', async (t) => {
@@ -30,7 +30,7 @@ t.test('what happens to a key on one instance happens on the other', async (t) =
     return response.status;
   };
   const sign = () => ask('/relayers/local-1/sign', '{"message":"hello"}');
-  /** How long it takes until the other instance answers so, and that it then never answers otherwise. */
+  /** Measures how long the other instance takes to give this answer, and checks that it keeps giving it. */
   const becomes = async (what: string, expected: number, look: () => Promise<number>) => {
     const began = performance.now();
     while ((await look()) !== expected) {

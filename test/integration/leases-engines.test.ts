@@ -1,4 +1,4 @@
-/** Several engines over stores of their own on one database: who drives what, and who hears of it. */
+/** Several engines with their own stores on one database: which of them drives a lane, and which are notified. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -17,7 +17,7 @@ t.teardown(() => postgres.stop());
 
 const PATIENT = { leaseMs: 60_000, idleInTransactionMs: 5_000 };
 
-/** One world for each instance: a store of its own on the same database, the same chain. */
+/** One world per instance: an own store on the same database, and the same chain. */
 async function worldsFor(t: Test, leases = [PATIENT, PATIENT]): Promise<[EngineWorld, EngineWorld, ...EngineWorld[]]> {
   const url = await postgres.createDatabase();
   const chain = new FakeChain();
@@ -32,7 +32,7 @@ async function worldsFor(t: Test, leases = [PATIENT, PATIENT]): Promise<[EngineW
   return [present(first), present(second), ...others];
 }
 
-/** Without the sweeper's help, so that what happens is due to hints. */
+/** Without the sweeper, so that everything happens because of hints. */
 const NO_SWEEP = { sweepMs: 600_000, idleMs: 600_000 };
 
 t.test('what one accepts the other drives at once, and a wait on either hears of it', async (t) => {
@@ -138,14 +138,14 @@ t.test('a change of a relayer on one instance is checked by the one that watches
   one.chain.balance = 10n ** 18n;
   second.recheck('r1');
   await two.until('it is enabled', async () => (await two.store.read.relayer('r1'))?.disabledReason === null);
-  // A check is counted after what it found is stored.
+  // A check is counted after its result is stored.
   await one.until('its check is counted', async () => one.metrics.checks.length > before);
   t.strictSame(two.metrics.checks, [], 'the other does not check');
 });
 
 t.test('leases that are lost all the time cost time, and no effect happens twice', async (t) => {
   const hasty = { leaseMs: 200, idleInTransactionMs: 150 };
-  // The first has no engine: what the test itself does must not be cut off by a busy machine.
+  // The first world has no engine. A busy machine must not end the leases of the test's own writes.
   const [one, ...worlds] = await worldsFor(t, [PATIENT, hasty, hasty, hasty]);
   await one.store.write((writer) => writer.pinChainIdentity('evm', 'fake', '31337'));
   const slow = (client: ChainClient): ChainClient =>
@@ -159,7 +159,7 @@ t.test('leases that are lost all the time cost time, and no effect happens twice
         };
       },
     });
-  // Half of what an instance takes for a renewal was none: it goes on under a lease that is another's by now.
+  // Half of the renewals only seem to succeed. The instance then works under a lease that belongs to another instance.
   const deceived = ({ store }: EngineWorld): Store => {
     const { leases } = store;
     const renew: Leases['renew'] = async (held) => ((randomBytes(1)[0] ?? 0) < 128 ? [...held] : leases.renew(held));

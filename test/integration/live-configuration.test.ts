@@ -1,4 +1,4 @@
-/** The configuration of a service that runs is changed, as operators, editors and deployments do it. */
+/** The configuration files of a running service change, as operators, editors and deployments change them. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -31,7 +31,7 @@ t.test('a service goes by what its files say newly, and names what waits', { tim
   const path = join(workspace.dir, 'config', 'config.json');
   const initial = JSON.parse(await readFile(path, 'utf8')) as File;
 
-  /** Saves a text, and resolves with what the log says of it. */
+  /** The number of log lines before the last save. */
   let read = 0;
   const save = async (text: string, as: 'in place' | 'renamed' = 'in place') => {
     read = service.linesAfter(0).length;
@@ -76,13 +76,13 @@ t.test('a service goes by what its files say newly, and names what waits', { tim
   });
   t.match(await call('two'), { data: { relayer: 'Renamed', flavour: null } });
 
-  // What the API has changed is the API's until the file says something else of it.
+  // A field that the API has changed stays so until the file changes it.
   await service.request('PATCH', '/api/v1/relayers/local-1', { policies: { min_balance: 9 } });
   await save(file({ ...wide, relayers: relayerWith({ ...wide.relayers[0], name: 'Again' }) }));
   await said(/"relayers\[0\]\.name"\].*configuration is applied/);
   t.match(await get('relayers/local-1'), { data: { name: 'Again', policies: { min_balance: 9 } } });
 
-  // Less is allowed from the moment at which it is applied.
+  // A narrower permission applies as soon as the configuration is applied.
   const narrow = { ...wide, plugins: [{ ...wide.plugins[0], permissions: {} }] };
   await save(file(narrow));
   await said(/"plugins\[0\]\.permissions","plugins \\"two\\""\].*configuration is applied/);
@@ -93,7 +93,7 @@ t.test('a service goes by what its files say newly, and names what waits', { tim
   );
   t.equal(gone.status, 404);
 
-  // Nothing of a file is used that cannot be used as a whole.
+  // An invalid file is ignored as a whole.
   await save('{ "relayers": [');
   await said(/"problems":\["[^"]*config\.json: is not valid JSON.*nothing of it is applied/);
   await save(file({ ...narrow, relayers: relayerWith({ name: 'No', paused: 'maybe' }), signers: [], plugins: [{}] }));
@@ -101,7 +101,7 @@ t.test('a service goes by what its files say newly, and names what waits', { tim
   t.match(await get('relayers/local-1'), { data: { name: 'Renamed' } });
   t.match(await call(), { success: true });
 
-  // What waits for a restart is named, and the rest of the same save is applied.
+  // The log names the changes that need a restart. The other changes of the same save apply.
   const network = join(workspace.dir, 'config', 'networks', 'local.json');
   const added = { ...initial.signers[0], id: 'another-key' };
   await writeFile(network, JSON.stringify({ network: 'local', rpc_urls: [node.url], symbol: 'X' }));

@@ -1,10 +1,10 @@
-/** The metrics, read as Prometheus reads them and judged as `promtool check metrics` judges them. */
+/** The metrics parse as Prometheus text, and pass the rules of `promtool check metrics`. */
 import t from 'tap';
 import { METRICS } from '../../src/observability/metric-table.ts';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import { lint, parseExposition } from '../support/exposition.ts';
 
-/** Each counter at work, with the worst that its labels can be. */
+/** Uses every counter, with hard label values. */
 function exercise(metrics: Metrics): void {
   const relayer = { relayerId: 'r "1"\\\n', networkType: 'evm' };
   metrics.http.began('/a');
@@ -46,7 +46,7 @@ function exercise(metrics: Metrics): void {
   metrics.webhooks.waiting(0);
 }
 
-/** Names of the reference that its dashboards ask for, though the linter would have others. None so far. */
+/** Names that break the linter's rules, because the reference's dashboards use them. There are none yet. */
 const KEPT_FOR_THE_REFERENCE: readonly string[] = [];
 
 t.test('the metrics pass the linter, both empty and after every event', async (t) => {

@@ -1,10 +1,13 @@
-/** The judge of the model's worlds and of the soaks: it must see each end without a cause, or its silence means nothing. */
+/**
+ * The judge of the model tests and of the soaks notices every end without a cause. Otherwise a run without complaints
+ * would prove nothing.
+ */
 import t, { type Test } from 'tap';
 import { type Case, type Execution, type Faults, isFaultless, judgeCases } from '../support/model/judge.ts';
 
 const NOW = 1_000_000;
 
-/** A run in which one request was accepted, and executed as it should be. */
+/** A run with one request, which was accepted and executed as it should be. */
 function goodRun() {
   const shown = { status: 'confirmed', reason: null, hash: '0xa', effect: 'pay', anchor: '7', endedAt: NOW - 5 };
   const one = { name: 'one', effect: 'pay', validUntil: null as number | null, intents: [] as Case['intents'], shown };
@@ -31,7 +34,7 @@ function passes(t: Test, what: string, spoil: (run: Run) => void): void {
   t.ok(isFaultless(faults), `${what}: ${JSON.stringify(faults)}`);
 }
 
-/** It has ended as given, and nothing of it is in a block. */
+/** The request has ended with this status, and nothing of it is in a block. */
 function ends(status: string) {
   return ({ one, executed }: Run) => {
     Object.assign(one.shown, { status, reason: 'because' });

@@ -1,4 +1,6 @@
-/** Node's module `crypto` as plugins find it: in real isolates, on the process's own arithmetic, held against Node's. */
+/**
+ * Node's `crypto` as plugins see it: in real isolates, with the process doing the cryptography, compared with Node's.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { stop } from 'esbuild';
 import t from 'tap';
@@ -23,7 +25,7 @@ const KEYS = {
   x: pems('x25519'),
   x2: pems('x25519'),
 };
-/** What every case has in its scope. To ask for random bytes forgets OpenSSL's errors, see `crypto-answer.ts`. */
+/** The scope of every case. Random bytes clear OpenSSL's error queue, see `crypto-answer.ts`. */
 const HEAD = `const c = require('crypto'); c.randomBytes(1); const keys = ${JSON.stringify(KEYS)}; const bytes = (length, first = 0) => Buffer.from(Array.from({ length }, (_, at) => (at * 7 + first) & 255));
   const later = (name, ...args) => new Promise((resolve, reject) => c[name](...args, (error, ...results) => (error ? reject(error) : resolve(results.length > 1 ? results : results[0]))));
   const said = (attempt) => { try { return attempt(); } catch (error) { c.randomBytes(1); return [error.name, error.code, error.message, error.reason, error.library]; } };`;

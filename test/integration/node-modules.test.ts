@@ -1,4 +1,4 @@
-/** Node's modules as plugins find them: in real isolates, compiled as the service does it, and held against Node's own. */
+/** Node's modules as plugins see them: in real isolates, compiled as in the service, compared with Node's own. */
 import { builtinModules } from 'node:module';
 import { stop } from 'esbuild';
 import t from 'tap';
@@ -171,7 +171,7 @@ t.test('what is not there is said when it is used, and what it has in constants 
   t.strictSame(world.call(every).outcome, { kind: 'returned', json: String(others.length) }, 'each can be imported');
 });
 
-/** A plugins folder with one package in it. */
+/** A plugins folder with one package. */
 function folderWith(text: string): PluginFolder {
   return new PluginFolder({ 'node_modules/package/index.js': text, 'node_modules/package/package.json': '{}' });
 }

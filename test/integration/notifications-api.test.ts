@@ -1,6 +1,6 @@
 /**
- * Notifications and the update of relayers over a running server: the rows of the interface's tables, and whatever a
- * client may write into each field. Always the envelope, never a 500, never a stack.
+ * Notifications and relayer updates on a running server: the rows of the interface's tables, and any values that a
+ * client may send. The answer is always the envelope, never a 500 and never a stack trace.
  */
 import t, { type Test } from 'tap';
 import { composeService } from '../support/composed-service.ts';
@@ -11,7 +11,7 @@ const NOTIFICATIONS = '/api/v1/notifications';
 const RELAYER = '/api/v1/relayers/local-1';
 const URL_ONE = 'https://hooks.example/one';
 
-/** Values that no field of either resource takes, each a different way to be wrong. */
+/** Values that no field of either resource accepts. */
 const NONSENSE: [string, unknown][] = [
   ['a number', 7],
   ['a fraction', 1.5],
@@ -21,11 +21,11 @@ const NONSENSE: [string, unknown][] = [
   ['a giant text', 'x'.repeat(500_000)],
 ];
 
-/** It keeps its digits as a text, so that fields of any text take it. */
+/** Large numbers are read as text, so text fields accept this one. */
 const BEYOND: [string, unknown] = ['a number beyond 2^53', 2 ** 60];
 
 async function serviceFor(t: Test): Promise<StartedService> {
-  // Nobody answers there: the relayer is disabled, and can be changed all the same.
+  // Nothing listens there. So the relayer is disabled, but it can still be changed.
   const workspace = await createWorkspace({ rpcUrl: 'http://127.0.0.1:1/', env: { RATE_LIMIT_BURST_SIZE: '100000' } });
   t.teardown(() => workspace.remove());
   const service = await composeService(workspace.env);

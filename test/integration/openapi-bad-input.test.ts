@@ -1,6 +1,6 @@
 /**
- * Threat: bad input of any kind, on any endpoint, that ends with a fault, a stack or something else than the envelope.
- * The endpoints are those of the description, so that none can be forgotten.
+ * Threat: bad input on any endpoint leads to a fault, a stack trace or an answer outside the envelope. The endpoints
+ * come from the API's description, so none is left out.
  */
 import t from 'tap';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
@@ -21,7 +21,7 @@ interface Asked {
   authorization?: string;
   type?: string;
   body?: string;
-  /** What the failure has to name. */
+  /** A text that the error must contain. */
   names?: string;
 }
 
@@ -49,22 +49,25 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
     .map(([method, described]) => ({ method, path, ...described })),
 );
 
-/** Ids that are none, or try to be another path. */
+/** Invalid ids, and ids that try to be another path. */
 const IDS = ['é🚀', '..%2f..%2fapi-keys', '%2e%2e', '%00', 'a%2Fb', '%ff', '%', ';', '__proto__', 'x'.repeat(17_000)];
 const PAGES = ['page=-1', 'page=x', 'page=1.5', 'page=4294967296', 'page=1&page=2', 'per_page=-1', 'per_page=1e3'];
 const FINE_PAGES = ['page=0', 'per_page=0', 'per_page=501', 'per_page=99999999999999999999', 'page=4294967295'];
 const HUGE = [2n ** 53n + 1n, 2n ** 64n, 2n ** 256n, -(2n ** 256n)];
 const UNKNOWN = 'an_unknown_field';
-/** What EVM relayers do not do, what is handed to the node, and what is refused whatever it says. */
+/**
+ * Operations whose refusal names no field: EVM relayers do not support them, the node judges them, or they are always
+ * refused.
+ */
 const NAMES_NOTHING = /\/sponsored\/|\/rpc$|\/signers\/\{id\}$/;
-/** Of these ids all are there. */
+/** By kind: an id that exists. */
 const REAL: Readonly<Record<string, string>> = {
   ...{ relayers: 'local-1', plugins: 'hello', networks: 'evm:local', signers: 'local-key' },
   notifications: await made('notifications', { url: 'https://hooks.example/' }),
   'api-keys': await made('api-keys', { name: 'Reader', permissions: ['metrics:read'] }),
 };
 
-/** An example with one of its fields, or one inside of a field, replaced by a text of JSON. */
+/** The example's JSON, with one of its fields (nested ones too) replaced by the given JSON text. */
 function* replaced(example: unknown, by: string): Generator<string> {
   if (typeof example !== 'object' || example === null) return;
   const marked = '\u{1}';
@@ -143,7 +146,7 @@ async function fault(
 ): Promise<string | undefined> {
   const headers: Record<string, string> = { authorization: authorization ?? `Bearer ${service.apiKey}` };
   if (authorization === '') delete headers['authorization'];
-  // Bytes have no type of their own, as a text has.
+  // Unlike a string, bytes get no default content type from fetch.
   if (body !== undefined && type !== '') headers['content-type'] = type ?? 'application/json';
   const answer = await fetch(`${service.url}${path}`, {
     method: method.toUpperCase(),
@@ -182,9 +185,10 @@ t.test('an unknown field is refused by its name', async (t) => {
 
 t.test('every endpoint answers every kind of bad input in the envelope', async (t) => {
   const left = operations
-    // A stream has no end, and what would delete the relayer is asked for with other ids only.
+    // Leave out the event stream, which never ends. The filter below also leaves out requests that would delete the
+    // relayer.
     .filter(({ path }) => !path.endsWith('/events'))
-    // A change that is taken may pause the relayer, which then reads no other body.
+    // Patches come last, because an accepted one may pause the relayer. A paused relayer reads no other body.
     .toSorted((a, b) => Number(a.method === 'patch') - Number(b.method === 'patch'))
     .flatMap((operation) => [...badInput(operation)].map((asked) => ({ method: operation.method, asked })))
     .filter(

@@ -1,4 +1,4 @@
-/** What docs/operations.md says of variables, commands and metrics is so. */
+/** The variables, commands and metrics in docs/operations.md are right. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

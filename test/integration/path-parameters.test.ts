@@ -1,4 +1,4 @@
-/** Threat: an id in a path that a database refuses as text is answered as a fault of the service. */
+/** Threat: the database refuses an id in a path as invalid text, and the answer is a fault of the service. */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
@@ -40,7 +40,7 @@ async function assertUnknown(t: Test, service: StartedService): Promise<void> {
     const { status, body: answer } = await service.request(method, path, body);
     t.strictSame([status, answer.error], [404, error], `${method} ${path}`);
   }
-  // UTF-8 cannot hold a lone surrogate, so no path can.
+  // A lone surrogate is not valid UTF-8, so a path cannot contain it.
   for (const path of [`${relayers}/%ed%a0%80`, `${TRANSACTIONS}/by-nonce/${NUL}`, `${TRANSACTIONS}?status=${NUL}`]) {
     t.equal((await service.request('GET', path)).status, 400, path);
   }

@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that may send, and sends more than its operator meant to spend: many calls at once, over several
- * instances, or by another way than the one that is counted.
+ * Threat: a plugin with the right to send spends more than its operator allows: by many calls at once, on several
+ * instances, or in a way that is not counted.
  */
 import t, { type Test } from 'tap';
 import { LIMIT, openBudgets, pay, receiverOf, UNIT, untilNothingIsOpen } from '../support/budget-stage.ts';

@@ -1,6 +1,6 @@
 /**
- * Threat: plugins with a way out. A plugin that floods it, that uses it after its end or with tricked options; a server
- * that answers a plugin with bombs, for ever or with a way into the private network. With real threads and children.
+ * Threat: a plugin with network access floods it, uses it after its call, or passes tricky options. Or a server answers
+ * a plugin with bombs, without end, or with redirects into the private network. Uses real threads and children.
  */
 import { createHmac } from 'node:crypto';
 import t, { type Test } from 'tap';
@@ -11,7 +11,7 @@ import { fetchServiceOver } from '../support/no-plugin-http.ts';
 import { eventually, type HostOptions, startPluginHost } from '../support/plugin-host.ts';
 import { PluginServices } from '../support/plugin-services.ts';
 
-/** A host whose plugins may fetch from one server of the test's own. */
+/** A host whose plugins may fetch from one server of the test. */
 async function open(t: Test, answers: Parameters<typeof hostileHttp>[1], options: HostOptions & { grant?: object }) {
   const server = await hostileHttp(t, answers);
   const http = createPluginHttp({
@@ -24,7 +24,7 @@ async function open(t: Test, answers: Parameters<typeof hostileHttp>[1], options
   const services = new PluginServices();
   services.fetch = fetchServiceOver(http);
   const ids = Object.keys(more.files ?? {}).map((file) => file.replace('.ts', ''));
-  // Wide enough for a machine that does other things as well.
+  // Wide limits, because the machine may have other work.
   const limits = { slice_ms: 10_000, cpu_ms: 20_000 } as never;
   const permissions = { relayers: {}, hosts: [host], env: [], kv: true } as never;
   const running = await startPluginHost({
@@ -206,7 +206,7 @@ t.test('a plugin that fetches without end is ended by its own limits', { timeout
 
   const large = await call('large', { url });
   t.same(new Set(large.body.data), new Set(['fetch sends at most 750000 bytes']), JSON.stringify(large.body));
-  // Some of the flood may still arrive.
+  // Some of the flood may still arrive. Only a POST would be wrong.
   t.notOk(server.seen.some(({ line }) => line.startsWith('POST')));
 
   const places = { url, silent: server.url('/silent'), told: server.url('/told') };

@@ -1,11 +1,11 @@
-/** Plugins in real children: what they are given, what they may ask for, and every way a call of theirs can end. */
+/** Plugins in real children: what they get, what they can request, and all the ways in which a call can end. */
 import t from 'tap';
 import { eventually, type HostAnswer, startPluginHost } from '../support/plugin-host.ts';
 
 const handler = (body: string) =>
   `export async function handler(context) {\n  const { params, api, kv } = context;\n${body}\n}\n`;
 
-/** What all tests have that are about nothing but their own plugins. */
+/** The shared host, for tests that only differ in their plugins. */
 const { call, close, host, services } = await startPluginHost({
   files: {
     'relay.ts': handler(`
@@ -111,7 +111,7 @@ t.test('a plugin can do what it was granted, and a refusal names the line to add
   });
 });
 
-/** Bodies of a handler, and how their call ends. */
+/** Handler bodies, and how their calls end. */
 const ENDS: Record<string, { body: string; status: number; code: string; error: RegExp; logs?: object[] }> = {
   'throws-error': { body: `throw new Error('broken');`, status: 500, code: 'PLUGIN_ERROR', error: /^broken$/ },
   'throws-text': { body: `throw 'just text';`, status: 500, code: 'PLUGIN_ERROR', error: /^just text$/ },

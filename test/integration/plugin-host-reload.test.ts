@@ -1,4 +1,4 @@
-/** The plugins folder is alive: what is dropped in, edited or taken away is picked up without a restart. */
+/** Plugins that are added, edited or removed in the plugins folder take effect without a restart. */
 import t from 'tap';
 import { eventually, startPluginHost } from '../support/plugin-host.ts';
 

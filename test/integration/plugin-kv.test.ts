@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that dies, hangs or lies while it holds a lock, so that two of its calls work on one value at once
- * or none ever can again; and one whose values, keys or patterns fill the store or hold up everybody else.
+ * Threat: a plugin dies, hangs or lies while it holds a lock, so that two calls work on one value at once, or no call
+ * can any more. Or its values, keys or patterns fill the store, or slow down others.
  */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
@@ -13,7 +13,7 @@ import { meterThread } from '../support/thread-time.ts';
 
 const handler = (body: string) => `export async function handler({ params, api, kv }) {\n${body}\n}\n`;
 
-/** Adds an id to a list under a lock, unless it is there; waits its turn. */
+/** Adds an id to a list under a lock, if it is missing. Retries until it gets the lock. */
 const APPEND = `
   for (let tries = 0; tries < 400; tries++) {
     const done = await kv.withLock('list', async () => {
@@ -26,7 +26,7 @@ const APPEND = `
   }
   throw new Error('never came to its turn');`;
 
-/** Holds a lock until it is told to let go. */
+/** Holds a lock until it is told to release it. */
 const HOLD = handler(`
   if (params.letGo) return kv.set('letGo', 1);
   if (params.peek) return { keys: await kv.listKeys(), busy: await kv.withLock('key', async () => 'free', { onBusy: 'skip' }) };
@@ -36,7 +36,7 @@ const HOLD = handler(`
     return 1;
   });`);
 
-/** For what is not about time: a busy machine gives a call little of that. */
+/** Wide limits, for tests that are not about time on a busy machine. */
 const PATIENT = { slice_ms: 60_000, cpu_ms: 60_000 };
 
 const store = await storeFor(t);
@@ -217,7 +217,7 @@ t.test('40 calls at once lose nothing under a lock, though their process is kill
   const idsIn = async () => JSON.parse((await store.read.kvGet('append', 'ids')) ?? '[]') as string[];
   t.match(await call('append', { id: 'first' }), { status: 200 });
   const ids = Array.from({ length: 40 }, (_, index) => `id${index}`);
-  // As a client does that does not know what became of its call.
+  // Repeats calls, as a client does that does not know their outcome.
   const calls = ids.map((id) =>
     eventually(
       () => call('append', { id }),
@@ -236,7 +236,7 @@ t.test('40 calls at once lose nothing under a lock, though their process is kill
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It was gone already.
+        // The process was already gone.
       }
     }
   }

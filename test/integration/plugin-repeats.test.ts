@@ -1,7 +1,7 @@
 /**
- * Threat: a plugin call that is repeated under its key, and pays again because the world is another one than in the
- * first run: the relayer that was paused is back, the budget is free again, its effects come in another order. On the
- * real server: each call pays once, and its repeats find what its first run was told, refusals included.
+ * Threat: a plugin call is repeated under its key, and pays again because the world has changed since the first run: a
+ * paused relayer is back, the budget is free again, or effects come in another order. On the real server, each call
+ * pays once. A repeat gets the same answers as the first run, including refusals.
  */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../support/anvil.ts';
@@ -11,7 +11,7 @@ import { eventually } from '../support/plugin-host.ts';
 import type { AnswerBody } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Asks the test's server what to do next; a GET is no effect. */
+/** Asks the test's server what to do next. A GET does not count as an effect. */
 const PLUGIN = `
 const RECEIVER = '0x00000000000000000000000000000000000abcde';
 export async function handler({ api, params }) {
@@ -42,7 +42,7 @@ export async function handler({ api, params }) {
   return { ids, told };
 }`;
 
-/** Relayers on one account; each scene has its own. */
+/** Relayers on one account. Each scene has its own relayer. */
 const RELAYERS = ['paused', 'falling', 'other', 'parallel', 'differing'];
 
 async function setUp(t: Test) {

@@ -1,7 +1,7 @@
 /**
- * Threat: a call that kills its process takes with it the calls that shared it. On the real server: those that changed
- * nothing run again and get their answers; those that did are not run twice, unless their request has an idempotency
- * key, under which what happened is found and not done again.
+ * Threat: a call that kills its process also ends the other calls in it. On the real server, calls without effects run
+ * again and get their answers. Calls with effects do not run again, unless their request has an idempotency key. Then
+ * the new run finds the earlier effects, and does not repeat them.
  */
 import t from 'tap';
 import { composeService } from '../support/composed-service.ts';
@@ -10,7 +10,7 @@ import { eventually } from '../support/plugin-host.ts';
 import type { AnswerBody } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Says that it is there, does what it is told, and stays until the gate is open. GET is no effect. */
+/** Reports that it runs, does what it is told, and stays until the gate opens. A GET does not count as an effect. */
 const PLUGIN = `
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 export async function handler({ params, kv }) {
@@ -50,7 +50,7 @@ t.test('N waiting calls and a killer', { timeout: 55_000 }, async (t) => {
         id: 'stays',
         path: 'stays.ts',
         permissions: { kv: true, hosts: [{ host: server.host, private: true }] },
-        // Wide enough for a machine that does other things as well.
+        // Wide limits, because the machine may have other work.
         limits: { slice_ms: 10_000, cpu_ms: 20_000 },
       },
     ],
@@ -72,7 +72,7 @@ t.test('N waiting calls and a killer', { timeout: 55_000 }, async (t) => {
     });
     return { status: response.status, body: (await response.json()) as AnswerBody };
   };
-  /** How often the server saw this. */
+  /** How often the server has seen this request. */
   const seen = (path: string, name: string) =>
     server.seen.filter(({ line }) => line.includes(` ${path}?${name} `)).length;
 

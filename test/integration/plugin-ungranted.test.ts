@@ -1,4 +1,7 @@
-/** What was not granted is said where its author and its operator look: in the answer, in the log and in the view. */
+/**
+ * A missing permission is reported where the author and the operator look: in the answer, the log and the plugin's
+ * view.
+ */
 import t from 'tap';
 import { PackageFolder } from '../support/packages/package-oracle.ts';
 import { eventually, startPluginHost } from '../support/plugin-host.ts';
@@ -50,14 +53,14 @@ t.test('a host that packages were not granted is named in the message that they 
     'with-fetch.ts': `export const handler = () => fetch('https://api.example/price');`,
   });
   t.teardown(() => folder.remove());
-  // What packages do at their first call takes its time on a full machine.
+  // The first call of a package is slow on a busy machine.
   const limits = { slice_ms: 60_000, cpu_ms: 60_000 } as never;
   const ids = ['with-fetch', 'with-viem', 'with-axios'];
   const entries = ids.map((id) => ({ id, limits }));
   const { call, close } = await startPluginHost({ pluginsDir: folder.plugins, entries });
   t.teardown(close);
   for (const id of ids) {
-    // A full machine takes its time to build it.
+    // A busy machine needs time for the build.
     const { body } = await eventually(
       () => call(id),
       (answer) => answer.body.data?.code !== 'SERVICE_UNAVAILABLE',

@@ -1,4 +1,4 @@
-/** What docs/plugins.md says is so. */
+/** The statements of docs/plugins.md are true. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -27,7 +27,7 @@ const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'plugin
 const sections = new Map(guide.split(/^#+ (?=\S)/m).map((text) => [text.slice(0, text.indexOf('\n')), text]));
 const section = (title: string) => sections.get(title) ?? '';
 const example: unknown = JSON.parse(/```json\n([^]*?)```/.exec(section('Relayers'))?.[1] ?? '');
-/** The rows of a section's tables: the name in the first cell, and the others. */
+/** The rows of a section's tables: the name in the first cell, then the other cells. */
 const rows = (title: string) =>
   [...section(title).matchAll(/^\| `(\w+)` \| (.*?) \|(?: (.*?) \|)?$/gm)].map(
     ([, name = '', second = '', third = '']) => [name, second, third] as const,
@@ -114,7 +114,7 @@ t.test('the first example is a plugin, and its failure is the one that is shown'
     },
     entries: [
       { id: 'pays', emit_traces: true, emit_usage: true, emit_logs: true },
-      // The first use of all of these is one long stretch, which a slow machine takes seconds for.
+      // The first use of all of these runs without a pause, and takes seconds on a slow machine.
       { id: 'world', limits: { slice_ms: 60_000, cpu_ms: 60_000 } },
     ],
   });

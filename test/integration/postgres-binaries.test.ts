@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's own refusal to run as root makes another user run it in tests. A clone that only its owner may enter, as
- * below root's home, failed all of them.
+ * PostgreSQL refuses to run as root, so the tests run it as another user. This user may be unable to enter the clone,
+ * for example below root's home. The tests must work there too.
  */
 import { spawnSync } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Every method of the public client of the reference, once, each with the outcome that it is to have. What a payment
- * comes to stands in `public-client.test.ts`.
+ * Calls every method of the reference's public client once, and checks its outcome. `public-client.test.ts` follows a
+ * payment.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import {
 import t from 'tap';
 import { lifecycleStage, TRANSFER } from '../support/lifecycle-stage.ts';
 
-/** What a method answered: its status, and the envelope's data where there is one. */
+/** Calls a method, and returns its status and the data of the envelope, if any. */
 type Ask = (method: string, ...args: unknown[]) => Promise<{ status: number; data: unknown }>;
 
 interface Answer {
@@ -24,7 +24,7 @@ interface Answer {
   data: unknown;
 }
 
-/** A client of which each method may be asked for by name, and counts as met. */
+/** Calls methods of a client by name, and removes them from the list of those left. */
 function asking(client: object, left: Set<string>): Ask {
   return async (method, ...args) => {
     left.delete(`${client.constructor.name}.${method}`);

@@ -1,6 +1,6 @@
 /**
- * The public client of the reference reads, changes, signs through and pays with an EVM relayer; ethers is the judge.
- * What it does with transactions that are on their way stands in `transaction-intents.test.ts`.
+ * The reference's public client reads, changes, signs and pays with an EVM relayer. ethers checks the results.
+ * `transaction-intents.test.ts` covers transactions that are under way.
  */
 import {
   Configuration,
@@ -14,7 +14,7 @@ import { getAddress, recoverAddress, Transaction, TypedDataEncoder, verifyMessag
 import t from 'tap';
 import { lifecycleStage, OTHER, RECEIVER, TRANSFER } from '../support/lifecycle-stage.ts';
 
-/** The signature in an answer of the client, without `0x`. */
+/** The signature in the client's answer, without `0x`. */
 function sigOf(answer: object): string {
   const { data } = answer as { data?: { sig?: string } };
   return String(data?.sig).replace(/^0x/, '');

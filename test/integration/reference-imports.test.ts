@@ -1,4 +1,4 @@
-/** Plugins as they were written for the reference find what they import from it. */
+/** Plugins that were written for the reference find the modules that they import from it. */
 import t from 'tap';
 import { startPluginHost } from '../support/plugin-host.ts';
 

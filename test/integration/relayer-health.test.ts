@@ -1,6 +1,6 @@
 /**
- * The promise: a relayer is disabled when it cannot work and only then, and comes back by itself. What could break it:
- * an endpoint that lies, lags or hangs beside good ones, a hiccup, an account that runs dry while everything runs.
+ * The promise: a relayer is disabled only while it cannot work, and enabled again without help. What could break it: an
+ * endpoint that lies, lags or hangs beside good ones, a short outage, or an account that runs out of money.
  */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
@@ -69,7 +69,7 @@ t.test('all endpoints that were paused are tried all the same, and serve again (
   for (const endpoint of doubles) endpoint.answer(SILENT);
   await stage.until('it is disabled', async () => (await stage.reason()) !== null);
   t.match(JSON.stringify(await stage.reason()), /RpcValidationFailed/);
-  // Each has failed often enough by now to be left alone for ten minutes.
+  // By now, each endpoint has failed often enough for a pause of ten minutes.
   for (const endpoint of doubles) endpoint.answer(answersOf(anvil));
   await stage.until('it is enabled', async () => (await stage.reason()) === null);
   t.strictSame(typesOf(await stage.told()), [DISABLED, ENABLED]);
@@ -83,7 +83,7 @@ t.test('a hiccup of all endpoints disables nobody', async (t) => {
   const well = answersOf(anvil);
   let until = Number.POSITIVE_INFINITY;
   endpoint.answer((call) => {
-    // From its first moment on, or a busy machine would not feel it.
+    // The outage starts with the first call. Otherwise a busy machine could miss it.
     if (hiccups === 0) until = performance.now() + 40;
     if (performance.now() > until) return well(call);
     hiccups += 1;
@@ -125,7 +125,7 @@ for (const [how, settings] of [
 ] as const) {
   t.test(`beside the chain that is ${how} an endpoint of another is left aside`, async (t) => {
     const good = await double(t, answersOf(anvil));
-    // On the other chain the account has nothing.
+    // On the other chain, the account has no money.
     const stray = await double(t, answersOf(other, { eth_getBalance: '0x0' }));
     const stage = await healthStage(t, { urls: [stray.url, good.url], address, settings });
     const identity = await identityAt(anvil.url);
@@ -183,7 +183,7 @@ t.test('a disabled relayer is checked at the growing pace, and its way back is t
   const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
   for (const [index, gap] of gaps.entries()) {
     const pause = pauses[Math.min(index, pauses.length - 1)] ?? 0;
-    // A timer may end a millisecond early by another clock.
+    // A timer may fire a millisecond early by another clock.
     t.ok(gap >= pause - 5, `check ${index + 1} came ${Math.round(gap)} ms later, after at least ${pause}`);
   }
   endpoint.answer(answersOf(anvil));

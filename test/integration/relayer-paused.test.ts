@@ -1,6 +1,6 @@
 /**
- * The promise: a relayer that is paused or disabled takes nothing new and says why, tells what it is asked, and brings
- * to its end what it took before.
+ * The promise: a paused or disabled relayer accepts nothing new and says why. It still answers questions, and finishes
+ * what it accepted before.
  */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
@@ -19,7 +19,7 @@ const TRANSFER = {
   speed: 'fast',
 };
 
-/** What does something. */
+/** Requests that act. */
 const ACTING = [
   ['POST', '/transactions', TRANSFER],
   ['PUT', '/transactions/:transaction', TRANSFER],
@@ -87,7 +87,7 @@ t.test('paused, disabled, both: what acts is refused, what reads is not, what wa
   const { anvil, endpoint, service, send, statusOf, until } = scene;
   const sent = await send();
   await until('it is with the node', async () => (await statusOf(sent)) === 'submitted');
-  // This one waits unsigned: the node does not tell the price.
+  // This transaction stays unsigned, because the node reports no price.
   const well = answersOf(anvil);
   endpoint.answer((call) =>
     /eth_sendRawTransaction|eth_feeHistory|eth_gasPrice/.test(call.method) ? 'hang-up' : well(call),

@@ -1,6 +1,6 @@
 /**
- * What a call can expect of its sandbox: every way to end has its outcome and keeps its logs, isolates are reused only
- * while they are clean, and what one call leaves behind never reaches the next.
+ * The calls of a sandbox: each kind of end has its outcome and keeps its logs, only clean isolates are reused, and
+ * nothing of one call reaches the next.
  */
 import t, { type Test } from 'tap';
 import type { Json, Outcome } from '../../sandbox/protocol.ts';
@@ -8,7 +8,7 @@ import { guestRuntime, plugin, TestSandbox, version } from '../support/sandbox.t
 
 const runtime = await guestRuntime();
 
-/** A sandbox of its own that serves the given handler body, for a test that is about the process, or ends it. */
+/** Opens a sandbox with the given handler body, for a test that ends the process or is about it. */
 async function serving(t: Test, ...given: Parameters<typeof plugin>): Promise<TestSandbox> {
   const sandbox = await TestSandbox.open(runtime);
   t.teardown(() => sandbox.close());
@@ -16,12 +16,12 @@ async function serving(t: Test, ...given: Parameters<typeof plugin>): Promise<Te
   return sandbox;
 }
 
-/** The one that all other tests have, each with versions of its own. */
+/** The shared sandbox of the other tests. Each test uses its own versions. */
 const shared = await TestSandbox.open(runtime);
 t.teardown(() => shared.close());
 let versions = 0;
 
-/** Resolves with what calls the given handler body. */
+/** Loads the given handler body, and resolves with a function that calls it. */
 async function served(body: string, more: Parameters<typeof plugin>[1] = {}) {
   versions += 1;
   const of = `shared-${versions}`;
@@ -29,7 +29,7 @@ async function served(body: string, more: Parameters<typeof plugin>[1] = {}) {
   return (params: Json = {}, options: { timeoutMs?: number } = {}) => shared.call(params, { ...options, of });
 }
 
-/** For what is not about time: a busy machine gives a call little of that. */
+/** Wide limits, for tests that are not about time on a busy machine. */
 const PATIENT = { slice_ms: 10_000, cpu_ms: 20_000 };
 
 /** The value that a call returned. */
@@ -183,7 +183,7 @@ t.test('a module that does not evaluate says why, and leaves the version before 
   };
   for (const [name, { code, end }] of Object.entries(failures)) {
     const loaded = await sandbox.load(version(code, { version: name })).catch((error: Error) => error.message);
-    // A process that gets no turn to end the loop by itself is ended from outside.
+    // If the process gets no processor time to end the loop itself, it is killed from outside.
     if (typeof loaded === 'string') return t.match(loaded, '"cause":"overdue"', name);
     const { failure } = loaded;
     t.match(failure?.outcome, end, name);
@@ -228,7 +228,7 @@ t.test('where many isolates below their own limit are too much together, one is 
 
 t.test('the host hears of the memory in use', async (t) => {
   const sandbox = await serving(t, 'await new Promise((resolve) => setTimeout(resolve, 400)); return 1;');
-  // On a busy machine the first one is of a process that has only begun to start.
+  // Ignore earlier messages. On a busy machine, the first one may come from a process that has only just started.
   sandbox.messages.length = 0;
   await sandbox.call();
   const { rss_bytes: rss } = await sandbox.message('meter');

@@ -1,7 +1,7 @@
 /**
- * Threat: a guest that has got out of its isolate, by a fault in V8 or isolated-vm, and runs its own code in the child
- * process, with all that Node offers there. It must not reach a file, a socket, a process, a thread, a database or the
- * server; and what it writes on its channel may cost it its process, never the thread that reads.
+ * Threat: a guest has left its isolate through a bug in V8 or isolated-vm, and runs its own code in the child process
+ * with all of Node. It must not reach a file, a socket, a process, a thread, a database or the server. What it writes
+ * to its channel may end its process, but must not harm the thread that reads.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
 import { hostileProgram } from '../support/hostile-sandbox.ts';
 import { plugin, ROOT, runs, sandboxProgram, TestSandbox } from '../support/sandbox.ts';
 
-/** The one native module that a child may load, before its first guest. */
+/** The only native module that a child may load, before its first guest. */
 function loadedAddon(): string {
   const require = createRequire(import.meta.url);
   const locate = createRequire(require.resolve('isolated-vm'))('node-gyp-build') as { path(folder: string): string };
@@ -24,7 +24,7 @@ function loadedAddon(): string {
 
 const full = await probeLauncher(process.platform, nativeAddon());
 const hostile = await hostileProgram();
-/** Node's own restrictions alone, as on a system that allows nothing else. */
+/** Only Node's own restrictions, as on a system without others. */
 const bare: Launcher = { prefix: [], tie: [], confinement: { ...full.confinement, namespaces: false } };
 
 async function openHostile(t: Test, launcher: Launcher): Promise<TestSandbox> {
@@ -128,7 +128,7 @@ t.test('a child without its restrictions refuses to run guests', async (t) => {
 });
 
 t.test('what a hostile child says on its channel costs only itself', async (t) => {
-  // Of each sort of lie one: all of them are in the tests of a subverted child.
+  // One example of each kind of lie. The tests of a subverted child have all of them.
   const raw = (bytes: string) => `({ channel }) => import('node:fs').then(({ writeSync }) => {
     const bytes = ${bytes}; for (let at = 0; at < bytes.length;) try { at += writeSync(3, bytes, at); } catch {} })`;
   const frame = (kind: number, call: number, text: string) =>
@@ -173,7 +173,7 @@ t.test('the network of the machine is out of sight where the system allows', asy
     script: "export const attempt = async () => JSON.stringify((await import('node:os')).networkInterfaces());",
   });
   t.match(logs[0]?.message, /^succeeded: /);
-  // A network of its own has at most a loopback with nobody behind it.
+  // An own network namespace has at most a loopback interface where nothing listens.
   if (full.confinement.namespaces) t.notMatch(logs[0]?.message, '"internal":false');
   const status = await readFile(`/proc/${(await sandbox.pids()).at(-1)}/status`, 'utf8');
   if (full.confinement.no_new_privs) t.match(status, /NoNewPrivs:\t1/);

@@ -1,6 +1,6 @@
 /**
- * Threat: a driver thread that ends, in order or not, and leaves a child behind that spins for ever. The thread is the
- * service's own, started by its own pool.
+ * Threat: a driver thread ends, in order or not, and leaves a child behind that loops for ever. The thread is the
+ * service's own, started by its pool.
  */
 import { once } from 'node:events';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const SPINNING = plugin("await context.kv.get('x'); for (;;);", { limits: { slic
 const runtime = await guestRuntime();
 const program = await sandboxProgram();
 
-/** A pool of one thread, and a way to wait for what it says. */
+/** A pool of one thread, and a way to wait for its messages. */
 async function openPool(t: Test) {
   const messages: DriverMessage[] = [];
   const waiting: (() => void)[] = [];
@@ -80,7 +80,7 @@ t.test('the end of a thread ends its spinning child', async (t) => {
   t.ok(children.length > 0, 'there is a child');
   await pool.close();
   const confined = spawned.type === 'spawned' && spawned.confinement.pdeathsig;
-  // Where there is no signal at the parent's death, the host kills by process id instead.
+  // If no signal reaches children at their parent's death, the host kills them by process id.
   if (confined) t.same(await survivors(children, GONE_WITHIN_MS), []);
 });
 

@@ -1,4 +1,6 @@
-/** Settings over a running service: what is made, changed and deleted counts at once, and never shows a secret. */
+/**
+ * Settings of a running service: creating, changing and deleting them takes effect at once and never shows a secret.
+ */
 import { randomBytes } from 'node:crypto';
 import { Configuration, NetworksApi, type SignerCreateRequest, SignersApi } from '@openzeppelin/relayer-sdk';
 import t, { type Test } from 'tap';

@@ -1,4 +1,7 @@
-/** The doubles of CDP and Turnkey take what the official clients were seen to send; the project's signers send the same. */
+/**
+ * The doubles of CDP and Turnkey accept recorded requests of the official clients. The project's signers send the same
+ * requests.
+ */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import t from 'tap';
@@ -14,7 +17,8 @@ t.test('CDP: tokens of the official client are taken, for their request alone', 
   const [hash, typed] = recorded.cdp.asked;
   const { at } = recorded.cdp;
   t.equal(await cdp().ask(hash), 200);
-  // Its body has much to put in order: it is let in, and then not known here.
+  // The body of this request tests the canonical order of fields. The double accepts its token, but does not know the
+  // request, so it answers 404.
   t.equal(await cdp().ask(typed), 404);
   t.equal(await cdp().ask({ ...hash, body: typed.body }), 401);
   t.equal(await cdp().ask({ ...hash, url: typed.url }), 401);
@@ -44,7 +48,7 @@ t.test('Turnkey: activities of the official client are taken, and none that was 
   const [digest, message, look] = recorded.turnkey.asked;
   t.equal(await turnkey('secp256k1')(digest), 200);
   t.equal(await turnkey('ed25519')(message), 200);
-  // It is let in, and then there is no such activity.
+  // The double accepts the request, but has no such activity.
   t.equal(await turnkey('secp256k1')(look), 404);
   t.equal(await turnkey('secp256k1')({ ...digest, body: `${digest.body} ` }), 401);
   t.equal(await turnkey('secp256k1')({ ...digest, headers: message.headers }), 401);
@@ -80,7 +84,7 @@ function asker(service: ServiceDouble): (question: Question) => Promise<number> 
     (await service.inMemory().post(new URL(url), { ...given, timeoutMs: 1_000, maxBytes: 65_536 })).status;
 }
 
-/** A platform that knows the keys of the recording, at its time. */
+/** A CDP double with the keys of the recording, at its time. */
 function cdp(at: number = recorded.cdp.at, apiKeyId: string = recorded.cdp.apiKeyId) {
   const { apiKeySecret, walletSecret, asked } = recorded.cdp;
   const bytes = Buffer.from(apiKeySecret, 'base64');
@@ -96,7 +100,7 @@ function cdp(at: number = recorded.cdp.at, apiKeyId: string = recorded.cdp.apiKe
   return { double, ask: asker(double.service) };
 }
 
-/** An organization that knows the API key of the recording, at its time. */
+/** A Turnkey double with the API key of the recording, at its time. */
 function turnkey(curve: Curve) {
   const { apiPrivateKey, organizationId, privateKeyId, at } = recorded.turnkey;
   const double = Object.assign(new TurnkeyDouble(curve), { organizationId, privateKeyId, now: () => at });
@@ -108,7 +112,7 @@ function pairOf(privateKey: KeyObject): { privateKey: KeyObject; publicKey: KeyO
   return { privateKey, publicKey: createPublicKey(privateKey) };
 }
 
-/** What is the same in all such tokens; of what is not, that it is there. */
+/** The fields that are equal in all such tokens. For the others, only whether they are present. */
 function fixed(part: object): object {
   const own = ['iat', 'nbf', 'exp', 'jti', 'nonce'];
   return Object.fromEntries(

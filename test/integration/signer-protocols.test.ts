@@ -1,4 +1,4 @@
-/** The doubles of services, read by the official clients; and what those ask beside what the project's signers ask. */
+/** The official clients work with the doubles of key services, and the project's signers send the same requests. */
 import { createHash, createHmac, createPublicKey, type Hash, type Hmac, randomBytes, verify } from 'node:crypto';
 import { CryptographyClient, KeyClient, type KeyClientOptions } from '@azure/keyvault-keys';
 import {
@@ -74,7 +74,7 @@ t.test('Google: assertions and questions are those of the official library', asy
     const version = `${double.service.url}/v1/projects/project-1/locations/europe-west3/keyRings/ring-1/cryptoKeys/key-1/cryptoKeyVersions/2`;
     const { data: shown } = await official.request<{ pem: string }>({ url: `${version}/publicKey` });
     t.equal(shown.pem, double.key.spki.export({ format: 'pem', type: 'spki' }));
-    // As @google-cloud/kms 6.3.0 was seen to ask over REST.
+    // The request that @google-cloud/kms 6.3.0 sends over REST.
     const text = digest.toString('base64');
     const data = curve === 'ed25519' ? { data: text } : { digest: { sha256: text } };
     await official.request({ url: `${version}:asymmetricSign`, method: 'POST', data });
@@ -88,7 +88,7 @@ t.test('Google: assertions and questions are those of the official library', asy
     const { payload } = await jwtVerify(bearerOf(ours[0]), await importSPKI(spki, 'RS256'), { issuer: email });
     t.equal(Number(payload.exp) - Number(payload.iat), 3_600);
 
-    // That client's assertions name scopes in place of the service; the double takes either, and not both.
+    // The assertions of that client contain scopes instead of the service. The double accepts either one, but not both.
     const scopes = ['https://www.googleapis.com/auth/cloud-platform', 'https://www.googleapis.com/auth/cloudkms'];
     const scoped = new JWT({ ...given, scopes });
     scoped.useJWTAccessWithScope = true;
@@ -110,7 +110,7 @@ t.test(
   async (t) => {
     const { azure, service, key, ...double } = await startAzure();
     t.teardown(() => service.stop());
-    // They speak HTTPS to Azure's own names, and what they say there is brought to the double.
+    // The clients use HTTPS and Azure's own host names. The detour sends their requests to the double.
     const toDouble = (url: string) => `${service.url}${url.replace(/^https:\/\/[^/]+/, '')}`;
     const application = new ConfidentialClientApplication(azureApplication(azure.clientSecret, toDouble));
     const wanted: unknown[] = [];
@@ -141,7 +141,7 @@ t.test(
     t.equal(Buffer.from(shown?.y ?? []).toString('hex'), key.publicKey.toString('hex', 33));
     const { result } = await new CryptographyClient(id, credential, options).sign('ES256K', digest);
     t.ok(verifyEcdsa(digest, key.publicKey, result));
-    // What they read in the challenge: for whom tokens are, and who gives them out.
+    // The clients read the scope and the tenant from the challenge.
     t.strictSame(wanted[0], [['https://vault.azure.net/.default'], TENANT]);
 
     const theirs = service.asked.splice(0).filter(isLetIn);
@@ -182,7 +182,7 @@ t.test('Vault: a client that others keep logs in, reads and signs; the questions
   }
 });
 
-/** What a question comes to. */
+/** The parts of a request that are compared. */
 function questionOf(asked: Asked | undefined) {
   const { method, url, headers, json } = asked ?? {};
   const type = json === undefined ? undefined : headers?.['content-type'];
@@ -193,18 +193,18 @@ function bearerOf(asked: Asked | undefined): string {
   return asked?.headers.authorization?.replace('Bearer ', '') ?? '';
 }
 
-/** An assertion without its time. */
+/** An assertion without its times. */
 function assertionOf(asked: Asked | undefined) {
   const { iat: _, exp: __, ...claims } = decodeJwt(bearerOf(asked));
   return { header: decodeProtectedHeader(bearerOf(asked)), claims };
 }
 
-/** Whether it came after the challenge, or is the answer to it. */
+/** Whether the request is the token request, or has a token. */
 function isLetIn({ method, headers }: Asked): boolean {
   return method === 'POST' || headers.authorization !== undefined;
 }
 
-/** What is known of the directory beforehand, so that nothing but the token is asked for. */
+/** The directory's metadata, set in advance, so that the client only requests the token. */
 function azureApplication(clientSecret: string, place: (url: string) => string): Configuration {
   const authority = `https://login.microsoftonline.com/${TENANT}`;
   const networkClient: INetworkModule = {
@@ -230,7 +230,7 @@ function azureApplication(clientSecret: string, place: (url: string) => string):
   };
 }
 
-/** The hash that AWS's signer is given. */
+/** The hash class that AWS's signer needs. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 

@@ -1,4 +1,4 @@
-/** What a key service that fails keeps from starting: its own relayers, and those only where nothing is known of them. */
+/** A failing key service only affects the start of its own relayers, and only if nothing is known about them yet. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { computeAddress, hexlify } from 'ethers';
@@ -17,7 +17,7 @@ t.teardown(() => anvil.stop());
 const TRANSACTION = { to: '0x00000000000000000000000000000000000000b0', value: 1, speed: 'fast' };
 const addressOf = (publicKey: Buffer) => computeAddress(hexlify(publicKey)).toLowerCase();
 
-/** `local-1` on a keystore, and `azure` on a key of Azure. */
+/** A service with the relayers `local-1`, on a keystore, and `azure`, on a key in Azure. */
 async function stage(t: Test) {
   const azure = await startAzure();
   t.teardown(() => azure.service.stop());

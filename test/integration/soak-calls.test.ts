@@ -1,4 +1,6 @@
-/** The soak of plugin calls: its mix is what it says, and its judgement of memory finds a leak and lets noise be. */
+/**
+ * The soak of plugin calls: its mix of calls is as described, and its memory check finds a leak and tolerates noise.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
@@ -58,7 +60,10 @@ t.test('what grows with the calls shows, what goes up and down does not, and the
   t.end();
 });
 
-/** Rests after each 20,000 of 100,000 calls: each process's size, in MiB, as a function of the rest's number. */
+/**
+ * The rests after every 20,000 of 100,000 calls. The sizes of the processes, in MiB, are functions of the rest's
+ * number.
+ */
 function restsOf(sizes: Record<string, (rest: number) => number>): Rest[] {
   return [1, 2, 3, 4, 5].map((rest) => ({
     calls: rest * 20_000,

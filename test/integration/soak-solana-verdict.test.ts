@@ -1,4 +1,4 @@
-/** What the soaks make of a Solana chain: each way in which the promises can be broken there must be seen. */
+/** The soaks' judge of a Solana chain notices every way to break a promise. */
 import t, { type Test } from 'tap';
 import { type ChainEntry, type ChainRecord, readingOf } from '../../soak/payments/solana/chain-record.ts';
 import type { Lease } from '../../soak/payments/solana/client-bytes.ts';
@@ -11,14 +11,14 @@ const SEED = 3;
 const COUNT = 80;
 const FEE = 5_000n;
 const ACCOUNT = 'account';
-/** Every block is a second after the one before. */
+/** Each block comes one second after the one before. */
 const timeOf = (height: number) => 1_000_000 + height * 1_000;
 
 const fails = ({ kind }: SolanaIntention) => kind === 'pauper';
-/** Of two rivals the first one has moved the money. */
+/** Of two rivals, the first one has moved the money. */
 const loses = ({ kind, index }: SolanaIntention) => kind === 'rival' && index % 2 === 1;
 
-/** A run in which everything went well: each request has a block of its own, and the beaten ones fail before it. */
+/** A good run: each request has its own block, and each beaten rival fails before it. */
 function goodRun() {
   const relayers = [{ relayerId: 'relayer-0', address: ACCOUNT }];
   const intentions = planOf(SEED, COUNT, relayers, async () => '');
@@ -74,7 +74,7 @@ function judge({ record, leases, ...run }: Run): Verdict {
   return judgeEvidence({ ...run, chain: readingOf(record, [...run.intentions, ...run.replacements], leases) });
 }
 
-/** The first request of a kind that is in a block, and what belongs to it. */
+/** The first request of a kind that is in a block, with its block and its reported state. */
 function at(run: Run, kind: string) {
   const index = run.intentions.findIndex((one) => one.kind === kind && !loses(one));
   const [intention, block, shown] = [run.intentions[index], run.record.blocks[index], run.shown[index]];
@@ -82,7 +82,7 @@ function at(run: Run, kind: string) {
   return { index, intention, block, shown };
 }
 
-/** It never was in a block. */
+/** Removes the request from the chain. */
 function unland(run: Run, kind: string) {
   const found = at(run, kind);
   found.block.entries = [];

@@ -1,4 +1,4 @@
-/** What the soaks make of a Stellar chain: each way in which the promises can be broken there must be seen. */
+/** The soaks' judge of a Stellar chain notices every way to break a promise. */
 import { Account, Asset, Keypair, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
 import { type ChainEntry, type ChainRecord, readingOf } from '../../soak/payments/stellar/chain-record.ts';
@@ -17,7 +17,7 @@ const END = 5_000;
 
 const lands = ({ kind }: StellarIntention) => kind !== 'broken call';
 const fails = ({ kind }: StellarIntention) => kind === 'stray' || kind === 'pauper';
-/** Of two rivals the first one has taken the sequence. */
+/** Of two rivals, the first one has used the sequence. */
 const loses = ({ kind, index }: StellarIntention) => kind === 'rival' && index % 2 === 1;
 
 function entryOf({ index, mark, user, kind }: StellarIntention): ChainEntry {
@@ -31,7 +31,7 @@ function entryOf({ index, mark, user, kind }: StellarIntention): ChainEntry {
   };
 }
 
-/** A run in which everything went well: each request has a ledger of its own, and the beaten ones fail before it. */
+/** A good run: each request has its own ledger, and each beaten rival fails before it. */
 function goodRun() {
   const intentions = planOf(SEED, COUNT, [{ relayerId: 'relayer-0', key: KEY }], async () => ({}));
   const landed = intentions.filter((one) => lands(one) && !loses(one)).map(entryOf);
@@ -73,7 +73,7 @@ function judge({ record, ends, ...run }: Run): Verdict {
   return judgeEvidence({ ...run, chain });
 }
 
-/** The first request of a kind that is in a ledger, and what belongs to it. */
+/** The first request of a kind that is in a ledger, with its entry and its reported state. */
 function at(run: Run, kind: string) {
   const intention = run.intentions.find((one) => one.kind === kind && !loses(one));
   const entry = run.record.landed.find(({ mark }) => mark === intention?.mark);
@@ -82,7 +82,7 @@ function at(run: Run, kind: string) {
   return { intention, entry, shown };
 }
 
-/** It never was in a ledger. */
+/** Removes the request from the chain. */
 function unland(run: Run, kind: string) {
   const found = at(run, kind);
   run.record.landed = run.record.landed.filter((one) => one !== found.entry);

@@ -1,4 +1,4 @@
-/** The judge of the soaks: it must see each way in which the promises can be broken, or their silence means nothing. */
+/** The soaks' judge notices every way to break a promise. Otherwise a run without complaints would prove nothing. */
 import t, { type Test } from 'tap';
 import { type ChainEntry, type ChainRecord, readingOf, readShown } from '../../soak/payments/evm/chain-record.ts';
 import { planOf, replacementOf } from '../../soak/payments/evm/plan.ts';
@@ -11,7 +11,7 @@ const ACCOUNT = '0x00000000000000000000000000000000000000aa';
 const relayers = [{ relayerId: 'relayer-0', address: ACCOUNT, privateKey: '0x01' }];
 const COUNT = 40;
 
-/** A run in which everything went well: each request accepted once, executed once, in order. */
+/** A good run: each request is accepted once and executed once, in order. */
 function goodRun() {
   const intentions = planOf(1, COUNT, relayers);
   const entries = intentions.map(
@@ -65,7 +65,7 @@ function judge({ shown, chain, foreign, ...run }: Run): Verdict {
 
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 
-/** The first request of a kind, and what belongs to it. */
+/** The first request of a kind, with its chain entry and its reported state. */
 function at(run: Run, kind: string) {
   const index = run.intentions.findIndex((one) => one.kind === kind && one.worthMs === null);
   const [intention, entry, shown] = [run.intentions[index], run.chain.entries[index], run.shown[index]];

@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that may send through a Solana relayer, and has it pay more fees than its operator meant, by whichever
- * way it sends. The SVM counts what was paid.
+ * Threat: a plugin with the right to send through a Solana relayer makes it pay more fees than its operator allows, in
+ * any way of sending. The SVM counts what was paid.
  */
 import { Keypair } from '@solana/web3.js';
 import t from 'tap';

@@ -1,6 +1,6 @@
 /**
- * Whatever passes the guard is executed on a real SVM, signed by everybody who could be asked to: the relayer must not lose
- * more than the fee, nor anything that it owns.
+ * Transactions that pass the guard run on a real SVM, with all signatures that others could give. The relayer must lose
+ * no more than the fee, and nothing that it owns.
  */
 import { createAssociatedTokenAccountIdempotentInstruction, createCloseAccountInstruction } from '@solana/spl-token';
 import { type PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
@@ -29,7 +29,7 @@ t.teardown(() => svm.stop());
 const policy = readPolicy({ fee_payment_strategy: 'relayer' });
 const templates = familyInstructions();
 
-/** Every tag of a loader is in the guard's own test. */
+/** The guard's own test covers every tag of a loader. This test leaves most of them out. */
 const isTold = ({ name }: { name: string }) => !/(loader|loader-v4|unknown) ([3-9]|1\d)$/.test(name);
 
 t.test('every signing path refuses every place in which a relayer could lose', async (t) => {
@@ -101,7 +101,7 @@ t.test('what passes the guard takes nothing but the fee, whoever signs it as wel
   const world = await treasureOf(scene);
   const { relayer, attacker, pool } = world;
   let [passed, executed] = [0, 0];
-  // Most often those that matter: the relayer, what it owns, and who wants it.
+  // Mostly accounts that matter: the relayer, its accounts, and the attacker.
   const place = fc.oneof(
     { weight: 4, arbitrary: fc.constant(0) },
     { weight: 2, arbitrary: fc.constant(1) },
@@ -188,7 +188,7 @@ t.test('where users pay, the relayer never ends poorer than it was, whatever it 
       if (!complete.verifySignatures()) return;
       const before = await world.state();
       await connection.sendRawTransaction(complete.serialize(), { skipPreflight: true });
-      // A trial that is behind may pass, and the chain refuses: that costs the fee, as the guide says.
+      // A simulation on an older state can pass, and the chain then refuses. As the guide says, that costs the fee.
       await svm.tick(2);
       const after = await world.state();
       executed += 1;
@@ -202,7 +202,7 @@ t.test('where users pay, the relayer never ends poorer than it was, whatever it 
   t.ok(executed > 20, `of ${signed} signed ones ${executed} are executed`);
 });
 
-/** An instruction between accounts of a pool. */
+/** An instruction with accounts from a pool. */
 function drawn(template: number, accounts: readonly number[], pool: readonly PublicKey[]) {
   const { instruction } = templates[template] ?? {};
   if (instruction === undefined) throw new Error('no template');
@@ -210,7 +210,7 @@ function drawn(template: number, accounts: readonly number[], pool: readonly Pub
   return new TransactionInstruction({ programId: instruction.programId, keys, data: instruction.data });
 }
 
-/** What something is refused with. */
+/** The reason of a refusal, or `taken`. */
 const reasonOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'taken',

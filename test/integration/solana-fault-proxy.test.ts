@@ -1,4 +1,4 @@
-/** What the soaks' proxy makes a Solana node do wrong: lags that could be true, a history that ends, and lies. */
+/** The faults of a Solana node behind the soaks' proxy: plausible lags, a limited history, and lies. */
 import t, { type Test } from 'tap';
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from '../support/fault-proxy.ts';
 import { type FaultNature, ratesFor } from '../support/faults/faults.ts';
@@ -29,7 +29,7 @@ async function ask(proxy: FaultProxy, method: string, ...params: unknown[]): Pro
   return (await (await fetch(proxy.url, { method: 'POST', headers, body })).json()) as Answer;
 }
 
-/** Base64 of a transfer that no node has seen, and its signature, when it is in a block. */
+/** A transfer that no node has seen, in base64, its signature, and a function that sends it and waits for its block. */
 async function payment(): Promise<{ raw: string; signature: string; land(): Promise<string> }> {
   const bytes = await scene.signed([payer], transfer(payer, anyone(), 1_000_000));
   const signature = toBase58(bytes.subarray(1, 65));

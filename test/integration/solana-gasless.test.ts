@@ -1,6 +1,6 @@
 /**
- * Users without SOL have a relayer pay for their transactions, and pay it in tokens: over the public client, on a real SVM.
- * Prices come from a stand-in for Jupiter.
+ * Users without SOL let a relayer pay for their transactions, and pay it in tokens. Uses the public client and a real
+ * SVM. Prices come from a double of Jupiter.
  */
 import {
   createAssociatedTokenAccountIdempotentInstruction,
@@ -28,11 +28,11 @@ const { ask, built, draft, land, pay, policies, post, refusal, rpc, signed, sign
 
 const USD = usd.mint.toBase58();
 const UNPAID = "Transaction doesn't contain required fee payment instruction or payment amount is insufficient";
-/** Two signatures, and what that is in tokens. */
+/** The fee of two signatures in lamports, and its price in tokens. */
 const FEE = 10_000;
 const PRICE = BigInt(FEE / 5);
 
-/** A payment to somebody who can take tokens. */
+/** A payment to somebody who has a token account. */
 async function payment(
   amount = 1_000n,
 ): Promise<{ wallet: Keypair; to: PublicKey; asked: { transaction: string; fee_token: string } }> {
@@ -41,7 +41,7 @@ async function payment(
   return { wallet, to, asked: { transaction: await draft(wallet.publicKey, pay(wallet, to, amount)), fee_token: USD } };
 }
 
-/** Base64 of a payment that a user has built and signed with as much as this for the relayer. */
+/** Base64 of a payment that the user has built and signed. It pays these amounts to the relayer. */
 async function paid(...amounts: bigint[]): Promise<string> {
   const { wallet, to } = await payment();
   const fees = amounts.map((amount) => pay(wallet, relayer, amount));

@@ -1,4 +1,4 @@
-/** What docs/solana.md says is so. */
+/** The statements of docs/solana.md are true. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** What one node says alone: it is believed no further than it can show, and than the others can check. */
+/** Claims of a single node count only as far as it can prove them, or the other nodes can check them. */
 import t, { type Test } from 'tap';
 import { SolanaScenario } from '../support/solana-scenario.ts';
 import type { SvmEndpoint } from '../support/svm.ts';
@@ -8,7 +8,7 @@ const scene = await startSvmScene();
 const { svm } = scene;
 t.teardown(() => svm.stop());
 
-/** A relayer with two nodes, the second of which never answers. */
+/** A relayer with two nodes. The second one never answers. */
 async function besideSilence(t: Test): Promise<{ scenario: SolanaScenario; node: SvmEndpoint }> {
   const [node, silent] = [await svm.endpoint(), await svm.endpoint()];
   await silent.fault({ act: { kind: 'http', status: 503 } });

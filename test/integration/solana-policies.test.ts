@@ -1,6 +1,6 @@
 /**
- * Each policy of a Solana relayer holds on every path that signs, judged by a real SVM. A policy or a method that signs and
- * has no test here fails the last one.
+ * Each policy of a Solana relayer holds on every path that signs. A real SVM is the judge. The last test fails if a
+ * policy or a signing method has no test here.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,10 +27,10 @@ const { connection, relayer, svm, usd } = stage;
 const { ask, built, draft, pay, policies, post, refusal, until, user } = stage;
 
 const USD = usd.mint.toBase58();
-/** Two signatures, and what that is in tokens. */
+/** The price of two signatures in tokens. */
 const PRICE = 2_000n;
 
-/** Policies that refuse any of the transactions below, and what they say. */
+/** By policy: a value that refuses all transactions below, and the expected reason. */
 const REFUSALS: Readonly<Record<string, [object, RegExp]>> = {
   allowed_programs: [{ allowed_programs: [SystemProgram.programId.toBase58()] }, /Program \S+ not allowed/],
   allowed_accounts: [{ allowed_accounts: [relayer.toBase58()] }, /Account \S+ not allowed/],
@@ -41,7 +41,7 @@ const REFUSALS: Readonly<Record<string, [object, RegExp]>> = {
   allowed_tokens: [{ allowed_tokens: [{ mint: anyone().toBase58() }] }, /Token \S+ not allowed for transfers/],
   min_balance: [{ min_balance: 20_000_000_000 }, /Insufficient relayer balance\. Required: \d+, Available: \d+/],
 };
-/** Where users pay only. */
+/** Policies that apply only where users pay the fees. */
 const OF_USERS: Readonly<Record<string, [object, RegExp]>> = {
   'allowed_tokens.max_allowed_fee': [
     { allowed_tokens: [{ mint: USD, max_allowed_fee: 1 }] },
@@ -49,7 +49,7 @@ const OF_USERS: Readonly<Record<string, [object, RegExp]>> = {
   ],
 };
 
-/** What a send is refused with, at once or when it is tried. */
+/** The reason why a send is refused, either at once or when the relayer tries it. */
 async function refusalOfSend(body: object): Promise<string> {
   const { status, body: answer } = await post(body);
   if (status !== 200) return String(answer.error);
@@ -67,7 +67,7 @@ interface Asked {
 
 const refusalOfAsk = async (path: string, body: object) => String((await ask('POST', path, body)).body.error);
 
-/** Every path to a signature, by its name. */
+/** By name: every path that leads to a signature. */
 const PATHS: Readonly<Record<string, (asked: Asked) => Promise<string>>> = {
   prepareTransaction: ({ foreign }) => refusal('prepareTransaction', foreign),
   transferTransaction: ({ move }) => refusal('transferTransaction', move),
@@ -78,7 +78,7 @@ const PATHS: Readonly<Record<string, (asked: Asked) => Promise<string>>> = {
   'transactions, of bytes': ({ transaction }) => refusalOfSend({ transaction }),
 };
 
-/** A payment of tokens that pays the relayer as well, in the forms that the paths take. */
+/** A token payment that also pays the relayer, in the forms that the paths need. */
 async function asked(): Promise<Asked> {
   const [wallet, to] = [await user(), anyone()];
   await usd.give(to, 1n);
@@ -93,10 +93,10 @@ async function asked(): Promise<Asked> {
 
 await usd.give(relayer, 1n);
 
-/** What these refuse has to pass its trial. */
+/** Policies that are checked after the simulation, so the transaction must pass it. */
 const AFTER_TRIAL = new Set(['max_allowed_fee_lamports', 'min_balance']);
 
-/** Who has to sign it cannot: policies come before the trial that shows that. */
+/** A payment without its owner's signature. The policies refuse it before the simulation could. */
 function unsignedPayment(wallet: Keypair) {
   const { accounts, ...call } = onWire(pay(wallet, relayer, 1n));
   return { ...call, accounts: accounts.map((each) => ({ ...each, is_signer: false })) };
@@ -115,7 +115,7 @@ for (const strategy of ['user', 'relayer'] as const) {
   });
 }
 
-/** A transaction of version 0 that has accounts out of a table, signed by the wallet. */
+/** A transaction of version 0, signed by the wallet, with accounts from a lookup table. */
 async function withTable(wallet: Keypair, to: PublicKey): Promise<string> {
   const key = anyone();
   const meta = Buffer.alloc(56);
@@ -136,7 +136,7 @@ async function withTable(wallet: Keypair, to: PublicKey): Promise<string> {
   return Buffer.from(transaction.serialize()).toString('base64');
 }
 
-/** Each path that takes a client's bytes. */
+/** Asserts the refusal on each path that takes a client's bytes. */
 async function refusedFor(t: Test, transaction: string, reason: RegExp): Promise<void> {
   for (const path of ['signTransaction', 'signAndSendTransaction', 'sign-transaction', 'transactions, of bytes']) {
     t.match(await PATHS[path]?.({ transaction } as Asked), reason, path);
@@ -183,7 +183,7 @@ const BOUNDS = 'each token is swapped within its own bounds, and those without a
 const PRIORITY = 'priority costs no more than the policies say, whatever the market asks';
 const LISTED = 'what is enabled, and which tokens fees can be paid in';
 
-/** Which test on the SVM shows the others, by its file. */
+/** By policy: the test that covers it on the SVM, if it is in another file. */
 const ELSEWHERE: Readonly<Record<string, [file: string, title: string]>> = {
   fee_payment_strategy: ['solana-gasless', 'a relayer that pays for all asks nobody for anything'],
   fee_margin_percentage: ['solana-gasless', 'a margin is put on top of the fee'],
@@ -214,7 +214,7 @@ interface Described {
   anyOf?: Described[];
 }
 
-/** The names of all fields, those inside others behind theirs. */
+/** The names of all fields. Nested names come after their parent's name. */
 function fieldsOf({ properties = {}, items, anyOf = [] }: Described, within = ''): string[] {
   const own = Object.entries(properties).flatMap(([name, inner]) => [
     `${within}${name}`,

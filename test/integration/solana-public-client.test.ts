@@ -1,4 +1,4 @@
-/** The public client of the reference, and a plugin, do with a Solana relayer all that they can; the SVM is the judge. */
+/** The reference's public client, and a plugin, use everything that a Solana relayer offers. The SVM is the judge. */
 import { createPublicKey, verify } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import t from 'tap';
@@ -99,7 +99,7 @@ t.test('a plugin sends and waits', async (t) => {
   }
 });
 
-/** Nothing but a fee. */
+/** An instruction that costs only the fee. */
 function pay0() {
   count += 1;
   return memo(`fee ${count}`);

@@ -1,4 +1,4 @@
-/** What is looked at before a Solana relayer works, and what webhooks are told of the methods that sign. */
+/** The checks before a Solana relayer works, and the webhooks about methods that sign. */
 import { Keypair } from '@solana/web3.js';
 import t from 'tap';
 import type { WireObject } from '../../src/domain/json/json.ts';

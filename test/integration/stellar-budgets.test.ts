@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that may send through a Stellar relayer, and has it pay more, or somebody else, than its operator meant.
- * The ledger counts what was paid.
+ * Threat: a plugin with the right to send through a Stellar relayer makes it pay more than its operator allows, or pay
+ * somebody else. The ledger counts what was paid.
  */
 import { Asset, Keypair, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';

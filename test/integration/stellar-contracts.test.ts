@@ -1,6 +1,6 @@
 /**
- * The promise: contracts' transactions are simulated, authorized, paid for and applied on the network that other tests
- * judge Stellar by as on Stellar, for the contracts that it has in TypeScript. Stellar's public client drives it.
+ * The promise: the tests' Stellar network simulates, authorizes, charges and applies contract transactions as Stellar
+ * does. This covers the contracts that it has in TypeScript. Stellar's public client drives it.
  */
 import {
   Asset,
@@ -35,7 +35,7 @@ const { simulate, failureOf, prepared, authorized, asked } = scene;
 const transfer = (from: string, to: string, amount: bigint) =>
   invoke(native, 'transfer', address(from), address(to), i128(amount));
 
-// CAP-46-6 for the asset’s contract, CAP-46-7 for fees and what is given back, CAP-67 for events.
+// CAP-46-6 for the asset’s contract, CAP-46-7 for fees and refunds, CAP-67 for events.
 t.test('a transfer is simulated, paid for by what it declares, and given back what it did not use', async (t) => {
   const [from, to] = [await funded(), await funded()];
   const operation = transfer(from.publicKey(), to.publicKey(), 7n * LUMEN);
@@ -64,7 +64,7 @@ t.test('a transfer is simulated, paid for by what it declares, and given back wh
   t.equal(told.returnValue?.type, 'scvVoid');
 });
 
-// CAP-46-11: signature, nonce and the last ledger of an entry.
+// CAP-46-11: the signature, the nonce and the last valid ledger of an authorization.
 t.test('another account authorizes by its signature, once and for a time', async (t) => {
   const [relayer, owner, to] = [await funded(), await funded(), await funded()];
   const operation = transfer(owner.publicKey(), to.publicKey(), LUMEN);
@@ -179,7 +179,7 @@ t.test('what a call declares binds it', async (t) => {
   t.equal(await asked(probe, 'count'), 3);
 });
 
-// CAP-46-1: ScError of the kind SCE_CONTRACT; INVOKE_HOST_FUNCTION_TRAPPED.
+// CAP-46-1: ScError of type SCE_CONTRACT; INVOKE_HOST_FUNCTION_TRAPPED.
 t.test('a contract’s own error is told by the simulation and by the ledger', async (t) => {
   const owner = await funded();
   const probe = await net.contract('probe');
@@ -214,7 +214,7 @@ t.test('a contract’s own error is told by the simulation and by the ledger', a
   );
 });
 
-// CAP-46-12 and CAP-66: INVOKE_HOST_FUNCTION_ENTRY_ARCHIVED, and entries that come back by the footprint.
+// CAP-46-12 and CAP-66: INVOKE_HOST_FUNCTION_ENTRY_ARCHIVED, and restoring by the footprint.
 t.test('what is archived comes back when the footprint says so', async (t) => {
   const owner = await funded();
   const probe = await net.contract('probe');
@@ -241,7 +241,7 @@ t.test('what is archived comes back when the footprint says so', async (t) => {
   t.equal(await asked(probe, 'count'), 2);
 });
 
-// stellar-core: both queues know an account by one transaction (TRY_AGAIN_LATER).
+// stellar-core: both queues together hold one transaction of an account (TRY_AGAIN_LATER).
 t.test('a contract’s transaction and a classic one of an account wait for each other', async (t) => {
   const owner = await funded();
   const call = await prepared(owner, transfer(owner.publicKey(), owner.publicKey(), 1n));

@@ -1,6 +1,6 @@
 /**
- * The promise: the network that other tests judge Stellar by decides as stellar-core does, and speaks as stellar-rpc
- * and Horizon do. Stellar's public client drives it.
+ * The promise: the tests' Stellar network decides as stellar-core does, and answers as stellar-rpc does. Stellar's
+ * public client drives it.
  */
 import { Asset, Keypair, Operation, rpc, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -73,7 +73,7 @@ t.test('what a node does not take in, and why', async (t) => {
   );
 });
 
-/** A payment of zero, which the client's own builder refuses. */
+/** A payment of zero, which the client's own builder rejects. */
 const nothingTo = (to: Keypair) => {
   const op = { destination: to.xdrMuxedAccount(), asset: xdr.Asset.assetTypeNative(), amount: 0n };
   return new xdr.Operation({ sourceAccount: null, body: xdr.OperationBody.payment(new xdr.PaymentOp(op)) });
@@ -98,7 +98,7 @@ t.test('a time bound must lie two ledgers ahead, or the node lets nobody wait fo
   t.equal(await send(last), 'txTooLate');
 });
 
-// stellar-core: TransactionQueue, one transaction of a source at a time (TRY_AGAIN_LATER).
+// stellar-core: TransactionQueue holds one transaction of a source at a time (TRY_AGAIN_LATER).
 t.test('one transaction of an account waits at a time', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const first = await signed(payer, [pay(to.publicKey())]);
@@ -192,7 +192,7 @@ t.test('preconditions of CAP-21 hold a transaction back', async (t) => {
   t.equal(await sequenceOf(payer.publicKey()), sequence + 5n, 'the gap is jumped');
 });
 
-// CAP-5: surge pricing, one base fee for all that are in.
+// CAP-5: surge pricing, with one base fee for all transactions of the ledger.
 t.test('when a ledger is full, the best bids are in and pay what the lowest of them bids', async (t) => {
   const small = await startStellarScene({ maxOperations: 3 });
   t.teardown(() => small.net.stop());
@@ -216,7 +216,7 @@ t.test('when a ledger is full, the best bids are in and pay what the lowest of t
   t.match(await small.server.getTransaction(sent[0] ?? ''), { status: 'SUCCESS' }, 'it has its turn later');
 });
 
-// CAP-5; stellar-core: TxQueueLimiter::canAddTx (txINSUFFICIENT_FEE with the fee that is needed).
+// CAP-5; stellar-core: TxQueueLimiter::canAddTx (txINSUFFICIENT_FEE with the necessary fee).
 t.test('a queue that is full takes only who bids more than the lowest in it', async (t) => {
   const payer = await funded();
   await net.crowd(2000, 500n);
@@ -245,7 +245,7 @@ t.test('a transaction that nobody takes for four ledgers is dropped and banned',
   t.equal(codeOf(await land(transaction)), 'txSuccess', 'it was never dead');
 });
 
-// stellar-rpc: JSON-RPC 2.0, -32602 for parameters.
+// stellar-rpc: JSON-RPC 2.0, -32602 for invalid parameters.
 t.test('what stellar-rpc refuses to answer', async (t) => {
   const cases: [code: number, message: string, method: string, params?: unknown][] = [
     [-32601, 'no such method "getWeather"', 'getWeather'],

@@ -1,4 +1,4 @@
-/** Transactions of a Stellar relayer that clients have written as XDR: its own, and those of others whose fee it pays. */
+/** A Stellar relayer and transactions that clients wrote as XDR: its own, and those of others whose fee it pays. */
 import { Asset, Keypair, Operation, type Transaction, type TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { LUMEN } from '../support/stellar-scene.ts';
@@ -11,7 +11,7 @@ const { net, relayer, submit, post, ask, until, tickUntil, funded, signed, bumpe
 const pay = (to: Keypair, amount: string) =>
   Operation.payment({ destination: to.publicKey(), amount, asset: Asset.native() });
 
-/** What is on the chain of a transaction, by the hash of the envelope or of the one within. */
+/** The landed transactions with this hash, of the envelope or of the inner transaction. */
 const landed = async (hash: string) =>
   (await net.landed()).filter((one) => one.hash === hash || one.innerHash === hash);
 

@@ -1,4 +1,4 @@
-/** What the soaks' proxy makes a Stellar node do wrong: lags that could be true, a history that ends, and lies. */
+/** The faults of a Stellar node behind the soaks' proxy: plausible lags, a limited history, and lies. */
 import { Asset, Operation, xdr } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';

@@ -1,6 +1,6 @@
 /**
- * The promise: what can go wrong on Stellar can be made to go wrong on the network that other tests judge it by.
- * Stellar's public client sees it.
+ * The promise: the tests' Stellar network can produce the faults that happen on Stellar. Stellar's public client sees
+ * them.
  */
 import { Account, Asset, Keypair, Operation, rpc } from '@stellar/stellar-sdk';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Users who pay for calls of contracts in a token, from the quote to the ledger, by a fee forwarder. */
+/** Users pay for contract calls in a token, through a fee forwarder: from the quote to the ledger. */
 import { Asset, Keypair, Operation, scValToNative, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { address, i128, invoke, symbol, u32, vec } from '../support/stellar-contract-scene.ts';
@@ -16,7 +16,7 @@ const market = await openMarket(stage, 'USD', '1000', '1000');
 const { asset, issuer, holders } = market;
 const [maker, holder] = holders as [Keypair, Keypair];
 const USD = await net.assetContract(`USD:${issuer.publicKey()}`);
-// A lumen costs half a dollar: so much is offered for lumens.
+// An offer of 500 tokens for lumens, at two lumens a token.
 await land(
   await signed(maker, [Operation.manageSellOffer({ selling: asset, buying: Asset.native(), amount: '500', price: 2 })]),
 );
@@ -86,7 +86,7 @@ t.test('what is signed anew is what the user has consented to', async (t) => {
   t.equal(rival.sequence, first.sequence_number);
   t.match(await other.rpc('sendTransaction', { transaction: rival.toXdr() }), { status: 'PENDING' });
   await net.tick();
-  // No ledger closes before it is there again: the consent is good for a few only.
+  // No ledger closes until the new version is submitted, because the consent is valid for only a few ledgers.
   await stage.until(id, ({ hash, status }) => hash !== first.hash && status === 'submitted');
   const confirmed = await stage.tickUntil(id, 'confirmed');
   t.equal(BigInt(String(confirmed.sequence_number)), BigInt(rival.sequence) + 1n);

@@ -1,4 +1,4 @@
-/** What docs/stellar.md says is so. */
+/** The statements of docs/stellar.md are true. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,6 +1,6 @@
 /**
- * The promise: the network that other tests judge Stellar by has a Horizon before each node, which tells and takes what
- * Stellar's Horizon does. Stellar's public client drives it.
+ * The promise: each node of the tests' Stellar network has a Horizon, with the answers of Stellar's Horizon. Stellar's
+ * public client drives it.
  */
 import { setImmediate } from 'node:timers/promises';
 import {
@@ -28,7 +28,7 @@ const pay = (to: Keypair, amount = '1') =>
 const hashOf = (transaction: { hash(): Uint8Array }) => Buffer.from(transaction.hash()).toString('hex');
 const ofName = (name: string) => `https://stellar.org/horizon-errors/${name}`;
 
-/** Resolves when Horizon has the transaction, with what its answer will be. */
+/** Resolves when Horizon has the transaction. The result has the pending answer. */
 async function offered(transaction: Transaction | FeeBumpTransaction) {
   let isOver = false;
   const answer = horizon.submitTransaction(transaction).finally(() => {
@@ -40,7 +40,7 @@ async function offered(transaction: Transaction | FeeBumpTransaction) {
   return { answer };
 }
 
-/** The problem that Horizon answers with. */
+/** The problem in Horizon's answer. */
 async function problemOf(answer: Promise<unknown>): Promise<Record<string, unknown>> {
   try {
     await answer;
@@ -121,7 +121,7 @@ t.test('an account is told with its balances, signers and data', async (t) => {
   });
 });
 
-// Horizon: POST /transactions, which waits for the ledger.
+// Horizon: POST /transactions waits for the ledger.
 t.test('a transaction that is submitted is answered when it is on the chain', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const transaction = await signed(payer, [pay(to, '2')], {
@@ -155,7 +155,7 @@ t.test('a transaction that is submitted is answered when it is on the chain', as
   t.match(await get('/transactions/beef'), { status: 400, body: { extras: { invalid_field: 'tx_id' } } });
 });
 
-// CAP-15: the hash of a fee bump and that of its inner transaction.
+// CAP-15: the hash of a fee bump, and the hash of its inner transaction.
 t.test('a fee bump is known by its own hash and by that of what it carries', async (t) => {
   const [payer, source, to] = [await funded(), await funded(), await funded()];
   const inner = await signed(source, [pay(to)]);
@@ -189,7 +189,7 @@ t.test('a fee bump is known by its own hash and by that of what it carries', asy
   });
 });
 
-// Horizon: transaction_failed with extras.result_codes, and timeout (504), which decides nothing.
+// Horizon: transaction_failed with extras.result_codes. A timeout (504) decides nothing.
 t.test('what fails is told in Horizon’s words, and what may still land is not called a failure', async (t) => {
   const [payer, to] = [await funded(), await funded()];
   const codes = async (answer: Promise<unknown>) => {
@@ -262,7 +262,7 @@ t.test('a transaction that is not waited for is told by the node’s own status'
   t.equal(result.result.type, 'txBadSeq');
 });
 
-// Horizon: GET /ledgers, by cursor, limit and order.
+// Horizon: GET /ledgers with cursor, limit and order.
 t.test('ledgers come page by page, as far as the history goes', async (t) => {
   await net.tick();
   const [payer, to] = [await funded(), await funded()];

@@ -1,4 +1,6 @@
-/** How the one order of an account's transactions holds when fees rise, somebody cancels, or the sequence moves unseen. */
+/**
+ * The order of an account's transactions holds when fees rise, when one is canceled, and when others use the sequence.
+ */
 import { Asset, type Keypair, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { LUMEN } from '../support/stellar-scene.ts';

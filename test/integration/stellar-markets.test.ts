@@ -1,6 +1,6 @@
 /**
- * The promise: the Horizon of the tests' Stellar tells what is offered on its exchange, and finds the ways through it
- * that a path payment then takes at the price that was told. Stellar's public client drives it.
+ * The promise: the Horizon of the tests' Stellar lists the offers of its exchange, and finds paths through them. A path
+ * payment then gets the quoted price. Stellar's public client drives it.
  */
 import { Asset, Horizon, type Keypair, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -66,7 +66,7 @@ t.test('ways are found through several markets, and paid as they were told', asy
   await done(maker, Operation.changeTrust({ asset: eur.asset }));
   const offer = (selling: Asset, buying: Asset, amount: string, price: string) =>
     Operation.manageSellOffer({ selling, buying, amount, price });
-  // A lumen is a quarter of a euro, and a euro two thirds of a pound; a lumen at once is a tenth of one.
+  // A lumen is worth 1/4 of a euro, and a euro 2/3 of a pound. Sold directly, a lumen brings 1/10 of a pound.
   t.equal(await done(dealer, offer(eur.asset, native, '300', '4')), 'txSuccess');
   t.equal(
     await done(maker, offer(gbp.asset, eur.asset, '200', '1.5'), offer(gbp.asset, native, '50', '10')),

@@ -1,6 +1,6 @@
 /**
- * The promise: classic operations do on the network that other tests judge Stellar by what they do on Stellar. Each
- * refusal is the code that stellar-core's operation of that name gives. Stellar's public client drives it.
+ * The promise: classic operations on the tests' Stellar network do what they do on Stellar. Each refusal has the code
+ * of stellar-core's operation. Stellar's public client drives it.
  */
 import { createHash } from 'node:crypto';
 import { Asset, AuthRequiredFlag, AuthRevocableFlag, Keypair, Operation, type xdr } from '@stellar/stellar-sdk';
@@ -12,7 +12,7 @@ const scene = await startStellarScene();
 t.teardown(() => scene.net.stop());
 const { net, server, funded, signed, send, land, balanceOf, sequenceOf } = scene;
 
-/** What operations of an account come to, together. */
+/** Lands operations in one transaction, and returns its result code. */
 const done = async (source: Keypair, ...operations: xdr.Operation[]) =>
   codeOf(await land(await signed(source, operations)));
 
@@ -25,7 +25,7 @@ async function market(...amounts: string[]) {
   return { issuer, usd: asset, holders };
 }
 
-// CreateAccountResultCode, AccountMergeResultCode; the starting sequence is that of the ledger, shifted (CAP-1).
+// CreateAccountResultCode, AccountMergeResultCode; the starting sequence is the ledger's number, shifted (CAP-1).
 t.test('an account is made with a reserve, merged, and never falls back behind itself', async (t) => {
   const [maker, made] = [await funded(), Keypair.random()];
   const create = (startingBalance: string, destination = made) =>
@@ -59,7 +59,7 @@ t.test('a sequence leaps, and only ahead', async (t) => {
   t.equal(await sequenceOf(payer.publicKey()), sequence + 901n);
 });
 
-// ChangeTrustResultCode, PaymentResultCode; CAP-18 for who may hold it.
+// ChangeTrustResultCode, PaymentResultCode; CAP-18 for authorization.
 t.test('a balance in an asset needs a trust line, within its limit and with its issuer’s consent', async (t) => {
   const { issuer, usd, holders } = await market('100', '0');
   const [holder, other] = holders as [Keypair, Keypair];
@@ -165,7 +165,7 @@ t.test('data is kept under a name', async (t) => {
   t.equal((await server.getAccountEntry(owner.publicKey())).numSubEntries, 0);
 });
 
-// ManageSellOfferResultCode; CAP-3 for what offers promise.
+// ManageSellOfferResultCode; CAP-3 for the liabilities of offers.
 t.test('offers wait in a book, and cross', async (t) => {
   const { usd, holders } = await market('100', '100');
   const [seller, buyer] = holders as [Keypair, Keypair];

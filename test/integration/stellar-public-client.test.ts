@@ -1,4 +1,4 @@
-/** The public client of the reference, and a plugin, send through a Stellar relayer; the ledger is the judge. */
+/** The reference's public client, and a plugin, send through a Stellar relayer. The ledger is the judge. */
 import { Configuration, RelayersApi } from '@openzeppelin/relayer-sdk';
 import { Asset, Operation, Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -100,7 +100,7 @@ t.test('a plugin sends and waits', async (t) => {
 
 t.test('a user’s transaction is quoted, built and sent, and pays for itself', async (t) => {
   const [to, user] = [await funded(), await funded()];
-  // The fee bump of a test before paid more for a place.
+  // The fee bump of an earlier test raised the recent fees. Wait until they no longer count.
   await net.tick(FEE_LEDGERS);
   await relayers.updateRelayer(ID, { policies: { fee_payment_strategy: 'user' } });
   const asked = { operations: [payment(to, LUMEN)], source_account: user.publicKey(), fee_token: 'native' } as never;

@@ -1,4 +1,4 @@
-/** How a Stellar relayer stands, by the network that judges as Stellar does. */
+/** The state of a Stellar relayer, on the tests' Stellar network. */
 import { Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { openStellar } from '../support/stellar-client.ts';

@@ -1,4 +1,4 @@
-/** Signatures of a Stellar relayer under what somebody else sends. */
+/** A Stellar relayer signs transactions that somebody else sends. */
 import { Asset, type Keypair, Operation, Transaction, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { type How, LUMEN } from '../support/stellar-scene.ts';

@@ -1,11 +1,11 @@
-/** Users who pay a Stellar relayer's fees in a token, from the quote to the ledger. */
+/** Users pay a Stellar relayer's fees in a token: from the quote to the ledger. */
 import { Asset, type Keypair, Operation, Transaction } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { openMarket } from '../support/stellar-market.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
 import { FEE_LEDGERS, stellarStage } from '../support/stellar-stage.ts';
 
-// Of ledgers that come faster what is quoted is more.
+// A quote depends on the time between ledgers. This sets it to that of the public network.
 const settings = async () => ({ average_blocktime_ms: 5_000 });
 const stage = await stellarStage(t, { fee_payment_strategy: 'user' }, {}, settings);
 const { net, relayer, ask, submit, post, tickUntil, funded, land, balanceOf } = stage;
@@ -19,7 +19,7 @@ const market = await openMarket(stage, 'USD', '1000', '1000');
 const { asset, issuer, holders } = market;
 const [maker, user] = holders as [Keypair, Keypair];
 const USD = `USD:${issuer.publicKey()}`;
-// A lumen costs half a dollar: so much is offered for lumens.
+// An offer of 500 tokens for lumens, at two lumens a token.
 await land(
   await signed(maker, [Operation.manageSellOffer({ selling: asset, buying: Asset.native(), amount: '500', price: 2 })]),
 );

@@ -1,6 +1,6 @@
 /**
- * The promise: tokens, wallets and markets behave on the network that other tests judge Stellar by as their like do on
- * Stellar: assets' own contracts (CAP-46-6), tokens (SEP-41), accounts that are contracts, a forwarder of fees, a router.
+ * The promise: tokens, wallets and markets on the tests' Stellar network behave as on Stellar: contracts of assets
+ * (CAP-46-6), tokens (SEP-41), contract accounts, a fee forwarder and a router.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Address, Asset, Keypair, Operation, rpc, scValToNative, xdr } from '@stellar/stellar-sdk';
@@ -61,7 +61,7 @@ t.test('contracts are uploaded, made and built', async (t) => {
   t.equal(await asked(token, 'allowance', address(holder), address(spender)), 50n);
 });
 
-// CAP-46-6: its ContractError codes.
+// CAP-46-6: ContractError codes.
 t.test('an asset’s contract moves what accounts hold by trust lines', async (t) => {
   const [issuer, holder, to] = [await funded(), await funded(), await funded()];
   const usd = new Asset('USD', issuer.publicKey());

@@ -1,4 +1,4 @@
-/** Payments of a Stellar relayer, from the request to the ledger: it is the judge of what was executed. */
+/** Payments of a Stellar relayer, from the request to the ledger. The ledger is the judge. */
 import { Asset, Keypair, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { LUMEN } from '../support/stellar-scene.ts';
@@ -7,8 +7,7 @@ import { payment, stellarStage } from '../support/stellar-stage.ts';
 const stage = await stellarStage(t);
 const { net, relayer, submit, post, ask, until, tickUntil, funded, signed, balanceOf, sequenceOf } = stage;
 
-/** How often a transaction of this hash is on the chain. */
-/** An address with another last sign, so that its checksum is wrong. */
+/** An address with another last character, so that its checksum is wrong. */
 const misspelt = (address: string) => `${address.slice(0, -1)}${address.endsWith('A') ? 'B' : 'A'}`;
 const landings = async (hash: string) => (await net.landed()).filter((one) => one.hash === hash).length;
 
@@ -105,7 +104,7 @@ t.test('what is in no ledger by its end has expired, and never lands', async (t)
   const to = await funded();
   await net.dropNext(1_000);
   const { closeTime } = (await net.rpc('getLatestLedger')) as { closeTime: string };
-  // The service's clock and the ledgers' must both be before it.
+  // Later than both the service's clock and the time of the ledgers.
   const end = Math.max(Number(closeTime), Math.floor(Date.now() / 1000)) + 60;
   const id = await submit({ operations: [payment(to, LUMEN)], valid_until: String(end) });
   const { hash } = await until(id, ({ status }) => status === 'submitted');

@@ -14,11 +14,11 @@ import type { Store } from '../../src/store/store.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { quickStart } from '../support/run-folder.ts';
 
-// The threat: a process or machine that dies must not take with it what was answered, nor leave half of a body.
+// Threat: a process or machine dies. Answered writes must survive, and no write may be stored in half.
 const WRITER = fileURLToPath(new URL('../support/store-contract/writer-process.ts', import.meta.url));
 const log = createLog('silent');
 
-/** Starts a process that writes as fast as it can and names what resolved; kills it after so many. */
+/** Starts a process that writes as fast as it can and prints what was written. Kills it after `count` writes. */
 async function writeUntilKilled(url: string, count: number): Promise<string[]> {
   const child: ChildProcess = spawn(process.execPath, [...quickStart(), WRITER, url], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -53,7 +53,7 @@ async function assertNothingLost(t: Test, store: Store, resolved: readonly strin
 t.test('kill -9 of a process that writes to SQLite, again and again', async (t) => {
   const path = join(t.testdir(), 'isolayer.db');
   const resolved: string[] = [];
-  // Before the first checkpoint, and somewhere among later ones.
+  // Once before the first checkpoint, and then among later ones.
   for (const count of [50, 700, 350]) {
     const more = await writeUntilKilled(path, count);
     t.ok(more.length >= count);
@@ -71,7 +71,7 @@ t.test('kill -9 of a process that writes to SQLite, again and again', async (t) 
 t.test('a torn end of the write-ahead log costs what was never answered, at most', async (t) => {
   const path = join(t.testdir(), 'isolayer.db');
   const resolved = await writeUntilKilled(path, 100);
-  // Half a frame at the end, as a power cut leaves of a commit under way: the log's own checksums tell it apart.
+  // Half a frame at the end, as a power cut leaves during a commit. SQLite detects it by the log's checksums.
   const log_ = `${path}-wal`;
   const { size } = statSync(log_);
   const file = openSync(log_, 'r+');

@@ -1,7 +1,7 @@
 /**
- * Threat: a child process that is no longer ours, and lies about how calls ended, what they took, and what it holds; or
- * speaks no protocol at all. A result or an end must never be more than a plugin could have made of its own call. All
- * shapes that are refused are in the unit test of `child-messages.ts`; here one of each kind comes from a real process.
+ * Threat: an attacker controls a child process. It lies about the ends of calls, their resources and its own, or it
+ * breaks the protocol. A forged result or end must be no more than a plugin could produce in its own call. The unit
+ * test of `child-messages.ts` covers all refused messages. Here a real process sends one of each kind.
  */
 import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';

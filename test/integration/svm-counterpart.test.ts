@@ -1,6 +1,4 @@
-/**
- * The promise: the SVM that other tests judge by speaks Solana's own protocol. Solana's public client drives it.
- */
+/** The promise: the tests' SVM speaks Solana's protocol. Solana's public client drives it. */
 import { createPrivateKey, sign } from 'node:crypto';
 import {
   createAssociatedTokenAccountIdempotentInstruction,
@@ -32,7 +30,7 @@ import {
 import t from 'tap';
 import { anyone, CONFIRMED, post, refusalOf, startSvmScene, transfer } from '../support/svm-scene.ts';
 
-/** What precedes the seed in a private key of Node's. */
+/** The bytes before the seed in a PKCS #8 private key, for Node. */
 const PKCS8_OF_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const scene = await startSvmScene();
@@ -215,7 +213,7 @@ t.test('version 0 loads accounts from a lookup table', async (t) => {
   t.match(await answerTo('getTransaction', signature, { commitment: 'confirmed' }), { error: { code: -32015 } });
 });
 
-/** A transfer in the form of SIMD-0385, which no client of npm writes yet. */
+/** A transfer in the format of SIMD-0385. No npm client can write it yet. */
 async function versionOne(payer: Keypair, to: PublicKey, lamports: number, priorityFee: bigint): Promise<Buffer> {
   const { blockhash } = await connection.getLatestBlockhash();
   const instruction = transfer(payer, to, lamports);

@@ -1,7 +1,4 @@
-/**
- * The promise: what can go wrong on Solana can be made to go wrong on the SVM that other tests judge by. Solana's public
- * client sees it.
- */
+/** The promise: the tests' SVM can produce the faults that happen on Solana. Solana's public client sees them. */
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Connection, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** The kit for tests of plugins before a relayer that is none of its own: that of a running service, on anvil. */
+/** The kit for plugin tests with a relayer of a running service, on anvil. */
 import { JsonRpcProvider } from 'ethers';
 import t from 'tap';
 import { relayerOfService } from '../../src/cli/testing/fake-relayer.ts';

@@ -1,4 +1,4 @@
-/** Who may ask what of a running transaction, in which form, and what comes of it when the network is away. */
+/** Requests about a running transaction: who may send them, in which form, and what happens if the network is away. */
 import { Configuration, RelayersApi, Speed } from '@openzeppelin/relayer-sdk';
 import t from 'tap';
 import { startFaultProxy } from '../support/fault-proxy.ts';
@@ -19,7 +19,7 @@ const relayer = { name: 'One', network: 'local', network_type: 'evm', signer_id:
 const relayers = ['', '-2', '-3', '-4'].map((end, index) => ({
   ...{ ...relayer, id: `local-${index + 1}`, signer_id: `local-key${end}` },
 }));
-/** Of the same account as the first. */
+/** The transactions of another relayer, on the same account. */
 const STRANGER = '/api/v1/relayers/twin/transactions';
 let outage = (_rate: number): void => {};
 const nextStage = await lifecycleStages(
@@ -79,7 +79,7 @@ t.test('the body of a replacement is read as that of a send', async (t) => {
       await stage.ask('PUT', `${stage.transactions}/${id}`, body),
     ];
     t.equal(sent.status, 400, JSON.stringify(body));
-    // A refusal may name the moment at which it was made.
+    // A refusal may contain the time at which it was made.
     const timeless = (answer: object) => JSON.stringify(answer).replace(/it is \d[^"]*/, 'it is later');
     t.strictSame([replaced.status, timeless(replaced.body)], [sent.status, timeless(sent.body)], JSON.stringify(body));
   }

@@ -1,8 +1,8 @@
-/** Canceling on a real node: what the API says, what the chain does, and that both agree in the end. */
+/** Canceling on a real node: the API's answers and the chain agree in the end. */
 import t from 'tap';
 import { isVoid, lifecycleStages, RECEIVER, TRANSFER } from '../support/lifecycle-stage.ts';
 
-/** Reverts whatever is called. */
+/** A contract that always reverts. */
 const REVERTING = '0x00000000000000000000000000000000000bad00';
 const REVERTS = '0x60006000fd';
 

@@ -1,10 +1,10 @@
-/** Replacing on a real node: what is paid, for which price, and which version is shown in the end. */
+/** Replacing on a real node: what is paid, at which price, and which version the API shows in the end. */
 import t from 'tap';
 import { lifecycleStages, OTHER, RECEIVER, TRANSFER } from '../support/lifecycle-stage.ts';
 import type { AnswerBody } from '../support/service.ts';
 
 const GWEI = 10n ** 9n;
-/** Writes a storage slot, which takes more gas than a transfer. */
+/** A contract that writes a storage slot, which takes more gas than a transfer. */
 const WRITER = '0x00000000000000000000000000000000000ab1e5';
 const WRITES = '0x600160005500';
 const PRICED = {
@@ -87,7 +87,7 @@ t.test('the price cap refuses a replacement, and what is in the pool stays and i
   }
   t.strictSame(await stage.get(id), before);
 
-  // One rise fits below the cap, a second does not.
+  // The cap allows one price increase, but not a second one.
   t.equal((await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value: 8 })).status, 200);
   const raised = await stage.untilPooled(id, ({ value }) => value === '0x8');
   const again = await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value: 9 });

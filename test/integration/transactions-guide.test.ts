@@ -1,4 +1,4 @@
-/** What docs/transactions.md says of statuses, times and routes is so. */
+/** The statuses, times and routes in docs/transactions.md are right. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

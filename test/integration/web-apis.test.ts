@@ -1,4 +1,4 @@
-/** The web's APIs in plugins, rule by rule of their standards; the page in the docs says how many hold. */
+/** The web APIs of plugins, rule by rule of the standards. The docs page says how many rules hold. */
 import { stop } from 'esbuild';
 import t from 'tap';
 import { GuestWorld } from '../support/guest-isolate.ts';

@@ -1,4 +1,6 @@
-/** Web Cryptography as plugins find it: in real isolates, on the process's own arithmetic, held against Node's. */
+/**
+ * Web Cryptography as plugins see it: in real isolates, with the process doing the cryptography, compared with Node's.
+ */
 import { webcrypto } from 'node:crypto';
 import { stop } from 'esbuild';
 import t from 'tap';
@@ -9,7 +11,7 @@ t.teardown(stop);
 const world = await GuestWorld.open();
 const { subtle } = webcrypto;
 
-/** One pair of each kind, as JSON Web Keys. */
+/** One key pair of each kind, as JSON Web Keys. */
 async function pairs(): Promise<Record<string, { its: unknown; mine: unknown }>> {
   const rsa = (name: string) => ({
     name,

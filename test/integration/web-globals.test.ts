@@ -1,4 +1,4 @@
-/** The web's globals as plugins find them: in real isolates, held against Node's where it has them. */
+/** The web's globals as plugins see them: in real isolates, compared with Node's where Node has them. */
 import { stop } from 'esbuild';
 import t from 'tap';
 import { GuestWorld } from '../support/guest-isolate.ts';
@@ -25,7 +25,7 @@ t.test('events, aborting and messages do as Node’s', (t) =>
   }),
 );
 
-/** What a plugin with this body comes to, and what it logs. */
+/** The result and the logs of a plugin with this body. */
 async function called(body: string) {
   const script = await compiled(`export const handler = async (context) => { ${body} };`, 'tested.ts');
   const { outcome, logs } = world.call(script);

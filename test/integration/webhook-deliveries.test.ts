@@ -1,4 +1,4 @@
-/** What an operator sees of the events that a receiver did not take, and how it gets them after all. */
+/** Events that a receiver did not take: how operators see them, and deliver them again. */
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { composeService } from '../support/composed-service.ts';
@@ -12,7 +12,7 @@ const DELIVERIES = '/api/v1/notifications/hook/deliveries';
 const receiver = await startReceiver();
 t.teardown(() => receiver.stop());
 const workspace = await createWorkspace({
-  // Nobody answers there: the relayer is disabled at the start, which is told.
+  // Nothing listens there. So the relayer is disabled at the start, and that is an event.
   rpcUrl: 'http://127.0.0.1:1/',
   relayer: { notification_id: 'hook' },
   config: {

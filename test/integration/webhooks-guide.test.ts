@@ -1,4 +1,4 @@
-/** What docs/webhooks.md says of payloads, times and the receiver is so, and the receiver works as it stands there. */
+/** The payloads and times in docs/webhooks.md are right, and its receiver works as printed. */
 import { spawn } from 'node:child_process';
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -124,7 +124,7 @@ t.test('the receiver takes what is genuine, and nothing else', async (t) => {
   t.match(lines.join('\n'), `status: 'pending'`);
 });
 
-/** The receiver has a fixed port, as in the guide; here it must be one that nobody has. */
+/** The guide's receiver has a fixed port. Here it gets a free one. */
 async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** Receivers that misbehave in every way there is: each event still arrives, in order per transaction, signed. */
+/** Receivers that misbehave in every way. Each event still arrives, signed, and in order for each transaction. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
@@ -24,7 +24,7 @@ async function receiverFor(t: Test): Promise<WebhookReceiver> {
   return receiver;
 }
 
-/** A world whose relayers tell the given receivers, and the delivery of what they tell. */
+/** A world whose relayers notify these receivers, and the delivery of their events. */
 async function stage(t: Test, receivers: Record<string, string>) {
   const world = await EngineWorld.open(t);
   await world.store.write(async (writer) => {
@@ -75,7 +75,7 @@ async function stage(t: Test, receivers: Record<string, string>) {
   return { world, metrics, send };
 }
 
-/** Of one transaction: its statuses as they first arrived. */
+/** The statuses of one transaction, in the order of their first arrival. */
 function statusesOf(deliveries: readonly Delivery[], id: string): string[] {
   const seen = new Map<string, string>();
   for (const { json } of deliveries) {
@@ -84,7 +84,7 @@ function statusesOf(deliveries: readonly Delivery[], id: string): string[] {
   return [...seen.values()];
 }
 
-/** Every status in its order; an engine that was held up may find a transaction confirmed that it never saw mined. */
+/** All statuses in order. After a delay, the engine may find a transaction confirmed without having seen it mined. */
 function inOrder(t: Test, statuses: readonly string[]): void {
   const wanted = STATUSES.filter((status) => status !== 'mined' || statuses.includes(status));
   t.strictSame(statuses, wanted);

@@ -1,4 +1,4 @@
-/** What tells a property from another: its value or accessors, and what may be done with it. */
+/** The value, the accessors and the attributes of a property. */
 type Shape = readonly unknown[];
 
 interface BuiltIn {
@@ -7,10 +7,10 @@ interface BuiltIn {
   readonly properties: ReadonlyMap<string | symbol, Shape>;
 }
 
-/** The test library sets how long a stack is, and how it is shown. */
+/** The test library sets these properties. */
 const LIBRARYS = new Set<string | symbol>(['stackTraceLimit', 'prepareStackTrace']);
 
-/** What only syntax leads to. */
+/** Prototypes that are only reachable through syntax. */
 const UNNAMED = {
   GeneratorFunction: function* () {},
   AsyncFunction: async () => {},
@@ -22,11 +22,11 @@ const UNNAMED = {
   TypedArray: Uint8Array.prototype,
 };
 
-/** Remembers the built-ins of the language, to name later what was changed since: a file changes them for those after it. */
+/** Records the language's built-ins. Later it names those that a test file changed for the files after it. */
 export class BuiltIns {
   readonly #all: readonly BuiltIn[] = listBuiltIns();
 
-  /** Names those that are not what they were. It costs about a millisecond. */
+  /** Names the built-ins that have changed. Takes about a millisecond. */
   changed(): readonly string[] {
     return this.#all.flatMap(({ name, object, properties }) => {
       if (!Object.isExtensible(object)) return [`${name} (frozen)`];
@@ -52,7 +52,9 @@ function listBuiltIns(): BuiltIn[] {
   return [...found].map(([object, name]) => ({ name, object, properties: propertiesOf(object) }));
 }
 
-/** Those of the language are functions of V8's and namespaces; Node's own may come to be when somebody first asks. */
+/**
+ * The language's built-ins have capitalised names. Accessors, with which Node creates some globals late, do not count.
+ */
 function isBuiltIn(name: string, value: unknown): value is object {
   if (!/^[A-Z]/.test(name)) return false;
   return typeof value === 'function' || (typeof value === 'object' && value !== null);

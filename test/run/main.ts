@@ -29,7 +29,7 @@ if (seconds !== undefined && !(seconds > 0)) fail(`"${values.timeout}" is not a 
 
 const folder = makeRunFolder();
 process.env['ISOLAYER_TEST_FOLDER'] = folder;
-// Hundreds of processes load the same modules: what the first one stripped and compiled the others find here.
+// Hundreds of processes load the same modules. The compile cache lets them share the work.
 process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 
 const all = suites.map(
@@ -62,7 +62,7 @@ for (const { suite, files } of leftOut) {
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
-/** Two more than there are processors, as a file also waits; beyond eight the memory of a machine comes first. */
+/** Two more than the processors, because files also wait. At most eight, because memory is the next limit. */
 function filesAtOnce(): number {
   return Math.min(availableParallelism() + 2, 8);
 }

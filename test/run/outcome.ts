@@ -4,29 +4,29 @@ import type { Failure } from './tally.ts';
 export interface RunOptions {
   readonly root: string;
   readonly filesAtOnce: number;
-  /** The test library as one file. */
+  /** The path of the test library, bundled as one file. */
   readonly library: string;
 }
 
-/** A test file, and how long it may take. */
+/** A test file and its time limit in seconds. */
 export interface TimedFile {
   readonly file: string;
   readonly seconds: number;
 }
 
-/** How a suite, or one file of it, went. */
+/** The result of a suite or of one file. */
 export interface Outcome {
   readonly passed: number;
   readonly failures: readonly Failure[];
-  /** What was printed besides results, where that may explain a failure. */
+  /** Other output that may explain a failure. */
   readonly output: string;
 }
 
-/** How one file went, and when: in milliseconds of one clock. */
+/** The result of one file, with its start and end in milliseconds of one clock. */
 export interface FileOutcome extends Outcome {
   readonly file: string;
   readonly began: number;
   readonly ended: number;
-  /** Seconds of processor time, with those of processes that it started; absent where the system does not tell. */
+  /** Seconds of processor time, including child processes. Undefined if the system does not report it. */
   readonly spent: number | undefined;
 }

@@ -4,12 +4,12 @@ import { nodeOptions, sharesProcess } from './suites.ts';
 import { TestProcess } from './test-process.ts';
 
 /**
- * Runs test files as plain programs and tells of each, in their order, how it went. Nothing that a file started outlives
- * it. Files that share a process load what they have in common once; one that fails is the last of its process.
+ * Runs test files as plain programs and yields their results in order. Kills what a file leaves running. Files can
+ * share a process, so that common modules load once. A file that fails is the last one in its process.
  */
 export async function* runPlain(files: readonly TimedFile[], options: RunOptions): AsyncGenerator<FileOutcome> {
   const running = new Set<TestProcess>();
-  /** Those that wait for a file, by what Node was given. */
+  /** Idle processes by their Node options. */
   const idle = new Map<string, TestProcess[]>();
   const interrupted = () => {
     for (const process of running) process.kill();

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** What a process does right now, as Linux tells it: whether it runs, sleeps or stands still, and in what its threads wait. */
+/** The state of a process on Linux: whether it runs, sleeps or is stopped, and where it waits. */
 export function stateOfProcess(pid: number): string {
   const state = /^State:\s*(.*)$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 'not known';
-  // The number of the system call, then its arguments: that of a read begins with the descriptor.
+  // The number of the system call, then its arguments. The first argument of a read is the descriptor.
   const call = read(`/proc/${pid}/syscall`).trim().split(' ').slice(0, 2).join(' ');
   return `state: ${state}; waits in: ${read(`/proc/${pid}/wchan`) || 'not known'}; system call: ${call || 'not known'}`;
 }

@@ -2,16 +2,16 @@ import { inspect } from 'node:util';
 import type { FileOutcome, Outcome } from './outcome.ts';
 import type { Failure } from './tally.ts';
 
-/** How much of a failed suite's other output is worth reading. */
+/** The most characters of a failed suite's other output. */
 const OUTPUT_LIMIT = 20_000;
 
-/** How much of one value is: a diff of two long texts says no more after this. */
+/** The most characters of one value. More of a long diff says nothing new. */
 const VALUE_LIMIT = 3_000;
 
-/** What tap says about its own way of running a file, or what repeats the assertion's place. */
+/** Details about how tap runs files, or that repeat the assertion's place. */
 const NOISE = new Set(['stdio', 'cwd', 'externalID', 'command', 'args', 'jobId', 'isToplevel', 'compare', 'source']);
 
-/** One line for a suite that passed; all that is known for one that did not. */
+/** One line for a suite that passed, and all details for one that failed. */
 export function describeSuite(name: string, outcome: Outcome, files: number, seconds: number): string {
   const { passed, failures, output } = outcome;
   const figures = `${files} files, ${passed} passed, ${failures.length} failed, ${seconds.toFixed(1)} s`;
@@ -24,10 +24,10 @@ export function describeSuite(name: string, outcome: Outcome, files: number, sec
   ].join('\n');
 }
 
-/** How many files are worth a look, when it is asked what takes long. */
+/** The number of files in the list of slow files. */
 const SLOWEST = 30;
 
-/** Which files took the most: processor time, which does not depend on what else the machine does, and real time. */
+/** Lists the slowest files by processor time, which does not depend on other load, and by real time. */
 export function describeTimes(files: readonly FileOutcome[]): string {
   const seconds = ({ began, ended }: FileOutcome) => (ended - began) / 1000;
   const weight = (one: FileOutcome) => one.spent ?? seconds(one);

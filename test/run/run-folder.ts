@@ -2,16 +2,16 @@ import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Linux keeps what lies here in memory: no test waits for a disk, and none of this has to outlive the machine. */
+/** A file system in memory, so that no test waits for a disk. */
 const IN_MEMORY = '/dev/shm';
 
-/** The databases of three files at once may grow to a quarter of this. */
+/** Databases of parallel files may use up to a quarter of this. */
 const ROOM_BYTES = 4 * 2 ** 30;
 
-/** Makes the folder in which a run keeps what its files share and write; it goes with this process. */
+/** Makes the folder for the files that a run shares and writes. It is removed when this process exits. */
 export function makeRunFolder(): string {
   const folder = mkdtempSync(join(hasRoomInMemory() ? IN_MEMORY : tmpdir(), 'isolayer-test-'));
-  // PostgreSQL works in it as another user.
+  // PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
@@ -24,7 +24,7 @@ function hasRoomInMemory(): boolean {
     const { bavail, bsize } = statfsSync(IN_MEMORY);
     return bavail * bsize >= ROOM_BYTES;
   } catch {
-    // It is not there, or not for us.
+    // The folder does not exist, or is not accessible.
     return false;
   }
 }

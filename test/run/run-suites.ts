@@ -2,25 +2,25 @@ import type { FileOutcome, Outcome, RunOptions } from './outcome.ts';
 import { runPlain } from './plain-runner.ts';
 import type { Suite } from './suites.ts';
 
-/** The files of a suite that are to be run. */
+/** A suite and the files of it to run. */
 export interface SuiteFiles {
   readonly suite: Suite;
   readonly files: readonly string[];
-  /** How long one file may take, where that is not the suite's own limit. */
+  /** The time limit of one file, if it differs from the suite's. */
   readonly secondsPerFile?: number | undefined;
 }
 
-/** How a suite went, with the seconds from its first file's start to its last one's end: other suites may run within. */
+/** The result of a suite, and the seconds from its first start to its last end. Suites can overlap. */
 export interface SuiteOutcome extends SuiteFiles {
   readonly outcome: Outcome;
   readonly seconds: number;
-  /** Each of its files. */
+  /** The result of each file. */
   readonly each: readonly FileOutcome[];
 }
 
 /**
- * Runs suites in their order and tells of each as soon as it is over; a file of the next begins where one of the last
- * leaves room. A suite that holds or asserts nothing has failed.
+ * Runs suites in order and yields each result as soon as it is complete. Files of the next suite start while the last
+ * files of the previous one still run. A suite without files or assertions fails.
  */
 export async function* runSuites(all: readonly SuiteFiles[], options: RunOptions): AsyncGenerator<SuiteOutcome> {
   const files = all.flatMap(({ suite, files, secondsPerFile: seconds = suite.secondsPerFile }) =>
@@ -28,7 +28,7 @@ export async function* runSuites(all: readonly SuiteFiles[], options: RunOptions
   );
   const outcomes = runPlain(files, options);
   for (const one of all) yield { ...one, ...(await collect(outcomes, one)) };
-  // Its end is what waits for nothing any more.
+  // Lets the runner end its idle processes.
   await outcomes.next();
 }
 

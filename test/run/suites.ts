@@ -1,18 +1,18 @@
 import { SHORT_LIVED } from '../support/run-folder.ts';
 
-/** One folder of tests that is run as a whole. */
+/** A folder of tests that run together. */
 export interface Suite {
   readonly name: string;
   readonly folder: string;
-  /** How long one file may take, unless the command says otherwise. */
+  /** The time limit of one file, unless the command sets another. */
   readonly secondsPerFile: number;
-  /** Whether it is run only where it is asked for. */
+  /** Whether the suite only runs on request. */
   readonly onRequest?: boolean;
 }
 
 /**
- * All suites in the order in which they run: the fast ones first, and of those that always run, the one with the most
- * files last, so that nobody waits for a single long one at the end.
+ * All suites, in the order of their runs. Fast suites come first. The largest suite that always runs comes last, so
+ * that the end of a run does not wait for a single long file.
  */
 export const suites: readonly Suite[] = [
   { name: 'architecture', folder: 'test/architecture', secondsPerFile: 120 },
@@ -28,8 +28,8 @@ export function suiteOf(file: string): Suite | undefined {
 }
 
 /**
- * Whether a file is run in a process in which others were run before it: what all of them load is loaded once. It is not
- * where it looks at its process as a whole, what is loaded for instance, and where it changes that: what it may open.
+ * Whether a file can share a process with other files, so that common modules load once. Files that inspect or change
+ * their whole process need their own, for example those that look at loaded modules or limit open files.
  */
 export function sharesProcess(file: string): boolean {
   return /^test\/(unit|e2e|integration|slow)\//.test(file) && !ALONE.has(file);
@@ -42,8 +42,8 @@ const ALONE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What Node is given to run a test file: isolated-vm asks for a heap that begins without Node's snapshot, which takes
- * longer to start; the unit tests of `src/` have no isolate in their own process.
+ * The Node options for a test file. isolated-vm needs a heap without Node's snapshot, which starts more slowly. The
+ * unit tests of `src/` have no isolate in their own process.
  */
 export function nodeOptions(file: string): readonly string[] {
   return file.startsWith('test/unit/src/') ? SHORT_LIVED : ['--no-node-snapshot', ...SHORT_LIVED];

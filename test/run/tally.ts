@@ -1,19 +1,19 @@
 import { Parser, type Result } from 'tap-parser';
 
-/** One thing that went wrong: where, and what tap knows about it. */
+/** One failure: its place, and tap's details. */
 export interface Failure {
-  /** The file, the tests around it, and the assertion's own text. */
+  /** The file, the names of the enclosing tests, and the assertion's text. */
   readonly path: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** What a stream of TAP amounts to. An assertion counts once, where it stands; the tests around it do not count. */
+/** The result of a TAP stream. Only assertions count, not the tests around them. */
 export interface Tally {
   readonly passed: number;
   readonly failures: readonly Failure[];
-  /** The test files that reported, as the runner names them. */
+  /** The test files in the stream, as the runner names them. */
   readonly files: readonly string[];
-  /** What is not TAP: output of the tests, the coverage table. */
+  /** Output that is not TAP: prints of the tests, and the coverage table. */
   readonly extra: string;
 }
 
@@ -22,7 +22,7 @@ interface Counts {
   failed: number;
 }
 
-/** Reads TAP until its end. More is wrong than failed assertions: a crash, a test that asserts nothing or is left out. */
+/** Reads a TAP stream. Crashes, skipped tests and tests without assertions are failures too. */
 export class TapReader {
   readonly #parser = new Parser();
   readonly #path: readonly string[];
@@ -31,7 +31,7 @@ export class TapReader {
   #passed = 0;
   #extra = '';
 
-  /** Reads the results of one file, or, without its name, those of a runner with one test per file. */
+  /** Reads the results of the given file. Without a file, reads a runner's output with one test per file. */
   constructor(file?: string) {
     this.#path = file === undefined ? [] : [file];
     this.#watch(this.#parser, this.#path);
@@ -41,12 +41,12 @@ export class TapReader {
     this.#parser.on('bailout', (reason: string) => this.#add(['bail out'], { message: reason }));
   }
 
-  /** Takes the next piece of TAP. */
+  /** Takes the next piece of the stream. */
   write(text: string): void {
     this.#parser.write(text);
   }
 
-  /** Ends the stream and says what it amounted to. */
+  /** Ends the stream and returns its result. */
   end(): Tally {
     this.#parser.end();
     if (this.#parser.results?.ok === false && this.#failures.length === 0) {
@@ -95,7 +95,7 @@ export class TapReader {
   }
 }
 
-/** Everything runs: what is skipped or left to do is a failure here, with its reason. */
+/** The reason why a test was skipped or left as todo. Both are failures. */
 function reasonLeftOut({ skip, todo }: Result): string | undefined {
   if (skip !== false && skip !== undefined) return `skipped${skip === true ? '' : `: ${skip}`}`;
   if (todo !== false && todo !== undefined) return `left to do${todo === true ? '' : `: ${todo}`}`;

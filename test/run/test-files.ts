@@ -1,7 +1,7 @@
 /**
- * Runs test files one after the other, each as `node <file>` would: a file is over when nothing keeps the process alive.
- * Descriptor 3 has a line for each: the seconds that it may take, and its path. At its end the mark goes to both outputs,
- * with the processor time that it took, and the built-ins that it changed for whoever comes next.
+ * Runs test files one after the other, each as `node <file>` would. A file is over when nothing keeps the process
+ * alive. Descriptor 3 gives a line per file: its time limit in seconds, and its path. After each file, the mark goes to
+ * both outputs. On stdout the file's processor time and the built-ins that it changed follow.
  */
 import { readSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -20,7 +20,7 @@ const { Test: FileTest } = (await import(libraryUrl)) as {
   Test: new (options: { name: string; timeout: number }) => Test & { endAll(): void };
 };
 
-/** What `import t from 'tap'` gives a file: the test that everything in the file is part of. */
+/** The symbol of the file's test object. `import t from 'tap'` gives this object to the file. */
 const OWN_TEST = 'isolayer.test.own';
 let files = 0;
 registerHooks({
@@ -36,14 +36,14 @@ const builtIns = new BuiltIns();
 let isOver: (() => boolean) | undefined;
 let spent = 0;
 process.on('beforeExit', () => {
-  // Brings another such moment, also where all that follows are promises.
+  // Causes another `beforeExit`, even if only promises follow.
   const again = setImmediate(() => {});
   if (isOver !== undefined) {
     if (!isOver()) return;
     isOver = undefined;
     tellEnd();
-    // The wait for the next file blocks the process, and would keep back output that a full pipe has not taken yet. So
-    // it begins at the next `beforeExit`, which comes when all output is written.
+    // The wait for the next file blocks the process, and would hold back output in a full pipe. So wait at the next
+    // `beforeExit`, when all output is written.
     return;
   }
   const [seconds = '', file = ''] = readLine().split(' ');
@@ -59,7 +59,7 @@ function tellEnd(): void {
   spent = now ?? 0;
 }
 
-/** Waits without a handle of its own, which would keep the process alive. */
+/** Reads synchronously. An open handle would keep the process alive. */
 function readLine(): string {
   const byte = Buffer.alloc(1);
   let line = '';
@@ -67,20 +67,25 @@ function readLine(): string {
   return line;
 }
 
-/** @returns whether it has ended, to be asked when nothing keeps the process alive: what waits then never ends by itself */
+/**
+ * Starts a file.
+ * @returns a function that ends the file's test and returns whether it has ended. Call it when nothing keeps the
+ * process alive: tests that still wait then never end by themselves.
+ */
 function runFile(file: string, seconds: number): () => boolean {
   files += 1;
   const path = resolve(file);
-  // Who asks finds the test file as the program that was started.
+  // The file sees itself as the main program.
   process.argv[1] = path;
-  // Also what an earlier file left behind may keep it. Told before the test is out of time: it may be killed right then.
+  // Leftovers of an earlier file can also keep the process alive. Print this before the test times out, because the
+  // process may be killed right after that.
   const keeping = () => `kept alive by: ${process.getActiveResourcesInfo().join(', ')}\n`;
   const late = setTimeout(() => process.stderr.write(keeping()), seconds * 1000).unref();
   const test = new FileTest({ name: file, timeout: seconds * 1000 });
   (globalThis as Record<symbol, unknown>)[Symbol.for(OWN_TEST)] = test;
   test.pipe(process.stdout);
   test.runMain(() => {});
-  // What a file opened for all of its tests is closed after the last of them.
+  // Teardowns of the file run after its last test.
   let isLoaded = false;
   const { teardown } = test;
   test.teardown = (...handlers) => {
@@ -101,7 +106,7 @@ function runFile(file: string, seconds: number): () => boolean {
   return () => {
     if (!test.results) endings.shift()?.();
     if (!test.results) return false;
-    // Else its time would go on, and run out while another file runs.
+    // Otherwise the timeout would run on, and expire during another file.
     test.setTimeout(0);
     clearTimeout(late);
     return true;

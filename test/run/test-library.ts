@@ -2,23 +2,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
 
-/** What takes the place of those parts of the library that are slow. */
+/** The replacement for the slow parts of the library. */
 const scope = join(import.meta.dirname, 'test-scope.ts');
 
-/** Many times what it takes. */
+/** Far more than the bundling takes. */
 const LIBRARY_MS = 60_000;
 
 /**
- * Writes the test library as one file into a folder and returns its path. Hundreds of processes load it: from its own
- * two hundred and sixty files that takes twice as long as from one.
- * @param withinMs how long it may take
+ * Bundles the test library into one file in a folder, and returns its path. Hundreds of processes load it. Loading its
+ * 260 separate files takes twice as long.
+ * @param withinMs the time limit in milliseconds
  */
 export async function writeTestLibrary(folder: string, withinMs = LIBRARY_MS): Promise<string> {
   const entry = import.meta.resolve('tap');
-  // The library leaves out of a place in the code what lies in a folder of this name.
+  // The library hides stack frames in a folder of this name.
   const file = join(folder, 'node_modules', '@tapjs', 'library.mjs');
-  // The process of the bundler keeps nobody waiting for what it says: where it ends, or is ended for want of memory, a
-  // program that has nothing else to do would end as well, without a word.
+  // The bundler's process does not keep this program alive. If the bundler dies, for example out of memory, this
+  // program would end silently. The timer keeps it alive.
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`it took more than ${withinMs} ms`)), withinMs);
   const built = build({
@@ -29,7 +29,7 @@ export async function writeTestLibrary(folder: string, withinMs = LIBRARY_MS): P
     format: 'esm',
     logLevel: 'error',
     alias: { 'async-hook-domain': scope, async_hooks: scope },
-    // What it looks for at run time lies where it was installed.
+    // At run time, the library looks for files next to its installed entry.
     define: { 'import.meta.url': JSON.stringify(entry) },
     banner: {
       js: `import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(${JSON.stringify(entry)});`,

@@ -11,28 +11,28 @@ import { type Failure, TapReader } from './tally.ts';
 
 const entry = join(import.meta.dirname, 'test-files.ts');
 
-/** A file that is out of time first gets the chance to say which test hung. */
+/** The time that a file gets after its time limit to report which test hung. */
 const GRACE_MS = 2_000;
 
-/** How long what a file started may take to be gone after it, on a machine that is busy. */
+/** The time that child processes of a file get to end, on a busy machine. */
 const LEFTOVER_MS = 5_000;
 
-/** How long it may take to be gone once it is killed. */
+/** The time that they get to disappear after a kill. */
 const KILLED_MS = 10_000;
 
 const POLL_MS = 50;
 
-/** How long the output may take to end after that; what holds it longer has left the process's group. */
+/** The time that the output gets to end after that. A process that still holds it has left the group. */
 const OUTPUT_MS = 5_000;
 
-/** What a process says of a file at its end. */
+/** What a process reports at the end of a file. */
 interface Figures {
   readonly spent: number | undefined;
-  /** Built-ins of the language that are not what they were when the process began. */
+  /** Built-ins of the language that have changed since the process began. */
   readonly changed: readonly string[];
 }
 
-/** A process that runs test files, and the group of all that they start. */
+/** A process that runs test files, with the group of all processes that they start. */
 export class TestProcess {
   readonly #mark = `end-${randomUUID()}`;
   readonly #child: ChildProcess;
@@ -47,7 +47,7 @@ export class TestProcess {
   constructor(nodeOptions: readonly string[], { root, library }: RunOptions) {
     this.#child = spawn(process.execPath, [...nodeOptions, entry, library, this.#mark], {
       cwd: root,
-      // The library's own main test runs nothing here.
+      // The library's main test runs nothing in these processes.
       env: { ...toolEnvironment(), TAP: '1', TAP_TIMEOUT: '0' },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
@@ -67,11 +67,11 @@ export class TestProcess {
       this.#stderr += text;
       this.#onOutput();
     });
-    // It may have ended by itself.
+    // The process may have ended already.
     this.#files.on('error', () => {});
   }
 
-  /** Runs one file. With `isLast` the process is over as well afterwards. */
+  /** Runs one file. With `isLast`, also waits until the process has ended. */
   async run({ file, seconds }: TimedFile, { isLast }: { isLast: boolean }): Promise<FileOutcome> {
     const began = performance.now();
     this.#files.write(`${seconds} ${file}\n`);
@@ -108,7 +108,7 @@ export class TestProcess {
     return { file, passed, failures: found, output, began, ended: performance.now(), spent };
   }
 
-  /** Ends it when it waits for a file. */
+  /** Ends the process while it waits for a file. */
   async end(): Promise<void> {
     this.#files.end();
     await this.#exited;
@@ -132,7 +132,7 @@ export class TestProcess {
     return promise;
   }
 
-  /** What the last file printed; the processor seconds that it took, where that is known; and what it changed. */
+  /** The output of the last file, its processor time in seconds if known, and the built-ins that it changed. */
   #take(): { results: { stdout: string; stderr: string } } & Figures {
     const [stdout = '', end = ''] = this.#stdout.split(`\n${this.#mark}`, 2);
     const [stderr = ''] = this.#stderr.split(`\n${this.#mark}`, 1);
@@ -142,11 +142,11 @@ export class TestProcess {
     return { results: { stdout: `${stdout}\n`, stderr }, spent, changed };
   }
 
-  /** Whether something of the group outlived the file; it does not any more. */
+  /** Whether processes of the group outlived the file. Kills them. */
   async #endLeftover(whom: Whom): Promise<boolean> {
     if (await this.#isGone(whom, LEFTOVER_MS)) return false;
     killGroup(this.#group, whom);
-    // Its output ends before it does: a process that is killed gives its files back first, and its memory last.
+    // A killed process closes its files before it releases its memory. So wait for the process, not for its output.
     await this.#isGone(whom, KILLED_MS);
     return true;
   }
@@ -159,7 +159,7 @@ export class TestProcess {
     return !isGroupAlive(this.#group, whom);
   }
 
-  /** Waits for the end of the output, which what the file started may have held until now. */
+  /** Waits until the output has ended. Leftover processes may have held it open. */
   async #outputEnds(): Promise<boolean> {
     const { stdout, stderr } = this.#child;
     const held = setTimeout(() => {

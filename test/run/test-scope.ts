@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * What the test library knows from two other modules by these names: the scope of each test, and who is told of errors
- * that nobody catches in it. The library's own way asks Node to report every promise that is made and collected, which
- * took a quarter of the processor time of tests; a stored context costs next to nothing.
+ * Replaces two modules of the test library, under their names: the scope of each test, and the handler of errors that
+ * nobody catches in it. The library's own version makes Node report the creation and collection of every promise, which
+ * took a quarter of the tests' processor time. A stored context costs almost nothing.
  */
 const scopes = new AsyncLocalStorage<AsyncResource>();
 
-/** The scope of one test: what runs in it, and whatever that leads to, belongs to the test. */
+/** The scope of one test. Everything that starts in it belongs to the test, also later. */
 export class AsyncResource {
   readonly parent = scopes.getStore();
   domain: Domain | undefined;
@@ -21,7 +21,7 @@ export class AsyncResource {
   }
 }
 
-/** Takes the errors of the scope in which it is made, until it is destroyed; then they go to the scope around that. */
+/** Receives the errors of the scope in which it is created. After `destroy`, they go to the enclosing scope. */
 export class Domain {
   readonly onerror: (error: unknown, type: string) => void;
   readonly #scope = scopes.getStore();
@@ -37,12 +37,12 @@ export class Domain {
 }
 
 process.on('uncaughtExceptionMonitor', (error, type) => {
-  // Code under test that takes such errors itself is left to it.
+  // Leave the error to code under test that handles such errors itself.
   if (process.hasUncaughtExceptionCaptureCallback() || process.listenerCount('uncaughtException') > 0) return;
   let scope = scopes.getStore();
   while (scope !== undefined && scope.domain === undefined) scope = scope.parent;
   if (scope?.domain === undefined) return;
   scope.domain.onerror(error, type);
-  // It has been told of; the process goes on.
+  // The error has been reported, so the process continues.
   process.setUncaughtExceptionCaptureCallback(() => process.setUncaughtExceptionCaptureCallback(null));
 });

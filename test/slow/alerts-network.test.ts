@@ -1,4 +1,4 @@
-/** The alerts about networks, transactions and webhooks fire under the fault that each is for, and not without it. */
+/** The alerts about networks, transactions and webhooks fire for their own fault only. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { TRANSFER } from '../support/instances.ts';
 import { outage, startNodeFront } from '../support/node-front.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** What each relayer is for. */
+/** The numbers of the relayers, by their purpose. */
 const [STUCK, POOR, FAILING, TELLING] = [1, 2, 3, 4] as const;
 
 const anvil = await startAnvil({ args: ['--no-mining'] });
@@ -27,7 +27,7 @@ for (const [index, address] of workspace.addresses.entries()) {
   await anvil.rpc('anvil_setBalance', [address, index + 1 === POOR ? '0x38d7ea4c68000' : '0x56bc75e2d63100000']);
 }
 
-/** A relayer whose node is gone is looked for as often as one may look on a busy machine. */
+/** The shortest interval of health checks that works on a busy machine. */
 const PACE = { healthMs: 4_000, confirmMs: 500 };
 const scene = await alertScene(t, workspace.env, (env) => composeService(env, PACE));
 const send = (relayer: number, more: object = {}) =>
@@ -37,7 +37,7 @@ const get = async (relayer: number, path = '') =>
 const statuses = async (relayer: number) =>
   (await get(relayer, '/transactions?per_page=500')).map(({ status }: { status: string }) => status);
 
-/** Waits for the cause, however slow the machine is. */
+/** Waits for a condition without a time limit, however slow the machine is. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(250);
 }
@@ -48,7 +48,7 @@ t.test('transactions that fail, wait for money, or get nowhere', async (t) => {
   await scene.service.request('PATCH', `/api/v1/relayers/local-${TELLING}`, { notification_id: 'hook' });
   t.equal((await send(POOR, { value: '1000000000000000000' })).status, 200);
   t.equal((await send(STUCK)).status, 200);
-  // More than a block has room for.
+  // More gas than a block has.
   const failing = { gas_limit: 900_000_000 };
   const isFiring = () => scene.alerts.firing.includes('IsolayerTransactionsFailing');
   for (let sent = 0; sent < 12 && !isFiring(); sent += 1) {
@@ -90,7 +90,7 @@ t.test('an endpoint that does not answer', async (t) => {
   front.rule(outage());
   await scene.restart(() => {
     const database = new DatabaseSync(join(workspace.dir, 'data', 'isolayer.db'));
-    // A replacement that was accepted just before the end: it takes a price, which nobody tells.
+    // A replacement that was accepted just before the outage. It needs a price, which no endpoint reports.
     const action = "json_object('kind', 'replace', 'request', json(request), 'validUntil', null)";
     const open = `select id, lane, ${action}, ? from transactions where relayer_id = ? and status = 'submitted'`;
     database
@@ -98,7 +98,7 @@ t.test('an endpoint that does not answer', async (t) => {
       .run(Date.now(), `local-${STUCK}`);
     database.close();
   });
-  // It is refused after half a minute by the clock of the service.
+  // After half a minute by the service's clock, the replacement is refused.
   await scene.minutes(17);
   t.ok(scene.alerts.firing.includes('IsolayerIntentsWaiting'));
   await until(async () => (await get(STUCK)).system_disabled === true);

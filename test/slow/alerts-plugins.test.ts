@@ -1,4 +1,4 @@
-/** The alerts about plugins and open files fire under the fault that each is for, and not without it. */
+/** The alerts about plugins and open files fire for their own fault only. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { descendantsOf } from '../support/processes.ts';
 import { startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Files that the service may have open: the test has as few, and what it starts inherits that. */
+/** The limit of open files. The test process has the same limit, and the service inherits it. */
 const FILES = 400;
 
 const workspace = await createWorkspace({
@@ -32,24 +32,24 @@ spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${FILES}:${FILES}`
 const scene = await alertScene(t, workspace.env, startService);
 const { service } = scene;
 
-/** Waits for the cause, by the server's own word. */
+/** Waits until the server's metrics match. */
 async function untilSaid(what: RegExp): Promise<void> {
   while (!what.test((await scene.scrape()) ?? '')) await delay(100);
 }
 
-/** After losses a plugin is backed off for a while. */
+/** Waits until the plugin serves again. After lost processes it is backed off for a while. */
 async function untilServed(): Promise<void> {
   while ((await service.call('calm').catch(() => null))?.status !== 200) await delay(100);
 }
 
-/** Kills what runs plugins, as the system does when it is short of memory. */
+/** Kills the sandbox processes, as the system does when memory runs out. */
 async function killSandboxes(): Promise<void> {
   for (const { pid, command } of await descendantsOf(service.pid)) {
     if (!command.includes('isolayer-sandbox')) continue;
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It went by itself.
+      // The process has ended by itself.
     }
   }
 }
@@ -60,8 +60,8 @@ t.test('calls that wait for a place, and go without one', async (t) => {
   await scene.minutes(3);
   firesOnly(t, scene, []);
   for (let round = 0; round < 2; round += 1) {
-    // Those that wait are sent away after half of the timeout, and it is held until 6 s after that: a busy machine may
-    // take seconds until they wait.
+    // Waiting calls are refused after half of the timeout. The call holds its place until 6 s later, because a busy
+    // machine may need seconds until the calls wait.
     const holding = service.call('one', { ms: 11_800 });
     await untilSaid(/^isolayer_plugin_calls_running 1$/m);
     const waiting = [service.call('one'), service.call('one')];
@@ -97,7 +97,7 @@ t.test('processes of a plugin that are killed again and again', async (t) => {
   };
   while (deaths < 4) await loseOne();
   await scene.minutes(3);
-  // Some of what was killed was not ready yet.
+  // Some of the killed processes were not ready yet.
   const spares = ['IsolayerSandboxBroken'];
   firesOnly(t, scene, ['IsolayerSandboxDeaths'], spares);
   await scene.minutes(9, async () => {
@@ -115,19 +115,23 @@ t.test('files that run out, and processes that do not start', async (t) => {
     for (const socket of held) socket.destroy();
   });
   const open = async () => Number(/^process_open_fds (\d+)/m.exec((await scene.scrape()) ?? '')?.[1]);
-  /** It takes connections one by one: at least one with each look at it, as long as there are any. */
+  /**
+   * The server accepts at least one connection between two looks. So the figure stops growing when all are accepted.
+   */
   const settled = async () => {
     let [before, now] = [0, await open()];
     while (now > before) [before, now] = [now, await open()];
     return now;
   };
-  /** The server cuts who says nothing for long, and its processes come and go: so many are opened as lack now. */
+  /**
+   * Opens as many connections as are missing now. The server closes idle connections, and its processes come and go.
+   */
   const hold = async (files: number) => {
     for (let lacking = files - (await settled()); lacking > 0; lacking = files - (await settled())) {
       const sockets = Array.from({ length: lacking }, () => connect(Number(new URL(service.url).port), '127.0.0.1'));
       for (const socket of sockets) {
         held.add(socket);
-        // Where nobody reads the farewell, a connection that was cut would keep its file here.
+        // Read to the end. Otherwise a connection that the server has closed would keep its file open here.
         socket
           .once('close', () => held.delete(socket))
           .on('error', () => {})
@@ -139,10 +143,10 @@ t.test('files that run out, and processes that do not start', async (t) => {
   await scene.minutes(12, () => hold(Math.ceil(FILES * 0.86)));
   firesOnly(t, scene, ['IsolayerFilesRunningOut']);
 
-  // All numbers below are taken, so that it gets no further one.
+  // All lower numbers are in use, so the server cannot open another file.
   spawnSync('prlimit', ['--pid', String(service.pid), '--nofile=16:16']);
   await killSandboxes();
-  /** Of those that were killed, some are counted late: only what did not start counts here. */
+  /** The processes that did not start. Killed ones may be counted late, so they are left out. */
   const failed = async () => {
     const [, count = 0] =
       /^isolayer_plugin_process_ends_total\{plugin_id="",cause="start"\} (\d+)$/m.exec((await scene.scrape()) ?? '') ??

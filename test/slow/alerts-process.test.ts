@@ -1,4 +1,4 @@
-/** The alerts about the process fire under the fault that each is for, and not without it. */
+/** The alerts about the process fire for their own fault only. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
@@ -11,7 +11,7 @@ t.teardown(() => workspace.remove());
 t.test('a process that is stopped for moments, starts anew again and again, and is gone', async (t) => {
   const scene = await alertScene(t, workspace.env, startService);
   await scene.minutes(7, async () => {
-    // A stretch is measured from one tick of a timer to the next, and a scrape begins anew.
+    // The event loop's delay is measured from one timer tick to the next, and a scrape starts a new measurement.
     await delay(100);
     process.kill(scene.service.pid, 'SIGSTOP');
     await delay(600);

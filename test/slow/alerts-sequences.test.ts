@@ -1,4 +1,4 @@
-/** The alerts about an account's sequences fire under the fault that each is for, and not without it. */
+/** The alerts about an account's sequences fire for their own fault only. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
@@ -19,7 +19,7 @@ const workspace = await createWorkspace({ rpcUrl: front.url, accounts: 2, env: {
 t.teardown(() => workspace.remove());
 for (const address of workspace.addresses) await anvil.rpc('anvil_setBalance', [address, '0x56bc75e2d63100000']);
 
-/** An endpoint that makes up the count of one account. */
+/** Makes an endpoint lie about the transaction count of one account. */
 const lies: FrontRule = async ({ method, params }, pass) => {
   const isAsked = workspace.addresses[GAPPED - 1] === String(params[0]).toLowerCase();
   if (method !== 'eth_getTransactionCount' || !isAsked) return undefined;
@@ -29,7 +29,7 @@ const lies: FrontRule = async ({ method, params }, pass) => {
 };
 
 const PRUNED = ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockReceipts'];
-/** One that says that a nonce is used, and has lost by what. */
+/** Makes an endpoint report a nonce as used without a transaction that used it. */
 const prunes: FrontRule = ({ method }) => (PRUNED.includes(method) ? { result: null } : undefined);
 
 t.test('gaps that are filled with empty transactions, and nonces that nobody can prove the use of', async (t) => {

@@ -1,4 +1,4 @@
-/** The alert about a signer fires while its service says no, and not without it. */
+/** The alert about a signer fires only while its key service refuses. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { computeAddress, hexlify } from 'ethers';
@@ -27,7 +27,7 @@ t.test('a service that takes the right to the key away', async (t) => {
   firesOnly(t, scene, []);
   azure.revoke();
   await scene.minutes(9, async () => t.equal((await sign()).status, 500));
-  // Who asks for nothing else has nothing but failing requests.
+  // The caller only sends failing requests, so this alert may fire as well.
   firesOnly(t, scene, ['IsolayerSignerFailing'], ['IsolayerFailingRequests']);
   azure.restore();
   await scene.minutes(16, async () => t.equal((await sign()).status, 200));

@@ -1,4 +1,4 @@
-/** The alerts about the store fire under the fault that each is for, and not without it. */
+/** The alerts about the store fire for their own fault only. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,7 +35,7 @@ t.test('a database that another program keeps from being written, or has nearly 
   await scene.minutes(7, async () => t.equal((await ask())[0], 503));
   t.equal((await service.request('GET', '/api/v1/ready')).status, 503);
   const unwritable = ['IsolayerNotReady', 'IsolayerFailingRequests', 'IsolayerStoreUnwritable'];
-  // What was accepted does not move either.
+  // Accepted transactions do not move either.
   const stuck = ['IsolayerLaneFaults', 'IsolayerRelayerStalled'];
   firesOnly(t, scene, unwritable, stuck);
   await scene.minutes(2, () => scene.untilCounted('isolayer_lane_faults_total'));
@@ -43,7 +43,7 @@ t.test('a database that another program keeps from being written, or has nearly 
   firesOnly(t, scene, ['IsolayerLaneFaults'], [...unwritable, ...stuck]);
   other.exec('rollback');
 
-  // Each write waits for a program that has the database nearly all the time.
+  // Each write waits for another program, which holds the database almost all the time.
   let isBusy = true;
   const busy = (async () => {
     while (isBusy) {

@@ -1,4 +1,6 @@
-/** Each row of the table of differences in docs/api.md is so, by a running service, or says which test shows it. */
+/**
+ * Each row in the table of differences in docs/api.md is checked on a running service, or names the test that does it.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -27,7 +29,7 @@ const workspace = await createWorkspace({
   env: { METRICS_ENABLED: 'true', METRICS_PORT: '0' },
 });
 t.teardown(() => workspace.remove());
-// The other relayer has nothing, and is disabled.
+// Only this relayer gets money, so the other one is disabled.
 await anvil.rpc('anvil_setBalance', [workspace.address, '0x8ac7230489e80000']);
 const service = await composeService(workspace.env);
 t.teardown(() => service.stop());
@@ -237,7 +239,7 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
     t.ok((await api('GET', '/metrics')).json.some((name: string) => name.startsWith('isolayer_'))),
 };
 
-/** Rows that another file shows, with what it says of them. */
+/** Rows that other test files check, with a pattern of the row's text. */
 const ELSEWHERE: Record<string, [file: string, says: RegExp]> = {
   'a relayer that fails later': ['test/integration/relayer-health.test.ts', /runs dry while all runs disables/],
   'deleting a relayer': ['test/unit/src/services/settings/relayer-delete.test.ts', /mined|under way/],

@@ -11,7 +11,7 @@ import { typesStep } from '../check/types-step.ts';
 
 const home = join(import.meta.dirname, '..', '..');
 
-/** A small project under our own settings. It lies outside the repository, whose ignored folders the tools do not enter. */
+/** A small project with our settings. It is outside the repository, because the tools skip ignored folders. */
 function project(t: Test, files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'isolayer-check-'));
   t.teardown(() => rmSync(root, { recursive: true }));

@@ -1,4 +1,4 @@
-/** The console when something is wrong with the service, a plugin or a key, and for who has no pointer. */
+/** The console during faults of the service, a plugin or a key, and for users without a mouse. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
@@ -11,11 +11,11 @@ const STACK = /at handler \(plugins\/fails\.ts:\d+/;
 
 const SCREENS = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 
-/** Opens a page, and notes whatever the browser refuses, reports or asks elsewhere. */
+/** Opens a page. Records errors, refused requests and requests to other hosts. */
 async function open(browser: Browser, url: string, viewport: { width: number; height: number }, faults: string[]) {
   const context = await browser.newContext({ viewport });
   const page = await context.newPage();
-  // Beyond what a busy machine takes.
+  // Longer than a busy machine takes.
   page.setDefaultTimeout(90_000);
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
@@ -119,7 +119,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
         await delay(100);
       }
     })();
-    // None of these waits for a pause between payments.
+    // The console does not wait for a pause between payments.
     const rows = page.getByRole('table', { name: 'Transactions' }).getByRole('row');
     for (const count of [5, 10, 15]) {
       await rows.nth(count).waitFor();
@@ -265,7 +265,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     }
     await leads('keys', ['Key 99', 'Reader']);
     await leads('webhooks', ['hook-99', 'shop']);
-    // So many of these take the service longer to make than the page to show.
+    // Lists from a fake answer, because the service would take long to create so many.
     for (const kind of ['relayers', 'plugins']) {
       const [one] = await request('GET', `/${kind}`);
       const all = Array.from({ length: 501 }, (_, at) => ({ ...one, id: `${at}`, name: `${at}` }));
@@ -284,7 +284,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
   await t.test('the first view is there soon, in whatever language', async (t) => {
     const language = `Object.defineProperty(navigator, 'language', { get: () => 'en-US@posix', configurable: true })`;
     const { afterHtmlMs, bytes } = await firstView(scene.browser, url, language);
-    // Of the time a busy machine says nothing.
+    // The time is not checked, because it depends on the machine's load.
     t.comment(`first view ${Math.round(afterHtmlMs)} ms after the HTML, ${bytes} bytes`);
     t.ok(bytes > 0 && bytes < 60_000, `${bytes} bytes`);
   });

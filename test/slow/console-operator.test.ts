@@ -1,11 +1,11 @@
-/** What operators ask of the console at night: in a browser, against the whole service. */
+/** What operators do in the console at night: in a browser, against the whole service. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { HAS_BROWSER } from '../support/browser.ts';
 import { runTyped } from '../support/command.ts';
 import { consoleScene } from '../support/console-scene.ts';
 
-/** Where the picture of the guide goes, for who wants to make it anew. */
+/** The folder for the guide's picture, if it is to be taken anew. */
 const PICTURES = process.env['ISOLAYER_PICTURES'];
 
 t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
@@ -18,7 +18,7 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     await request('POST', '/relayers/local-1/transactions', {
       ...{ to: `0x${'1'.repeat(40)}`, value: '1', data: '0x', gas_limit: 21_000, speed: 'average' },
     });
-  // The receiver is out of order, as it is at night.
+  // The webhook receiver is broken.
   shop.answer = () => ({ status: 500 });
   const page = await scene.signedIn();
 
@@ -62,7 +62,7 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     t.match(await row.textContent(), /500/, 'why not');
     shop.answer = () => ({ status: 200 });
     await row.getByRole('button', { name: 'Show' }).click();
-    // Below its own row, however many others there are.
+    // The details open below their own row, however many rows there are.
     t.ok(await page.locator('tr:has([aria-expanded=true]) + tr.opened').isVisible());
     await page.getByRole('button', { name: 'Deliver again' }).click();
     await page.getByRole('region', { name: 'Delivery' }).getByText('delivered', { exact: true }).waitFor();
@@ -109,7 +109,7 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
   await t.test('an alert that would fire is told in words, and leads to whom it is about', async (t) => {
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { name: 'Alerts that would fire' }).waitFor();
-    // More than the account has, and other endpoints have it looked at.
+    // A minimum above the account's balance. The changed endpoints trigger a new check.
     const policies = { min_balance: `1${'0'.repeat(24)}` };
     const { status } = await service.request('PATCH', '/api/v1/relayers/local-1', {
       ...{ policies, custom_rpc_urls: [{ url: anvil.url, weight: 100 }] },
@@ -122,7 +122,7 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     t.match(await page.getByRole('alert').textContent(), /Checked again/);
   });
 
-  // Whoever searches asks for what may not be there.
+  // The search asks for things that may not exist, so a 404 is no fault.
   const faults = scene.faults.filter((text) => !text.includes('status of 404'));
   t.strictSame(faults, [], 'nothing was refused, and nobody else asked');
 });

@@ -1,11 +1,11 @@
-/** The console as somebody uses it: in a browser, against the whole service, with payments on a chain. */
+/** The console in use: in a browser, against the whole service, with payments on a chain. */
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { HAS_BROWSER } from '../support/browser.ts';
 import { type ConsoleScene, consoleScene, HOSTILE_LINE } from '../support/console-scene.ts';
 
-/** Where pictures go, for who wants to look at them. */
+/** The folder for screenshots, if they are wanted. */
 const PICTURES = process.env['ISOLAYER_PICTURES'];
 const ROOMS = [
   '',
@@ -20,10 +20,10 @@ const ROOMS = [
   'keys',
 ];
 
-/** Has every colour that rooms have. */
+/** This room uses every colour. */
 const COLOURFUL = 'plugins/fails';
 
-/** A room fits, has no serious fault for anybody by the given rules, and has asked nobody else. */
+/** Asserts that a room fits the screen, has no serious accessibility fault, and makes no request to other hosts. */
 async function judge(
   t: Test,
   { faults }: ConsoleScene,
@@ -81,7 +81,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Yes' }).click();
     await page.getByText('cancel requested').waitFor();
-    // Before that a block would have the payment itself.
+    // Wait for the cancelling version. Before it is sent, a block would take the payment itself.
     await page.getByText('version 2 · taken by').waitFor();
     await anvil.rpc('evm_setAutomine', [true]);
     await anvil.rpc('evm_mine', []);
@@ -99,11 +99,11 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
     t.match(await page.locator('form.call').textContent(), /out of stock/);
     t.equal(await page.locator('main img, main script').count(), 0);
     t.notMatch(await page.title(), /owned/);
-    // A call that failed is a failed request for the browser.
+    // The browser reports a failed call as a failed request.
     t.ok(faults.splice(0).every((text) => /status of (4|5)\d\d/.test(text)));
   });
 
-  // On a desk and on a phone, in the light and in the dark, for everybody.
+  // On a desktop and on a phone, in light and dark colours, with the accessibility rules.
   await t.test('every room fits, has no serious fault, and asks nobody else', async (t) => {
     await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:local-1:read'] });
     await shop.until('the shop was told', (deliveries) => deliveries.length > 0, 60_000);
@@ -116,7 +116,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
       await judge(t, scene, page, { name: `desk ${name}`, rules: 'all' });
       await page.setViewportSize({ width: 360, height: 780 });
       await page.emulateMedia({ colorScheme: 'dark' });
-      // What else there is to say of a room does not depend on the screen.
+      // The other accessibility rules do not depend on the screen.
       await judge(t, scene, page, { name: `phone ${name}`, rules: room === COLOURFUL ? 'colours' : 'none' });
     }
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -203,7 +203,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
     const live = page.getByRole('status').filter({ hasText: 'live' });
     const lost = page.getByRole('alert').getByText('The server is not reached.');
     await live.waitFor();
-    // The service says something every 15 s, and no time passes but what is made to.
+    // The service sends something every 15 s. The page's clock only moves when the test moves it.
     await page.clock.pauseAt(Date.now() + 1_000);
     const ways: [string, () => Promise<unknown>][] = [
       ['silence', () => page.clock.fastForward(41_000)],
@@ -235,7 +235,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
       lists += 1;
       return route.continue();
     });
-    // Each ends at once, and another follows after a second: as many resets as under a flood.
+    // Each stream ends at once, and the next one follows after a second. So resets come as often as in a flood.
     await page.route('**/api/v1/events', (route) =>
       route.fulfill({ contentType: 'text/event-stream', body: 'id: 1\nevent: reset\ndata: {}\n\n' }),
     );

@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that looks for what it was not given: the server's environment, its files, sockets, the caller's
- * key, another plugin's data. Each probe runs as a plugin of a real server and reports what it found.
+ * Threat: a plugin looks for things that it was not given: the server's environment, files, sockets, the caller's key,
+ * another plugin's data. Each probe runs as a plugin of a real server, and reports what it found.
  */
 import t from 'tap';
 import { composeService } from '../support/composed-service.ts';
@@ -8,7 +8,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 const CANARY = 'canary-7f3a-that-no-plugin-may-see';
 
-/** Each returns what it got hold of; `nothing` is what it has to be. */
+/** By name: a probe that returns what it found, and the result that is harmless. */
 const PROBES: Record<string, { source: string; nothing: unknown }> = {
   environment: {
     source: `() => JSON.stringify(process.env)`,
@@ -101,7 +101,7 @@ export const handler = (context) => probes[context.params.probe](context);`,
     env: { API_KEY: `${CANARY}-as-the-api-key-of-this-server` },
   });
   t.teardown(() => workspace.remove());
-  // Processes of plugins are made by this one: what they could inherit is here.
+  // This process starts the plugins' processes. So put into its environment what they must not inherit.
   for (const name of ['CANARY', 'API_KEY', 'KEYSTORE_PASSPHRASE']) {
     process.env[name] = CANARY;
     t.teardown(() => delete process.env[name]);

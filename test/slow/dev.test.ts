@@ -1,4 +1,4 @@
-/** `npx isolayer dev`, as an author types it: one terminal, from the first call to Ctrl-C. */
+/** `npx isolayer dev`, as an author uses it: in one terminal, from the first call to Ctrl-C. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The stream of events over two instances: what one does the other tells, each change once, also after a change of instance. */
+/**
+ * The event stream of two instances: each also reports changes of the other one, and reports each change once, even if
+ * the reader switches instances.
+ */
 import t from 'tap';
 import { type ReadEvent, readEvents } from '../support/event-reader.ts';
 import { instancesFor, TRANSACTIONS, TRANSFER } from '../support/instances.ts';
@@ -19,7 +22,7 @@ t.test('events of all instances, wherever one reads', async (t) => {
   const sent = [await send(), await send(), await send()];
   const seen = await reader.take('transaction', 4);
   reader.leave();
-  // On the other instance it goes on where this one was left.
+  // The stream continues on the other instance where this one stopped.
   const other = await readEvents(t, one.url, { key, lastId: seen.at(-1)?.id ?? '' });
   t.match(await other.next(), { event: 'reset' }, 'which does not know of the calls here');
   const ends = new Set(['mined', 'confirmed']);
@@ -43,7 +46,7 @@ t.test('the streams of a key end with it on every instance, and those of another
   const open = async ({ key }: { key: string }) =>
     await Promise.all(
       both.map(async ({ url }) => {
-        // The other instance hears of a new key a moment later.
+        // The other instance learns of a new key a moment later.
         for (;;) {
           const reader = await readEvents(t, url, { key });
           if (reader.response.status === 401) continue;
@@ -60,7 +63,7 @@ t.test('the streams of a key end with it on every instance, and those of another
     const soon = new Date(Date.now() + 1_000).toISOString();
     return one.request('PATCH', `/api/v1/api-keys/${limited.id}`, { expires_at: soon });
   };
-  // On a slow machine that may be the past before it is read.
+  // On a slow machine, this time may be over before the server reads it. Then try again.
   while ((await limit()).status !== 200);
   for (const reader of ends) t.equal(await reader.next(), undefined);
   await one.request('POST', TRANSACTIONS, TRANSFER);

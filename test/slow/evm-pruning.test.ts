@@ -1,7 +1,7 @@
 /**
- * Nodes prune: the states of old blocks, receipts, the way from a hash to its transaction, at last the blocks. What such a
- * node does not show any more is no proof of anything: a payment that is in a block is never told as failed, one that was
- * seen there becomes final, and what nobody can prove stays open without holding up the others.
+ * Nodes prune the states of old blocks, receipts, the lookup by hash, and at last the blocks. A missing answer of such
+ * a node proves nothing: a mined payment is never reported as failed, a payment that was seen in a block becomes final,
+ * and one that nobody can prove stays open without blocking the others.
  */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
@@ -17,7 +17,7 @@ function open(t: Test): Promise<EvmScenario> {
   return EvmScenario.open(t, anvil, { account: accounts, settings: { required_confirmations: 2 } });
 }
 
-/** The node takes what it is offered, and nobody hears of it. */
+/** The node takes a transaction, and its answer is lost. */
 const lostOffers: FrontRule = async ({ method }, pass) => {
   if (method !== 'eth_sendRawTransaction') return undefined;
   await pass();
@@ -26,7 +26,7 @@ const lostOffers: FrontRule = async ({ method }, pass) => {
 
 const GONE = { error: { code: 4_444, message: 'pruned history unavailable' } };
 
-/** Keeps the states and receipts of so many blocks, and no way from an older hash to its transaction. */
+/** A node that keeps states and receipts of this many blocks. It does not find older transactions by their hash. */
 function prunedNode(node: Pick<Anvil, 'rpc'>, kept = 64, lost: 'null' | 'error' = 'null'): FrontRule {
   const isOld = async (block: unknown) =>
     Number(block) < Number(await node.rpc('eth_blockNumber', [])) - kept && block !== null;
@@ -50,7 +50,7 @@ for (const lost of ['null', 'error'] as const) {
     `mined while the service was away, its receipt pruned (${lost}): open, with the reason, until it is proved`,
     async (t) => {
       const stage = await open(t);
-      // Whether it was heard that a node took it makes no difference.
+      // Whether the node's answer arrived makes no difference.
       const status = lost === 'null' ? 'submitted' : 'sent';
       if (status === 'sent') stage.front.rule(lostOffers);
       await stage.start();
@@ -85,7 +85,7 @@ for (const lost of ['null', 'error'] as const) {
   );
 }
 
-/** A payment that the engine has seen in a block, and has not looked at since. */
+/** A payment that the engine has seen in a block, and has not checked since. */
 async function openSeenInBlock(t: Test) {
   const stage = await open(t);
   await stage.start();

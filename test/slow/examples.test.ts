@@ -1,4 +1,4 @@
-/** Each example is a plugin that works: its types, its entry, and its own test in the real sandbox. */
+/** Each example is a plugin that works: its types, its configuration entry, and its own test in the real sandbox. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The walks of docs/extending.md lead to a service that has the new parts, and touch no other file. */
+/** The steps of docs/extending.md give a service with the new parts, and change no other file. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 const root = join(import.meta.dirname, '..', '..');
 const guide = readFileSync(join(root, 'docs', 'extending.md'), 'utf8');
 
-/** One block of code of a section: a new file, or lines that take the place of others. */
+/** One code block of a section: a new file, or a patch of an existing one. */
 interface Block {
   kind: string;
   file: string;
@@ -24,7 +24,7 @@ function blocksOf(title: string): Block[] {
   }));
 }
 
-/** The sources with the given blocks put in. */
+/** A copy of the sources with these blocks applied. */
 function copyWith(t: Test, blocks: readonly Block[]): string {
   const dir = t.testdir();
   for (const path of ['src', 'sandbox', 'package.json', 'tsconfig.json']) {
@@ -39,7 +39,7 @@ function copyWith(t: Test, blocks: readonly Block[]): string {
   return dir;
 }
 
-/** Each run of `-` lines is replaced by the `+` lines behind it. */
+/** Replaces each run of `-` lines with the `+` lines after it. */
 function patched(source: string, patch: string): string {
   let result = source;
   for (const [, before = '', after = ''] of patch.matchAll(/((?:^-.*\n)+)((?:^\+.*\n)+)/gm)) {

@@ -1,7 +1,7 @@
 /**
- * The gauntlet of `npm run gauntlet`, small: three attacks on a real server that relays honest transactions meanwhile.
- * Threat: guest code that keeps the processor, kills its process or goes on after its return, and with it disturbs
- * others. How fast anything was on this machine is not judged here.
+ * A small run of `npm run gauntlet`: three attacks on a real server that relays honest transactions meanwhile. Threat:
+ * guest code occupies the processor, kills its process, or continues after its return, and disturbs others. Speed is
+ * not judged here.
  */
 import t from 'tap';
 import { describeGauntlet } from '../../gauntlet/report.ts';

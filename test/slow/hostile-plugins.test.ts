@@ -1,21 +1,21 @@
 /**
- * Threat: guest code that takes the process, the processor or the memory for itself. One attack of each kind runs in a
- * plugin of a real server; the others of the design's table are in `threats` beside it. Throughout, `/health` and
- * another plugin answer; the attacker's call ends with its code; the same plugin then serves an honest call; nothing is
- * left behind. If one of these fails, look at the watch in `sandbox/driver/supervisor.ts` before touching the test.
+ * Threat: guest code takes the process, the processor or the memory for itself. A plugin of a real server runs one
+ * attack of each kind. The folder `threats` has the others of the design's table. Meanwhile `/health` and another
+ * plugin answer. The attacking call ends with its code, the same plugin then serves an honest call, and nothing is left
+ * behind. If one of these fails, look at the watch in `sandbox/driver/supervisor.ts` before you touch the test.
  */
 import t from 'tap';
 import { descendantsOf, survivors } from '../support/processes.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Far less than the time that a call has here: nobody waits for the end of an attack. The gauntlet measures the rest. */
+/** Far less than a call's time limit here, so nobody waits for an attack to end. The gauntlet measures exact times. */
 const SERVED_WITHIN_MS = 8_000;
 
-/** Which of the two is reached first depends on the machine. */
+/** Which limit is reached first depends on the machine. */
 const MEMORY_OR_CPU = ['MEMORY_LIMIT', 'CPU_LIMIT'];
 
-/** What the attacker does, and the codes its call may end with. */
+/** By attack: the handler's body, and the codes with which its call may end. */
 const ATTACKS: Record<string, { body: string; codes: string[] }> = {
   'endless-loop': { body: 'for (;;) {}', codes: ['CPU_LIMIT'] },
   'map-growth': { body: 'const m = new Map(); for (let i = 0; ; i++) m.set(i, { i });', codes: MEMORY_OR_CPU },
@@ -74,7 +74,10 @@ t.test('a server that is killed in the middle of an attack leaves no child spinn
   t.same(await survivors(children, 5000), [], 'they went with the server');
 });
 
-/** On a slow machine an attack may cost its process, and three of those back their caller off for a moment. */
+/**
+ * Repeats a call while its plugin is backed off. On a slow machine, attacks may kill their process, and three deaths
+ * cause a short back-off.
+ */
 async function afterBackOff(call: () => ReturnType<RunningService['call']>): ReturnType<RunningService['call']> {
   const began = performance.now();
   for (;;) {
@@ -85,7 +88,7 @@ async function afterBackOff(call: () => ReturnType<RunningService['call']>): Ret
   }
 }
 
-/** Waits until so many plugin calls run. */
+/** Waits until this many plugin calls run. */
 async function running(service: RunningService, count: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const { body } = await service.request('GET', '/api/v1/ready');
@@ -95,7 +98,7 @@ async function running(service: RunningService, count: number): Promise<void> {
   throw new Error(`there were never ${count} calls running`);
 }
 
-/** Runs the attack while health and a bystander are asked all the time. */
+/** Runs the attack, and meanwhile calls health and another plugin all the time. */
 async function underWatch<T>(service: RunningService, run: () => Promise<T>): Promise<{ attack: T; slowest: number }> {
   let slowest = 0;
   let over = false;

@@ -1,7 +1,7 @@
 /**
- * The steps of the Dockerfile, as far as they go without a container engine: what it copies is copied, what npm says
- * it would install is taken from what is installed here, and what it starts is started, as a user without rights and with nothing else of the
- * repository at hand. Instructions that this does not perform are listed below.
+ * The steps of the Dockerfile, as far as they work without a container engine. Copies what it copies, installs the
+ * packages that npm names from those installed here, and starts what it starts, as a user without rights and without
+ * the rest of the repository. `KNOWN` lists the instructions.
  */
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, existsSync, globSync, readFileSync, realpathSync, renameSync } from 'node:fs';
@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 
-/** Performed or compared below; EXPOSE, STOPSIGNAL and VOLUME are the engine's. */
+/** Instructions that are performed or compared below. Only the engine handles EXPOSE, STOPSIGNAL and VOLUME. */
 const KNOWN = 'FROM WORKDIR COPY RUN ENV USER VOLUME EXPOSE STOPSIGNAL HEALTHCHECK CMD'.split(' ');
 const NOBODY = '65534';
 const API_KEY = 'a-key-for-the-image-that-is-long-enough-0123456789';
@@ -26,7 +26,7 @@ const API_KEY = 'a-key-for-the-image-that-is-long-enough-0123456789';
 const stages = parseDockerfile(read('Dockerfile'));
 const [installing = [], image = []] = stages;
 
-/** Copies what the .dockerignore lets through: everything is shut out but what it names again. */
+/** Copies the files that .dockerignore lets through. It excludes everything, and then lists exceptions. */
 function copy(t: Test, { words }: Instruction, to: string): void {
   const ignored = read('.dockerignore')
     .split('\n')
@@ -45,9 +45,9 @@ function copy(t: Test, { words }: Instruction, to: string): void {
   }
 }
 
-/** What npm would install is what the packages here are: they are taken, and nothing is unpacked. */
+/** Installs the packages that npm would install. Takes them from this repository, and unpacks nothing. */
 async function install(t: Test, npmCi: string, dir: string): Promise<void> {
-  // Within `npm test --silent` it would say nothing at all.
+  // Within `npm test --silent`, npm would print nothing.
   const dry = `${npmCi} --dry-run --json --loglevel=error --prefer-offline --no-audit --no-fund`;
   const { stdout } = await run('sh', ['-c', dry], { cwd: dir, timeout: 150_000 });
   const { add } = JSON.parse(stdout.slice(stdout.search(/^\{/m))) as { add: { path: string; version: string }[] };
@@ -62,7 +62,7 @@ async function install(t: Test, npmCi: string, dir: string): Promise<void> {
     dir,
     packages.map(({ path }) => path),
   );
-  // npm says there what it has installed.
+  // npm lists the installed packages in this file.
   cpSync(join(root, 'node_modules', '.package-lock.json'), join(dir, 'node_modules', '.package-lock.json'));
 }
 
@@ -122,7 +122,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
     'src',
   ]);
   t.notOk(existsSync(join(app, 'config', 'keys')));
-  // Whoever may call a plugin that is live in every image may do what it does.
+  // Every image would serve these plugins to every caller, so there is only one without permissions.
   t.strictSame((await readdir(join(app, 'plugins'))).toSorted(), ['hello.ts']);
   t.match(JSON.parse(read('config/config.json')).plugins, [{ id: 'hello', permissions: {} }]);
 
@@ -155,7 +155,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   const node = join(app, 'node_modules', '.bin', 'node');
   const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'] : [];
   const [command = node, ...rest] = [...asNobody, node, ...startArguments];
-  // Found by its own path: what the service may use is only what the image has.
+  // Found by its own path, because the service may only use what the image has.
   const tool = asNobody.length === 0 ? command : (await run('sh', ['-c', 'command -v setpriv'])).stdout.trim();
   const service = spawn(tool, rest, { cwd: app, env: variables, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => service.kill('SIGKILL'));

@@ -1,4 +1,4 @@
-/** The types that authors get are those of the world that plugins run in, with and without the types of Node. */
+/** The types for plugin authors match the world of the plugins, with and without the types of Node. */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { runTyped } from '../support/command.ts';
 const root = join(import.meta.dirname, '..', '..');
 const guest = join(root, 'sandbox', 'guest', 'types');
 
-/** A folder for plugins where no package is found but what is named. */
+/** A plugins folder with only these packages. */
 async function pluginsWith(t: Test, packages: readonly string[]): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'isolayer-types-'));
   t.teardown(() => rm(dir, { recursive: true, force: true }));
@@ -64,7 +64,7 @@ const WRONG = `import { AsyncLocalStorage } from 'async_hooks';
 export const store: string | undefined = new AsyncLocalStorage<number>().getStore();
 setTimeout((given: number) => given, 5, 'x');`;
 
-/** That what authors write has its types, and nothing in the folder is wrong but the two lines that are. */
+/** Asserts that valid code type-checks, and that the folder has errors in only the two wrong lines. */
 async function assertOnlyWrong(t: Test, plugins: string): Promise<void> {
   await writeFile(join(plugins, 'world.ts'), WORLD);
   await writeFile(join(plugins, 'wrong.ts'), WRONG);
@@ -77,12 +77,12 @@ async function assertOnlyWrong(t: Test, plugins: string): Promise<void> {
 t.test('every name that a plugin finds has a type, and every type a name', { timeout: 120_000 }, async (t) => {
   const plugins = await pluginsWith(t, []);
   await writeFile(join(plugins, 'names.ts'), NAMES);
-  // The first look at some of the names loads what they stand for, which on a full machine takes long at a stretch.
+  // The first access to some names loads code without a pause, which is slow on a busy machine.
   const limits = { slice_ms: 60_000, cpu_ms: 60_000 };
   const sandbox = await openSandbox({ folder: plugins, entries: [{ id: 'names', limits }] });
   t.teardown(() => sandbox.close());
   let named = await sandbox.call('names');
-  // A full machine takes its time to build it.
+  // A busy machine needs time for the build.
   while (named.body.data?.code === 'SERVICE_UNAVAILABLE') named = await sandbox.call('names');
   const { globals, ...members } = named.body.data as Record<string, string[]>;
   t.ok(globals !== undefined && globals.length > 120, JSON.stringify(named.body));

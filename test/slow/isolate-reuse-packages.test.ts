@@ -1,4 +1,6 @@
-/** Plugins that do what plugins do keep their isolate: what the runtime loads late or remembers is no change by a call. */
+/**
+ * Ordinary plugins keep their isolate. What the runtime loads late or remembers does not count as a change by the call.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { Keypair } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -8,7 +10,7 @@ import { PluginServices } from '../support/plugin-services.ts';
 
 const CALLS = 13;
 
-/** Counts its own calls: a module variable is as old as its isolate. */
+/** Counts its own calls. A module variable lives as long as its isolate. */
 const counting = (imports: string, body: string) => `${imports}
   let calls = 0;
   export async function handler(context: any) {
@@ -123,7 +125,7 @@ const permissions = {
   env: Object.keys(settings),
   kv: true,
 } as never;
-// Wide enough for a machine that does other things as well.
+// Wide limits, because the machine may have other work.
 const limits = { slice_ms: 20_000, cpu_ms: 60_000 } as never;
 const { call, close } = await startPluginHost({
   services,
@@ -138,7 +140,7 @@ for (const id of Object.keys(PLUGINS)) {
     t.setTimeout(120_000);
     while (/still being compiled/.test((await call(id)).body.error)) await setTimeout(200);
     const answers: unknown[] = [];
-    // Parts of the runtime that come in the middle of it are no change either.
+    // Parts of the runtime that load during a call are no change either.
     for (let count = 1; count <= CALLS; count++) {
       const { body } = await call(id, { late: count % 5 === 3 });
       answers.push(body.success === true ? body.data : body.error);

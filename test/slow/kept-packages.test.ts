@@ -1,6 +1,6 @@
 /**
- * The first start keeps the packages as a few files, and those that follow load these: the same code, each class once.
- * One that is spoiled is not taken, and other packages are kept anew.
+ * The first start bundles the packages into a few kept files, and later starts load these: the same code, and each
+ * class once. Damaged files are not used. For other packages, new files are made.
  */
 import { spawn } from 'node:child_process';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
@@ -23,7 +23,7 @@ const INSTALLED = join('node_modules', '.package-lock.json');
 const OF_PACKAGES = /\/node_modules\/(@stellar\/stellar-sdk|ethers|fastify|kysely|pino|prom-client|undici|zod)\//;
 const KEPT = /\/node_modules\/\.cache\/isolayer\/packages-\w+\//;
 
-/** Before anything else: the modules that a process loads, told when it ends. */
+/** Runs before everything else. Writes the modules that the process loaded when it ends. */
 const LISTENING = `data:text/javascript,${encodeURIComponent(`
 import { registerHooks } from 'node:module';
 import { writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const loaded = [];
 registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
 process.on('exit', () => writeFileSync(process.env.LOADED, JSON.stringify(loaded)));`)}`;
 
-/** Starts a service of that copy, and ends it after the work; resolves with the modules that it has loaded. */
+/** Starts a service from this copy, and ends it after the work. Resolves with the modules that it has loaded. */
 async function run(
   t: Test,
   dir: string,
@@ -99,14 +99,14 @@ t.test(
     t.equal(spoiled.kept.length, 0, 'of a set that is broken nothing is taken');
 
     const lockfile = JSON.parse(readFileSync(join(dir, INSTALLED), 'utf8'));
-    // A new file: the copies of the packages are links.
+    // The packages here are links, so write a new file.
     writeFileSync(join(dir, INSTALLED), JSON.stringify({ ...lockfile, version: '0.0.0-other' }));
     const other = await run(t, dir, workspace, untilKept(2));
     t.equal(other.kept.length, 0, 'what was made of other packages is not taken');
   },
 );
 
-/** Solana and Stellar: accounts of the same key, at endpoints where nobody answers. */
+/** Adds relayers of Solana and Stellar with the same key. Nothing listens at their endpoints. */
 function withOtherFamilies({ dir }: Workspace): void {
   const file = join(dir, 'config', 'config.json');
   const configuration = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,7 +1,7 @@
 /**
- * The threat: an owner that stood still past its lease (a paused machine, a long collection of garbage) wakes up and
- * goes on with what it was about to do, while another has taken over. What could break the promise: a fence that is
- * looked at before the write instead of in it, a clock of the owner's, a takeover that does not wait for a commit.
+ * Threat: an owner pauses past its lease, for example through a suspended machine or a long garbage collection. It
+ * wakes up and continues while another has taken over. What could break the promise: a fence that is checked before the
+ * write instead of in it, the owner's own clock, or a takeover that does not wait for a commit.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ t.teardown(() => postgres.stop());
 const LEASE_PROCESS = fileURLToPath(import.meta.resolve('../support/lease-process.ts'));
 const ENGINE_PROCESS = fileURLToPath(import.meta.resolve('../support/engine-process.ts'));
 
-/** A process, and the lines that it says. */
+/** Starts a process. `said` yields its output lines. */
 function startProcess(t: Test, entry: string, args: string[]): { child: ChildProcess; said: AsyncIterator<string> } {
   const child = spawn(process.execPath, [...quickStart(), entry, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
@@ -55,7 +55,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined>): Promi
   }
 }
 
-/** Waits for a lease that another owner has. */
+/** Waits for a lease that another owner holds, and takes it. */
 async function takeOver(store: Store): Promise<Lease> {
   return until('the lease is free', async () => {
     const answer = await store.leases.acquire('lane');
@@ -75,7 +75,7 @@ for (const place of ['outside', 'inside'] as const) {
     await store.writeUnder(lease, (writer) => writer.insertTransaction(transactionOf({ id: 'fresh' })));
     const exit = once(child, 'exit');
     child.kill('SIGCONT');
-    // The server ended the connection of the one that stood still inside its transaction.
+    // If the process stopped inside a transaction, the database server has ended its connection.
     t.equal((await said.next()).value, place === 'outside' ? 'LeaseLost' : 'AppError');
     t.strictSame(await exit, [0, null]);
     const { items } = await store.read.transactions('relayer-1', { page: 1, perPage: 10 });
@@ -145,7 +145,7 @@ t.test('of many that want a free lease one gets it, and renewals live beside its
 });
 
 t.test('an engine frozen before its first byte leaves pays no second time when it wakes up', async (t) => {
-  // Where it mines each transaction at once it now and then holds one back for ever.
+  // With instant mining, anvil sometimes holds a transaction back for ever.
   const anvil = await startAnvil({ blockTime: 0.1 });
   t.teardown(() => anvil.stop());
   const folder = await mkdtemp(join(tmpdir(), 'isolayer-fence-'));
@@ -183,7 +183,7 @@ t.test('an engine frozen before its first byte leaves pays no second time when i
   await until('all are mined', areMined);
 
   frozen.child.kill('SIGCONT');
-  // What it accepts now tells that it lives and works on, in whichever of the two.
+  // A later payment shows that one of the two engines still works.
   const later = payment();
   await store.write((writer) => writer.insertTransaction(later));
   await until('the later one is mined', async () => {

@@ -1,6 +1,6 @@
 /**
- * The promise: several instances on one database are one service. What could break it: two that drive one account at
- * the same time, two that fill an empty database together.
+ * The promise: several instances on one database act as one service. What could break it: two that drive one account at
+ * the same time, or two that fill an empty database together.
  */
 import t from 'tap';
 import { assertPaidOnce, instancesFor, ownerOf, send, untilMined } from '../support/instances.ts';

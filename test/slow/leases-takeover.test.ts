@@ -1,4 +1,4 @@
-/** The promise: an instance that dies takes no work with it; the others finish what it began. */
+/** The promise: when an instance dies, the others finish its work. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { assertPaidOnce, instancesFor, ownerOf, send, untilMined } from '../support/instances.ts';
@@ -11,7 +11,7 @@ t.test('the owner is killed in the middle: the other finishes all', async (t) =>
   const instances = await instancesFor(t, postgres, { blockTime: 1 });
   const owner = await instances.start();
   await send([owner], 4);
-  // Who has it when the other one comes keeps it.
+  // Wait until the first instance has the lease. It then keeps it when the other one starts.
   while (!/"lease":"evm:.*lease taken/.test(owner.output())) await delay(20);
   const other = await instances.compose();
   await send([owner, other], 36);

@@ -1,4 +1,4 @@
-/** Which suites `npm test` runs: all but the slow one, unless that or its files are asked for. */
+/** `npm test` runs all suites but the slow one, unless the slow suite or its files are requested. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { suites } from '../run/suites.ts';
 const home = join(import.meta.dirname, '..', '..');
 const TOOLS = ['test/run', 'test/check', 'test/support/run-folder.ts'];
 
-/** A repository with our runner, and one test in each suite. */
+/** A repository with our runner and one test in each suite. */
 function repository(t: Test): string {
   const passes = "import t from 'tap';\nt.ok(true);\n";
   const folders = suites.map(({ name }) => [name, { 'a.test.ts': passes }]);
@@ -19,7 +19,7 @@ function repository(t: Test): string {
   return root;
 }
 
-/** What a run prints, without the figures of each suite. */
+/** The output of a run, without the figures of each suite. */
 async function run(root: string, ...given: string[]): Promise<{ code: unknown; lines: string[] }> {
   const child = spawn(process.execPath, ['test/run/main.ts', ...given], {
     cwd: root,

@@ -1,6 +1,6 @@
 /**
- * The test of the model test: engines that are wrong in one way each. A judge that lets one of them pass would let that
- * fault of the real one pass as well.
+ * Tests the model test with engines that have one fault each. If the judge misses one of them, it would miss that fault
+ * in the real engine too.
  */
 
 import t from 'tap';
@@ -12,14 +12,14 @@ import type { Mutant, WorldKind } from '../support/model/world.ts';
 import { worlds } from '../support/model/worlds.ts';
 import { propertySeed } from '../support/properties.ts';
 
-/** Worlds mostly wait, so several live at once. */
+/** Worlds mostly wait, so several run at the same time. */
 const AT_ONCE = 2;
-/** How long the end of a mutant's history may take: some never come to it, which proves nothing. */
+/** The time for the end of a mutant's history. Some never end, and that proves nothing. */
 const END_MS = 5_000;
-/** A mutant that lives through so many histories unseen has found a hole. */
+/** The most histories. A mutant that passes them all shows a gap in the judge. */
 const WORLDS = 100;
 
-/** The first fault that the judge finds with a mutant, or undefined. A history that comes to no end proves nothing. */
+/** The first fault that the judge finds in a mutant, or undefined. Histories that do not end prove nothing. */
 async function firstFault<Event extends { kind: string }>(
   kind: WorldKind<Event>,
   mutant: Mutant,

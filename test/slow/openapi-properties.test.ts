@@ -1,7 +1,7 @@
 /**
- * Whatever a client makes of the description of the API: 800 requests are generated from it, and in the soak of
- * properties twenty times as many, good ones and bad ones, about what is there and what is not. None ends with a fault
- * of the service or of its node, and each answer is, status, code and body, one that the description has.
+ * Requests generated from the API's description: 800 here, and twenty times as many in the soak of properties. They are
+ * good and bad, about things that exist and things that do not. None causes a fault of the service or of its node. The
+ * status, code and body of each answer match the description.
  */
 import t from 'tap';
 import { startAnvil } from '../support/anvil.ts';
@@ -25,7 +25,7 @@ interface Operation extends Described {
   path: string;
 }
 
-/** Values that some field may take and others never do. */
+/** Values that some fields accept and others never do. */
 const VALUES: readonly unknown[] = [
   ...[
     null,
@@ -59,9 +59,9 @@ const VALUES: readonly unknown[] = [
   ],
   ...[[], [[]], {}, [null], { a: { b: [] } }, 'local-1', 'evm', 'plain', ['*'], Array(300).fill(1)],
 ];
-/** Ids that are nowhere, or no ids. */
+/** Ids that do not exist, or are invalid. */
 const NO_IDS = ['x', '-', 'a b', '%00', '\u{1f680}', 'x'.repeat(200)];
-/** What is there, by the kind that a path names. */
+/** Ids that exist, by the kind in the path. */
 const IDS: Readonly<Record<string, readonly string[]>> = {
   relayers: ['local-1'],
   plugins: ['hello'],
@@ -71,14 +71,14 @@ const IDS: Readonly<Record<string, readonly string[]>> = {
   'api-keys': ['default'],
   metrics: ['isolayer_http_requests_total'],
 };
-/** A stream has no end. */
+/** Event streams never end. */
 const LEFT_OUT = /\/events$/;
-/** Operations that change what they name. */
+/** Operations that change the resource in their path. */
 const CHANGES = /^(patch|delete) \S+\{id\}$|(disable|enable|reload)$/;
 
 /**
- * Signers are never changed, no webhook has had its event by then, this family spares nobody the fee, and a transaction may
- * be in a block before it is replaced.
+ * Operations that need not succeed: signers cannot be changed, no webhook has had an event yet, EVM relayers do not
+ * sponsor fees, and a transaction may be mined before it is replaced.
  */
 const NEVER = /^patch .*\/signers|\{deliveryId\}|\/sponsored\/|^put .*\/transactions\//;
 
@@ -96,7 +96,7 @@ t.test('generated requests', async (t) => {
   });
   t.teardown(() => workspace.remove());
   for (const address of workspace.addresses) await anvil.rpc('anvil_setBalance', [address, '0xde0b6b3a7640000']);
-  // Some are still open when they are replaced.
+  // Slow blocks, so that some transactions are still open when they are replaced.
   await anvil.rpc('evm_setIntervalMining', [1]);
   const service = await composeService(workspace.env);
   t.teardown(() => service.stop());
@@ -111,16 +111,16 @@ t.test('generated requests', async (t) => {
       METHODS.flatMap((method) => (methods[method] === undefined ? [] : [{ ...methods[method], method, path }])),
     );
 
-  /** What the other requests are about is not changed: other things are, and what was made by requests. */
+  /** Only these resources and those that requests make are changed. Other requests need the rest. */
   const changeable: Record<string, string[]> = { relayers: ['local-2'], plugins: ['other'], networks: ['evm:mine'] };
   const statuses = new Map<number, number>();
-  /** By operation, how many were answered with what it is for. */
+  /** By operation: the number of successful answers. */
   const succeeded = new Map<string, number>();
-  /** Of transactions that were sent. */
+  /** The ids of sent transactions. */
   const transactionIds = ['x'];
   const hashes = ['0x1'];
 
-  /** An example with a field or two that are changed, added or gone. */
+  /** An example with a few fields changed, added or removed. */
   const mutated = (example: unknown): unknown => {
     if (random() < 0.08) return pick(VALUES);
     if (typeof example !== 'object' || example === null || Array.isArray(example)) return example;
@@ -173,8 +173,8 @@ t.test('generated requests', async (t) => {
   }
 
   const faults: string[] = [];
-  // First as the examples are: few of those with many fields are right after some are changed. Then again from
-  // the end, as some name what others make.
+  // First send the unchanged examples, because changed ones with many fields are rarely valid. Then send them in
+  // reverse order, because some operations need ids that later ones make.
   for (const operation of [...operations, ...operations.toReversed()]) {
     const fault = await ask(operation, true);
     if (fault !== undefined) faults.push(fault);

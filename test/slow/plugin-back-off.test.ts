@@ -1,6 +1,6 @@
 /**
- * Threat: a caller who knows how to make a plugin kill its process, and does it again and again, so that nobody else
- * gets an answer, or that the service is busy with starting processes. What repeats is refused; others are served.
+ * Threat: a caller makes a plugin kill its process again and again, so that nobody else gets an answer, or the service
+ * is busy with starting processes. Repeated deaths are refused, and others are served.
  */
 import t, { type Test } from 'tap';
 import { type RunningHost, startPluginHost } from '../support/plugin-host.ts';
@@ -16,7 +16,7 @@ const files = {
 async function start(t: Test): Promise<RunningHost> {
   const running = await startPluginHost({
     files,
-    // Wide enough for a machine that does other things as well.
+    // Wide limits, because the machine may have other work.
     entries: [{ id: 'falls', limits: { slice_ms: 5000, cpu_ms: 10_000 } }],
   });
   t.teardown(running.close);
@@ -69,7 +69,7 @@ t.test(
     const attack = (async () => {
       for (; !isOver; kills++) {
         const { body } = await call('falls', { kill: kills });
-        // As fast as the server lets it, and no faster than it would a busy loop.
+        // A short pause, so that refused calls do not become a busy loop.
         if (body.data.code === 'SERVICE_UNAVAILABLE') await new Promise((resolve) => setTimeout(resolve, 100));
       }
     })();

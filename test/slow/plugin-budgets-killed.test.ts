@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that is limited, whose server dies between the promise and the payment: what was counted must still
- * count, and what was never promised must not be paid.
+ * Threat: the server dies between the reservation of a limited plugin's budget and the payment. What was counted must
+ * still count, and nothing may be paid without a reservation.
  */
 
 import t from 'tap';
@@ -12,7 +12,7 @@ t.test('whatever a plugin sends, and whenever the server is killed, the limit ho
   let service = await world.start();
   const burst = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 12 });
   const step = fc.record({ burst, kill: fc.boolean(), afterMs: fc.integer({ min: 0, max: 40 }) });
-  // Where a kill comes before each payment, nothing would be paid.
+  // The first step has no kill. If each payment were preceded by a kill, nothing would be paid.
   const first = { burst: [1], kill: false, afterMs: 0 };
   const last = fc.record({ burst, kill: fc.constant(true), afterMs: fc.integer({ min: 0, max: 40 }) });
   let program = 0;

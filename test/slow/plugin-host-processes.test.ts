@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that takes its process down, fills it, or keeps it, and with it the calls of others. The culprit
- * ends with its code, calls that only shared its process run again, nobody else notices, and nothing is left behind.
+ * Threat: a plugin crashes, fills or occupies its process, and harms the calls of others. Its own call ends with its
+ * code. Calls that only shared the process run again. Nobody else notices, and nothing is left behind.
  */
 import t from 'tap';
 import { eventually, startPluginHost } from '../support/plugin-host.ts';
@@ -8,7 +8,7 @@ import { descendantsOf, survivors } from '../support/processes.ts';
 
 const handler = (body: string) => `export async function handler({ params, api, kv }) {\n${body}\n}\n`;
 
-/** V8 aborts the whole process over this, whatever the heap's limit is. */
+/** V8 aborts the whole process on this, whatever the heap's limit is. */
 const FATAL = `let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;`;
 
 t.test('three processes', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Threat: a server that is killed while its plugins hold locks and count, or a second instance on the same database:
- * two calls work on one value at once, a lock stays behind for its whole time, or a repeated request counts twice.
+ * Threat: a server is killed while its plugins hold locks and count, or a second instance uses the same database. Two
+ * calls work on one value at once, a lock stays for its whole lifetime, or a repeated request counts twice.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { type AnswerBody, type RunningService, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Appends or notes under a lock of a week; with `hang` it stays inside until it is told to leave. */
+/** Appends or counts under a lock of a week. With `hang`, it keeps the lock until it is told to leave. */
 const PLUGIN = `
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 export async function handler({ kv, params }) {
@@ -100,7 +100,7 @@ t.test('a server that is killed in between loses no count, leaves no lock, and d
     t.equal((await ask({ read: 'noted' })).body.data, 'two', 'what it did before it did not do again');
     t.strictSame((await ask(noting, 'noting')).body, again.body, 'and from now on it is answered');
 
-    // What it reads has changed by what it wrote, so it would now do something else.
+    // The plugin reads a value that its first run has changed. So it would now write something else.
     t.match(await ask(counting, 'counting'), { status: 409, body: { error: /asked for kv.set with a payload/ } });
     t.strictSame(await listed('b'), ['one', 'two'], 'nothing counts twice');
   });

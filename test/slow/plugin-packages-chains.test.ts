@@ -1,4 +1,4 @@
-/** Packages that speak to chains do in a plugin what they do in Node, as the table in the docs says. */
+/** Packages for chains work in a plugin as in Node, as the table in the docs says. */
 import t from 'tap';
 import { holdTable } from '../support/packages/table.ts';
 

@@ -1,4 +1,4 @@
-/** Packages from npm do in a plugin what they do in Node, as the table in the docs says. */
+/** Packages from npm work in a plugin as in Node, as the table in the docs says. */
 import t from 'tap';
 import { countOf, holdTable } from '../support/packages/table.ts';
 

@@ -1,4 +1,4 @@
-/** Versions change under load: no call fails of it, none mixes two versions, and none goes back to an older one. */
+/** Versions change under load. No call fails because of it, mixes two versions, or goes back to an older one. */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,12 +8,12 @@ import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const IN_FLIGHT = 6;
-/** Between two calls of one caller. */
+/** The pause between two calls of one caller. */
 const BREATH_MS = 50;
 const PATIENCE_MS = 30_000;
 const UNLIMITED = { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' };
 
-/** The files that a version is made of: each knows its number, and the handler shows them all. */
+/** The files of a version. Each contains its number, and the handler returns them all. */
 const sourcesOf = (version: number) => ({
   'index.ts': `import { a } from './a.ts';\nimport { b } from './lib/b.ts';
 export const handler = async ({ params }) => {
@@ -24,7 +24,7 @@ export const handler = async ({ params }) => {
   'lib/b.ts': `export const b = ${version};`,
 });
 
-/** Keeps calls in flight and remembers what was wrong with their answers. */
+/** Keeps calls in flight, and records faults in their answers. */
 class Load {
   readonly faults: string[] = [];
   answers = 0;
@@ -62,7 +62,7 @@ class Load {
       } catch (error) {
         this.faults.push(String(error));
       }
-      // A load, and not all that the machine can bear: what is to be seen is how versions change.
+      // A moderate load. The test is about the change of versions.
       await delay(BREATH_MS);
     }
   }
@@ -76,7 +76,7 @@ class Load {
   }
 }
 
-/** One that was dropped in as a folder, and one that is declared, and has two processes. */
+/** One plugin that was dropped in as a folder, and one that is declared and has two processes. */
 const DROPPED = 'dropped';
 const DECLARED = 'declared';
 const PROCESSES: Record<string, number> = { [DROPPED]: 1, [DECLARED]: 2 };
@@ -154,7 +154,7 @@ t.test('versions change in every way under load', async (t) => {
       for (let version = 1; version <= changes; version += 1) {
         const [name, change] = ways[version % ways.length] ?? ['written over', writeAll];
         await change(folderOf(id), sourcesOf(version));
-        // Every few changes the next one comes before this one was seen.
+        // Every fifth change does not wait until its version answers.
         if (version % 5 === 0) continue;
         if (!(await load.reached(version))) t.fail(`${name}: version ${version} never answered`);
       }
@@ -175,7 +175,7 @@ t.test('versions change in every way under load', async (t) => {
   }
 });
 
-/** A figure that comes down to what is wanted: isolates are let go in rounds of ten seconds. */
+/** Waits until a figure has sunk to the wanted one. Isolates are released every ten seconds. */
 async function eventually(figure: () => Promise<number>, wanted: number): Promise<number> {
   let last = await figure();
   for (let tries = 0; tries < 300 && last > wanted; tries += 1) {

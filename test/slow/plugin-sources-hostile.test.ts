@@ -1,7 +1,7 @@
 /**
- * Threat: a plugin file that is never run, and harms by being compiled: it takes the memory of whoever builds it, breaks
- * it, or holds it up. The server may lose neither its memory nor its time, nor other plugins their builds. If one of
- * these fails, look at `src/plugin-host/compiler/bundler/bundler.ts` and `bundler-life.ts`.
+ * Threat: a plugin file does harm when it is compiled: it takes the compiler's memory, crashes it, or blocks it. The
+ * server must not lose memory or time, and other plugins must still be built. If one of these fails, look at
+ * `src/plugin-host/compiler/bundler/bundler.ts` and `bundler-life.ts`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ t.teardown(() => workspace.remove());
 const service = await startService(workspace.env);
 t.teardown(() => service.kill());
 
-/** The folder that a package, which plugins may import, has its main file in. */
+/** Makes a package that plugins may import, and returns the folder for its main file. */
 async function packageFolder({ dir }: Workspace, name: string): Promise<string> {
   const folder = join(dir, 'plugins', 'node_modules', name);
   await mkdir(join(folder, 'inner'), { recursive: true });
@@ -41,7 +41,7 @@ async function residentBytes(pid: number, which: 'VmRSS' | 'VmHWM'): Promise<num
 t.test('sources that take memory without end fail by themselves', { timeout: 300_000 }, async (t) => {
   const zero = join(await packageFolder(workspace, 'zero'), 'package.json');
   await writeFile(zero, '');
-  // Without content, and beyond all memory that the bundler may have.
+  // A sparse file, larger than all memory that the bundler may use.
   await truncate(zero, 8192 * MIB);
   const before = await residentBytes(service.pid, 'VmRSS');
   const hostile = {
@@ -59,7 +59,7 @@ t.test('sources that take memory without end fail by themselves', { timeout: 300
     if (honest.status !== 200) t.fail(`call ${calls} of another plugin: ${JSON.stringify(honest.body)}`);
     for (const id of waiting) {
       const { status, body } = await service.call(id);
-      // Not seen yet, or still being compiled.
+      // The plugin has not been found yet, or is still being compiled.
       if (status === 404 || (status === 503 && /being compiled/.test(body.error))) continue;
       waiting.delete(id);
       if (id === 'beside') t.match(body, { data: 'beside' });

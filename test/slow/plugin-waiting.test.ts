@@ -1,12 +1,14 @@
-/** Threat: a plugin whose calls wait for something, so many of them that those who come next find no place. */
+/** Threat: so many calls of a plugin wait for something that later calls find no place. */
 import t from 'tap';
 import { startService } from '../support/service.ts';
 import { WAITING_PLUGIN, WaitingCalls, waitingEntry } from '../support/waiting-calls.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** The benchmark has a thousand. */
+/** The benchmark uses a thousand. */
 const CALLS = 300;
-/** A waiting isolate takes 1.7 MiB at first and 2.3 after some looks; on a slow machine the first ones look often. */
+/**
+ * A waiting isolate takes 1.7 MiB at first, and 2.3 MiB after some polls. On a slow machine, the first ones poll often.
+ */
 const PROCESS_MB = 2048;
 
 t.test('hundreds of calls of one plugin wait at once, and each gets its own answer', async (t) => {

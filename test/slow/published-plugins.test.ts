@@ -1,4 +1,4 @@
-/** Plugins that others have published do what they do elsewhere: each of their routes, up to what needs a chain. */
+/** Published plugins of others work as elsewhere. Tests each of their routes, up to what needs a chain. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Account, Asset, BASE_FEE, Keypair, Networks, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -44,7 +44,7 @@ const permissions = {
   env: Object.keys(SETTINGS),
   kv: true,
 } as never;
-/** Wide enough for a machine that does other things as well. */
+/** Wide limits, because the machine may have other work. */
 const limits = { slice_ms: 20_000, cpu_ms: 60_000 } as never;
 const network = {
   network: 'stellar:testnet',
@@ -71,7 +71,7 @@ const { call, close } = await startPluginHost({
 });
 t.teardown(close);
 
-// Each brings a large library, which takes long to bundle on a machine that is full.
+// Each of these bundles a large library, which takes long on a busy machine.
 for (const id of ['channels', 'launchtube', 'x402']) {
   while ((await call(id, {})).body?.data?.code === 'SERVICE_UNAVAILABLE') await sleep(250);
 }

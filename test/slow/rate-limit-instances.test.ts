@@ -1,4 +1,4 @@
-/** One limit for all instances on a database: who is refused by one is not served by the next. */
+/** All instances on a database share one rate limit. A caller that one instance refuses is not served by the next. */
 import t from 'tap';
 import { instancesFor } from '../support/instances.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -42,7 +42,7 @@ t.test('a relayer takes its burst once, whichever instance and key asks', async 
     const { code, after } = (await response.json()) as { code?: string; after?: number };
     return { status: response.status, code, after, retryAfter: response.headers.get('retry-after') };
   };
-  // The key was made a moment ago, and the other instance comes to know of it within a second.
+  // The key is new. The other instance learns of it within a second.
   while ((await sign(3)).status === 401) await new Promise((resolve) => setTimeout(resolve, 20));
   const begun = performance.now();
   const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => sign(n)));

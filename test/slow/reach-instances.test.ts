@@ -1,6 +1,6 @@
 /**
  * The promise: what one instance cannot reach, another does. What could break it: an instance that starts without its
- * node and disables the relayer for all, one that keeps an account's lane after it has lost its node.
+ * node and disables the relayer for all, or an instance that keeps an account's lane after it lost its node.
  */
 import t from 'tap';
 import { answersOf } from '../support/health-stage.ts';
@@ -15,7 +15,7 @@ const RELAYER = '/api/v1/relayers/local-1';
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
-/** Waits for the cause, however slow the machine is. */
+/** Waits for a condition, with a long time limit for slow machines. */
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 90_000;
   while (!(await holds())) {
@@ -32,7 +32,7 @@ const instances = await instancesFor(t, postgres);
 const [nodeOfOne, nodeOfTwo] = [await startRpcDouble(answersOf(instances.anvil)), await startRpcDouble(GONE)];
 for (const node of [nodeOfOne, nodeOfTwo]) t.teardown(() => node.stop());
 const env = { RPC_TIMEOUT_MS: '2000' };
-/** Relayers are looked at as often as one may look on a busy machine. */
+/** The shortest interval of health checks that works on a busy machine. */
 const PACE = { healthMs: 2_000, confirmMs: 500, recheckMs: [500, 1_000] };
 const one = await instances.compose(env, nodeOfOne.url, PACE);
 const two = await instances.compose(env, nodeOfTwo.url, PACE);
@@ -44,7 +44,7 @@ t.test('an instance without its node disables nobody while another reaches it, a
     components: { networks: { status: 'unhealthy', unreached: [{ network: 'local', served_by_others: true }] } },
   });
   t.equal(await isDisabled(two), false);
-  // What it accepts is driven by the other one.
+  // The other instance sends what this one accepts.
   await send([one, two], 20);
   await assertPaidOnce(t, instances, await untilMined(one, 20));
   t.equal(await isDisabled(one), false);

@@ -1,7 +1,7 @@
 /**
- * What a newcomer types, in a copy of the repository: `npm start` with nothing set, and then README, followed, every
- * command as it stands there, up to a webhook for a payment of one's own plugin. Only ports are others, as those of the
- * text may be taken here.
+ * A newcomer's commands in a copy of the repository: `npm start` without settings, and then every command of the
+ * README, up to a webhook for a payment of an own plugin. Only the ports differ, because the README's ports may be in
+ * use.
  */
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '..', '..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const run = promisify(execFile);
 
-/** The code under a heading, in order. */
+/** The code blocks under a heading, in order. */
 function blocks(heading: string, language: string): string[] {
   const part = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return [...part.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, 'g'))].map(([, code = '']) => code);
@@ -35,15 +35,15 @@ async function freePort(): Promise<string> {
   return await promise;
 }
 
-/** A command that stays. */
+/** A command that keeps running. */
 interface Staying {
   pid: number;
-  /** What it writes. */
+  /** Its output so far. */
   lines: string[];
   exited: Promise<number | null>;
 }
 
-/** Starts a command at the head of a group that ends with the test. */
+/** Starts a command as the leader of a process group. The group ends with the test. */
 function startGroup(t: Test, dir: string, command: string, env: Record<string, string>) {
   const child = spawn('bash', ['-c', `exec ${command}`], {
     cwd: dir,
@@ -57,14 +57,14 @@ function startGroup(t: Test, dir: string, command: string, env: Record<string, s
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // The group has ended.
     }
     await exited;
   });
   return { pid, stdout, stderr, exited };
 }
 
-/** Runs a command that stays, and keeps what it writes. */
+/** Starts a command that keeps running, and collects its output. */
 function stay(t: Test, dir: string, command: string, env: Record<string, string>): Staying {
   const { pid, stdout, stderr, exited } = startGroup(t, dir, command, env);
   const lines: string[] = [];
@@ -81,7 +81,7 @@ async function until({ lines }: Staying, text: RegExp): Promise<string> {
   }
 }
 
-/** Other tests, or another Isolayer, may have the ports of the defaults. */
+/** Whether a port is free. Other tests, or another Isolayer, may use the default ports. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -91,12 +91,12 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 interface Started {
-  /** Of the npm process. */
+  /** The id of the npm process. */
   pid: number;
   url: string;
-  /** What a terminal shows. */
+  /** The output on the terminal. */
   text: string;
-  /** How npm ended. */
+  /** The exit code of npm. */
   exited: Promise<number | null>;
 }
 
@@ -115,7 +115,7 @@ async function npmStart(t: Test, dir: string): Promise<Started> {
   return { pid, url: /ready at (\S+)/.exec(text)?.[1] ?? '', text, exited };
 }
 
-/** Nobody answers there any more. */
+/** Waits until nothing answers at this URL. */
 async function untilGone(url: string): Promise<void> {
   const answers = () =>
     fetch(url).then(
@@ -208,7 +208,7 @@ t.test('from nothing to a webhook for a payment of a plugin', async (t) => {
   t.equal(await server.exited, 0, '`kill` of the npm process ends it');
 });
 
-/** Of the only transaction that pays. */
+/** The sender of the only transaction that pays. */
 async function sender(anvil: { rpc(method: string, params: unknown[]): Promise<unknown> }): Promise<string> {
   const count = Number(await anvil.rpc('eth_blockNumber', []));
   for (let number = count; number > 0; number -= 1) {

@@ -1,6 +1,6 @@
 /**
- * The promise: of several instances some look after a relayer, others take their place when they die, and whatever
- * happens is told once. What could break it: all that start together, a crash in the middle of a bad time.
+ * The promise: one of several instances checks a relayer, another one takes over when it dies, and each event is
+ * reported once. What could break it: all instances start together, or one crashes during an outage.
  */
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
@@ -77,7 +77,7 @@ t.test('instances that start together tell once what they find, also when one of
   t.strictSame(told(), ['relayer_disabled', 'relayer_enabled'], 'and nothing more is told');
 });
 
-/** How often it took the relayer's checks over. */
+/** How often the instance took over the relayer's checks. */
 function looksOf(service: RunningService): number {
   return service.output().split('"lease":"relayer:local-1"').length;
 }
@@ -98,7 +98,7 @@ t.test('when the one of two that makes the rounds dies the other does, and sees 
   };
   const [one, two] = [await open(), await open()];
   let isDead = false;
-  /** What a process that died does not do any more. */
+  /** The first instance's store. After its death, it neither renews nor releases leases. */
   const mortal: Store = {
     ...one,
     leases: {

@@ -1,6 +1,6 @@
 /**
- * The threat: a PostgreSQL backup is put back that holds a payment unsigned which was sent after it was made. Sent
- * again, it is paid twice. Whoever starts then is asked first, and nobody else, and once.
+ * Threat: a restored PostgreSQL backup holds an unsigned payment that was sent after the backup. If it is sent again,
+ * it is paid twice. The next start must ask the operator what to do, once.
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,11 +13,11 @@ import { startAndFail } from '../support/service.ts';
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
-/** A relayer that pays nothing while it is told that gas is too dear. */
+/** Policies with which the relayer pays nothing, because gas is above the cap. */
 const DEAR = { policies: { gas_price_cap: 1 } };
 const CHEAP = { policies: { gas_price_cap: 1_000_000_000_000 } };
 
-/** A backup that holds a payment which waits; in the database that goes on it was paid. */
+/** A backup with a waiting payment. In the original database, the payment was made. */
 async function paidAfterTheBackup(t: Test): Promise<{ instances: Instances; backup: string; paid(): Promise<bigint> }> {
   const instances = await instancesFor(t, postgres);
   const first = await instances.compose();
@@ -54,7 +54,7 @@ t.test('an instance that knows better does not start on it until it is told what
   const answering = { ...env, DATA_DIR: join(instances.dir, 'data-2') };
   t.match(await runTyped(instances.dir, ['restore'], answering), { code: 1, complained: /--fail-unsigned/ });
   t.match(await runTyped(instances.dir, ['restore', '--fail-unsigned'], answering), { code: 0 });
-  // It has a folder of its own.
+  // This instance has its own data folder.
   const third = await instances.compose();
   t.match((await third.request('GET', TRANSACTIONS)).body.data, [
     { status: 'failed', status_reason: /may have been sent after the backup/ },

@@ -20,10 +20,10 @@ const read = (text: string) => {
   return reader.end();
 };
 
-// As this file has it: from one file where the runner has started it.
+// The library of this test process: one file if our runner started it.
 const library = fileURLToPath(import.meta.resolve('tap'));
 
-/** Also the time that the other files of a suite have, so it is enough for these on a busy machine. */
+/** Also the time limit of the other files in a suite, so it is enough for them on a busy machine. */
 const HANGS_AFTER_S = 10;
 
 /** Runs one suite. */
@@ -32,7 +32,7 @@ async function runSuite(suite: Suite, root: string, files: readonly string[]): P
   throw new Error('nothing was said of the suite');
 }
 
-/** Files that end in every way a test file can end. */
+/** Files that end in every way in which a test file can end. */
 const sample = {
   'package.json': '{"type":"module"}',
   '.taprc': 'type-strip-only: true\n',
@@ -282,7 +282,8 @@ process.on('exit', () => writeFileSync('over', ''));
 });
 
 t.test('a run whose bundler is gone says so', async (t) => {
-  // The bundler's own library waits for the end of an output that the shell's child still holds, and holds nobody itself.
+  // The bundler's library waits for the end of an output that the shell's child still holds. This wait keeps no process
+  // alive.
   const folder = t.testdir({ gone: '#!/bin/sh\nhead -c 4 >/dev/null\nsleep 1 &\nexit 2\n' });
   const gone = join(folder, 'gone');
   chmodSync(gone, 0o755);
@@ -333,7 +334,7 @@ process.prependOnceListener('beforeExit', () => {
   const seconds = 60;
   const ran = shared.run({ file: 'fills.test.ts', seconds }, { isLast: false });
   for (let waited = 0; waited < 30_000 && !existsSync(join(root, 'begun')); waited += 20) await sleep(20);
-  // From here on nobody reads what it writes.
+  // From here on, nobody reads its output.
   writeFileSync(join(root, 'unread'), '');
   const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   for (let waited = 0; waited < 30_000 && !existsSync(join(root, 'full')); waited += 20) block(20);

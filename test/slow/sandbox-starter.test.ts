@@ -1,6 +1,6 @@
 /**
- * Threat: the process that starts the sandboxes becomes a way between them, a thing that outlives the service, or one on
- * which all plugins hang. The service is the shipped one, and the system says who is whose child.
+ * Threat: the process that starts the sandboxes becomes a channel between them, outlives the service, or its end stops
+ * all plugins. Uses the shipped service, and reads the process tree from the system.
  */
 import { readdir, readlink } from 'node:fs/promises';
 import t from 'tap';
@@ -16,10 +16,10 @@ const IDS = Array.from({ length: 20 }, (_, index) => `plugin-${index}`);
 if (process.platform !== 'linux') t.bailout('only Linux has a starter');
 
 const isStarter = ({ command }: WatchedProcess) => command.includes('isolayer-starter');
-/** The process that runs node, at the end of the chain that confines it. */
+/** The process that runs node, at the end of the chain of wrappers that confine it. */
 const isSandbox = ({ command }: WatchedProcess) => command.includes('isolayer-sandbox') && /^\S*\/node /.test(command);
 
-/** The starters below a process that have sandboxes, with those. */
+/** The starters below a process that have sandboxes, with these sandboxes. */
 async function busyStarters(pid: number): Promise<{ starter: number; sandboxes: WatchedProcess[] }[]> {
   const starters = (await descendantsOf(pid)).filter(isStarter);
   const all = await Promise.all(
@@ -28,7 +28,7 @@ async function busyStarters(pid: number): Promise<{ starter: number; sandboxes: 
   return all.filter(({ sandboxes }) => sandboxes.length > 0);
 }
 
-/** Calls plugins, of which each takes a sandbox, until a starter has one; returns whom it called. */
+/** Calls plugins until a starter has a sandbox. Each plugin needs one. Returns the called ids. */
 async function callUntilStarted(pid: number, call: (id: string) => Promise<unknown>): Promise<string[]> {
   const called: string[] = [];
   for (const id of IDS) {
@@ -108,7 +108,7 @@ t.test('a starter that is killed costs the calls of its children, and no more', 
   const answers = await Promise.all(calls);
   const ended = answers.filter(({ status }) => status !== 200);
   for (const answer of ended) t.match(answer, { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
-  // One of its children may have been the spare.
+  // One of the starter's children may have been the spare.
   t.ok(ended.length === lost.length || ended.length === lost.length - 1, `${ended.length} calls were lost`);
   services.beforeSend = () => Promise.resolve();
   for (const id of ids) t.match(await call(id), { status: 200, body: { data: 'sent' } });

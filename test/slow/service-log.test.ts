@@ -1,4 +1,4 @@
-/** What an operator reads in the log: a line for each step of a payment, of the start and of the end. */
+/** The log for operators: a line for each step of a payment, of the start and of the end. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { fund } from '../../demo/chain.ts';
@@ -7,7 +7,7 @@ import { TRANSACTIONS, TRANSFER } from '../support/instances.ts';
 import { startAndFail, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Far beyond what a block and a busy machine take. */
+/** Far longer than a block takes on a busy machine. */
 const ENDS_WITHIN_MS = 120_000;
 
 t.test('a payment, the start and the end have a line each, as JSON where nobody sits before it', async (t) => {

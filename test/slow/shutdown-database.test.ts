@@ -1,4 +1,4 @@
-/** Threat: a service that cannot be stopped while its database hangs, until somebody kills it in the middle of its work. */
+/** Threat: a service whose database hangs cannot be stopped, until somebody kills it in the middle of its work. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { createWorkspace } from '../support/workspace.ts';
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
-/** What a busy machine may add to any of the times here. */
+/** An allowance for a busy machine. */
 const SLACK_MS = 8_000;
 
 const SHARED = {
@@ -54,7 +54,7 @@ t.test('a start whose database falls silent under its hands ends at once', async
   const front = await startSilentDatabase(await postgres.createDatabase());
   t.teardown(() => front.stop());
   const start = await startOn(t, front.url);
-  // The first one brings the schema up to date; those after it are the store's.
+  // The first connection migrates the schema. Later ones belong to the store.
   await front.connected(2);
   front.silence();
   const { code, signal, ms } = await start.stop();
@@ -65,7 +65,7 @@ t.test('a start whose database falls silent under its hands ends at once', async
 
 const instances = await instancesFor(t, postgres);
 
-/** A service that accepted a transaction and has a request under way, on a database that does not answer any more. */
+/** A service with an accepted transaction and a running request. Its database no longer answers. */
 async function hung(silence: () => unknown, env: Record<string, string>) {
   const service = await instances.start(env);
   t.equal((await service.request('POST', TRANSACTIONS, TRANSFER)).status, 200);
@@ -74,7 +74,7 @@ async function hung(silence: () => unknown, env: Record<string, string>) {
   return { service, request };
 }
 
-/** Longer than it takes from a signal to the exit: the grace, and what is closed after it. */
+/** The longest time from the signal to the exit: the grace period and the closing after it. */
 const WITHIN_MS = 2_000 + 4_500 + SLACK_MS;
 
 t.test('a service whose database was stopped ends within its grace, and what it accepted is done later', async (t) => {
@@ -106,7 +106,7 @@ t.test('a second signal ends a service at once that the network cut off from its
   for (let tries = 0; !service.output().includes('once more ends at once') && tries < 1_000; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  // Two signals within a second are one: npm passes on what the terminal has sent already.
+  // Two signals within a second count as one, because npm repeats the terminal's signal.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   process.kill(service.pid, 'SIGINT');
   t.equal(await ended, 1);

@@ -1,4 +1,4 @@
-/** Every kind of signer on every family that it can serve, each over the real wire protocol of its service. */
+/** Every kind of signer on every family that it can serve, each over the real protocol of its key service. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -41,7 +41,7 @@ const services: readonly (() => Promise<SignerDouble>)[] = [
   () => startCdp('ed25519'),
 ];
 
-/** The entry that the guide shows for a kind; of one that only clients make, what their request makes it. */
+/** The guide's entry of a kind. For a kind that only clients can make, the guide shows the client's request instead. */
 function shown(type: string): { id: string; type: string; config: JsonObject } {
   const section = guide.split(/^## /m).find((text) => text.startsWith(`\`${type}\`\n`)) ?? '';
   const entry = JSON.parse(/```json\n([^]*?)```/.exec(section)?.[1] ?? 'null');

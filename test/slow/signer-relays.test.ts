@@ -1,4 +1,4 @@
-/** A relayer on each kind of signer, for each family that sends: one server, the chains are the judges. */
+/** A relayer on each kind of signer, for each family that sends. One server; the chains are the judges. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
@@ -31,7 +31,7 @@ const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
 const keys = t.testdir();
 const [azure, transit, aws] = await Promise.all([startAzure(), startTransitKey(), startAwsKms('secp256k1')]);
-// One identity of AWS is that of the process, and so of all its signers.
+// All AWS signers of a process share one identity.
 const subjects: SignerSubject[] = [azure, transit, aws, await startAwsKms('ed25519', aws.credentials)];
 for (const curve of ['secp256k1', 'ed25519'] as const) {
   subjects.push(
@@ -48,7 +48,7 @@ const [anvil, svm, stellar] = await Promise.all([startAnvil({ blockTime: 0.1 }),
 t.teardown(() => Promise.all([anvil.stop(), svm.stop(), stellar.stop()]));
 
 interface Entry {
-  /** Of the relayer. */
+  /** The relayer's id. */
   id: string;
   family: NetworkType;
   address: string;
@@ -56,7 +56,7 @@ interface Entry {
   signer: string;
 }
 
-/** Relayers of all families that a key can serve: they share the signer. */
+/** Relayers of all families that a key can serve. They share the signer. */
 function entriesOf(type: string, curve: Curve, publicKey: Buffer, signer: string): Entry[] {
   const kind = type.replaceAll('_', '-');
   const families = familiesOf(createSignerKinds().get(type) ?? {}, curve);
@@ -75,7 +75,7 @@ const ADDRESSES: Record<NetworkType, (publicKey: Buffer) => string> = {
 const signerOf = ({ type, curve }: SignerSubject) => `${type.replaceAll('_', '-')}-${curve}`;
 const entries = subjects.flatMap((one) => entriesOf(one.type, one.curve, one.publicKey, signerOf(one)));
 
-/** The same entry with its secrets in the environment, as an operator would have them. */
+/** The same entry with its secrets in the environment, as operators have them. */
 function inVariables(prefix: string, config: JsonObject, env: Record<string, string>): JsonObject {
   return Object.fromEntries(
     Object.entries(config).map(([field, value]) => {
@@ -124,7 +124,7 @@ await Promise.all(entries.map(endow));
 const service = await composeService({ ...workspace.env, ...env });
 t.teardown(() => service.stop());
 const answers: string[] = [];
-/** Keys that clients gave. */
+/** Secret keys that clients sent to the service. */
 const handedOver: string[] = [];
 
 async function ask(method: string, path: string, body?: unknown) {
@@ -133,7 +133,7 @@ async function ask(method: string, path: string, body?: unknown) {
   return answer;
 }
 
-/** Waits until a transaction is in a block; its hash or its signature. */
+/** Waits until a transaction is in a block. Returns its hash or signature. */
 async function mined(relayer: string, id: string): Promise<string> {
   const giveUpAt = performance.now() + WITHIN_MS;
   for (;;) {
@@ -155,7 +155,7 @@ const bodies: Record<NetworkType, object> = {
   },
 };
 
-/** Who has sent what is on the chain. */
+/** By family: the sender of a transaction on the chain. */
 const SENDERS: Record<NetworkType, (hash: string) => Promise<string | undefined>> = {
   async evm(hash) {
     const { from } = (await anvil.rpc('eth_getTransactionByHash', [hash])) as { from: string };

@@ -1,6 +1,6 @@
 /**
- * `npm run soak -- channels`, as small as it can be: callers of the published channels plugin at the same moment, and a
- * server that is killed under them. The chain is the judge.
+ * The smallest run of `npm run soak -- channels`: parallel callers of the published channels plugin, and a server that
+ * is killed meanwhile. The chain is the judge.
  */
 import t from 'tap';
 import { soakChannels } from '../../soak/channels/channels.ts';

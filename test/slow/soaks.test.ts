@@ -1,7 +1,7 @@
 /**
- * The soaks of `npm run soak`, as small as they can be, one on each chain: a real server that is killed, and real ones
- * behind endpoints that lie, with the chain itself as the judge. What could break the promises: a lost answer taken for a
- * refusal, a lie believed, bytes signed anew after a crash while the first are good.
+ * The smallest runs of `npm run soak`, one on each chain: a server that is killed, and servers behind endpoints that
+ * lie. The chain is the judge. What could break the promises: a lost answer taken for a refusal, a lie believed, or
+ * bytes signed anew after a crash while the first ones are valid.
  */
 import t, { type Test } from 'tap';
 import { evmChain } from '../../soak/payments/evm/chain.ts';
@@ -17,7 +17,7 @@ const small = (t: Test): Omit<SoakOptions, 'chain' | 'transactions'> => ({
   ...{ database: 'sqlite', seed: 4, patienceMs: 90_000, calm: true, say: (text) => t.comment(text) },
 });
 
-/** The promises were kept, and most of the requests had their effect. */
+/** Asserts that the promises were kept, and that most requests had their effect. */
 function assertKept(t: Test, { verdict, lines, faults }: SoakResult, transactions: number): void {
   t.ok(isKept(verdict), describeRun(lines, verdict));
   t.same(faults, []);

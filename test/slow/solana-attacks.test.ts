@@ -1,4 +1,4 @@
-/** Ways in which a relayer whose users pay was drained once: each is refused, and costs it nothing. */
+/** Known ways to drain a relayer whose users pay. Each is refused, and costs the relayer nothing. */
 import {
   AuthorityType,
   createAssociatedTokenAccountInstruction,
@@ -25,7 +25,7 @@ await policies({ allowed_tokens: [{ mint: usd.mint.toBase58() }] });
 const UNPAID = /doesn't contain required fee payment instruction or payment amount is insufficient/;
 const TOKEN_ACCOUNT = 165;
 
-/** Posts it, and expects the refusal and a balance that did not move. */
+/** Posts a transaction. Expects a refusal and an unchanged balance. */
 async function refused(t: Test, signers: Keypair[], instructions: TransactionInstruction[], reason: RegExp) {
   const before = await connection.getBalance(relayer);
   const { status, body } = await post({ transaction: await built(signers, ...instructions) });

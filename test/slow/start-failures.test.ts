@@ -1,4 +1,4 @@
-/** What an operator sees who gets the start wrong: the name of the thing, what is wrong with it, what to do. */
+/** Failed starts, as an operator sees them: the name of the setting, what is wrong with it, and what to do. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Attempts to spend what a Stellar relayer has, or to keep it from serving others, through each path that signs. */
+/** Attempts to spend a Stellar relayer's money, or to keep it from serving others, on each path that signs. */
 import {
   Account,
   Asset,

@@ -1,4 +1,4 @@
-/** Operations of contracts of a Stellar relayer, from the request to the ledger: it is the judge of what was executed. */
+/** Contract operations of a Stellar relayer, from the request to the ledger. The ledger is the judge. */
 import { createHash } from 'node:crypto';
 import { Address, authorizeEntry, type Keypair, rpc, scValToNative, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -96,7 +96,7 @@ t.test('what the relayer consents to is what was asked for, as far as the client
   t.equal(await balanceOf(to.publicKey()), 102n * LUMEN);
 });
 
-/** The consent of an account to a transfer of its own, in base64. */
+/** An account's authorization of a transfer of its own, in base64. */
 async function consented(owner: Keypair, to: Keypair, amount: bigint, ledgers = 100): Promise<string[]> {
   const value = xdr.ScVal.scvI128(new xdr.Int128Parts({ hi: 0n, lo: amount }));
   const operation = invoke(native, 'transfer', val(owner), val(to), value);

@@ -1,4 +1,6 @@
-/** The published channels plugin counts each client's fees, takes what is not signed yet, and need not be waited for. */
+/**
+ * The published channels plugin counts each client's fees, takes unsigned transactions, and can answer without waiting.
+ */
 import { Asset, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { relay } from '../support/channels-client.ts';
@@ -7,7 +9,7 @@ import { composeService } from '../support/composed-service.ts';
 import type { AnswerBody } from '../support/service.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
 
-/** Of each client, in stroops. */
+/** Per client, in stroops. */
 const LIMIT = 1_000_000;
 const settings = { API_KEY_HEADER: 'X-Client', FEE_LIMIT: String(LIMIT) };
 const world = await startChannels({ channels: 2, ledgerMs: 1_000, concurrency: 2, settings });
@@ -17,7 +19,7 @@ t.teardown(() => world.stop());
 const service = await composeService(world.workspace.env);
 t.teardown(() => service.stop());
 
-/** As a client of that name calls it once. */
+/** Makes one call as the client of this name. */
 const onceAs = (client: string | null) => async (plugin: string, params: unknown) => {
   const answer = await fetch(`${service.url}/api/v1/plugins/${plugin}/call`, {
     method: 'POST',
@@ -30,7 +32,7 @@ const onceAs = (client: string | null) => async (plugin: string, params: unknown
   });
   return { status: answer.status, body: (await answer.json()) as AnswerBody };
 };
-/** To the end of what it begins. */
+/** Calls as this client, and repeats until the task is done. */
 const callAs = (client: string | null) => (params: object) =>
   relay({ params, isDone: async () => false, service: async () => ({ call: onceAs(client) }) });
 const managed = async (action: string, more: object) => (await callAs(null)(manage(action, more))).data;

@@ -1,6 +1,6 @@
 /**
- * The published channels plugin, as it is, relays over channel accounts: by its own calls of the service, with the ledger
- * as the judge.
+ * The published channels plugin, unchanged, relays over channel accounts with its own calls to the service. The ledger
+ * is the judge.
  */
 import { Asset, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -20,7 +20,7 @@ t.teardown(() => world.stop());
 const service = await composeService(world.workspace.env);
 t.teardown(() => service.stop());
 
-/** As a client calls it, to the end of what it begins. */
+/** Calls as a client, and repeats until the task is done. */
 const call = (params: object) => relay({ params, service: async () => service, isDone: async () => false });
 
 t.test('it is managed', async (t) => {

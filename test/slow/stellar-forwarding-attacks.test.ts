@@ -1,6 +1,6 @@
 /**
- * Threat: a user, or whoever posts for one, has the relayer pay for a call of a contract and takes from it: by less than was
- * quoted, in another token, to somebody else, twice, too late, or with the relayer's own consent to more than the call.
+ * Threat: a user, or another sender, has the relayer pay for a contract call, and cheats it: pays less than quoted, in
+ * another token, to somebody else, twice or too late, or gets the relayer's authorization for more than the call.
  */
 import { Address, authorizeEntry, type Keypair, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -15,7 +15,7 @@ const probe = await net.contract('probe');
 const user = await funded();
 const add = (who: Keypair = user) => invoke(probe, 'add', address(who), u32(1));
 
-/** What comes of something that was built and then altered, with the user's signature to whatever it asks for. */
+/** Posts an altered build, with the user's signature on whatever it asks for. Returns the answer. */
 async function posted(one: Built, entry?: string): Promise<{ status: number; body: { error: string } }> {
   const consent = entry ?? (await consented(one, user));
   return post({ transaction_xdr: one.transaction, signed_auth_entry: consent });
@@ -23,7 +23,7 @@ async function posted(one: Built, entry?: string): Promise<{ status: number; bod
 
 const entryOf = (one: Built) => xdr.SorobanAuthorizationEntry.fromXdr(one.user_auth_entry, 'base64');
 
-/** The consent with another tree, which the user signs. */
+/** An authorization with a changed tree of calls, signed by the user. */
 async function consentTo(
   one: Built,
   change: (root: xdr.SorobanAuthorizedInvocation) => xdr.SorobanAuthorizedInvocation,
@@ -148,7 +148,7 @@ t.test('the relayer consents to nothing but the call, whatever entries come with
     [withEntry(() => entry(byAddress(stranger), invocation(steal))), /auth\.2: it is of G\w+, who is neither/],
   ];
   for (const [other, text] of cases) t.match(await posted(other), { status: 400, body: { error: text } }, text.source);
-  // What the user signs spends what is the user's, and none of the relayer's.
+  // The user's signature can only spend the user's money, not the relayer's.
   const nested = await consentTo(one, ({ function: root, subInvocations }) => {
     return new xdr.SorobanAuthorizedInvocation({
       function: root,
@@ -156,7 +156,7 @@ t.test('the relayer consents to nothing but the call, whatever entries come with
     });
   });
   t.match(await posted(one, nested), { status: 400, body: { error: /subInvocations\.2: it is neither the approval/ } });
-  // A call that passes on to the relayer's tokens has no consent of the relayer's.
+  // A nested call that uses the relayer's tokens has no authorization of the relayer.
   const through = invoke(
     probe,
     'call',
@@ -229,7 +229,7 @@ t.test('a consent is good once', async (t) => {
   await stage.tickUntil(id, 'confirmed');
   t.equal(await stage.submit(body), id);
   t.equal(await asked(probe, 'count'), 1);
-  // The same nonce for another call.
+  // The nonce of the first call, used for another call.
   const again = await built(user, invoke(probe, 'add', address(user), u32(7)));
   const first = entryOf(one).credentials;
   const { rootInvocation } = entryOf(again);

@@ -1,4 +1,4 @@
-/** The published launchtube plugin, as it is, relays over sequence accounts: with the ledger as the judge. */
+/** The published launchtube plugin, unchanged, relays over sequence accounts. The ledger is the judge. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { authorizeEntry, Keypair, Networks, Operation, rpc, xdr } from '@stellar/stellar-sdk';
@@ -9,11 +9,11 @@ import { LUMEN, startStellarScene } from '../support/stellar-scene.ts';
 import { startTlsFront } from '../support/tls-front.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-// The plugin knows the public networks only, and waits for ledgers that close by themselves.
+// The plugin only knows the public networks, and waits for ledgers that close by themselves.
 const scene = await startStellarScene({ passphrase: Networks.TESTNET, ledgerMs: 1_000 });
 const { net, server, funded, signed, balanceOf } = scene;
 t.teardown(() => net.stop());
-// It asks a node of its own as well, and only over TLS.
+// The plugin also calls a node directly, only over TLS.
 const front = await startTlsFront(t, net.url);
 const SETTINGS = {
   STELLAR_NETWORK: 'testnet',
@@ -63,7 +63,7 @@ t.test('it is managed', async (t) => {
   t.match(await call({ management: { adminSecret: 'wrong', action: 'listSequenceAccounts' } }), { success: false });
 });
 
-/** A transfer of one lumen, and the consent of its owner to it, whoever sends it. */
+/** A transfer of one lumen with its owner's authorization, which any sender may use. */
 async function transfer() {
   const [owner, to] = [await funded(), await funded()];
   const native = await net.assetContract('native');
@@ -106,7 +106,7 @@ t.test('what its owner has prepared and signed goes out as it is', async (t) => 
   await assertPaid(t, { xdr: prepared.toXdr(), sim: false }, one);
 });
 
-/** The plugin's library is of a protocol that knows no second form of credentials. */
+/** The plugin's library has an older protocol, which does not know the second form of credentials. */
 function inFirstForm({ credentials, rootInvocation }: xdr.SorobanAuthorizationEntry): xdr.SorobanAuthorizationEntry {
   const first =
     credentials.type === 'sorobanCredentialsAddressV2'

@@ -1,6 +1,6 @@
 /**
- * The published facilitator of x402, as it is: each of its routes by HTTP, up to a payment that its relayer settles on the
- * ledger.
+ * The published facilitator of x402, unchanged: each of its routes over HTTP, up to a payment that its relayer settles
+ * on the ledger.
  */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const NETWORK = 'stellar:testnet';
-/** Ledgers for which the payer's consent is good, and as many seconds as the facilitator counts for them. */
+/** The ledgers for which the payer's authorization is valid. The facilitator counts five seconds for each. */
 const [LEDGERS, SECONDS] = [2_000, 10_000];
 
 const scene = await startStellarScene({ passphrase: Networks.TESTNET, ledgerMs: 1_000 });
@@ -22,7 +22,7 @@ t.teardown(() => net.stop());
 const native = await net.assetContract('native');
 const workspace = await createWorkspace({
   rpcUrl: net.url,
-  // It knows the public networks by the names that relayers have for them.
+  // The plugin knows the public networks by the relayers' network names.
   network: { network: 'testnet', type: 'stellar', passphrase: net.passphrase, average_blocktime_ms: 1_000 },
   relayer: { network: 'testnet', network_type: 'stellar', policies: { fee_payment_strategy: 'relayer' } },
   pluginFiles: { 'x402.ts': "export { handler } from '@openzeppelin/relayer-plugin-x402-facilitator';" },
@@ -49,7 +49,7 @@ const ask = async (route: string, body?: object) => {
   return service.request(body === undefined ? 'GET' : 'POST', path, body);
 };
 
-/** What a client sends that pays for something: a transfer that it has consented to, in an envelope of nobody's. */
+/** A client's payment: a transfer with its owner's authorization, in an unsigned envelope. */
 async function payment(owner: Keypair, to: Keypair, amount: bigint) {
   const operation = invoke(native, 'transfer', val(owner), val(to), i128(amount));
   const consents = await consentsTo(scene, operation, { owner, sender: to, ledgers: LEDGERS });

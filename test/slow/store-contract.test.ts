@@ -1,4 +1,4 @@
-/** The contract of the store on PostgreSQL; on SQLite the unit tests of its queries keep it. */
+/** The store's contract on PostgreSQL. On SQLite, the unit tests of its queries check it. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -12,11 +12,11 @@ import { storeContract } from '../support/store-contract/contract.ts';
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
-// The schema is made once: each test has a copy of the database of its own.
+// The schema is made once. Each test gets a copy of this database.
 const made = await postgres.createDatabase();
 await (await openPostgresStore({ url: made, log: createLog('silent') })).close();
 
-/** Where a test has hundreds of writers, the last one's turn comes when that of all others has, on any machine. */
+/** In tests with hundreds of writers, the last one waits for all others, even on a slow machine. */
 const CONNECT_MS = 120_000;
 
 t.test('on PostgreSQL', { jobs: 3 }, async (t) => {
@@ -32,7 +32,7 @@ t.test('on PostgreSQL', { jobs: 3 }, async (t) => {
 t.test('no writers ever waited for each other in a ring, which costs each of them a second', async (t) => {
   const pool = new PostgresPool({ connectionString: made, max: 1 });
   t.teardown(() => pool.end());
-  // A connection's figures are complete when it has ended.
+  // PostgreSQL adds a connection's statistics when it ends.
   const others = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
   while ((await pool.query(others)).rowCount !== 0) await delay(20);
   const { rows } = await pool.query('select sum(deadlocks)::int as deadlocks from pg_stat_database');

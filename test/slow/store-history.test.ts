@@ -1,6 +1,6 @@
 /**
- * What the engine asks the store again and again costs the same however much has become history: by the plans of both
- * databases, and on PostgreSQL by the pages that it really read. `npm run bench -- history` has the times.
+ * The engine's repeated reads cost the same however long the history is: by the query plans of both databases, and on
+ * PostgreSQL by the pages that were read. `npm run bench -- history` measures the times.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
@@ -19,7 +19,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { PostgresPool } from '../support/postgres-pool.ts';
 import { temporaryStore } from '../support/store.ts';
 
-/** Makes the engine's reads one after the other, each with the queries that it made. */
+/** Makes the engine's reads one after the other. Calls back with the queries of each. */
 async function eachRead(
   open: (log: (event: { query: CompiledQuery }) => void) => Kysely<Tables>,
   count: number,
@@ -36,11 +36,11 @@ async function eachRead(
   }
 }
 
-/** The steps of SQLite's plans whose work hangs on what is open, or on one row, and not on what has ended. */
+/** Steps in SQLite's plans whose cost depends on open transactions or on one row, not on ended ones. */
 const BOUNDED: readonly RegExp[] = [
-  // Indexes that hold nothing but what is open or waits.
+  // Indexes that only contain open or waiting rows.
   /INDEX (transactions_due|transactions_due_in_lane|intents_waiting)\b/,
-  // One row, or the few of one transaction.
+  // One row, or the few rows of one transaction.
   /\((id|rowid|transaction_id)=\?\)$/,
   /INDEX transactions_by_sequence \(relayer_id=\? AND sequence=\?\)$/,
   /INDEX transactions_by_content \(lane=\? AND content_key=\?\)$/,
@@ -53,12 +53,12 @@ const BOUNDED: readonly RegExp[] = [
   /^(COMPOUND QUERY|LEFT-MOST SUBQUERY|CO-ROUTINE|SCALAR SUBQUERY|CORRELATED|UNION ALL|SETUP|RECURSIVE STEP)/,
 ];
 
-/** What reads an index by open statuses alone. */
+/** Steps that read an index by open statuses only. */
 const OPEN = [
   /INDEX transactions_by_lane_and_status \(lane=\? AND status=\?\)$/,
   /INDEX transactions_by_relayer_and_status \(relayer_id=\? AND status=\?\)$/,
 ];
-/** What it sorts was found by one of the steps above. */
+/** Sorts rows that one of the steps above has found. */
 const SORTS = /^USE TEMP B-TREE FOR ORDER BY$/;
 
 const ALSO: Readonly<Record<string, readonly RegExp[]>> = {
@@ -96,10 +96,10 @@ t.test('on SQLite', async (t) => {
   });
 });
 
-/** A table of as many rows has some hundred pages. */
+/** A table with this history has some hundreds of pages. */
 const MOST_PAGES = 80;
 
-/** What `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)` answers, as far as it matters. */
+/** The used part of the answer to `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)`. */
 interface Explained {
   'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }];
 }
@@ -115,7 +115,7 @@ t.test('on PostgreSQL', async (t) => {
       await (await openPostgresStore({ url, log: createLog('silent') })).close();
       const pool = new PostgresPool({ connectionString: url, types: typeParsers, max: 1 });
       t.teardown(() => pool.end());
-      // Else it counts them when it likes.
+      // Otherwise autovacuum would count the rows at any time.
       for (const table of ['transactions', 'attempts', 'decisions', 'intents']) {
         await pool.query(`alter table ${table} set (autovacuum_enabled = false)`);
       }
@@ -133,7 +133,7 @@ t.test('on PostgreSQL', async (t) => {
   }
 });
 
-/** Beyond the first ten thousand they are found by a table of contents. */
+/** Pages beyond the first ten thousand rows are found through a table of contents. */
 async function hasPagesFromEverywhere(t: Test, db: Kysely<Tables>, count: number): Promise<void> {
   const run = <Row>(query: CompiledQuery<Row>) => db.executeQuery(query);
   const reader: Reader = createReader({ db, run, now: () => sql`5`, settledWrites: () => sql`1` });

@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin's process that is no longer ours and floods the thread that it shares with the processes of others. It
- * ends, while other plugins serve on and the main loop stays free.
+ * Threat: an attacker controls a plugin's process, and floods the thread that it shares with other processes. The
+ * process is ended, other plugins keep serving, and the main loop stays free.
  */
 import t from 'tap';
 import { besideHostile } from '../support/beside-hostile.ts';
@@ -30,14 +30,14 @@ t.test('a process that floods its channel holds up neither the thread nor the ma
       served += 1;
     } while (!over && served < 10_000);
     const busyMs = turns.end();
-    // Held up by a thread that reads no faster, it may be overdue before it has said too much.
+    // If the thread reads too slowly, the call may run out of time before the process has sent too much.
     t.match((await flooding).body.data.code, /^(SANDBOX_LOST|CPU_LIMIT|CALL_LIMIT)$/, what);
     t.ok(busyMs < 500, `${what}: the loop was free, at most busy for ${busyMs} ms`);
     await close();
   }
 });
 
-/** Meters the main loop: the longest work, in ms of this thread's processor time, for which a timer had to wait. */
+/** Measures the main loop: the longest work, in ms of this thread's processor time, that delayed a timer. */
 function meterTurns(): { end(): number } {
   let spent = meterThread();
   let longest = 0;

@@ -1,7 +1,7 @@
 /**
- * Threat: a plugin's process that is no longer ours, beside the processes of other plugins: it forges answers, takes calls
- * of others for its own, floods the thread that it shares. Its own calls end; other plugins serve on, nothing of theirs
- * leaks, nothing is done in their name, and the main loop stays free.
+ * Threat: an attacker controls a plugin's process, next to processes of other plugins. It forges answers, claims calls
+ * of others, and floods the shared thread. Its own calls end. Other plugins keep serving, nothing of theirs leaks,
+ * nothing happens in their name, and the main loop stays free.
  */
 
 import t from 'tap';
@@ -36,7 +36,7 @@ t.test('no forged end becomes an answer, and the plugin beside it notices nothin
   const waiting = call('honest', { secret: 'long', waits: 3000 });
   let way = 0;
   for (const [what, outcome] of Object.entries(forged)) {
-    // Unlike each other, or the second one would not be let in.
+    // Different parameters each time. Otherwise the second call would be refused.
     way += 1;
     const answer = await call('hostile', { ...hostileScript(`${inside('')} ${done(outcome)}`), way });
     t.equal(answer.status, 503, what);

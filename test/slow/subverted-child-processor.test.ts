@@ -1,6 +1,6 @@
 /**
- * Threat: a child process that is no longer ours, and works for itself when its calls are over, or tells nothing of the
- * time that it takes. What it says is held against what the system says of it.
+ * Threat: an attacker controls a child process. It works for itself after its calls, or hides its processor time. Its
+ * reports are compared with the system's figures.
  */
 import t from 'tap';
 import { HostileSandboxes, hostileScript, inside } from '../support/hostile-sandbox.ts';

@@ -1,8 +1,8 @@
 /**
- * Threat: a child process that is no longer ours, and speaks in the name of guests: forged and replayed ids, requests and
- * lines from outside of the guest, too many, too long. For each thing that a child can say the driver must take what an
- * honest child could have said, and end the process for anything else. All shapes that are refused are in the unit test
- * of `child-messages.ts`; here one of each kind comes from a real process.
+ * Threat: an attacker controls a child process, and sends messages in the name of guests: forged and replayed ids,
+ * requests and log lines that no guest made, too many or too long ones. The driver must accept what an honest child
+ * could have sent, and end the process for anything else. The unit test of `child-messages.ts` covers all refused
+ * messages. Here a real process sends one of each kind.
  */
 import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';

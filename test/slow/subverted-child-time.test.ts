@@ -1,7 +1,7 @@
 /**
- * Threat: a child process that is no longer ours, and keeps its calls, the thread that reads or the processor: half frames,
- * a closed or unread channel, silence, lies about its time. Each must come to its end by the clock and by what the
- * system says of the process.
+ * Threat: an attacker controls a child process. It holds up its calls, the reading thread or the processor: with half
+ * frames, a closed or unread channel, silence, or lies about its time. The clock and the system's figures of the
+ * process must end each of these.
  */
 import t from 'tap';
 import { HostileSandboxes, hostileScript, inside } from '../support/hostile-sandbox.ts';

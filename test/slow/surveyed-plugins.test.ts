@@ -1,4 +1,4 @@
-/** Plugins in the shapes that others are written in (reference/plugins.md 8.1), dropped into a server before a real chain. */
+/** Plugins in the usual shapes (reference/plugins.md 8.1), dropped into a server that is connected to a real chain. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -89,7 +89,7 @@ const FILES = {
   'launchtube.ts': `export { handler } from '@openzeppelin/relayer-plugin-launchtube';`,
 };
 
-/** Wide enough for a machine that does other things as well. */
+/** Wide limits, because the machine may have other work. */
 const limits = { slice_ms: 20_000, cpu_ms: 60_000 };
 const SETTINGS = {
   ...{ STELLAR_NETWORK: 'testnet', FUND_RELAYER_ID: 'local-1', SOROBAN_RPC_URL: 'https://rpc.example' },

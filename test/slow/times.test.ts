@@ -1,4 +1,4 @@
-/** What `npm test -- --times` says: which files take long, by a measure that does not depend on what else runs. */
+/** The list of `npm test -- --times`: the slowest files, by a measure that does not depend on other load. */
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { FileOutcome } from '../run/outcome.ts';

@@ -1,6 +1,6 @@
 /**
- * The server and the receiver are killed while events wait and while one is under way: after both are back, each event
- * arrives at least once, in order per transaction.
+ * The server and the receiver are killed while events wait and one is being delivered. When both are back, each event
+ * arrives at least once, in order for each transaction.
  */
 import { JsonRpcProvider } from 'ethers';
 import t from 'tap';
@@ -76,7 +76,7 @@ t.test('each event arrives after the server and its receiver were killed', async
   await receiver.until('all events arrived', complete, 60_000);
   for (const id of ids) {
     const statuses = statusesOf(receiver.deliveries, id);
-    // A block that was deep enough when it was first seen is not told as mined.
+    // A block that was deep enough when it was first seen is not reported as mined.
     t.strictSame(
       statuses.filter((status) => status !== 'mined'),
       ['sent', 'submitted', 'confirmed'],

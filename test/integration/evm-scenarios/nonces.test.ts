@@ -1,6 +1,6 @@
 /**
- * The account's counter, as the store knows it, and the chain disagree: gaps, restarts, nodes that lag, other users of
- * the key, a chain that was started anew. Each time the two come together again by themselves, and no nonce is used twice.
+ * The stored nonce counter and the chain disagree: gaps, restarts, lagging nodes, other users of the key, a chain that
+ * started anew. Each time they agree again without help, and no nonce is used twice.
  */
 
 import t, { type Test } from 'tap';
@@ -15,13 +15,13 @@ const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
 t.teardown(() => anvil.stop());
 let accounts = 0;
 
-/** A scenario with the next of the node's accounts. */
+/** A scenario on the node's next account. */
 function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   accounts += 1;
   return EvmScenario.open(t, anvil, { account: accounts, ...options });
 }
 
-/** Leaves one open under the given nonce of which no node knows, with nothing below it. */
+/** Leaves a transaction open under the given nonce. No node knows it, and there is nothing below it. */
 async function stuckAt(stage: EvmScenario, nonce: number): Promise<string> {
   await setNonce(stage, nonce);
   stage.front.rule(outage('eth_sendRawTransaction'));
@@ -88,7 +88,7 @@ t.test('the count cannot be read, or is behind, while a burst is signed: no nonc
   stage.front.rule(async ({ method }, pass) => {
     if (method !== 'eth_getTransactionCount') return undefined;
     asked += 1;
-    // Seven, so that it does not keep step with whoever asks.
+    // A cycle of seven, so that it does not fall into step with the requests.
     if (asked % 7 < 2) return 'hang-up';
     const truth = await pass();
     if (asked % 7 < 5 || typeof truth !== 'object' || !('result' in truth)) return truth;

@@ -1,6 +1,6 @@
 /**
- * Many signed transactions of one account, and a node that takes none, or none out of order; several that act for one
- * account at once; a signer that is slow or down. The lowest nonce goes first, each nonce is used once, nothing is lost.
+ * Many signed transactions of one account. The node takes none, or none out of order; several instances act for the
+ * account; the signer is slow or down. The lowest nonce goes first, each nonce is used once, and nothing is lost.
  */
 
 import type { Worker } from 'node:worker_threads';
@@ -23,7 +23,7 @@ function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   return EvmScenario.open(t, anvil, { account: accounts, ...options });
 }
 
-/** The nonces that the ids have, from the lowest, each once. */
+/** The nonces of these transactions, in ascending order. */
 async function noncesOf(stage: EvmScenario, ids: readonly string[]): Promise<number[]> {
   const nonces = await Promise.all(ids.map(async (id) => Number((await stage.get(id)).sequence ?? Number.NaN)));
   return nonces.toSorted((a, b) => a - b);
@@ -51,8 +51,8 @@ t.test(
     stage.front.rule(strict);
     await stage.untilStatus([...ids, ...more], 'confirmed', { mining: true });
     const taken = stage.front.offers.slice(before);
-    // Two rounds may come before the head: one that was on its way when the outage ended, and one whose back-off ended
-    // before the head's. The node refuses the second, and then the head is offered.
+    // Two rounds of offers may come before the lowest nonce: one was under way when the outage ended, and the back-off
+    // of the other ended earlier. The node refuses the second one. Then the lowest nonce is offered.
     const head = taken.findIndex(({ nonce }) => nonce === 0);
     t.ok(head >= 0 && head < 240, `the head is the ${head}. of ${taken.length}`);
     t.strictSame(await noncesOf(stage, [...ids, ...more]), upTo(120));
@@ -110,7 +110,7 @@ t.test('what waits above a gap is neither signed anew nor offered in a storm; th
   const offers = stage.front.offers.map(({ nonce }) => nonce);
   t.strictSame(new Set(offers), new Set(upTo(6)));
   t.equal(offers.filter((nonce) => nonce < 2).length, 2, 'each filler went out once');
-  // A round each 300 ms is the pace of this test.
+  // A round every 300 ms is expected here.
   t.ok(offers.length <= 6 + 4 * Math.ceil(seconds / 0.3), `${offers.length} offers in ${seconds} s`);
   t.equal(await stage.transactionCount(), 6);
 });
@@ -120,7 +120,7 @@ t.test('a strict node that gets a higher nonce first is given the lower ones, an
   await stage.start();
   let lost = 0;
   const forgetful: FrontRule = (call, pass) => {
-    // Every third of the first thirty is lost although the node says that it has it.
+    // The node claims to have these transactions, and drops them: every third one, at most ten.
     if (call.method === 'eth_sendRawTransaction' && lost < 10) {
       const { hash, nonce } = Transaction.from(String(call.params[0]));
       if (nonce % 3 === 0) {
@@ -185,7 +185,7 @@ t.test('the thread with the key dies again and again: each nonce is used once, e
     start: () => {
       const thread = startKeeperThread();
       threads.push(thread);
-      // One in two dies of its third message: with what it has done, and what it has not.
+      // Every second thread dies at its third message, with its work half done.
       let heard = 0;
       thread.on('message', () => {
         heard += 1;

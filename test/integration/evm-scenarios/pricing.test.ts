@@ -1,4 +1,7 @@
-/** The network asks for more than was offered, or than is allowed, or gives less room: what waits resumes, what cannot be mined gives its nonce back. */
+/**
+ * The network asks for a higher price than offered, or than allowed, or has less room. Waiting transactions resume.
+ * Transactions that cannot be mined release their nonce.
+ */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../../support/anvil.ts';
 import { OPERATOR } from '../../support/caller.ts';
@@ -9,7 +12,7 @@ const GWEI = 10n ** 9n;
 const MINUTE = 60_000;
 const CAPPED = { policies: { gas_price_cap: Number(3n * GWEI) } };
 
-/** A scenario on a node of its own: prices are those of the whole node. */
+/** A scenario on its own node, because prices apply to the whole node. */
 async function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   const anvil = await startAnvil({ args: ['--no-mining'] });
   t.teardown(() => anvil.stop());
@@ -18,7 +21,7 @@ async function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScena
   return stage;
 }
 
-/** The next block has this base fee, and the pool drops what offers less. */
+/** Sets the base fee of the next block. The pool drops transactions that offer less. */
 async function setBaseFee(stage: EvmScenario, gwei: bigint): Promise<void> {
   await stage.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(gwei * GWEI).toString(16)}`]);
   await stage.mine();
@@ -149,7 +152,7 @@ t.test('lowered to the cap, the tip is never more than the whole, in no version'
 });
 
 t.test('a balance that bears the value and not the gas: it waits without a nonce, until it is funded', async (t) => {
-  // A lane that is not let go of in the moment in which minutes pass.
+  // The engine must not release the lane while the clock skips minutes.
   const stage = await open(t, { timing: { idleMs: 60 * MINUTE } });
   await stage.anvil.rpc('anvil_setBalance', [stage.address, '0x3e9']);
   const [paid, late] = await Promise.all([

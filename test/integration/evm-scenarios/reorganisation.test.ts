@@ -1,9 +1,12 @@
-/** Blocks that are taken back: what was in them is offered again, and no end is told before its depth is reached. */
+/**
+ * Reorganised blocks: their transactions are offered again, and no transaction is reported as final before the required
+ * depth.
+ */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../../support/anvil.ts';
 import { EvmScenario } from '../../support/evm-scenario.ts';
 
-/** Reverts while its first storage slot is zero. */
+/** A contract that reverts while its first storage slot is zero. */
 const MOODY = '0x00000000000000000000000000000000000400d1';
 const REVERTS_ON_ZERO = '0x600054600a57600080fd5b00';
 
@@ -16,7 +19,7 @@ function open(t: Test): Promise<EvmScenario> {
   return EvmScenario.open(t, anvil, { account: accounts, settings: { required_confirmations: 3 } });
 }
 
-/** Takes everything since the snapshot back; another, longer chain stands in its place. */
+/** Reverts the chain to the snapshot, and mines a longer chain from there. */
 async function reorganise({ rpc }: Anvil, snapshot: unknown): Promise<void> {
   await rpc('evm_revert', [snapshot]);
   await rpc('anvil_mine', ['0x3']);

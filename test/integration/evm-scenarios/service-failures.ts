@@ -1,6 +1,6 @@
 import type { Failure } from '../../support/failure-list.ts';
 
-/** Cancelling and replacing, prices, providers, starts and the store; and what must always hold. */
+/** Failures around cancelling, replacing, prices, providers, starts and the store, and rules that must always hold. */
 export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   43: {
     what: 'cancel is final before its NOOP is out',

@@ -1,4 +1,4 @@
-/** What the store holds: exact figures, bounded records, pruning beside work, records that vanish, a database that fails over. */
+/** The store: exact amounts, bounded records, pruning during work, records that vanish, and a database failover. */
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import t, { type Test } from 'tap';
@@ -123,7 +123,7 @@ t.test('hundreds of old records go in batches, by one of two instances at a time
   const ids = await stage.sendMany(20);
   await stage.until('all old ones are gone', async () => (await stage.transactionCount()) <= 20);
   for (const retention of instances) await retention.close();
-  // What was told of a record goes with it: some rows for each.
+  // A transaction's other rows are deleted with it, so a batch has more rows than transactions.
   t.ok(Math.max(...batches) <= 1_000, `${Math.max(...batches)} in a batch`);
   t.equal(overlaps, 0);
   t.equal(await stage.store.read.knownSequence('evm:1:0xaa'), 600n, 'what was used stays known');
@@ -135,7 +135,7 @@ t.test('a burst through an endpoint that turns requests away a third of the time
   const stage = await open(t);
   await stage.start();
   const refused = new Map<object, boolean>();
-  // All calls of a request share its headers.
+  // All calls of one HTTP request share its headers.
   stage.front.rule(({ headers }) => {
     if (!refused.has(headers)) refused.set(headers, refused.size % 3 === 2);
     return refused.get(headers) === true ? { status: 429, body: 'slow down' } : undefined;

@@ -1,6 +1,6 @@
 /**
- * Answers that are lost, nodes that are away, versions that overtake each other: what is in a block is found under any
- * hash that was ever signed, what can still be mined is never given up, and what is told is what the chain shows.
+ * Lost answers, unreachable nodes, and versions that overtake each other. A mined transaction is found under any hash
+ * that was ever signed. A transaction that can still be mined is never given up. The reported state is the chain's.
  */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../../support/anvil.ts';
@@ -13,7 +13,7 @@ const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
 t.teardown(() => anvil.stop());
 let accounts = 0;
 
-/** A lane that is not let go of in the moment in which hours pass. */
+/** The engine must not release the lane while the clock skips hours. */
 const WATCHING: EvmScenarioOptions = { timing: { idleMs: 24 * 60 * MINUTE } };
 
 function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
@@ -21,7 +21,9 @@ function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   return EvmScenario.open(t, anvil, { account: accounts, ...options });
 }
 
-/** Waits until so many versions are signed, and a node is known to have the last: from then on it grows old. */
+/**
+ * Waits until this version is signed and in the pool, and the engine knows that a node has it. From then on it ages.
+ */
 async function untilVersion(stage: EvmScenario, id: string, ordinal: number, isKnown = true): Promise<string> {
   await stage.until(`version ${ordinal} is in the pool`, async () => {
     const latest = (await stage.attempts(id)).at(-1);
@@ -34,7 +36,7 @@ async function isPooled(hash: string): Promise<boolean> {
   return (await anvil.rpc('eth_getTransactionByHash', [hash])) !== null;
 }
 
-/** The node has done it, and nobody hears so; from the n-th offer on, counted from 1. */
+/** From the n-th offer on, counted from 1: the node takes the transaction, and its answer is lost. */
 function answersLost(lost: 'hang-up' | 'silence', from = 1): FrontRule {
   let offers = 0;
   return async ({ method }, pass) => {

@@ -1,6 +1,6 @@
 import type { Failure } from '../../support/failure-list.ts';
 
-/** Nonces that drift and gape; transactions that are stuck, lost or shown as what they are not. */
+/** Failures around nonces that drift or leave gaps, and transactions that are stuck, lost or reported wrongly. */
 export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
   1: {
     what: 'the counter is above the chain, with nothing in between',

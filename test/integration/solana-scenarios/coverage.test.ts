@@ -1,4 +1,4 @@
-/** The list of failures that relayers of Solana have had: each is shown not to happen by a named test. */
+/** The list of known failures of Solana relayers. For each, a named test shows that it does not happen. */
 import t from 'tap';
 import { checkFailureList } from '../../support/failure-list.ts';
 import { FAILURES } from './failures.ts';

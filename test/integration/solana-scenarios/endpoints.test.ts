@@ -1,4 +1,4 @@
-/** What nodes do that lag, lie, limit, fall silent or answer nonsense. */
+/** Nodes that lag, lie, limit requests, do not answer, or answer nonsense. */
 import t from 'tap';
 import { SolanaScenario } from '../../support/solana-scenario.ts';
 import { startSvmScene } from '../../support/svm-scene.ts';

@@ -10,7 +10,7 @@ const GASLESS = 'integration/solana-gasless';
 const LIFE = 'integration/solana-relayer-life';
 const POLICIES = 'integration/solana-policies';
 
-/** What has gone wrong in relayers of Solana: each by the number that it has in the list of the reference's failures. */
+/** Known failures of Solana relayers, by their number in the list of the reference's failures. */
 export const FAILURES: Readonly<Record<string, Failure>> = {
   1: {
     what: 'a broadcast lands, its answer is lost, and the retry is told that it was processed',

@@ -1,4 +1,4 @@
-/** What must not be paid, or not more than is there. */
+/** Payments that must not be made, or must not exceed the available money. */
 import { ComputeBudgetProgram, Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import t from 'tap';
 import { SolanaScenario } from '../../support/solana-scenario.ts';
@@ -190,7 +190,7 @@ t.test('a failure on the chain says which instruction and why, and its fee is kn
   const scenario = await SolanaScenario.open(t, scene);
   await scenario.start();
   const [user, to] = [await funded(), anyone()];
-  // Each passes its trial alone; the second finds the money gone.
+  // Each passes its simulation alone. When the second one runs, the money is gone.
   const first = await scenario.built([user], transfer(user, to, 9_000_000_000));
   const second = await scenario.built([user], transfer(user, to, 8_000_000_000));
   const ids = [await scenario.request({ transaction: first }), await scenario.request({ transaction: second })];
@@ -224,7 +224,7 @@ t.test('the System program can be called in instructions', async (t) => {
 
 const pair = () => ({ fromPubkey: Keypair.generate().publicKey, toPubkey: anyone() });
 
-/** What something is refused with. */
+/** The reason of a refusal, or `taken`. */
 const refusal = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'taken',

@@ -1,4 +1,7 @@
-/** What a lost answer, a crash or a second look must not do: execute a transaction twice, or call a landed one failed. */
+/**
+ * After a lost answer, a crash or a second check, no transaction runs twice, and none that landed is reported as
+ * failed.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair, NONCE_ACCOUNT_LENGTH, NonceAccount, SystemProgram } from '@solana/web3.js';
 import t from 'tap';
@@ -91,7 +94,7 @@ t.test('a node whose history was pruned proves nothing', async (t) => {
 t.test('an end by time waits for the last block that could take the transaction', async (t) => {
   const scenario = await SolanaScenario.open(t, scene);
   await scenario.start();
-  // It waits for more blocks than there are until its time is over, and for fewer than its blockhash lives.
+  // 120 blocks are more than come before `valid_until`, and fewer than its blockhash is valid for.
   await svm.landLater(120);
   const landing = await scenario.send({ valid_until: new Date(Date.now() + 3_000).toISOString() });
   await scenario.untilStatus(landing, 'submitted');
@@ -216,7 +219,7 @@ t.test('a transaction under a durable nonce waits for its nonce, not for a time'
   t.equal(await connection.getBalance(to), 5_000_000);
 });
 
-/** A nonce account of somebody's, with its state and a way to move it on. */
+/** A nonce account of another owner, with its state and a function that advances it. */
 async function durableNonce() {
   const [owner, account] = [await funded(), Keypair.generate()];
   await svm.tick();

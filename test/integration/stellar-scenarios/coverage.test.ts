@@ -1,4 +1,4 @@
-/** The list of failures that relayers of Stellar have had: each is shown not to happen by a named test. */
+/** The list of known failures of Stellar relayers. For each, a named test shows that it does not happen. */
 import t from 'tap';
 import { checkFailureList } from '../../support/failure-list.ts';
 import { FAILURES } from './failures.ts';

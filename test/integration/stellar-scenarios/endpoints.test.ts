@@ -1,4 +1,4 @@
-/** Nodes that lag, lie or fall ill: none of that pays twice, loses a payment or ends one that has landed. */
+/** Nodes lag, lie or report that they are not well. No payment is made twice, lost, or ended after it landed. */
 import t from 'tap';
 import { StellarScenario } from '../../support/stellar-scenario.ts';
 import { startStellarScene } from '../../support/stellar-scene.ts';

@@ -18,7 +18,7 @@ const UNIT = 'unit/src/chains/stellar';
 
 const DIES = 'whenever the process dies, what it signed is what its successor offers';
 
-/** What has gone wrong in relayers of Stellar: each by the number that it has in the list of the reference's failures. */
+/** Known failures of Stellar relayers, by their number in the list of the reference's failures. */
 export const FAILURES: Readonly<Record<string, Failure>> = {
   1: {
     what: 'what has landed is not known, is refused as used, and is signed anew',

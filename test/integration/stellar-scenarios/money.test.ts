@@ -1,4 +1,4 @@
-/** What a relayer has, and what it must not give. */
+/** The money of a relayer, and the part that it must not pay out. */
 import t from 'tap';
 import { StellarScenario } from '../../support/stellar-scenario.ts';
 import { LUMEN, startStellarScene } from '../../support/stellar-scene.ts';

@@ -1,4 +1,7 @@
-/** What a lost answer, a crash or a second look must not do: execute a transaction twice, or call a landed one failed. */
+/**
+ * After a lost answer, a crash or a second check, no transaction runs twice, and none that landed is reported as
+ * failed.
+ */
 import t from 'tap';
 import { LIFE_STEPS } from '../../../src/engine/lane/life-steps.ts';
 import { StellarScenario } from '../../support/stellar-scenario.ts';
@@ -79,7 +82,7 @@ t.test('a node that comes back with the past signs nothing anew that has landed'
   await scenario.start();
   const id = await scenario.send();
   await scenario.untilStatus(id, 'submitted');
-  // It is in the next ledger, and the only node that is asked does not know that for longer than its time bound.
+  // The transaction lands in the next ledger. The only node lags, and does not see it until after the time bound.
   await net.setBehind(9);
   await net.tick(9);
   await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,7 +1,7 @@
 /**
- * Threat: one plugin, or one call, that reaches what belongs to another: its values, locks, relayers, world, lines or
- * credentials. Isolates serve again, so each of these would be a leak between callers. If one of these fails, look at
- * `src/plugin-host/gateway.ts`, where identity is stamped, and at `sandbox/process/isolate-shelf.ts`.
+ * Threat: one plugin or call reaches what belongs to another: values, locks, relayers, globals, log lines or
+ * credentials. Isolates are reused, so each of these would be a leak between callers. If one of these fails, look at
+ * `src/plugin-host/gateway.ts`, which adds the plugin's identity, and at `sandbox/process/isolate-shelf.ts`.
  */
 import t from 'tap';
 import { openStage } from '../../support/attacks/stage.ts';
@@ -85,7 +85,7 @@ const { service } = stage;
 t.test(
   'threat 48: what one call leaves is not there for another plugin, nor for another call of its own isolate',
   async (t) => {
-    // Threat: globals, values and hooks of one call are found by the next. Within one plugin an isolate may serve again.
+    // Threat: the next call finds globals, values and hooks of this one. Calls of one plugin may share an isolate.
     t.equal((await service.call('writer')).body.data, 'written');
     for (let call = 0; call < 3; call++) {
       const { status, body } = await service.call('reader');
@@ -97,14 +97,14 @@ t.test(
 );
 
 t.test('threat 49: a polluted prototype stays in its own isolate', async (t) => {
-  // Threat: a prototype that one plugin changed is the one that another plugin, or the runtime, works with.
+  // Threat: a prototype that one plugin has changed is used by another plugin or by the runtime.
   for (let call = 0; call < 4; call++) await service.call('writer');
   t.notMatch((await service.call('reader')).body.data, CANARY);
   t.match(await service.call('honest'), { status: 200, body: { data: 'honest' } });
 });
 
 t.test('threat 33: what a guest changes of what it was given changes nothing on this side', async (t) => {
-  // Threat: live objects cross, and a guest writes into the host's.
+  // Threat: live objects cross the boundary, and a guest changes the host's objects.
   const params = { list: [1, { deep: 'x' }] };
   const first = (await service.call('mutates', params)).body.data;
   for (let call = 0; call < 3; call++) {
@@ -116,7 +116,7 @@ t.test('threat 33: what a guest changes of what it was given changes nothing on 
 });
 
 t.test('threat 28: a rejection of one call is not the error of the next', async (t) => {
-  // Threat: the engine reports it with whatever runs next.
+  // Threat: the engine reports a rejection during whatever runs next.
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, at) => service.call('rejects', at % 2 === 0 ? { reject: true } : {})),
   );
@@ -132,7 +132,7 @@ t.test('threat 28: a rejection of one call is not the error of the next', async 
 t.test(
   'threat 59: what was captured in one call acts in no later one, and other plugins’ things stay theirs',
   async (t) => {
-    // Threat: a plugin uses another's relayer, values or lock, or a call that is over goes on through what it kept.
+    // Threat: a plugin uses another one's relayer, values or lock. Or an ended call goes on with objects that it kept.
     await service.call('keeps', { keep: true });
     const later = (await service.call('keeps', { name: 'second' })).body.data;
     t.match(later, { set: 'kv.set was called after the plugin call had ended', same: null, caller: { keep: true } });
@@ -152,14 +152,14 @@ t.test(
 );
 
 t.test('threat 64: who holds a lock past its time writes nothing any more', async (t) => {
-  // Threat: a paused holder comes back and writes over what the next holder wrote.
+  // Threat: a paused lock holder comes back, and overwrites what the next holder wrote.
   const [said, value] = (await service.call('slow-lock')).body.data;
   t.match(said, /lock lost/);
   t.equal(value, 'in time');
 });
 
 t.test('threat 60: neither the key nor what it was sent in reaches a plugin', async (t) => {
-  // Threat: the credential that opens everything is among the headers, in whatever case, or in the environment.
+  // Threat: the API key is in the headers, in upper or lower case, or in the environment.
   for (const name of ['authorization', 'Authorization', 'AUTHORIZATION']) {
     const response = await fetch(`${service.url}/api/v1/plugins/asks/call?x=1`, {
       method: 'POST',
@@ -176,7 +176,7 @@ t.test('threat 60: neither the key nor what it was sent in reaches a plugin', as
 });
 
 t.test('threat 62: forwarded lines cannot forge or command', async (t) => {
-  // Threat: a line of a plugin reads as another line of the service's log, or acts on the operator's terminal.
+  // Threat: a plugin's log line looks like another line of the service's log, or controls the operator's terminal.
   t.equal((await service.call('forger')).body.data, 'logged');
   const end = performance.now() + 5000;
   const lines = () =>

@@ -1,6 +1,6 @@
 /**
- * Threat: guest code over which V8 ends the whole process by itself, or runs out of memory where it cannot give up. The
- * driver must tell whose end it was, and have the next process ready. If one of these fails, look at
+ * Threat: guest code on which V8 ends the whole process, or runs out of memory where it cannot stop cleanly. The driver
+ * must name the call that caused it, and have the next process ready. If one of these fails, look at
  * `sandbox/driver/ending.ts`.
  */
 import t from 'tap';
@@ -13,12 +13,12 @@ const siege = await Siege.open(
 );
 
 t.test('threat 18: ropes of 2^28 characters', async (t) => {
-  // Threat: V8 ends the process by a trap when it makes them flat, whatever the memory limit says.
+  // Threat: V8 ends the process with a trap when it flattens the rope, whatever the memory limit is.
   await siege.assertContained(t, 18);
 });
 
 t.test('threat 20: memory taken inside one built-in', async (t) => {
-  // Threat: V8 is out of memory where it cannot give up, and parks or aborts.
+  // Threat: V8 runs out of memory where it cannot stop cleanly, and hangs or aborts.
   await siege.assertContained(t, 20);
 });
 

@@ -1,8 +1,8 @@
-/** What shows that a row of the list of sandbox threats is contained. */
+/** The evidence that a sandbox threat is contained. */
 export interface Row {
-  /** Titles by test file, which stands below `test/` and is named without `.test.ts`. */
+  /** By test file: titles of tests. The file is relative to `test/`, without `.test.ts`. */
   readonly shown?: Record<string, string | readonly string[]>;
-  /** Where the design decides otherwise, or nothing can be shown by running it: why. */
+  /** The reason why no test shows it: the design decided otherwise, or nothing can be run. */
   readonly differs?: string;
 }
 
@@ -12,7 +12,7 @@ const NEIGHBOURS = 'integration/threats/neighbours';
 const GUEST = 'integration/guest-world';
 const ESCAPE = 'integration/sandbox-escape';
 
-/** Every row of the list by its number; the numbers that are missing are missing there. */
+/** All rows of the list by number. The list itself skips some numbers. */
 export const ROWS: Readonly<Record<number, Row>> = {
   1: { shown: { [threats('processor')]: 'threat 1: loops without an end' } },
   2: {

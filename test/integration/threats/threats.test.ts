@@ -1,7 +1,7 @@
 /**
- * The list of sandbox threats: each row is shown to be contained by a named test, or a sentence says why it is decided
- * otherwise. A row without either, a test that is gone, a test of these that shows no row and an attack that no test
- * runs fail here.
+ * The list of sandbox threats. For each row, a named test shows that it is contained, or a sentence explains the
+ * exception. Fails for a row without either, a missing test, a test that belongs to no row, and an attack that no test
+ * runs.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { ATTACKS } from '../../support/attacks/attacks.ts';
 import { ROWS } from './rows.ts';
 
 const TESTS = join(import.meta.dirname, '..', '..');
-/** The list has none with these numbers. */
+/** Numbers that the list skips. */
 const MISSING = new Set([11, 19, 21, 24, 27, 36, 37, 41, 47, 54, 55, 61, 63, 66, 70]);
 const LAST = 74;
 const FEWEST_ATTACKS = 180;
@@ -20,7 +20,7 @@ const cited = Object.entries(ROWS).flatMap(([row, { shown = {} }]) =>
   Object.entries(shown).flatMap(([file, titles]) => [titles].flat().map((title) => ({ row, file, title }))),
 );
 
-/** The titles of a file's tests, as they stand there. */
+/** The titles of the tests in a file. */
 async function titlesIn(file: string): Promise<Set<string>> {
   const text = await readFile(join(TESTS, `${file}.test.ts`), 'utf8');
   const titles = text.matchAll(/\btest\(\s*(['"`])((?:(?!\1).)*)\1/g);

@@ -1,4 +1,4 @@
-/** What a relayer has collected becomes SOL, once, and never for less than its policies are content with. */
+/** Collected tokens become SOL, once, and never for less than the policies allow. */
 import {
   AuthorityType,
   createApproveInstruction,
@@ -24,10 +24,10 @@ const [usd, eur] = [await makeToken(scene), await makeToken(scene)];
 const desk = await openDesk(t, scene, [usd, eur]);
 const { jupiter } = desk;
 const [USD, EUR] = [usd, eur].map(({ mint }) => mint.toBase58()) as [string, string];
-/** A lamport is worth a hundredth of the smallest unit. */
+/** One lamport costs 0.01 of the token's smallest unit. */
 for (const mint of [USD, EUR]) jupiter.price(mint, 0.01);
 
-/** As many as have room in a swap. */
+/** As many tokens as fit into one swap. */
 const junk = [await makeToken(scene), await makeToken(scene), await makeToken(scene), await makeToken(scene)];
 
 const JUPITER = new PublicKey('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4');
@@ -40,7 +40,7 @@ interface Set {
   lamports?: bigint;
 }
 
-/** A relayer with 1,000,000 of a token, which are worth 0.1 SOL. */
+/** A relayer with 1,000,000 units of a token, which are worth 0.1 SOL. */
 async function open(t: Test, { strategy = 'jupiter-swap', swap, tokens, held = 1_000_000n, lamports }: Set = {}) {
   const keys = Keypair.generate();
   await usd.give(keys.publicKey, held);
@@ -59,7 +59,7 @@ async function open(t: Test, { strategy = 'jupiter-swap', swap, tokens, held = 1
   return { scenario, wallet: keys.publicKey, lamports: () => scenario.balance().then(BigInt) };
 }
 
-/** Where the two differ is what is offered, and to whom; other steps are the engine's, which other tests end it at. */
+/** By strategy: the steps at which the process dies. Other tests cover the engine's own steps. */
 const STEPS = {
   'jupiter-swap': ['found', 'written', 'offered', 'observed'],
   'jupiter-ultra': ['written', 'offered', 'noted'],
@@ -134,7 +134,7 @@ for (const strategy of ['jupiter-swap', 'jupiter-ultra'] as const) {
 const thief = Keypair.generate().publicKey;
 const UNSIGNED = /^What the market built is not signed: /;
 
-/** What a market can put into a transaction, and why it is not signed. */
+/** Harmful transactions that a market can build, and the reasons why they are not signed. */
 function lies(strategy: 'jupiter-swap' | 'jupiter-ultra'): [string, Lie, RegExp][] {
   const isOwn = strategy === 'jupiter-swap';
   const user = (trade: { user: string }) => new PublicKey(trade.user);

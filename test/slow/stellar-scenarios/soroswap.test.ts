@@ -1,4 +1,4 @@
-/** Tokens of contracts become lumens through Soroswap’s router, and nothing else is consented to. */
+/** Contract tokens become lumens through Soroswap’s router. The relayer authorizes nothing else. */
 import type { Keypair } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
@@ -25,7 +25,7 @@ const makeToken = (name: string) => net.contract('token', address(issuer), u32(7
 const mint = async (token: string, to: string, amount: bigint) =>
   land(await prepared(issuer, invoke(token, 'mint', address(to), i128(amount))));
 
-/** A router that gives a lumen for four tokens, and has a thousand. */
+/** A router that gives one lumen for four tokens, and has a thousand lumens. */
 async function makeRouter(token: string): Promise<string> {
   const router = await net.contract('router', address(token), address(native), i128(1n), i128(4n));
   const owner = await funded(2_000n * LUMEN);
@@ -145,7 +145,7 @@ t.test('an API that lies leads nothing away', async (t) => {
   t.strictSame([await held(keys), await lumens()], [400n * LUMEN, before]);
 });
 
-/** The aggregator's form, in so many parts. */
+/** A quote in the aggregator's form, split into this many parts. */
 function split(parts: number): SoroswapLie {
   const part = { protocol_id: 'soroswap', path: [token, native], parts: 1, is_exact_in: true };
   return (quote) => {

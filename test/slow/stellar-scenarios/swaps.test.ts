@@ -1,4 +1,4 @@
-/** What a relayer has collected becomes lumens, once, and never for less than its policies are content with. */
+/** Collected assets become lumens, once, and never for less than the policies allow. */
 import { Asset, type Keypair, Operation } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
@@ -15,7 +15,7 @@ t.teardown(() => net.stop());
 const [issuer, maker] = [await funded(), await funded(10_000n * LUMEN)];
 const usd = new Asset('USD', issuer.publicKey());
 const USD = `USD:${issuer.publicKey()}`;
-/** The maker gives two lumens for a dollar, for up to 4,000 of those. */
+/** The maker gives two lumens for a dollar, for up to 4,000 dollars. */
 await land(await signed(maker, [Operation.changeTrust({ asset: usd })]));
 await land(
   await signed(maker, [
@@ -24,7 +24,7 @@ await land(
 );
 
 interface Set {
-  /** What it has, and of whom; absent: dollars. */
+  /** The asset that the relayer has, and its issuer. The default is dollars. */
   asset?: Asset;
   issuer?: Keypair;
   timeout?: number;
@@ -57,7 +57,7 @@ async function pay(keys: Keypair, amount: string): Promise<void> {
   await land(await signed(issuer, [Operation.payment({ destination: keys.publicKey(), asset: usd, amount })]));
 }
 
-/** In stroops of the asset. */
+/** In units of 10^-7 dollars. */
 const dollars = (keys: Keypair) => held(keys, 'USD');
 
 async function held(keys: Keypair, code: string): Promise<bigint> {
@@ -90,7 +90,7 @@ t.test('whenever the process dies, a swap is executed once', async (t) => {
     await scenario.start({ diesAt: step });
     await minutes(scenario);
     await scenario.until(`dead at ${step}`, () => scenario.isDead);
-    // More comes in meanwhile: an old swap that was executed must not be made again for it.
+    // More dollars arrive meanwhile. The executed swap must not be repeated for them.
     await pay(keys, '50');
     await scenario.start();
     const [id = '', ...others] = (await swapsOf(scenario)).map((one) => one.id);
@@ -171,7 +171,7 @@ t.test('the ledger gives no less than the slippage allows, and then the swap has
   const [id = ''] = await minutes(scenario);
   await scenario.untilStatus(id, 'submitted');
   await net.landLater(0);
-  // Somebody is faster: what is left of the good offer and the next one give too little.
+  // Somebody else trades first. The rest of the good offer and the next offer give too little.
   const [sendAsset, destAsset, destination] = [asset, Asset.native(), issuer.publicKey()];
   const taken = { sendAsset, sendAmount: '10', destination, destAsset, destMin: '1', path: [] };
   await land(await signed(issuer, [Operation.pathPaymentStrictSend(taken)]));
@@ -192,7 +192,7 @@ t.test('a price service that lies leads nothing away', async (t) => {
   const [thief] = evil.holders as [Keypair];
   const gone = new Asset('EVIL', evil.issuer.publicKey());
   await land(await signed(thief, [Operation.changeTrust({ asset: usd })]));
-  // A dollar for an asset that its maker has for nothing, and that for next to nothing.
+  // A path through a worthless asset: its maker sells it for dollars, and buys it back for almost nothing.
   await land(
     await signed(thief, [
       Operation.manageSellOffer({ selling: gone, buying: usd, amount: '1000', price: '0.1' }),

@@ -1,6 +1,6 @@
 /**
- * Threat: guest code inside one built-in function that never looks whether it should stop. V8 cannot be stopped there:
- * the driver must notice, kill the process, and have the next one ready. If one of these fails, look at the watch in
+ * Threat: guest code in a single built-in function that never checks whether it should stop. V8 cannot stop it. The
+ * driver must notice, kill the process, and have the next one ready. If one of these fails, look at the watch in
  * `sandbox/driver/supervisor.ts`.
  */
 import t from 'tap';
@@ -13,7 +13,7 @@ const siege = await Siege.open(
 );
 
 t.test('threat 12: built-ins that nothing interrupts', async (t) => {
-  // Threat: BigInts, sorting and array-likes, where neither a timeout nor the end of a thread has any effect.
+  // Threat: BigInts, sorting and array-likes. Neither a timeout nor the end of a thread stops them.
   await siege.assertContained(t, 12);
 });
 

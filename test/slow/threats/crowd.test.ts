@@ -1,6 +1,6 @@
 /**
- * Threat: not one attack but many: processes kept busy, the main process filled, a plugin switched off for the others
- * by one caller. If one of these fails, look at `src/plugin-host/admission.ts` and `quarantine.ts`.
+ * Threat: many attacks at once. They occupy all processes, fill the main process, or let one caller disable a plugin
+ * for the others. If one of these fails, look at `src/plugin-host/admission.ts` and `quarantine.ts`.
  */
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
@@ -11,9 +11,9 @@ import { openStage } from '../../support/attacks/stage.ts';
 import { UNINTERRUPTIBLE_ATTACKS } from '../../support/attacks/uninterruptible.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 
-/** A second on a machine that does nothing else. */
+/** On a machine without other load, it takes a second. */
 const ANSWERED_WITHIN_MS = 8000;
-/** Far less than what the floods would fill, far more than what the collector leaves lying about. */
+/** Far less than the floods would fill, and far more than garbage that is not collected yet. */
 const MOST_GROWTH_MB = 150;
 
 function named(attacks: readonly Attack[], name: string): Attack {
@@ -27,7 +27,7 @@ async function residentMb(pid: number): Promise<number> {
   return Number(kilobytes) / 1024;
 }
 
-/** The slowest answer, in ms, of those who ask all the time until something is over. */
+/** Asks all the time until something is over. Returns the slowest answer, in ms. */
 async function slowestMeanwhile(service: RunningService, over: Promise<unknown>): Promise<number> {
   let slowest = 0;
   let isOver = false;
@@ -59,7 +59,8 @@ const { service } = stage;
 await service.call('honest');
 
 t.test('threat 50: sixteen loops and one honest plugin', async (t) => {
-  // Threat: busy guests hold all processes, or all turns of the thread that feeds them, and nobody else is served.
+  // Threat: busy guests occupy all processes, or all turns of the thread that feeds them, so that nobody else is
+  // served.
   const loops = Promise.all([
     ...Array.from({ length: 12 }, () => stage.attack(endless)),
     ...Array.from({ length: 4 }, () => stage.attack(sorting)),
@@ -70,13 +71,13 @@ t.test('threat 50: sixteen loops and one honest plugin', async (t) => {
 });
 
 t.test('threat 6: floods of lines do not fill the service', async (t) => {
-  // Threat: what guests write faster than it is read piles up in the memory of the main process.
+  // Threat: guests write faster than the main process reads, and fill its memory.
   await stage.attack(flood);
   const before = await residentMb(service.pid);
   const floods = Promise.all(Array.from({ length: 12 }, () => stage.attack(flood)));
   const slowest = await slowestMeanwhile(service, floods);
   for (const { body } of await floods) {
-    // One that goes too far may take the process with it, and so another of them.
+    // A call that goes too far may end its process, and with it another of these calls.
     t.match(body.data.code, /^(CPU_LIMIT|TIMEOUT|SERVICE_UNAVAILABLE|SANDBOX_LOST)$/);
     t.ok(body.metadata.logs.length <= 1000, 'within the cap of lines');
   }
@@ -86,7 +87,7 @@ t.test('threat 6: floods of lines do not fill the service', async (t) => {
 });
 
 t.test('threat 3: a hundred calls that wait for ever end with their own time', async (t) => {
-  // Threat: calls that cost nothing but their place, until there is no place left.
+  // Threat: calls that cost nothing but their place, until no place is left.
   const began = performance.now();
   const calls = Promise.all(Array.from({ length: 100 }, () => stage.attack(silent)));
   const slowest = await slowestMeanwhile(service, calls);
@@ -101,7 +102,7 @@ t.test('threat 3: a hundred calls that wait for ever end with their own time', a
 });
 
 t.test('threat 18: calls that kill their process are backed off, and the plugin comes back', async (t) => {
-  // Threat: each death costs a process; and who can cause deaths must not switch a plugin off for good.
+  // Threat: each death costs a process. But a caller who can cause deaths must not disable a plugin for good.
   const id = stage.idOf(rope);
   const honest = () => service.call(id, { honest: true });
   const codes = [];

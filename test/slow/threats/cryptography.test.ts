@@ -1,6 +1,6 @@
 /**
- * Threat: the process does a guest's cryptography, by code that nothing can stop, on threads and memory that all calls of
- * its plugin share, with keys that come as bytes. If one of these fails, look at `sandbox/process/crypto/`.
+ * Threat: the process does a guest's cryptography. That code cannot be stopped, shares threads and memory with all
+ * calls of the plugin, and takes keys as bytes. If one of these fails, look at `sandbox/process/crypto/`.
  */
 import t from 'tap';
 import { CRYPTOGRAPHY_ATTACKS } from '../../support/attacks/cryptography.ts';
@@ -9,7 +9,7 @@ import { Siege } from '../../support/attacks/siege.ts';
 const siege = await Siege.open(t, CRYPTOGRAPHY_ATTACKS);
 
 t.test('variations: the process’s cryptography serves whoever is next', async (t) => {
-  // Threat: work without a bound, memory without a bound, keys and questions that are not what they say.
+  // Threat: unlimited work, unlimited memory, and keys and requests that are not what they claim to be.
   await siege.assertContained(t, null);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Threat: what guest code hands out is the weapon, here its errors. It must be made into text inside the guest, under the
- * guest's own limits, and cut there; nothing on this side may look at a guest's object. If one of these fails, look at
+ * Threat: guest code attacks with its errors. They must become text inside the guest, under the guest's own limits, and
+ * be shortened there. The host must not touch a guest's object. If one of these fails, look at
  * `sandbox/guest/failure.ts`.
  */
 import t from 'tap';
@@ -10,22 +10,22 @@ import { Siege } from '../../support/attacks/siege.ts';
 const siege = await Siege.open(t, ERROR_ATTACKS);
 
 t.test('threat 25: errors whose properties loop', async (t) => {
-  // Threat: whoever reads the message, the stack or the name of a guest's error runs the guest's code.
+  // Threat: reading the message, stack or name of a guest's error runs the guest's code.
   await siege.assertContained(t, 25);
 });
 
 t.test('threat 26: Proxies whose traps loop', async (t) => {
-  // Threat: even asking what kind of thing was thrown or returned runs the guest's code.
+  // Threat: even a check of the thrown or returned value's type runs the guest's code.
   await siege.assertContained(t, 26);
 });
 
 t.test('threat 28: rejections that nobody handles', async (t) => {
-  // Threat: the engine reports them with whatever comes next: another call, or the host's own question.
+  // Threat: the engine reports the rejection during whatever runs next: another call, or the host's own request.
   await siege.assertContained(t, 28);
 });
 
 t.test('variations: messages, causes, details, statuses', async (t) => {
-  // Threat: the same by the other properties of an error.
+  // Threat: the same attacks with other properties of an error.
   await siege.assertContained(t, null);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Threat: what a plugin is made of, and what says what it may do. A file that leads out of the plugins folder, before
- * or while it is read; an entry that contradicts itself and opens more than it says. If one of these fails, look at
+ * Threat: a plugin's files and its configuration entry. A file leads out of the plugins folder, before or during the
+ * read. An entry contradicts itself, and allows more than it seems to. If one of these fails, look at
  * `src/plugin-host/catalog/plugin-file.ts` and `import-wall.ts`, and at `src/domain/plugin.ts`.
  */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -53,7 +53,7 @@ t.test('threat 69: no path leads out of the plugins folder', { timeout: 60_000 }
 });
 
 t.test('threat 69: a file that is swapped for a link while it is read', { timeout: 60_000 }, async (t) => {
-  // Threat: the path was checked when it led inside, and is read when it leads outside.
+  // Threat: the path leads inside when it is checked, and outside when it is read.
   const target = at('plugins', 'swapped.ts');
   const end = performance.now() + 2000;
   let swaps = 0;
@@ -80,7 +80,7 @@ t.test('threat 69: a file that is swapped for a link while it is read', { timeou
 });
 
 t.test('threat 71: entries that contradict themselves are refused at the start', { timeout: 60_000 }, async (t) => {
-  // Threat: two settings cancel each other out, and what is left is open.
+  // Threat: two settings cancel each other out, and the access is open.
   const grant = (relayer: object | string[]) => ({ permissions: { relayers: { 'local-1': relayer } } });
   const contradictions: Record<string, [object, RegExp]> = {
     'a limit on what is sent without the right to send': [

@@ -1,7 +1,7 @@
 /**
- * Threat: what a plugin must never have, keys and credentials, and what it must never do, move money past what was
- * checked. The server signs for a plugin here, so that every secret is in use. If one of these fails, look at
- * `sandbox/driver/child/launch.ts`, which starts the children, and at `src/plugin-host/gateway.ts`.
+ * Threat: a plugin gets keys or credentials, or moves money past the checks. The server signs for a plugin here, so
+ * every secret is in use. If one of these fails, look at `sandbox/driver/child/launch.ts`, which starts the children,
+ * and at `src/plugin-host/gateway.ts`.
  */
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
@@ -19,7 +19,7 @@ const UNUSED = 'canary-in-the-environment-of-nobody';
 const GRANTED = '0x00000000000000000000000000000000000000a1';
 const OTHER = '0x00000000000000000000000000000000000000b2';
 
-/** Each makes a request that is one thing when it is looked at first, and another one later. */
+/** Each shape makes a request that changes between its first and its second read. */
 const FLIPPING = `
 const flip = () => { let looks = 0; return () => (looks++ === 0 ? '${GRANTED}' : '${OTHER}'); };
 const base = { value: 1, data: '0x', speed: 'fast', gas_limit: 21000 };
@@ -75,7 +75,7 @@ const { service, workspace } = stage;
 const SHAPES = [...FLIPPING.matchAll(/^ {2}'?([\w ]+?)'?: \(\) =>/gm)].map(([, name = '']) => name);
 
 t.test('threat 35: what is checked is what is signed', { timeout: 60_000 }, async (t) => {
-  // Threat: a request shows one recipient to the check and another to whoever assembles and signs it.
+  // Threat: the check sees one recipient, and the code that builds and signs sees another.
   t.ok(SHAPES.length > 10, SHAPES.join(', '));
   const answers = await Promise.all(
     SHAPES.map(async (shape) => [shape, await service.call('flips', { shape })] as const),
@@ -102,7 +102,7 @@ t.test('threat 35: what is checked is what is signed', { timeout: 60_000 }, asyn
 });
 
 t.test('threat 34: no memory is shared with what a capability is given', async (t) => {
-  // Threat: an argument that the guest changes between check and use. What crosses is text, once.
+  // Threat: the guest changes an argument between check and use. Arguments cross as text, once.
   for (const shape of ['toJSON inside', 'Proxy']) await service.call('flips', { shape });
   const { body } = await service.request('GET', '/api/v1/relayers/local-1/transactions?per_page=100');
   t.ok(body.data.length > 1, `${body.data.length} were sent`);
@@ -113,12 +113,12 @@ t.test('threat 34: no memory is shared with what a capability is given', async (
 t.test(
   'threat 58: the children have no environment, no secret in their command line, and read nothing but their code',
   async (t) => {
-    // Threat: a child inherits the environment of the server, as every process does that is not told otherwise.
+    // Threat: a child inherits the server's environment, as processes do by default.
     await service.call('marked');
     const children = (await descendantsOf(service.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
     t.ok(children.length > 0);
     for (const { pid, command } of children) {
-      // bwrap says where it put the process.
+      // bwrap sets PWD.
       t.match(await readFile(`/proc/${pid}/environ`, 'utf8'), /^(PWD=\/\0)?$/, 'its environment is empty');
       for (const secret of [API_KEY, HOOK_KEY, STORAGE_KEY, UNUSED, workspace.privateKey]) t.notMatch(command, secret);
       t.notMatch(command, workspace.dir, 'neither its data nor the plugins are among what it may read');
@@ -127,7 +127,7 @@ t.test(
 );
 
 t.test('threat 56: no secret lies in the memory of a child', { timeout: 60_000 }, async (t) => {
-  // Threat: whatever reads a child's memory, by a fault of V8 or of the processor, reads keys.
+  // Threat: an attacker who can read a child's memory, through a bug in V8 or the processor, finds keys.
   await service.call('marked');
   const { privateKey } = workspace;
   const secrets = new Map<string, Buffer>([
@@ -154,7 +154,7 @@ t.test('threat 56: no secret lies in the memory of a child', { timeout: 60_000 }
 });
 
 t.test('threat 60: no secret stands in what the server wrote', async (t) => {
-  // Threat: what no plugin may see stands in a log that anybody may.
+  // Threat: secrets that no plugin may see are in a log that many can read.
   for (const secret of [API_KEY, HOOK_KEY, STORAGE_KEY, workspace.privateKey.slice(2)]) {
     t.notMatch(service.output(), secret);
   }

@@ -1,6 +1,6 @@
 /**
- * Threat: what guest code hands out is the weapon, here its log lines. It must be made into text inside the guest, under the
- * guest's own limits, and cut there; nothing on this side may look at a guest's object. If one of these fails, look at
+ * Threat: guest code attacks with its log lines. They must become text inside the guest, under the guest's own limits,
+ * and be shortened there. The host must not touch a guest's object. If one of these fails, look at
  * `sandbox/guest/text/log-line.ts`.
  */
 import t from 'tap';
@@ -10,12 +10,12 @@ import { Siege } from '../../support/attacks/siege.ts';
 const siege = await Siege.open(t, LOG_ATTACKS);
 
 t.test('threat 6: floods of log lines', async (t) => {
-  // Threat: lines are queued faster than they are read, in the memory of whoever reads them.
+  // Threat: lines arrive faster than they are read, and fill the reader's memory.
   await siege.assertContained(t, 6);
 });
 
 t.test('threat 62: log lines that forge, flood or lead astray', async (t) => {
-  // Threat: what is logged ends in a terminal, a log file or another program's parser.
+  // Threat: log lines reach a terminal, a log file or another program's parser.
   await siege.assertContained(t, 62);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Threat: guest code that takes memory, in the engine's heap or beside it where the heap's limit does not count. Its
- * process may be lost; the machine's memory, its neighbours and the service may not. If one of these fails, look at
+ * Threat: guest code takes memory, in V8's heap or outside it, where the heap limit does not count. Its process may be
+ * lost. The machine's memory, its neighbours and the service must not suffer. If one of these fails, look at
  * `sandbox/guest/globals/array-buffer.ts`, `removed.ts` and the watch in `sandbox/driver/supervisor.ts`.
  */
 import t from 'tap';
@@ -10,42 +10,42 @@ import { Siege } from '../../support/attacks/siege.ts';
 const siege = await Siege.open(t, MEMORY_ATTACKS);
 
 t.test('threat 13: buffers that grow', async (t) => {
-  // Threat: a resizable buffer's memory is not counted; neither it nor any way back to it may exist.
+  // Threat: the memory of a resizable buffer is not counted. Such buffers must not exist, in any way.
   await siege.assertContained(t, 13);
 });
 
 t.test('threat 14: shared memory', async (t) => {
-  // Threat: a growable SharedArrayBuffer is not counted either, and makes a clock; it must not exist.
+  // Threat: a growable SharedArrayBuffer is not counted either, and can serve as a clock. It must not exist.
   await siege.assertContained(t, 14);
 });
 
 t.test('threat 15: the memory of WebAssembly', async (t) => {
-  // Threat: it lies beside the heap; WebAssembly must not exist.
+  // Threat: WebAssembly memory is outside the heap. WebAssembly must not exist.
   await siege.assertContained(t, 15);
 });
 
 t.test('threat 16: shared memory by way of WebAssembly', async (t) => {
-  // Threat: a removed constructor is found again through another object's.
+  // Threat: a removed constructor is reached through an object of another kind.
   await siege.assertContained(t, 16);
 });
 
 t.test('threat 17: buffers, and whatever is made of them', async (t) => {
-  // Threat: memory beside the heap, taken by typed arrays, Buffer, blobs, forms, streams, clones and texts.
+  // Threat: memory outside the heap, through typed arrays, Buffer, blobs, forms, streams, clones and strings.
   await siege.assertContained(t, 17);
 });
 
 t.test('threat 20: a heap that grows until the engine gives up', async (t) => {
-  // Threat: V8 is out of memory where it cannot give up, and parks or aborts.
+  // Threat: V8 runs out of memory where it cannot stop cleanly, and hangs or aborts.
   await siege.assertContained(t, 20);
 });
 
 t.test('threat 43: functions compiled for ever', async (t) => {
-  // Threat: compiled code is memory as well.
+  // Threat: compiled code takes memory too.
   await siege.assertContained(t, 43);
 });
 
 t.test('variations: texts, matches, traces, listeners, signals', async (t) => {
-  // Threat: the same by other objects.
+  // Threat: the same attacks with other objects.
   await siege.assertContained(t, null);
 });
 

@@ -1,7 +1,7 @@
 /**
- * Threat: guest code that takes the processor, by loops that the engine can stop between two steps. It must be stopped
- * by the time limits of its call, with the code that says so, and leave the plugin and its neighbours as they were. If
- * one of these fails, look at `sandbox/process/call.ts`, where a stretch is limited.
+ * Threat: guest code occupies the processor with loops that V8 can stop between two steps. The time limits of its call
+ * must stop it, with the matching code. The plugin and its neighbours must stay unharmed. If one of these fails, look
+ * at `sandbox/process/call.ts`, which limits the time without a pause.
  */
 import t from 'tap';
 import { PROCESSOR_ATTACKS } from '../../support/attacks/processor.ts';
@@ -13,42 +13,42 @@ const siege = await Siege.open(
 );
 
 t.test('threat 1: loops without an end', async (t) => {
-  // Threat: a synchronous loop; nothing else of its process runs meanwhile.
+  // Threat: a synchronous loop. Nothing else in its process runs meanwhile.
   await siege.assertContained(t, 1);
 });
 
 t.test('threat 2: microtasks without an end', async (t) => {
-  // Threat: a loop of microtasks, which a time limit on the synchronous part alone would never see.
+  // Threat: a loop of microtasks, which a time limit of only the synchronous part would miss.
   await siege.assertContained(t, 2);
 });
 
 t.test('threat 3: promises that never settle', async (t) => {
-  // Threat: a call that waits for ever and costs nothing but its place.
+  // Threat: a call that waits for ever, and costs nothing but its place.
   await siege.assertContained(t, 3);
 });
 
 t.test('threat 10: explosive regular expressions', async (t) => {
-  // Threat: an expression whose matching or compiling takes exponential time inside the engine.
+  // Threat: a regular expression that takes exponential time to match or compile.
   await siege.assertContained(t, 10);
 });
 
 t.test('threat 43: sources made to be compiled for ever', async (t) => {
-  // Threat: eval and Function are there, and the compiler is slow on what was made for it.
+  // Threat: eval and Function exist, and some sources are very slow to compile.
   await siege.assertContained(t, 43);
 });
 
 t.test('threat 51: Atomics.wait', async (t) => {
-  // Threat: it parks the thread; it must not exist.
+  // Threat: Atomics.wait stops the thread. It must not exist.
   await siege.assertContained(t, 51);
 });
 
 t.test('threat 52: Atomics.waitAsync', async (t) => {
-  // Threat: a promise that only another thread settles; it must not exist.
+  // Threat: only another thread can settle the promise of Atomics.waitAsync. It must not exist.
   await siege.assertContained(t, 52);
 });
 
 t.test('threat 57: clocks read as fast as they can be', async (t) => {
-  // Threat: the host is asked for the time in a loop, past the limit of the guest's own stretch.
+  // Threat: a loop that asks the host for the time, and so passes the guest's own time limit.
   await siege.assertContained(t, 57);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Threat: what guest code hands out is the weapon, here its result. It must be made into text inside the guest, under the
- * guest's own limits, and cut there; nothing on this side may look at a guest's object. If one of these fails, look at
+ * Threat: guest code attacks with its result. It must become text inside the guest, under the guest's own limits, and
+ * be shortened there. The host must not touch a guest's object. If one of these fails, look at
  * `sandbox/guest/text/json-text.ts`.
  */
 import t from 'tap';
@@ -10,22 +10,22 @@ import { Siege } from '../../support/attacks/siege.ts';
 const siege = await Siege.open(t, RESULT_ATTACKS);
 
 t.test('threat 2: results that are thenables of thenables', async (t) => {
-  // Threat: awaiting a result runs the guest's code, and that never ends.
+  // Threat: awaiting a result runs the guest's code, which never ends.
   await siege.assertContained(t, 2);
 });
 
 t.test('threat 22: results beyond every limit', async (t) => {
-  // Threat: a result is copied and written several times on its way, each time larger.
+  // Threat: a result is copied and written several times on its way, and grows each time.
   await siege.assertContained(t, 22);
 });
 
 t.test('threat 23: deep and cyclic results', async (t) => {
-  // Threat: whoever writes such a value on the other side runs out of stack or never ends.
+  // Threat: code that writes a deep or cyclic value on the host runs out of stack, or never ends.
   await siege.assertContained(t, 23);
 });
 
 t.test('threat 26: results that are Proxies whose traps loop', async (t) => {
-  // Threat: even asking what kind of thing was thrown or returned runs the guest's code.
+  // Threat: even a check of the thrown or returned value's type runs the guest's code.
   await siege.assertContained(t, 26);
 });
 

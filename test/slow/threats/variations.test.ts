@@ -1,6 +1,6 @@
 /**
- * Threat: guest code that takes the processor by ways that no list names: timers, iterators, digests, addresses,
- * locales, replacements. The list of threats is a sample; these stand for what else will be tried.
+ * Threat: guest code occupies the processor in ways that are not on the list: timers, iterators, digests, addresses,
+ * locales, replacements. The list is a sample, and these stand for what else attackers may try.
  */
 import t from 'tap';
 import { PROCESSOR_ATTACKS } from '../../support/attacks/processor.ts';
@@ -13,7 +13,7 @@ const siege = await Siege.open(
 );
 
 t.test('variations: whatever else the guest’s world has takes its own plugin’s time only', async (t) => {
-  // Threat: some of it the engine can stop, some of it only the end of the process.
+  // Threat: V8 can stop some of these. Others only stop when the process ends.
   await siege.assertContained(t, null);
 });
 

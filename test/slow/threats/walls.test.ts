@@ -1,6 +1,6 @@
 /**
- * Threat: ways in and out that lie around the guest's world: the inspector, caches, the command lines of the children,
- * the functions of isolated-vm that lead through the wall, and what fails late. If one of these fails, look at
+ * Threat: ways in and out around the guest's world: the inspector, caches, the children's command lines, functions of
+ * isolated-vm that cross the boundary, and late failures. If one of these fails, look at
  * `sandbox/driver/child/launch.ts` and `sandbox/process/isolate.ts`.
  */
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
@@ -82,7 +82,7 @@ async function sandboxChildren() {
 }
 
 t.test('threat 29: a capability that fails after its call is over', async (t) => {
-  // Threat: the failure finds nobody who waits for it and ends the process as an unhandled rejection.
+  // Threat: nobody waits for the failure, so it ends the process as an unhandled rejection.
   const answers = await Promise.all(
     Array.from({ length: 3 }, () => service.call('late', { url: server.url('/late') })),
   );
@@ -100,7 +100,7 @@ t.test('threat 29: a capability that fails after its call is over', async (t) =>
 });
 
 t.test('threat 32: nothing of isolated-vm leads through the wall', async (t) => {
-  // Threat: references that inherit, promises that the host waits for, calls that are not counted, shared handles.
+  // Threat: references that inherit, promises that the host waits for, calls that are not counted, and shared handles.
   const banned =
     /unsafeInherit|applySyncPromise|applyIgnored|ignored: ?true|derefInto|NativeModule|inspector: ?true|transferIn|ExternalCopy\(/;
   const sources = (await readdir(join(ROOT, 'sandbox'), { recursive: true })).filter((file) => file.endsWith('.ts'));
@@ -116,7 +116,7 @@ t.test('threat 32: nothing of isolated-vm leads through the wall', async (t) => 
 });
 
 t.test('threat 53: nothing in the child waits for the host while a guest runs', async (t) => {
-  // Threat: a guest that makes the host wait for it, and the host the guest, for ever.
+  // Threat: a guest and the host wait for each other for ever.
   const text = await readFile(join(ROOT, 'sandbox/process/isolate.ts'), 'utf8');
   t.equal(text.match(/new ivm\.Callback\(/g)?.length, 1, 'one function leads out');
   const own = text.replace(/code: .var __isolayer_plugin__.*/, '');
@@ -125,7 +125,7 @@ t.test('threat 53: nothing in the child waits for the host while a guest runs', 
 });
 
 t.test('threat 44: compiled code comes from nowhere but the child itself', async (t) => {
-  // Threat: V8 trusts a cache or a snapshot completely; one that lies in a folder is code of whoever put it there.
+  // Threat: V8 trusts a cache or a snapshot completely. A file in a folder could contain anybody's code.
   for (const name of ['honest.ts.cache', 'honest.cache', 'honest.blob', 'honest.jsc']) {
     await writeFile(join(workspace.dir, 'plugins', name), Buffer.alloc(4096, 0xff));
   }
@@ -145,7 +145,7 @@ t.test('threat 44: compiled code comes from nowhere but the child itself', async
 });
 
 t.test('threat 45: no inspector listens, whoever asks for one', async (t) => {
-  // Threat: SIGUSR1 opens the inspector, and with it everything, to whoever can connect.
+  // Threat: SIGUSR1 opens the inspector, and gives full access to everyone who can connect.
   const port = Number(new URL(service.url).port);
   const all = [{ pid: service.pid }, ...(await sandboxChildren())];
   for (const { pid } of all) process.kill(pid, 'SIGUSR1');
@@ -158,7 +158,7 @@ t.test('threat 45: no inspector listens, whoever asks for one', async (t) => {
 });
 
 t.test('threat 46: worlds made for one call each do not pile up', { timeout: 60_000 }, async (t) => {
-  // Threat: contexts are freed late, and fill the memory of the process.
+  // Threat: contexts are freed late, and fill the process's memory.
   const residentOf = async () => {
     const { body } = await service.request('GET', '/api/v1/ready');
     const status = await Promise.all(
@@ -176,7 +176,7 @@ t.test('threat 46: worlds made for one call each do not pile up', { timeout: 60_
 });
 
 t.test('threat 65: redirects, and proxies of the environment, lead nowhere else', async (t) => {
-  // Threat: a granted host sends a plugin on to where it was not granted; or the environment sends all through another.
+  // Threat: an allowed host redirects a plugin to one that is not allowed, or the environment sets a proxy.
   t.match((await service.call('gets', { url: server.url('/fine') })).body.data, 'fine');
   for (const path of ['/away', '/metadata']) {
     t.match((await service.call('gets', { url: server.url(path) })).body.data, /^refused: /, path);
@@ -185,7 +185,7 @@ t.test('threat 65: redirects, and proxies of the environment, lead nowhere else'
 });
 
 t.test('threat 65: a name that changes its address between check and connection', async (t) => {
-  // Threat: rebinding. The name is public when it is checked, and this machine when it is connected to.
+  // Threat: DNS rebinding. The name's address is public when it is checked, and local when the connection is made.
   const answers = ['192.0.2.1', '127.0.0.1', '127.0.0.1', '127.0.0.1'];
   const guard = (blockPrivate: boolean) =>
     createAddressGuard({ allowedHosts: [], blockPrivate }, (_host, _options, callback) =>
@@ -216,7 +216,7 @@ t.test('threat 65: a name that changes its address between check and connection'
 });
 
 t.test('threat 74: the children are started without what would void their restrictions', async (t) => {
-  // Threat: a thread or a process that a child starts is free of the permission model.
+  // Threat: a thread or process that a child starts is not bound by the permission model.
   const children = await sandboxChildren();
   t.ok(children.length > 0);
   for (const { command } of children) {

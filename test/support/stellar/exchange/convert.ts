@@ -4,7 +4,7 @@ import type { State } from '../ledger/state.ts';
 import type { Rounding } from './exchange.ts';
 import { cross, offersFor } from './offers.ts';
 
-/** The protocol's most offers that one operation may take. */
+/** The protocol's limit of offers that one operation may take. */
 export const MOST_CROSSED = 1000;
 
 export interface Conversion {
@@ -13,14 +13,14 @@ export interface Conversion {
   readonly mostSent: bigint;
   readonly mostReceived: bigint;
   readonly rounding: Rounding;
-  /** How many offers may still be taken. */
+  /** The number of offers that may still be taken. */
   readonly mostCrossed: number;
-  /** Looks at an offer before it is taken. */
+  /** Checks an offer before it is taken. Returns the reason to stop, if any. */
   readonly stopAt: (offer: OfferEntry) => 'cross-self' | 'bad-price' | undefined;
 }
 
 export interface Converted {
-  /** `partial`: the book had no more. */
+  /** `partial` means that the book has no more offers. */
   readonly end: 'done' | 'partial' | 'cross-self' | 'bad-price' | 'too-many';
   readonly sent: bigint;
   readonly received: bigint;

@@ -1,29 +1,29 @@
 import { MAX_INT64, type Price } from '../ledger/entry.ts';
 
-/** Who is favoured when amounts do not come out even. */
+/** How amounts are rounded, as in stellar-core. */
 export type Rounding = 'normal' | 'strict-receive' | 'strict-send';
 
 export interface Exchanged {
-  /** What the taker gets of what the offer sells. */
+  /** The amount that the taker gets, in the asset that the offer sells. */
   readonly received: bigint;
-  /** What the taker pays for it. */
+  /** The amount that the taker pays for it. */
   readonly sent: bigint;
-  /** Whether the offer outlives the exchange; otherwise the taker has more to trade. */
+  /** Whether the offer stays in the book. If not, the taker has more to trade. */
   readonly offerStays: boolean;
 }
 
 export interface Limits {
-  /** Of the offer's seller. */
+  /** Limits of the offer's seller. */
   mostGiven: bigint;
   mostTaken: bigint;
-  /** Of the taker. */
+  /** Limits of the taker. */
   mostReceived: bigint;
   mostSent: bigint;
 }
 
 /**
- * stellar-core's `exchangeV10`: the smaller side leaves the book, rounding favours the side that stays, and by no more
- * than one part in a hundred unless the taker has bounds of its own.
+ * Trades with one offer: stellar-core's `exchangeV10`. The smaller side leaves the book, and rounding favours the side
+ * that stays. Without limits of the taker's own, rounding changes the price by at most one percent.
  */
 export function exchange(price: Price, limits: Limits, rounding: Rounding): Exchanged {
   const rough = roughExchange(price, limits, rounding);
@@ -35,7 +35,7 @@ export function exchange(price: Price, limits: Limits, rounding: Rounding): Exch
   return rounding === 'strict-send' ? rough : { ...rough, received: 0n, sent: 0n };
 }
 
-/** Without regard for how far rounding moved the price. */
+/** Trades without a limit on how far rounding changes the price. */
 export function roughExchange(price: Price, limits: Limits, rounding: Rounding): Exchanged {
   const [n, d] = [BigInt(price.n), BigInt(price.d)];
   const offered = min(limits.mostGiven * n, limits.mostTaken * d);
@@ -60,19 +60,19 @@ function whenOfferStays([n, d]: [bigint, bigint], asked: bigint, limits: Limits,
   return { received: (sent * d) / n, sent };
 }
 
-/** How much of an offer can be traded, given what its seller can give and take. */
+/** The amount of an offer that can be traded, given what its seller can send and receive. */
 export function adjusted(price: Price, mostGiven: bigint, mostTaken: bigint): bigint {
   return exchange(price, { mostGiven, mostTaken, mostReceived: MAX_INT64, mostSent: MAX_INT64 }, 'normal').received;
 }
 
-/** What an offer of an amount promises to take and to give. */
+/** The liabilities of an offer of this amount. */
 export function promisesOf(price: Price, amount: bigint): { buying: bigint; selling: bigint } {
   const limits = { mostGiven: amount, mostTaken: MAX_INT64, mostReceived: MAX_INT64, mostSent: MAX_INT64 };
   const { received, sent } = roughExchange(price, limits, 'normal');
   return { buying: sent, selling: received };
 }
 
-/** Whether the price that comes out is within one part in a hundred of the one asked. */
+/** Whether the resulting price is within one percent of the offer's price. */
 function isFair({ n, d }: Price, received: bigint, sent: bigint): boolean {
   const worth = 100n * BigInt(n) * received;
   const paid = 100n * BigInt(d) * sent;
@@ -82,5 +82,5 @@ function isFair({ n, d }: Price, received: bigint, sent: bigint): boolean {
 
 export const min = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-/** Divided and rounded up. */
+/** Divides and rounds up. */
 const up = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor;

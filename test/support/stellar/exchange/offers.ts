@@ -8,7 +8,7 @@ import { type Holding, holdingOf } from '../ledger/holding.ts';
 import type { Reader, State } from '../ledger/state.ts';
 import { adjusted, exchange, min, promisesOf, type Rounding } from './exchange.ts';
 
-/** Cheapest first, then oldest first, as the network takes them. */
+/** Offers that buy one asset and sell the other: cheapest first, then oldest first. */
 export function offersFor(state: Reader, sent: AssetName, received: AssetName): OfferEntry[] {
   const offers = [...state.all('offer')].filter(({ selling, buying }) => selling === received && buying === sent);
   return offers.sort((one, other) => comparePrices(one.price, other.price) || (one.id < other.id ? -1 : 1));
@@ -19,7 +19,7 @@ export function comparePrices(one: Price, other: Price): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Promises to its seller's balances what an offer may take and give. */
+/** Adds the offer's liabilities to its seller's balances. */
 export function keepPromises(state: State, header: Header, offer: OfferEntry): void {
   promise(state, header, offer, promisesOf(offer.price, offer.amount));
 }
@@ -40,7 +40,7 @@ function mustHold(state: State, header: Header, { seller, id }: OfferEntry, asse
   return holding;
 }
 
-/** The offer and what it promised go; its seller has a sub-entry less. */
+/** Removes an offer and its liabilities. Its seller has one sub-entry less. */
 export function removeOffer(state: State, header: Header, offer: OfferEntry): void {
   releasePromises(state, header, offer);
   state.remove(keyOf(offer));
@@ -54,7 +54,7 @@ export interface Crossed {
   readonly atom: xdr.ClaimAtom;
 }
 
-/** Trades with one offer, which shrinks or goes: stellar-core's `crossOfferV10`. */
+/** Trades with one offer, which shrinks or is removed: stellar-core's `crossOfferV10`. */
 export function cross(
   state: State,
   header: Header,
@@ -80,7 +80,7 @@ export function cross(
   return { received, sent, offerStays, atom: atomOf(offer, received, sent) };
 }
 
-/** What the seller can give and take by an offer whose promises are released. */
+/** The amounts that the seller can send and receive through an offer whose liabilities are released. */
 function reachOf(state: State, header: Header, offer: OfferEntry): [mostGiven: bigint, mostTaken: bigint] {
   const given = mustHold(state, header, offer, offer.selling);
   const taken = mustHold(state, header, offer, offer.buying);

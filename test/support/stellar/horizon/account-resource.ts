@@ -13,7 +13,7 @@ import type { View } from '../rpc/view.ts';
 import { amountOf, timeOf } from './amount.ts';
 import { assetFields } from './params.ts';
 
-/** An account with all that is its own. */
+/** An account, with its balances, signers and data. */
 export function accountResource(base: string, view: View, account: AccountEntry) {
   const { state } = view.node;
   const { id, thresholds, flags } = account;
@@ -64,7 +64,7 @@ function links(base: string, id: string) {
   };
 }
 
-/** By code and issuer, as Horizon sorts them. */
+/** Sorted by code and issuer, as in Horizon. */
 export function trustLinesOf(state: Reader, account: string): TrustLineEntry[] {
   const lines = [...state.all('trust-line')].filter((line) => line.account === account);
   return lines.sort((one, other) => (one.asset < other.asset ? -1 : 1));
@@ -99,7 +99,7 @@ const SIGNER_TYPES: Readonly<Record<string, string>> = {
   P: 'ed25519_signed_payload',
 };
 
-/** By their keys; the account's own comes last where it signs nothing any more. */
+/** Sorted by key. The account's own key comes last if its weight is zero. */
 function signersOf({ id, signers, thresholds }: AccountEntry) {
   const others = signers.map(({ key, weight }) => ({
     weight,

@@ -1,11 +1,11 @@
 const ONE = 10_000_000n;
 
-/** Stroops as Horizon writes them: always seven digits behind the point. */
+/** Writes stroops as Horizon does: always with seven decimal places. */
 export function amountOf(stroops: bigint): string {
   return `${stroops / ONE}.${String(stroops % ONE).padStart(7, '0')}`;
 }
 
-/** Undefined for what is no amount. */
+/** The amount in stroops; undefined if the text is no amount. */
 export function stroopsIn(amount: string): bigint | undefined {
   const match = /^(\d+)(?:\.(\d{1,7}))?$/.exec(amount);
   if (match === null) return undefined;
@@ -13,7 +13,7 @@ export function stroopsIn(amount: string): bigint | undefined {
   return stroops < 2n ** 63n ? stroops : undefined;
 }
 
-/** A closing time, to the second. */
+/** A closing time in ISO format, in whole seconds. */
 export function timeOf(seconds: bigint): string {
   return new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
 }

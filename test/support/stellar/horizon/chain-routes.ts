@@ -10,7 +10,7 @@ import { accountPart } from './params.ts';
 import { invalidField, PROBLEMS, Problem } from './problem.ts';
 import type { Asked, Route } from './route.ts';
 
-/** Routes about the server, its ledgers and the balances in them. */
+/** Routes about the server, its ledgers, and the accounts in them. */
 export const chainRoutes: readonly Route[] = [
   { method: 'GET', path: '/', name: 'root', answer: root },
   { method: 'GET', path: '/fee_stats', name: 'feeStats', answer: ({ view }) => feeStats(view) },

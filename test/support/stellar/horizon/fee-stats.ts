@@ -2,7 +2,7 @@ import type { Landed } from '../node/closed-ledger.ts';
 import { modeOf, percentile } from '../rpc/fee-window.ts';
 import type { View } from '../rpc/view.ts';
 
-/** Ledgers that count. */
+/** The number of recent ledgers that count. */
 const WINDOW = 5;
 const SHARES = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99];
 

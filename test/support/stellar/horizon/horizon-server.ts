@@ -25,7 +25,7 @@ export class HorizonServer {
     this.#count = count;
   }
 
-  /** Resolves with its address. */
+  /** Resolves with the server's URL. */
   listen(): Promise<string> {
     return this.#server.listen();
   }
@@ -57,7 +57,7 @@ export class HorizonServer {
   }
 }
 
-/** @throws Problem */
+/** @throws Problem if no route fits */
 function routeTo(method: string, path: string): { route: Route; parts: Record<string, string> } {
   for (const route of ROUTES) {
     const parts = route.method === method ? partsOf(route.path, path) : undefined;
@@ -81,7 +81,7 @@ function partsOf(pattern: string, path: string): Record<string, string> | undefi
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // A fault gives the status, and in place of a message the type of the problem.
+  // A fault has a status, and the type of the problem instead of a message.
   if (error instanceof FaultError) return new Problem([error.message, error.message, error.code, ''], error.data ?? {});
   return new Problem([...PROBLEMS.serverError], { error: String(error) });
 }

@@ -9,7 +9,7 @@ import { invalidField, PROBLEMS, Problem } from './problem.ts';
 import { costOf, proceedsOf } from './quote.ts';
 import type { Asked, Route } from './route.ts';
 
-/** The most assets in one request for paths. */
+/** The most assets in one path request. */
 const MOST_ASSETS = 15;
 
 /** Routes about offers and paths through them. */
@@ -43,7 +43,7 @@ function orInvalid<T>(read: () => T): T {
   }
 }
 
-/** Groups offers by price. Sums what they sell. */
+/** Groups offers by price, and adds up the amounts that they sell. */
 function levels(offers: readonly OfferEntry[], limit: number, told: (price: Price) => Price) {
   const all: { price: Price; amount: bigint }[] = [];
   for (const { price, amount } of offers) {
@@ -63,7 +63,7 @@ function reduced({ n, d }: Price): Price {
   return { n: n / one, d: d / one };
 }
 
-/** Rounded to the nearest. */
+/** Rounds to the nearest. */
 function sevenDigits({ n, d }: Price): string {
   return amountOf((BigInt(n) * 20_000_000n + BigInt(d)) / (2n * BigInt(d)));
 }
@@ -139,7 +139,7 @@ function holdingsOf(state: Reader, id: string, field: string): Map<AssetName, bi
   return new Map([...lines.map(({ asset, balance }) => [asset, balance] as const), [NATIVE, account.balance]]);
 }
 
-/** @throws Problem where nobody offers anything, as with a Horizon that has just begun */
+/** @throws Problem if there are no offers at all, as in a Horizon that has just started */
 function offersIn(state: Reader): OfferEntry[] {
   const offers = [...state.all('offer')];
   if (offers.length === 0) throw new Problem(PROBLEMS.stillIngesting);

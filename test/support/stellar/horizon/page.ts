@@ -2,17 +2,17 @@ import { limitParam } from './params.ts';
 import { invalidField, PROBLEMS, Problem } from './problem.ts';
 import type { Asked } from './route.ts';
 
-/** A record with its place in the order of all that happens (SEP-35). */
+/** A record with its position in the total order (SEP-35). */
 export interface Placed {
   readonly paging_token: string;
 }
 
-/** Where a ledger, or a transaction in it, stands among all that happens. */
+/** The position of a ledger, or of a transaction in it, in the total order. */
 export function placeOf(ledger: number, order = 0): bigint {
   return (BigInt(ledger) << 32n) | (BigInt(order) << 12n);
 }
 
-/** A page of records, which come in their order, with the links to the next. @throws Problem */
+/** A page of records, with its links. The records must be in order. @throws Problem */
 export function pageOf<T extends Placed>(asked: Asked, records: () => readonly T[]) {
   const { params, view } = asked;
   const order = params.get('order') || 'asc';

@@ -10,21 +10,21 @@ const NO_ACCOUNT = 'Account ID must start with `G` and contain 56 alphanum chara
 const NO_TYPE =
   "invalid asset type: was not one of 'native', 'credit_alphanum4', 'credit_alphanum12', 'liquidity_pool_shares'";
 
-/** @throws Problem for what is no account */
+/** @throws Problem if the segment is no account */
 export function accountPart({ parts }: Asked, name: string): string {
   const account = parts[name] ?? '';
   if (!StrKey.isValidEd25519PublicKey(account)) throw invalidField(name, NO_ACCOUNT);
   return account;
 }
 
-/** Undefined where it is absent. @throws Problem */
+/** Undefined if the parameter is missing. @throws Problem */
 export function accountParam({ params }: Asked, name: string): string | undefined {
   const account = params.get(name) ?? '';
   if (account !== '' && !StrKey.isValidEd25519PublicKey(account)) throw invalidField(name, NO_ACCOUNT);
   return account === '' ? undefined : account;
 }
 
-/** @throws Problem */
+/** @throws Problem if the segment is no hash */
 export function hashPart({ parts }: Asked, name: string): string {
   const hash = parts[name] ?? '';
   if (!/^[0-9a-f]{64}$/.test(hash)) {
@@ -33,7 +33,7 @@ export function hashPart({ parts }: Asked, name: string): string {
   return hash;
 }
 
-/** @throws Problem for an amount that is not above zero */
+/** @throws Problem if the amount is not above zero */
 export function amountParam({ params }: Asked, name: string): bigint {
   const text = params.get(name) ?? '';
   if (text === '') throw invalidField(name, 'invalid amount format: ');
@@ -42,7 +42,7 @@ export function amountParam({ params }: Asked, name: string): bigint {
   return stroops;
 }
 
-/** An asset by its type, code and issuer. @throws Problem */
+/** An asset, from parameters for its type, code and issuer. @throws Problem */
 export function assetParam({ params }: Asked, prefix: string): AssetName {
   const [type = '', code = '', issuer = ''] = ['type', 'code', 'issuer'].map(
     (part) => params.get(`${prefix}asset_${part}`) ?? '',
@@ -63,7 +63,7 @@ export function assetParam({ params }: Asked, prefix: string): AssetName {
   return `${code}:${issuer}`;
 }
 
-/** `native` and `CODE:ISSUER`, with commas between. @throws Problem */
+/** Assets as `native` and `CODE:ISSUER`, separated by commas. @throws Problem */
 export function assetsParam({ params }: Asked, name: string, most: number): AssetName[] {
   const text = params.get(name) ?? '';
   const assets = text === '' ? [] : text.split(',').map((asset) => assetIn(asset, name));
@@ -84,7 +84,7 @@ function assetIn(text: string, name: string): AssetName {
   return text;
 }
 
-/** @throws Problem */
+/** @throws Problem if the limit is invalid */
 export function limitParam({ params }: Asked, usual: number): number {
   const text = params.get('limit') ?? '';
   if (text === '') return usual;
@@ -95,7 +95,7 @@ export function limitParam({ params }: Asked, usual: number): number {
   return limit;
 }
 
-/** An asset's type, code and issuer, as fields whose names begin alike. */
+/** An asset's type, code and issuer, as fields with this prefix. */
 export function assetFields(name: AssetName, prefix = ''): Record<string, string> {
   const asset = assetOf(name);
   if (asset.isNative()) return { [`${prefix}asset_type`]: NATIVE };

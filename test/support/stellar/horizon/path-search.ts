@@ -1,6 +1,6 @@
 import type { AssetName, OfferEntry } from '../ledger/entry.ts';
 
-/** Horizon's usual most assets on a path, and most paths for one asset. */
+/** Horizon's default limits: the assets on a path, and the paths to one asset. */
 const MOST_HOPS = 3;
 const MOST_PATHS = 5;
 

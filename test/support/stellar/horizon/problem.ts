@@ -1,4 +1,4 @@
-/** What Horizon answers in place of a resource (RFC 7807). */
+/** Horizon's error answer (RFC 7807). */
 export class Problem extends Error {
   readonly type: string;
   readonly title: string;
@@ -25,7 +25,7 @@ export class Problem extends Error {
 
 type Kind = readonly [type: string, title: string, status: number, detail: string];
 
-/** As Horizon words them. */
+/** Horizon's problems, in its words. */
 export const PROBLEMS = {
   notFound: [
     'not_found',

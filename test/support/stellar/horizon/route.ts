@@ -1,26 +1,26 @@
 import type { View } from '../rpc/view.ts';
 
-/** One request at a Horizon. */
+/** One request to Horizon. */
 export interface Asked {
   readonly view: View;
-  /** Where the server is reached. */
+  /** The server's URL. */
   readonly base: string;
   readonly path: string;
-  /** The named segments of the path. */
+  /** The values of the path's named segments. */
   readonly parts: Readonly<Record<string, string>>;
-  /** The query's parameters and those of a form, the form's first. */
+  /** The parameters of the form, and then those of the query. */
   readonly params: URLSearchParams;
-  /** The content type of what came with the request, without its parameters. */
+  /** The content type of the request's body, without parameters. */
   readonly form: string;
 }
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** Segments behind colons are named. */
+  /** The path's pattern. Segments that start with a colon are named. */
   readonly path: string;
   /** The name for faults and counts, with the prefix `horizon.`. */
   readonly name: string;
-  /** Answers with a resource; what it throws is a `Problem`. */
+  /** Returns a resource, or throws a `Problem`. */
   readonly answer: (asked: Asked) => unknown;
   /** The status of the answer, if it is not 200. */
   readonly statusOf?: (resource: unknown) => number;

@@ -7,10 +7,10 @@ import { type Frame, frameOf } from '../transactions/frame.ts';
 import { PROBLEMS, Problem } from './problem.ts';
 import { resultCodes } from './result-codes.ts';
 
-/** Half a minute at the network's pace. Tests count ledgers, not time. */
+/** As many ledgers as Stellar closes in half a minute. Tests count ledgers, not time. */
 const MOST_LEDGERS = 6;
 
-/** Takes a transaction and waits until it is on the chain. @throws Problem */
+/** Submits a transaction, and waits until it is on the chain. @throws Problem */
 export async function submit(view: View, raw: string): Promise<{ landed: Landed; hash: string }> {
   const frame = frameIn(view, raw);
   const { hash } = frame;
@@ -28,7 +28,7 @@ export async function submit(view: View, raw: string): Promise<{ landed: Landed;
   if (known !== undefined) return judged(known);
   const admission = offer(view, frame, () => new Problem(PROBLEMS.serverError));
   if (admission.status === 'ERROR') throw failed(admission.outcome.toXdr());
-  // A transaction that has to be offered again later also counts as on its way.
+  // Keep waiting as well if the node says that the transaction must be submitted again later.
   const { network } = view;
   const first = network.ledger.latest.sequence;
   const isOver = (last: number) => last < first || last >= first + MOST_LEDGERS;

@@ -5,7 +5,7 @@ import { changeXdr } from '../transactions/meta.ts';
 import { timeOf } from './amount.ts';
 import { placeOf } from './page.ts';
 
-/** A transaction that is on the chain, for the one who knows it by this hash. */
+/** A transaction on the chain, for a client that knows it by this hash. */
 export function transactionResource(base: string, { frame, ledger, order, ...landed }: Landed, hash: string) {
   const { inner } = frame;
   const isBump = frame.kind === 'fee-bump';
@@ -115,7 +115,7 @@ function preconditionFields({ timeBounds, preconditions }: TransactionFrame): ob
   return Object.keys(told).length === 0 ? {} : { preconditions: told };
 }
 
-/** `LedgerEntryChanges`, which the SDK has no type of its own for. */
+/** Writes `LedgerEntryChanges`. The SDK has no type for it. */
 function changesXdr(changes: readonly xdr.LedgerEntryChange[]): string {
   const count = Buffer.alloc(4);
   count.writeUInt32BE(changes.length);

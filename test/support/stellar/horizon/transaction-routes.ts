@@ -81,7 +81,7 @@ function transactionPage(asked: Asked, landed: readonly Landed[]) {
   );
 }
 
-/** All that the node's history holds, in its order. */
+/** All transactions in the node's history, in order. */
 function landedIn(view: View): Landed[] {
   const first = view.oldest.sequence;
   return Array.from({ length: view.latest.sequence - first + 1 }, (_, index) => view.ledgerAt(first + index)).flatMap(

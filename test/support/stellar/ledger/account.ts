@@ -1,10 +1,10 @@
 import { type AccountEntry, type AccountId, type Header, MAX_INT64, startingSequence } from './entry.ts';
 import { accountIn, type State } from './state.ts';
 
-/** The protocol's most sub-entries of an account. */
+/** The protocol's limit of an account's sub-entries. */
 const MOST_SUB_ENTRIES = 1000;
 
-/** What a `CreateAccount` makes. */
+/** The entry that a `CreateAccount` operation makes. */
 export function newAccount(id: AccountId, balance: bigint, ledger: number): AccountEntry {
   return {
     kind: 'account',
@@ -23,22 +23,22 @@ export function newAccount(id: AccountId, balance: bigint, ledger: number): Acco
   };
 }
 
-/** Two reserves for the account and one for each sub-entry. */
+/** Two base reserves for the account, and one for each sub-entry. */
 function minimumBalance({ baseReserve }: Header, account: AccountEntry): bigint {
   return BigInt(2 + account.subEntries) * baseReserve;
 }
 
-/** What may leave the account: above the reserve, and not promised to offers. */
+/** The amount that may leave the account: above the reserve and the liabilities of its offers. */
 export function availableBalance(header: Header, account: AccountEntry): bigint {
   return account.balance - minimumBalance(header, account) - account.liabilities.selling;
 }
 
-/** What may come in besides what offers may bring. */
+/** The amount that may still come in, besides the liabilities of its offers. */
 export function roomOf(account: AccountEntry): bigint {
   return MAX_INT64 - account.balance - account.liabilities.buying;
 }
 
-/** False when the account cannot give or hold so much; then nothing has changed. */
+/** Returns false if the balance would leave its limits. Then nothing has changed. */
 export function addBalance(state: State, header: Header, id: AccountId, delta: bigint): boolean {
   const account = accountIn(state, id);
   if (account === undefined) throw new Error(`There is no account ${id}.`);
@@ -51,7 +51,7 @@ export function addBalance(state: State, header: Header, id: AccountId, delta: b
 
 export type Refused = 'low-reserve' | 'too-many';
 
-/** Counts a new sub-entry of an account, or says why it may have none. */
+/** Counts a new sub-entry of an account, or returns the reason why the account may have none. */
 export function addSubEntry(state: State, header: Header, id: AccountId): Refused | undefined {
   const account = accountIn(state, id);
   if (account === undefined) throw new Error(`There is no account ${id}.`);
@@ -67,7 +67,7 @@ export function removeSubEntries(state: State, id: AccountId, count = 1): void {
   state.put({ ...account, subEntries: account.subEntries - count });
 }
 
-/** Raises the sequence, and notes when (CAP-21). */
+/** Raises the sequence, and records the time and the ledger (CAP-21). */
 export function raiseSequence(state: State, header: Header, id: AccountId, to: bigint): void {
   const account = accountIn(state, id);
   if (account === undefined) throw new Error(`There is no account ${id}.`);

@@ -3,7 +3,7 @@ import { accountIdOf, accountXdr, addressOf, addressXdr } from './address.ts';
 import { assetNameOf, assetOf } from './asset.ts';
 import type { AccountId, AssetName, Durability, Entry } from './entry.ts';
 
-/** One text for one entry. */
+/** Unique texts for entries. */
 export const keys = {
   account: (id: AccountId) => `account ${id}`,
   trustLine: (account: AccountId, asset: AssetName) => `trust-line ${account} ${asset}`,
@@ -33,7 +33,7 @@ export function keyOf(entry: Entry): string {
   }
 }
 
-/** Undefined for an entry of a kind that this network has none of. */
+/** Undefined for a kind of entry that this network does not have. */
 export function keyOfXdr(key: xdr.LedgerKey): string | undefined {
   switch (key.type) {
     case 'account':

@@ -3,7 +3,7 @@ import { accountXdr, addressXdr } from './address.ts';
 import { assetOf } from './asset.ts';
 import type { AccountEntry, Entry, Liabilities, OfferEntry, TrustLineEntry } from './entry.ts';
 
-/** An entry as the network writes it. */
+/** The XDR of an entry. */
 export function toLedgerEntry(entry: Entry, modified: number): xdr.LedgerEntry {
   const data = toEntryData(entry);
   return new xdr.LedgerEntry({ lastModifiedLedgerSeq: modified, data, ext: xdr.LedgerEntryExt.v0() });
@@ -67,7 +67,7 @@ function toAccount(entry: AccountEntry): xdr.AccountEntry {
   });
 }
 
-/** An account has its extensions from the first time that one of them holds something. */
+/** An account only gets extensions when one of them first holds a value. */
 function accountExtension({ liabilities, sequenceLedger, sequenceTime, signers }: AccountEntry): xdr.AccountEntryExt {
   const isPlain = sequenceLedger === 0 && liabilities.buying === 0n && liabilities.selling === 0n;
   if (isPlain) return xdr.AccountEntryExt.v0();

@@ -1,6 +1,6 @@
-/** A key as text: `G…`. */
+/** An account's public key as text: `G…`. */
 export type AccountId = string;
-/** `native` or `CODE:ISSUER`, which is one text for one asset. */
+/** `native` or `CODE:ISSUER`. Each asset has one name. */
 export type AssetName = string;
 
 export interface Thresholds {
@@ -11,7 +11,7 @@ export interface Thresholds {
 }
 
 export interface Signer {
-  /** The XDR of a `SignerKey` in base64. */
+  /** A `SignerKey` as XDR in base64. */
   key: string;
   weight: number;
 }
@@ -26,7 +26,7 @@ export interface Price {
   d: number;
 }
 
-/** Entries are never changed in place: whoever changes one puts another. */
+/** Entries are immutable. To change one, put a new one. */
 export interface AccountEntry {
   readonly kind: 'account';
   readonly id: AccountId;
@@ -37,10 +37,10 @@ export interface AccountEntry {
   readonly flags: number;
   readonly homeDomain: string;
   readonly thresholds: Readonly<Thresholds>;
-  /** In the order of their keys, as the network keeps them. */
+  /** Sorted by key, as in the network. */
   readonly signers: readonly Signer[];
   readonly liabilities: Readonly<Liabilities>;
-  /** When the sequence was last raised (CAP-21). */
+  /** The ledger in which the sequence was last raised (CAP-21). */
   readonly sequenceLedger: number;
   readonly sequenceTime: bigint;
 }
@@ -70,7 +70,7 @@ export interface DataEntry {
   readonly kind: 'data';
   readonly account: AccountId;
   readonly name: string;
-  /** In base64. */
+  /** Base64. */
   readonly value: string;
 }
 
@@ -78,9 +78,9 @@ export type Durability = 'persistent' | 'temporary';
 
 export interface ContractDataEntry {
   readonly kind: 'contract-data';
-  /** `C…` */
+  /** The contract's address: `C…`. */
   readonly contract: string;
-  /** The XDR of an `ScVal` in base64, as the value. */
+  /** An `ScVal` as XDR in base64, like `value`. */
   readonly key: string;
   readonly durability: Durability;
   readonly value: string;
@@ -90,9 +90,9 @@ export interface ContractDataEntry {
 
 export interface ContractCodeEntry {
   readonly kind: 'contract-code';
-  /** In hexadecimal. */
+  /** Hexadecimal. */
   readonly hash: string;
-  /** In base64. */
+  /** Base64. */
   readonly code: string;
   readonly liveUntil: number;
 }
@@ -100,14 +100,14 @@ export interface ContractCodeEntry {
 export type Entry = AccountEntry | TrustLineEntry | OfferEntry | DataEntry | ContractDataEntry | ContractCodeEntry;
 export type Kind = Entry['kind'];
 
-/** What a ledger knows of itself and its rules. */
+/** A ledger's header, with the rules that apply in it. */
 export interface Header {
   readonly sequence: number;
   /** Unix seconds. */
   readonly closeTime: bigint;
-  /** In stroops, an operation. */
+  /** Stroops for each operation. */
   readonly baseFee: bigint;
-  /** In stroops, a sub-entry. */
+  /** Stroops for each reserve. */
   readonly baseReserve: bigint;
 }
 
@@ -119,7 +119,10 @@ export const ACCOUNT_FLAGS = { required: 1, revocable: 2, immutable: 4, clawback
 export const LINE_FLAGS = { authorized: 1, maintains: 2, clawback: 4 } as const;
 export const PASSIVE_OFFER = 1;
 
-/** The first sequence of an account that a ledger makes; no account made again falls back behind itself. */
+/**
+ * The first sequence of an account that this ledger creates. An account that is created again never gets an old
+ * sequence.
+ */
 export function startingSequence(ledger: number): bigint {
   return BigInt(ledger) << 32n;
 }

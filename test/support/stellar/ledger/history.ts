@@ -6,10 +6,10 @@ interface Version {
   readonly stored: Stored | undefined;
 }
 
-/** How many ledgers back a node may see. */
+/** The number of past ledgers that a node may see. */
 const KEPT = 64;
 
-/** All entries as each of the last ledgers left them, for nodes that are behind. */
+/** All entries in the state of each of the last ledgers, for nodes that are behind. */
 export class History {
   readonly #versions = new Map<string, Version[]>();
   readonly #kinds = new Map<Kind, Set<string>>();
@@ -25,7 +25,7 @@ export class History {
     }
   }
 
-  /** Changes an entry in all ledgers at once, past all transactions. */
+  /** Changes an entry in all ledgers at once, without a transaction. */
   edit(key: string, change: (entry: Entry | undefined) => Entry, ledger: number): void {
     const versions = this.#versions.get(key) ?? [];
     const known = versions.length === 0 ? [{ ledger: 0, stored: undefined }] : versions;

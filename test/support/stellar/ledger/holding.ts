@@ -14,23 +14,23 @@ import {
 import { keys } from './entry-key.ts';
 import { accountIn, type Reader, type State } from './state.ts';
 
-/** How an account holds an asset: as its own balance, by a trust line, or without end as the issuer. */
+/** How an account holds an asset: as its own balance, through a trust line, or without limit as the issuer. */
 export interface Holding {
   readonly balance: bigint;
-  /** What may leave it; negative where a reserve has been undercut. */
+  /** The amount that may leave. Negative if the balance is below the reserve. */
   readonly available: bigint;
-  /** What may come in. */
+  /** The amount that may still come in. */
   readonly room: bigint;
   readonly isAuthorized: boolean;
-  /** Whether what offers have promised may be kept up. */
+  /** Whether the account's existing offers may stay. */
   readonly maintains: boolean;
-  /** False when it cannot give or hold so much; then nothing has changed. */
+  /** Returns false if the balance would leave its limits. Then nothing has changed. */
   add(state: State, delta: bigint): boolean;
-  /** By what offers promise. */
+  /** Adds to the liabilities. */
   promise(state: State, change: Liabilities): void;
 }
 
-/** Undefined without a trust line, or without the account where the asset is native. */
+/** Undefined if the account has no trust line, or for the native asset does not exist. */
 export function holdingOf(state: Reader, header: Header, account: AccountId, asset: AssetName): Holding | undefined {
   if (asset === NATIVE) {
     const entry = accountIn(state, account);

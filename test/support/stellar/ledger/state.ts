@@ -1,16 +1,16 @@
 import type { AccountEntry, AccountId, Entry, Kind } from './entry.ts';
 import { keyOf, keys } from './entry-key.ts';
 
-/** An entry with the ledger that last put it. */
+/** An entry, with the ledger that last changed it. */
 export interface Stored<E extends Entry = Entry> {
   readonly entry: E;
   readonly modified: number;
 }
 
-/** Entries as they are at one moment. */
+/** Entries at one moment. */
 export interface Reader {
   get(key: string): Stored | undefined;
-  /** In no order. */
+  /** In no particular order. */
   all<K extends Kind>(kind: K): Iterable<Extract<Entry, { kind: K }>>;
 }
 
@@ -20,7 +20,7 @@ export interface Change {
   readonly after: Stored | undefined;
 }
 
-/** Changes over what lies below, until they are taken over or forgotten: stellar-core's `LedgerTxn`. */
+/** Changes on top of another state, until they are applied or dropped: stellar-core's `LedgerTxn`. */
 export class State implements Reader {
   readonly ledger: number;
   readonly #below: Reader;
@@ -49,7 +49,7 @@ export class State implements Reader {
     this.#changed.set(key, undefined);
   }
 
-  /** A further layer over this one. */
+  /** A new layer on top of this one. */
   above(): State {
     return new State(this, this.ledger);
   }
@@ -60,7 +60,7 @@ export class State implements Reader {
       .filter(({ before, after }) => before !== after);
   }
 
-  /** Takes over what a layer above has changed. */
+  /** Applies the changes of a layer on top. */
   take(above: State): void {
     for (const { key, after } of above.changes()) this.#changed.set(key, after);
   }

@@ -20,7 +20,7 @@ export function accountMerge(to: xdr.MuxedAccount): Operation {
       if (accountIn(state, destination) === undefined) return tell(Result.accountMergeNoAccount());
       if ((account.flags & ACCOUNT_FLAGS.immutable) !== 0) return tell(Result.accountMergeImmutableSet());
       if (account.subEntries !== account.signers.length) return tell(Result.accountMergeHasSubEntries());
-      // An account made again in this ledger must not fall back behind itself.
+      // If the account is created again in this ledger, it must not get a lower sequence.
       const bound = startingSequence(header.sequence);
       if (account.sequence >= bound || sequenceInLedger(source) >= bound) {
         return tell(Result.accountMergeSeqnumTooFar());

@@ -10,7 +10,7 @@ export function bumpSequence(op: xdr.BumpSequenceOp): Operation {
     threshold: 'low',
     check: () => (op.bumpTo < 0n ? tell(Result.bumpSequenceBadSeq()) : undefined),
     apply({ state, header, source }) {
-      // Back is no bump, and no failure either.
+      // A lower target changes nothing, and succeeds.
       raiseSequence(state, header, source, op.bumpTo);
       return tell(Result.bumpSequenceSuccess());
     },

@@ -7,7 +7,7 @@ import { isOver, nameOf, sizeOf } from '../soroban/storage.ts';
 import type { TransactionFrame } from '../transactions/frame.ts';
 import { type Acting, type Operation, told } from './operation.ts';
 
-/** Lengthens the life of all that the footprint only reads. */
+/** Extends the lifetime of the footprint's read-only entries. */
 export function extendFootprintTtl(op: xdr.ExtendFootprintTtlOp): Operation {
   const Result = xdr.ExtendFootprintTtlResult;
   const tell = (result: xdr.ExtendFootprintTtlResult) => told(xdr.OperationResultTr.extendFootprintTtl(result));
@@ -33,7 +33,7 @@ export function extendFootprintTtl(op: xdr.ExtendFootprintTtlOp): Operation {
   };
 }
 
-/** Brings back what the footprint writes and is archived. */
+/** Restores archived entries in the footprint's read-write part. */
 export function restoreFootprint(): Operation {
   const Result = xdr.RestoreFootprintResult;
   const tell = (result: xdr.RestoreFootprintResult) => told(xdr.OperationResultTr.restoreFootprint(result));

@@ -83,7 +83,7 @@ function finish({ state, header, meter }: Acting, { returnValue, events }: Ran):
   return tell(Result.invokeHostFunctionSuccess(sha256(preimage.toXdr())));
 }
 
-/** Whether a persistent entry is over that nobody has said will come back. */
+/** Whether the footprint has an expired persistent entry that is not declared for restoring. */
 function isArchived({ state, header }: Acting, { readOnly, readWrite, archived }: Footprint): boolean {
   const isDead = (key: xdr.LedgerKey) => {
     const entry = state.get(nameOf(key))?.entry;
@@ -99,7 +99,7 @@ function diskBytes({ state }: Acting, { readOnly, readWrite, archived }: Footpri
   return sizeOfAll([...onDisk, ...restored], state);
 }
 
-/** All that may be written counts, whether it was or not. */
+/** Counts all entries that may be written, even if they were not. */
 function writtenBytes({ state }: Acting, { readWrite }: Footprint): number {
   return sizeOfAll(readWrite, state);
 }

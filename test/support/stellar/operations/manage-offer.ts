@@ -19,7 +19,7 @@ import { type Holding, holdingOf } from '../ledger/holding.ts';
 import type { State } from '../ledger/state.ts';
 import { type Acting, type Operation, told } from './operation.ts';
 
-/** The codes that the results of all offers share. */
+/** Result codes that all offer operations share. */
 const REFUSALS = {
   malformed: -1,
   sellNoTrust: -2,
@@ -35,11 +35,11 @@ const REFUSALS = {
 
 type Refusal = keyof typeof REFUSALS;
 
-/** An offer as it is asked for: an amount is bounded on the side that it names. */
+/** A requested offer. Its amount is in the asset on its `side`. */
 interface Asked {
   readonly selling: xdr.Asset;
   readonly buying: xdr.Asset;
-  /** Of what is sold, in what is bought. */
+  /** The price of the sold asset, in the bought asset. */
   readonly price: Price;
   readonly amount: bigint;
   readonly side: 'sell' | 'buy';
@@ -161,7 +161,7 @@ class Placing {
     };
   }
 
-  /** What the source can still send and receive for this offer, after so much of it. */
+  /** The amounts that the source can still send and receive for this offer, after these amounts. */
   #reach(sent: bigint, received: bigint): { mostSent: bigint; mostReceived: bigint } {
     const { sold, bought } = this.#holdings();
     const mostSent = sold?.maintains === true && sold.available > 0n ? sold.available : 0n;
@@ -171,7 +171,7 @@ class Placing {
     return { mostSent, mostReceived: min(amount - received, mostReceived) };
   }
 
-  /** What the offer would promise if none of it were traded at once. */
+  /** The liabilities of the offer if none of it trades at once. */
   #promises(): Liabilities {
     const { side, price, amount } = this.#asked;
     if (side === 'sell') return promisesOf(price, amount);

@@ -4,31 +4,31 @@ import type { State } from '../ledger/state.ts';
 import type { Meter } from '../soroban/meter.ts';
 import type { TransactionFrame } from '../transactions/frame.ts';
 
-/** Where an operation acts. */
+/** The context in which an operation is applied. */
 export interface Acting {
   readonly state: State;
   readonly header: Header;
-  /** The operation's own source, or the transaction's. */
+  /** The source of the operation. The default is the transaction's source. */
   readonly source: AccountId;
   readonly transaction: TransactionFrame;
   readonly networkId: Buffer;
-  /** Of what contracts use. */
+  /** Counts the resources of contracts. */
   readonly meter: Meter;
-  /** The ledger's next identifier for what has one. */
+  /** Returns the ledger's next id for an entry with an id. */
   nextId(): bigint;
-  /** The highest sequence that an account's transactions have in this ledger. */
+  /** The highest sequence that this ledger's transactions of the account use. */
   sequenceInLedger(account: AccountId): bigint;
 }
 
 export type Threshold = 'low' | 'medium' | 'high';
 
-/** One operation, with what it asks and does. */
+/** One operation. */
 export interface Operation {
-  /** Which of its source's thresholds the signatures must reach. */
+  /** The threshold that the signatures of its source must reach. */
   readonly threshold: Threshold;
-  /** What is wrong with it whatever the ledger holds. */
+  /** Returns the result of an operation that is invalid in any ledger. */
   check(source: AccountId, transaction: TransactionFrame): xdr.OperationResult | undefined;
-  /** What it changes counts only if it succeeds. */
+  /** Applies the operation. Its changes only count if it succeeds. */
   apply(acting: Acting): xdr.OperationResult;
 }
 
@@ -38,7 +38,7 @@ export function isSuccess(result: xdr.OperationResult): boolean {
   return result.type === 'opInner' && result.tr.value.type.endsWith('Success');
 }
 
-/** Bytes behind the code of a success, where it says more than that. */
+/** The number of bytes after a success code, for results that have more than the code. */
 const SUCCESS_BYTES: Readonly<Record<string, number>> = {
   pathPaymentStrictReceive: 52,
   pathPaymentStrictSend: 52,
@@ -51,7 +51,7 @@ const SUCCESS_BYTES: Readonly<Record<string, number>> = {
   invokeHostFunction: 32,
 };
 
-/** What stands for an operation that nobody came to: a success of zeros, as stellar-core prepares it. */
+/** The result of an operation that was not reached: a success with zeros, as stellar-core initialises it. */
 export function blankResult(body: xdr.OperationBody): xdr.OperationResult {
   const bytes = Buffer.alloc(12 + (SUCCESS_BYTES[body.type] ?? 0));
   bytes.writeInt32BE(xdr.OperationType.fromName(body.type).value, 4);

@@ -8,7 +8,7 @@ import { holdingOf } from '../ledger/holding.ts';
 import { accountIn } from '../ledger/state.ts';
 import { type Acting, type Operation, told } from './operation.ts';
 
-/** The codes that payments of all three forms share. */
+/** Result codes that all three payment operations share. */
 export const REFUSALS = {
   malformed: -1,
   underfunded: -2,
@@ -20,7 +20,7 @@ export const REFUSALS = {
   lineFull: -8,
 } as const;
 
-/** And those that only a way through offers has. */
+/** Result codes that only path payments have. */
 const PATH_REFUSALS = { ...REFUSALS, tooFewOffers: -10, crossSelf: -11, bound: -12 } as const;
 
 export type Refusal = keyof typeof REFUSALS;
@@ -82,7 +82,7 @@ export function pathPaymentStrictSend(op: xdr.PathPaymentStrictSendOp): Operatio
   };
 }
 
-/** A payment of one asset, which takes no offers. */
+/** Pays one asset without offers. */
 export function payPlainly(
   acting: Acting,
   destination: AccountId,
@@ -93,7 +93,7 @@ export function payPlainly(
   return typeof walked === 'string' ? (walked as Refusal) : undefined;
 }
 
-/** From the destination back to the source, so that exactly so much arrives. */
+/** Goes from the destination back to the source, so that exactly this amount arrives. */
 function receive(acting: Acting, way: Way, destAmount: bigint, sendMax: bigint): Walked {
   const refused = noDestination(acting, way) ?? credit(acting, way, destAmount);
   if (refused !== undefined) return refused;
@@ -109,7 +109,7 @@ function receive(acting: Acting, way: Way, destAmount: bigint, sendMax: bigint):
   return debit(acting, way, mostReceived) ?? { atoms, amount: mostReceived };
 }
 
-/** From the source on, so that exactly so much leaves. */
+/** Goes from the source to the destination, so that exactly this amount leaves. */
 function send(acting: Acting, way: Way, sendAmount: bigint, destMin: bigint): Walked {
   const refused = noDestination(acting, way) ?? debit(acting, way, sendAmount);
   if (refused !== undefined) return refused;
@@ -146,7 +146,7 @@ function walk({ state, header, source }: Acting, hop: Hop, crossed: number) {
   return converted.end === 'done' && isExact ? converted : 'tooFewOffers';
 }
 
-/** Credits may always go back to their issuer, who need not exist any more. */
+/** An asset may always return to its issuer, even if the issuer's account no longer exists. */
 function noDestination({ state }: Acting, { destination, sendAsset, destAsset, path }: Way): Refusal | undefined {
   const goesBack = path.length === 0 && sendAsset === destAsset && issuerOf(destAsset) === destination;
   return goesBack || accountIn(state, destination) !== undefined ? undefined : 'noDestination';

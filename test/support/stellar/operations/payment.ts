@@ -14,7 +14,7 @@ export function payment(op: xdr.PaymentOp): Operation {
     threshold: 'medium',
     check: () => (op.amount > 0n && isAssetValid(op.asset) ? undefined : refuse('malformed')),
     apply(acting) {
-      // Lumens to oneself move nothing, and need not be there.
+      // A payment of lumens to oneself changes nothing, so no balance is necessary.
       const isIdle = asset === NATIVE && destination === acting.source;
       const refusal = isIdle ? undefined : payPlainly(acting, destination, asset, op.amount);
       return refusal === undefined ? tell(xdr.PaymentResult.paymentSuccess()) : refuse(refusal);

@@ -13,7 +13,7 @@ import { payment } from './payment.ts';
 import { setOptions } from './set-options.ts';
 import { allowTrust, setTrustLineFlags } from './trust-flags.ts';
 
-/** An operation of a kind that the network of the tests does not have. */
+/** Thrown for an operation that the tests' network does not have. */
 class UnknownOperation extends Error {
   constructor(type: string) {
     super(`The Stellar network of the tests has no operation ${type}.`);
@@ -21,7 +21,7 @@ class UnknownOperation extends Error {
   }
 }
 
-/** @throws UnknownOperation rather than judge what is not modelled */
+/** @throws UnknownOperation for an operation that is not modelled */
 export function operationOf(body: xdr.OperationBody): Operation {
   switch (body.type) {
     case 'createAccount':
@@ -65,7 +65,7 @@ export function operationOf(body: xdr.OperationBody): Operation {
   }
 }
 
-/** Nothing since protocol 12. */
+/** Not supported since protocol 12. */
 const INFLATION: Operation = {
   threshold: 'low',
   check: () => xdr.OperationResult.opNotSupported(),

@@ -67,7 +67,7 @@ function isRevocable({ state, source }: Acting): boolean {
   return ((accountIn(state, source)?.flags ?? 0) & ACCOUNT_FLAGS.revocable) !== 0;
 }
 
-/** Whoever may not even keep promises loses the offers that made them. */
+/** Without authorization even to maintain liabilities, the trustor's offers are removed. */
 function setFlags({ state, header }: Acting, trustor: AccountId, asset: AssetName, flags: number): void {
   if ((flags & AUTHORITY) === 0) {
     const offers = [...state.all('offer')].filter(

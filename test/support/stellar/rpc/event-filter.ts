@@ -48,7 +48,7 @@ function one(fields: Fields, refuse: (why: string) => Error): EventFilter {
     (patterns.length === 0 || patterns.some((fits) => fits(body.v0.topics)));
 }
 
-/** Values in base64, and wildcards for one of them or, in the end, for any number. */
+/** Segments are base64 values or wildcards. A wildcard matches one value, or at the end any number of values. */
 function pattern(segments: readonly string[], refuse: (why: string) => Error) {
   const isOpen = segments.at(-1) === REST;
   const fixed = isOpen ? segments.slice(0, -1) : segments;

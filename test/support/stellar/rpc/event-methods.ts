@@ -39,7 +39,7 @@ export const eventMethods: Methods = {
   },
 };
 
-/** An event with its place, and with the transaction that it is of. */
+/** An event with its position and its transaction. */
 interface Told {
   readonly id: string;
   readonly event: xdr.ContractEvent;
@@ -57,7 +57,7 @@ interface Place {
   readonly index: bigint;
 }
 
-/** Sorts as text. */
+/** An event id. Ids sort as text. */
 function idOf({ ledger, order, operation, index }: Place): string {
   const id = (BigInt(ledger) << 32n) | (order << 12n) | operation;
   return `${String(id).padStart(19, '0')}-${String(index).padStart(10, '0')}`;

@@ -2,7 +2,7 @@ import type { xdr } from '@stellar/stellar-sdk';
 import type { ClosedLedger } from '../node/closed-ledger.ts';
 import type { View } from './view.ts';
 
-/** Ledgers that count; stellar-rpc's defaults. */
+/** The numbers of recent ledgers that count: stellar-rpc's defaults. */
 const CLASSIC_WINDOW = 10;
 const SOROBAN_WINDOW = 50;
 
@@ -23,7 +23,7 @@ export function paidLately(view: View, phase: Phase): Distribution {
   const fees = ledgers.flatMap(({ landed }) =>
     landed.flatMap(({ frame, feeCharged, meta }) => {
       if (frame.isSoroban !== (phase === 'soroban')) return [];
-      // A fee bump is counted by the operations that it carries.
+      // A fee bump counts as many operations as its inner transaction.
       return [phase === 'soroban' ? feeCharged - usedFor(meta) : feeCharged / BigInt(frame.inner.size)];
     }),
   );
@@ -37,7 +37,7 @@ function usedFor(meta: xdr.TransactionMeta): bigint {
   return told.v1.totalNonRefundableResourceFeeCharged + told.v1.totalRefundableResourceFeeCharged;
 }
 
-/** By the nearest rank. */
+/** The percentile by the nearest rank. */
 export function percentile(fees: readonly bigint[], share: number): bigint {
   return fees[Math.ceil((share * fees.length) / 100) - 1] ?? 0n;
 }

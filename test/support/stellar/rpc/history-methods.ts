@@ -72,7 +72,7 @@ function pageOf(view: View, fields: Fields): { startLedger: number; cursor: stri
   return { startLedger, cursor, limit: limit || USUAL_LIMIT };
 }
 
-/** The total order of all that happens (SEP-35): a ledger, a transaction in it, and the first operation of that. */
+/** The position of a transaction's first operation in the total order (SEP-35). */
 const idOf = (ledger: number, order: number): bigint => (BigInt(ledger) << 32n) | (BigInt(order) << 12n) | 1n;
 
 function placeBehind(cursor: string): { ledger: number; order: number } {

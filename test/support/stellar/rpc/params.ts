@@ -3,14 +3,14 @@ import { invalidParams } from './rpc-error.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Parameters come by name only; none is no fields. @throws RpcError */
+/** The named parameters of a call. Missing parameters count as an empty object. @throws RpcError */
 export function fieldsOf(params: unknown): Fields {
   if (params === undefined || params === null) return {};
   if (typeof params !== 'object' || Array.isArray(params)) throw invalidParams('invalid parameters');
   return params as Fields;
 }
 
-/** A text that may be absent, as Go reads it. @throws RpcError */
+/** A text parameter. A missing one is empty, as in Go. @throws RpcError */
 export function textIn(fields: Fields, name: string): string {
   const value = fields[name] ?? '';
   if (typeof value !== 'string') throw invalidParams('invalid parameters');
@@ -33,7 +33,7 @@ export function numberIn(fields: Fields, name: string): number {
   return value;
 }
 
-/** Values as JSON are not spoken here. @throws RpcError */
+/** Refuses formats other than base64, which this network does not have. @throws RpcError */
 export function mustBeBase64(fields: Fields): void {
   const format = textIn(fields, 'xdrFormat');
   if (format !== '' && format !== 'base64') {
@@ -41,7 +41,7 @@ export function mustBeBase64(fields: Fields): void {
   }
 }
 
-/** An envelope of a call, or undefined. */
+/** Parses an envelope; undefined if it is invalid. */
 export function envelopeIn(text: string): xdr.TransactionEnvelope | undefined {
   try {
     return xdr.TransactionEnvelope.fromXdr(text, 'base64');

@@ -1,4 +1,4 @@
-/** An error as stellar-rpc words it. */
+/** An error in stellar-rpc's words. */
 export class RpcError extends Error {
   readonly code: number;
 

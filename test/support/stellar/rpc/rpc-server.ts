@@ -18,7 +18,7 @@ const METHODS: Methods = {
   ...eventMethods,
 };
 
-/** Of a request, as stellar-rpc takes it. */
+/** stellar-rpc's limit for a request. */
 const MOST_BYTES = 512 * 1024;
 
 /** Soroban RPC over one node's view. */
@@ -34,7 +34,7 @@ export class RpcServer {
     this.#count = count;
   }
 
-  /** Resolves with its address. */
+  /** Resolves with the server's URL. */
   listen(): Promise<string> {
     return this.#server.listen();
   }

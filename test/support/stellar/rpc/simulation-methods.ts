@@ -60,7 +60,7 @@ function askedOf(view: View, source: string, fields: Fields): Asked {
   return { state: node.state, header: latest, networkId: node.ledger.networkId, source, leeway };
 }
 
-/** The mode that a call asks for, or what is wrong with it. */
+/** The requested mode, or the reason why it is invalid. */
 function authModeIn(fields: Fields, body: xdr.OperationBody): AuthMode | string {
   const asked = textIn(fields, 'authMode');
   const known = ['enforce', 'record', 'record_allow_nonroot'];

@@ -1,6 +1,6 @@
 import type { Landed } from '../node/closed-ledger.ts';
 
-/** What nodes tell of a transaction that is on the chain. */
+/** The fields that a node reports for a transaction on the chain. */
 export function detailsOf({ frame, ledger, order, isSuccessful, result, meta }: Landed) {
   const { operations, events, diagnosticEvents } =
     meta.type === 'v4' ? meta.v4 : { operations: [], events: [], diagnosticEvents: [] };

@@ -23,7 +23,9 @@ export function declaredResources(frame: TransactionFrame, data: xdr.SorobanTran
   };
 }
 
-/** Contracts' own entries are in memory; others, and what is archived, are on disk (CAP-62). */
+/**
+ * The number of disk reads. Live entries of contracts are in memory. Others, and archived ones, are on disk (CAP-62).
+ */
 export function diskReadsOf({ readOnly, readWrite, archived }: Footprint): number {
   return [...readOnly, ...readWrite].filter((key) => !isContracts(key)).length + archived.length;
 }

@@ -10,17 +10,17 @@ import type { Outcome } from './outcome.ts';
 import { SignatureChecker } from './signature-checker.ts';
 import { progressOf } from './validity.ts';
 
-/** What a transaction did to the ledger. */
+/** The changes that a transaction made to the ledger. */
 export interface Applied {
-  /** Before the operations: the sequence, and signers that are good for one transaction. */
+  /** Changes before the operations: the sequence, and removed one-time signers. */
   readonly before: readonly Change[];
-  /** Of each operation; none at all when one has failed. */
+  /** The changes of each operation. Empty if one operation failed. */
   readonly operations: readonly (readonly Change[])[];
 }
 
 export type Surroundings = Pick<Acting, 'nextId' | 'sequenceInLedger' | 'networkId' | 'meter'>;
 
-/** Applies a transaction whose fee has been taken; how it went is told to the outcome. */
+/** Applies a transaction after its fee was taken. Writes the result to the outcome. */
 export function applyTransaction(
   frame: Frame,
   state: State,
@@ -60,7 +60,7 @@ function areOperationsSigned(
   return areSigned && checker.areAllUsed;
 }
 
-/** All operations are tried, and none of them counts if one fails. */
+/** Tries all operations. If one fails, none of their changes counts. */
 function applyOperations(
   frame: TransactionFrame,
   state: State,
@@ -95,7 +95,7 @@ function perform(body: xdr.OperationBody, acting: Acting): xdr.OperationResult {
   return operation.check(acting.source, acting.transaction) ?? operation.apply(acting);
 }
 
-/** A signer that stands for one transaction goes with it, whatever becomes of it. */
+/** Removes a signer that is valid for one transaction, whether the transaction succeeds or not. */
 function removeOneTimeSigner(state: State, id: AccountId, hash: string): void {
   const account = accountIn(state, id);
   const key = xdr.SignerKey.signerKeyTypePreAuthTx(hash).toXdr('base64');

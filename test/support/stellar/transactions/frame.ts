@@ -3,23 +3,23 @@ import { xdr } from '@stellar/stellar-sdk';
 import { accountOfMuxed } from '../ledger/address.ts';
 import type { AccountId } from '../ledger/entry.ts';
 
-/** A transaction that anybody may offer, bare or within a fee bump. */
+/** A transaction that can be submitted, alone or in a fee bump. */
 export type Frame = TransactionFrame | FeeBumpFrame;
 
-/** Operations that a contract's host performs. */
+/** Operations of contract transactions. */
 const SOROBAN = new Set(['invokeHostFunction', 'extendFootprintTtl', 'restoreFootprint']);
 
 export const isSorobanOperation = ({ body }: xdr.Operation): boolean => SOROBAN.has(body.type);
 
-/** A transaction in its envelope, with what the rules ask of it. */
+/** A transaction in its envelope, with the values that the rules need. */
 export class TransactionFrame {
   readonly kind = 'transaction';
   readonly envelope: xdr.TransactionEnvelope;
   readonly tx: xdr.Transaction;
   readonly signatures: readonly xdr.DecoratedSignature[];
-  /** What is signed, and what others know the transaction by. */
+  /** The hash that is signed, which identifies the transaction. */
   readonly hash: string;
-  /** Of the envelope with its signatures: what queues know it by. */
+  /** The hash of the envelope with its signatures. Queues identify transactions by it. */
   readonly fullHash: string;
   readonly source: AccountId;
   readonly operationSources: readonly AccountId[];
@@ -48,7 +48,7 @@ export class TransactionFrame {
     return this.tx.seqNum;
   }
 
-  /** How many operations are paid for. */
+  /** The number of operations that the fee is for. */
   get size(): number {
     return this.tx.operations.length;
   }
@@ -57,7 +57,7 @@ export class TransactionFrame {
     return BigInt(this.tx.fee);
   }
 
-  /** What is bid for a place in a ledger: all but what a contract's resources cost. */
+  /** The bid for a place in a ledger: the full fee without the resource fee. */
   get inclusionFee(): bigint {
     return this.fullFee - this.resourceFee;
   }
@@ -114,7 +114,7 @@ export class FeeBumpFrame {
     return this.inner.sequence;
   }
 
-  /** The bump counts as an operation. */
+  /** The fee bump counts as one more operation. */
   get size(): number {
     return this.inner.size + 1;
   }
@@ -132,7 +132,7 @@ export class FeeBumpFrame {
   }
 }
 
-/** The first form of an envelope is taken for its second, as nodes do since protocol 13. */
+/** Reads version 0 of an envelope as version 1, as nodes have done since protocol 13. */
 export function frameOf(envelope: xdr.TransactionEnvelope, networkId: Buffer): Frame {
   if (envelope.type === 'envelopeTypeTxFeeBump') return new FeeBumpFrame(envelope.feeBump, networkId);
   if (envelope.type === 'envelopeTypeTx') return new TransactionFrame(envelope.v1, networkId);

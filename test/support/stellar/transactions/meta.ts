@@ -10,13 +10,13 @@ import type { Frame } from './frame.ts';
 
 export interface Paid {
   readonly passphrase: string;
-  /** Before all transactions were applied. */
+  /** The fee that was taken before any transaction was applied. */
   readonly taken: bigint;
-  /** In the end. */
+  /** The final fee. */
   readonly charged: bigint;
 }
 
-/** What a transaction changed, as nodes tell it since protocol 23 (CAP-67). */
+/** The changes of a transaction, in the format of nodes since protocol 23 (CAP-67). */
 export function metaOf(frame: Frame, { before, operations }: Applied, meter: Meter, paid: Paid): xdr.TransactionMeta {
   const ext = xdr.ExtensionPoint.v0();
   return xdr.TransactionMeta.v4(
@@ -47,7 +47,7 @@ function sorobanMeta(meter: Meter): xdr.SorobanTransactionMetaV2 {
   });
 }
 
-/** The fee, and what of it was given back, as events of the native asset's contract. */
+/** The fee and its refund, as events of the native asset's contract. */
 function feeEvents({ feeSource, isSoroban }: Frame, { passphrase, taken, charged }: Paid): xdr.TransactionEvent[] {
   const Stage = xdr.TransactionEventStage;
   const tell = (stage: xdr.TransactionEventStage, amount: bigint) => {
@@ -59,7 +59,7 @@ function feeEvents({ feeSource, isSoroban }: Frame, { passphrase, taken, charged
   return isSoroban ? [first, tell(Stage.transactionEventStageAfterAllTxs, charged - taken)] : [first];
 }
 
-/** What an entry was comes before what it is. */
+/** The old state of an entry comes before the new one. */
 export function changeXdr({ before, after }: Change): xdr.LedgerEntryChange[] {
   const Told = xdr.LedgerEntryChange;
   if (before === undefined) return after === undefined ? [] : [Told.ledgerEntryCreated(entryXdr(after))];

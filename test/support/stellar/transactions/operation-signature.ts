@@ -4,7 +4,7 @@ import type { Operation } from '../operations/operation.ts';
 import type { TransactionFrame } from './frame.ts';
 import type { SignatureChecker } from './signature-checker.ts';
 
-/** Whether an operation's source has signed with the weight that it asks; undefined if so. */
+/** Undefined if the operation's source has signed with enough weight. Otherwise the result of the operation. */
 export function checkOperationSignature(
   frame: TransactionFrame,
   index: number,
@@ -19,7 +19,7 @@ export function checkOperationSignature(
     const isSigned = checker.checkAccount(account, account.thresholds[threshold]);
     return isSigned ? undefined : xdr.OperationResult.opBadAuth();
   }
-  // An account that an earlier operation makes may already be the source of a later one.
+  // Before the transaction is applied, the account may be missing, because an earlier operation can create it.
   const isOwn = frame.tx.operations[index]?.sourceAccount !== null;
   if (isApplying || !isOwn) return xdr.OperationResult.opNoAccount();
   return checker.checkKey(source) ? undefined : xdr.OperationResult.opBadAuth();

@@ -2,29 +2,29 @@ import { xdr } from '@stellar/stellar-sdk';
 import { blankResult } from '../operations/operation.ts';
 import type { Frame } from './frame.ts';
 
-/** What becomes of a transaction, but for a success and for operations that failed. */
+/** The result code of a refused transaction. */
 export type Refusal = Exclude<xdr.InnerTransactionResultResult['type'], 'txSuccess' | 'txFailed'>;
 type Code = 'txSuccess' | 'txFailed' | Refusal;
 
-/** The result of one transaction while it is judged and applied. */
+/** The result of one transaction, while it is checked and applied. */
 export class Outcome {
   feeCharged: bigint;
-  /** One for each operation; they are told only with a success or `txFailed`. */
+  /** One result for each operation. Reported only with `txSuccess` or `txFailed`. */
   readonly operations: xdr.OperationResult[];
   readonly #frame: Frame;
-  /** Of the transaction itself, which a fee bump may carry. */
+  /** The code of the transaction itself, without its fee bump. */
   #code: Code = 'txSuccess';
-  /** Of the fee bump, when it fails before what it carries is looked at. */
+  /** The code of the fee bump, if it fails before its inner transaction is checked. */
   #outerCode: Refusal | undefined;
 
-  /** A success so far. */
+  /** Starts as a success. */
   constructor(frame: Frame, feeCharged: bigint) {
     this.#frame = frame;
     this.feeCharged = feeCharged;
     this.operations = frame.inner.tx.operations.map(({ body }) => blankResult(body));
   }
 
-  /** Refused before it was looked at closely. */
+  /** An outcome that was refused before the detailed checks. */
   static refused(frame: Frame, code: Refusal, feeCharged = 0n): Outcome {
     return new Outcome(frame, feeCharged).refuse(code);
   }
@@ -33,26 +33,26 @@ export class Outcome {
     return this.#code === 'txSuccess' && this.#outerCode === undefined;
   }
 
-  /** The code of the transaction itself. */
+  /** The code of the transaction itself, without its fee bump. */
   get innermostCode(): Code {
     return this.#code;
   }
 
-  /** The code that is told first. */
+  /** The code of the whole envelope. */
   get code(): string {
     if (this.#outerCode !== undefined) return this.#outerCode;
     if (this.#frame.kind === 'transaction') return this.#code;
     return this.#code === 'txSuccess' ? 'txFeeBumpInnerSuccess' : 'txFeeBumpInnerFailed';
   }
 
-  /** Refuses the envelope itself: the fee bump, where there is one. */
+  /** Refuses the envelope: the fee bump if there is one, or else the transaction. */
   refuse(code: Refusal): this {
     if (this.#frame.kind === 'transaction') this.#code = code;
     else this.#outerCode = code;
     return this;
   }
 
-  /** Refuses the transaction, within the fee bump where there is one. */
+  /** Sets the code of the transaction itself, also within a fee bump. */
   failInner(code: Refusal | 'txFailed'): void {
     this.#code = code;
   }
@@ -72,7 +72,7 @@ export class Outcome {
       const pair = new xdr.InnerTransactionResultPair({
         transactionHash: this.#frame.inner.hash,
         result: new xdr.InnerTransactionResult({
-          // Since protocol 25 nothing is charged to the transaction within.
+          // Since protocol 25, the inner transaction is charged nothing.
           feeCharged: 0n,
           result: this.#innerResult(),
           ext: xdr.InnerTransactionResultExt.v0(),

@@ -4,7 +4,7 @@ import { masterKeyOf } from '../ledger/address.ts';
 import type { AccountEntry, AccountId } from '../ledger/entry.ts';
 import { sha256 } from './frame.ts';
 
-/** What precedes the key in a public key of Node's. */
+/** The bytes before the key in an SPKI public key, for Node. */
 const SPKI_OF_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
 
 interface Weighted {
@@ -12,7 +12,7 @@ interface Weighted {
   readonly weight: number;
 }
 
-/** The signatures of one envelope, and which of them anybody has needed: stellar-core's class of the same name. */
+/** Checks the signatures of one envelope, and notes which of them were used. Like stellar-core's class of this name. */
 export class SignatureChecker {
   readonly #hash: Buffer;
   readonly #signatures: readonly xdr.DecoratedSignature[];
@@ -24,7 +24,7 @@ export class SignatureChecker {
     this.#used = signatures.map(() => false);
   }
 
-  /** Whether the account's signers bring so much weight together. */
+  /** Whether the signatures of the account's signers reach this weight. */
   checkAccount(account: AccountEntry, needed: number): boolean {
     const { master } = account.thresholds;
     const own = master > 0 ? [{ key: masterKeyOf(account.id), weight: master }] : [];
@@ -32,7 +32,7 @@ export class SignatureChecker {
     return this.#check([...own, ...others], needed);
   }
 
-  /** Whether the key of an account that does not exist has signed. */
+  /** Whether the account's own key has signed. For accounts that do not exist yet. */
   checkKey(id: AccountId): boolean {
     return this.#check([{ key: masterKeyOf(id), weight: 1 }], 0);
   }
@@ -50,7 +50,7 @@ export class SignatureChecker {
     return this.#used.every(Boolean);
   }
 
-  /** A weight of zero is reached by one good signature, and not by none. */
+  /** A needed weight of zero still requires one valid signature. */
   #check(signers: readonly Weighted[], needed: number): boolean {
     let weight = 0;
     for (const { key, weight: own } of signers) {

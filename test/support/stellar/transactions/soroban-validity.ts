@@ -6,7 +6,7 @@ import { SETTINGS } from '../soroban/settings.ts';
 import { type Frame, isSorobanOperation, type TransactionFrame } from './frame.ts';
 import type { Refusal } from './outcome.ts';
 
-/** The protocol's bound for what resources may cost. */
+/** The protocol's limit for a resource fee. */
 const MOST_RESOURCE_FEE = 1n << 50n;
 
 /** stellar-core's `XDRProvidesValidFee`. */
@@ -18,7 +18,7 @@ export function isFeeWellFormed(frame: Frame): boolean {
   return sorobanData.resourceFee >= 0n && sorobanData.resourceFee <= MOST_RESOURCE_FEE;
 }
 
-/** What the rules for contracts' transactions refuse before the account is looked at. */
+/** The result of a contract transaction that breaks a rule, before its account is checked. */
 export function sorobanFault(frame: TransactionFrame, paysItself: boolean): Refusal | undefined {
   const isMixed = frame.tx.operations.some((operation) => isSorobanOperation(operation) !== frame.isSoroban);
   if (isMixed || (frame.isSoroban && frame.size !== 1)) return 'txMalformed';
@@ -31,7 +31,7 @@ export function sorobanFault(frame: TransactionFrame, paysItself: boolean): Refu
   return isGood ? undefined : 'txSorobanInvalid';
 }
 
-/** The meter of a contract's transaction has no room for a memo or a customer's number (since protocol 25). */
+/** Since protocol 25, a contract call may have no memo and no muxed source. */
 function isPlain({ tx }: TransactionFrame): boolean {
   const [operation] = tx.operations;
   if (operation?.body.type !== 'invokeHostFunction') return true;

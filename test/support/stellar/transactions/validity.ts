@@ -9,23 +9,23 @@ import { Outcome, type Refusal } from './outcome.ts';
 import { SignatureChecker } from './signature-checker.ts';
 import { isFeeWellFormed, sorobanFault } from './soroban-validity.ts';
 
-/** Against what a transaction is judged. */
+/** The conditions under which a transaction is checked. */
 export interface Bench {
   readonly state: Reader;
   readonly header: Header;
-  /** The ledger that would take it, for bounds that count ledgers. */
+  /** The ledger that would include it, for bounds on ledger numbers. */
   readonly ledger: number;
-  /** How far from the header's close time the transaction may come to be applied, in seconds. */
+  /** The earliest and latest time at which it may be applied, in seconds from the header's close time. */
   readonly earliest: bigint;
   readonly latest: bigint;
-  /** The fee has been taken; otherwise it must still be there. */
+  /** Whether the fee was already taken. If not, the balance must cover it. */
   readonly isApplying: boolean;
 }
 
-/** How far a transaction came: only one that got to its sequence consumes it. */
+/** How far the checks went. From `sequence` on, the transaction uses up its sequence. */
 export type Progress = 'refused' | 'sequence' | 'valid';
 
-/** stellar-core's `checkValid`: whether a transaction could be applied now, as far as it can be told without doing it. */
+/** Whether a transaction is valid now, as far as this is known without applying it: stellar-core's `checkValid`. */
 export function judge(frame: Frame, bench: Bench): Outcome {
   if (!isFeeWellFormed(frame)) return Outcome.refused(frame, 'txMalformed');
   const outcome = new Outcome(frame, feeAt(frame, bench.header.baseFee));
@@ -53,7 +53,7 @@ function judgeInner(frame: TransactionFrame, bench: Bench, outcome: Outcome, pay
   if (!checker.areAllUsed) outcome.failInner('txBadAuthExtra');
 }
 
-/** stellar-core's `commonValid`. What it finds is told to the outcome. */
+/** stellar-core's `commonValid`. Writes a refusal to the outcome. */
 export function progressOf(
   frame: TransactionFrame,
   bench: Bench,
@@ -80,7 +80,7 @@ export function progressOf(
   return 'valid';
 }
 
-/** What can be told without the account. */
+/** Checks that need no account. */
 function preconditionFault(frame: TransactionFrame, bench: Bench, paysItself: boolean): Refusal | undefined {
   const [one, other] = frame.preconditions?.extraSigners ?? [];
   if (one !== undefined && other !== undefined && one.equals(other)) return 'txMalformed';
@@ -113,14 +113,16 @@ function isTooEarlyForAccount({ preconditions }: TransactionFrame, account: Acco
   return time - minSeqAge < account.sequenceTime || bench.ledger - minSeqLedgerGap < account.sequenceLedger;
 }
 
-/** CAP-15: the bump must bid for one operation more, and no less for each than the transaction within. */
+/**
+ * CAP-15: the bump pays for one more operation, and bids at least as much for each operation as the inner transaction.
+ */
 function feeBumpFault(frame: FeeBumpFrame, bench: Bench, outcome: Outcome): Refusal | undefined {
   const { header, state } = bench;
   const least = minimumInclusionFee(frame, header);
   if (frame.inclusionFee < least) return 'txInsufficientFee';
   const { inner } = frame;
   const innerLeast = minimumInclusionFee(inner, header);
-  // A contract's transaction may bid less than nothing: the bump then pays for its resources too.
+  // The inner fee of a contract transaction may be below its resource fee. The bump then pays for the resources too.
   if (inner.inclusionFee >= 0n && frame.inclusionFee * innerLeast < inner.inclusionFee * least) {
     outcome.feeCharged = (inner.inclusionFee * least + innerLeast - 1n) / innerLeast;
     return 'txInsufficientFee';

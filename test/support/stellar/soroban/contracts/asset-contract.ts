@@ -9,7 +9,7 @@ import { read, value } from '../values.ts';
 import { addToKeptBalance, keptBalance } from './contract-balances.ts';
 import { tokenFunctions } from './token-functions.ts';
 
-/** The contract that each asset has: accounts hold it as they always do, and contracts in its own storage (CAP-46-6). */
+/** The contract of an asset (CAP-46-6). Accounts keep their usual balances. Contracts have balances in its storage. */
 export const assetContract: Contract = {
   functions: tokenFunctions({
     of(host, token, owner) {

@@ -7,14 +7,14 @@ const MAX_INT128 = 2n ** 127n - 1n;
 
 const keyOf = (owner: string): xdr.ScVal => value.vec(value.symbol('Balance'), value.address(owner));
 
-/** A balance that a token keeps in its own storage. */
+/** A balance in a token's own storage. */
 export function keptBalance(host: Host, token: string, owner: string): bigint {
   host.charge();
   const found = host.storage.data(token, keyOf(owner), 'persistent');
   return found === undefined ? 0n : read.i128(read.field(found, 'amount'));
 }
 
-/** @throws HostError when there is not so much */
+/** @throws HostError if the balance is too low */
 export function addToKeptBalance(host: Host, token: string, owner: string, delta: bigint): void {
   const balance = keptBalance(host, token, owner);
   const amount = balance + delta;

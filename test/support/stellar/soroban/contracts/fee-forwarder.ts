@@ -6,8 +6,8 @@ import { read, value } from '../values.ts';
 const INVALID_FEE_BOUNDS = 5003;
 
 /**
- * Calls a contract for a user who pays the relayer in a token instead of lumens, by one signature for both: what
- * OpenZeppelin's forwarder that anybody may use does, with an approval each time.
+ * Calls a contract for a user who pays the relayer in a token instead of lumens. One signature authorizes both. Like
+ * OpenZeppelin's forwarder without access control, it approves the fee in each call.
  */
 export const feeForwarder: Contract = {
   functions: {

@@ -4,12 +4,12 @@ import { read, value } from '../values.ts';
 
 const COUNT = value.symbol('COUNT');
 
-/** Does what tests want to see: counts, calls on, fails and wastes. */
+/** A contract for tests: it counts, calls other contracts, fails, and wastes instructions. */
 export const probe: Contract = {
   functions: {
-    /** Reads only. */
+    /** Returns the count. */
     count: (host, self) => host.storage.data(self, COUNT, 'persistent') ?? value.u32(0),
-    /** Counts for somebody who agrees. */
+    /** Adds to the count, with the address's authorization. */
     add(host, self, [who, by]) {
       host.requireAuth(read.address(who));
       host.charge();
@@ -18,7 +18,7 @@ export const probe: Contract = {
       host.emit([value.symbol('added'), who ?? value.void()], value.u32(now));
       return value.u32(now);
     },
-    /** Calls another contract for somebody who agrees to both. */
+    /** Calls another contract. The address authorizes both calls. */
     call(host, _self, [who, contract, name, args]) {
       host.requireAuth(read.address(who));
       return host.call(read.address(contract), read.symbol(name), read.vec(args));
@@ -26,7 +26,7 @@ export const probe: Contract = {
     fail(_host, _self, [code]) {
       throw contractError(read.u32(code), 'escalating error to panic');
     },
-    /** So many instructions more. */
+    /** Uses this many more instructions. */
     waste(host, _self, [instructions]) {
       host.instructions += read.u32(instructions);
       return value.void();

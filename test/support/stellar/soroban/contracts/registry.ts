@@ -16,7 +16,7 @@ const KINDS = { 'fee-forwarder': feeForwarder, probe, router, thief, token, wall
 
 export type ContractKind = keyof typeof KINDS;
 
-/** The bytes that stand for a contract's code: whoever uploads them gets the contract. */
+/** Stands for a contract's code. An upload of these bytes gives this contract. */
 export function codeOf(kind: ContractKind): Buffer {
   return Buffer.concat([Buffer.from('\0asm\x01\0\0\0', 'latin1'), Buffer.from(kind)]);
 }
@@ -25,7 +25,7 @@ const BY_HASH = new Map<string, Contract>(
   Object.entries(KINDS).map(([kind, contract]) => [sha256(codeOf(kind as ContractKind)).toString('hex'), contract]),
 );
 
-/** @throws Error for code that only a real network could run */
+/** @throws Error for code that only a real network can run */
 export function contractOf(executable: xdr.ContractExecutable): Contract {
   if (executable.type === 'contractExecutableStellarAsset') return assetContract;
   const hash = executable.type === 'contractExecutableWasm' ? executable.wasmHash.toString() : executable.type;

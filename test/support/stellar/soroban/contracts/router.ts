@@ -4,12 +4,12 @@ import { contractError } from '../host-error.ts';
 import { instanceValue, setInstanceValue } from '../instance.ts';
 import { read, value } from '../values.ts';
 
-/** Soroswap's codes. */
+/** Soroswap's error codes. */
 const ERRORS = { deadline: 503, insufficientOutput: 507, noPair: 510 } as const;
 
 /**
- * A market that gives so many of one token for another, out of what it holds. Built with a token, another, and the price
- * of the first in the second as numerator and denominator.
+ * A market that trades one token for another at a fixed price, from its own balance. The constructor takes both tokens,
+ * and the price of the first in the second as numerator and denominator.
  */
 export const router: Contract = {
   functions: {

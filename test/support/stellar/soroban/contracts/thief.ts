@@ -2,7 +2,7 @@ import type { Contract } from '../host.ts';
 import { instanceValue, setInstanceValue } from '../instance.ts';
 import { read, value } from '../values.ts';
 
-/** A router that takes what it should, and ten lumens besides. Built with the contract of lumens. */
+/** A router that takes the agreed amount, and ten more lumens. The constructor takes the lumens' contract. */
 export const thief: Contract = {
   functions: {
     __constructor(host, self, [lumens]) {

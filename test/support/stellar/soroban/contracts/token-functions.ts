@@ -6,19 +6,19 @@ import { instanceValue } from '../instance.ts';
 import { ledgerKey } from '../storage.ts';
 import { read, value } from '../values.ts';
 
-/** Where a token keeps what its owners have. */
+/** The balances of a token's owners. */
 export interface Balances {
   of(host: Host, token: string, owner: string): bigint;
-  /** @throws HostError when the owner cannot give or hold so much */
+  /** @throws HostError if the owner cannot send or hold this amount */
   add(host: Host, token: string, owner: string, delta: bigint): void;
-  /** Undefined for a token that nobody issues. */
+  /** Undefined for a token without an issuer. */
   issuer(host: Host, token: string): string | undefined;
 }
 
-/** A contract's instance lives on for a week whenever it is used on the last but one of its days. */
+/** In ledgers. A use of the contract with less than six days left extends its instance to a week. */
 const WEEK = { threshold: 103_680, to: 120_960 };
 
-/** The functions of a token (SEP-41), over any kind of balances. */
+/** The functions of a token (SEP-41), for any kind of balances. */
 export function tokenFunctions(balances: Balances): Readonly<Record<string, ContractFunction>> {
   const move = (host: Host, token: string, from: string, to: string, amount: bigint) => {
     balances.add(host, token, from, -amount);
@@ -98,7 +98,7 @@ function amountIn(given: xdr.ScVal | undefined): bigint {
   return amount;
 }
 
-/** The receiver, which may be an account with a number for one of its customers (CAP-67). */
+/** The receiver of a transfer. It can be an account with the number of a customer (CAP-67). */
 function targetIn(given: xdr.ScVal | undefined): { address: string; customer?: bigint } {
   if (given?.type !== 'scvAddress' || given.address.type !== 'scAddressTypeMuxedAccount') {
     return { address: read.address(given) };
@@ -115,7 +115,7 @@ interface Transfer {
   readonly amount: bigint;
 }
 
-/** What comes from its issuer is minted, and what goes back is burnt. */
+/** Emits the event of a transfer. From the issuer it is a mint, and to the issuer a burn. */
 function tellTransfer(
   host: Host,
   token: string,

@@ -4,7 +4,7 @@ import { value } from '../values.ts';
 import { addToKeptBalance, keptBalance } from './contract-balances.ts';
 import { tokenFunctions } from './token-functions.ts';
 
-/** A token that keeps all balances itself. Built with its admin, decimals, name and symbol. */
+/** A token with all balances in its own storage. The constructor takes the admin, decimals, name and symbol. */
 export const token: Contract = {
   functions: {
     ...tokenFunctions({ of: keptBalance, add: addToKeptBalance, issuer: () => undefined }),

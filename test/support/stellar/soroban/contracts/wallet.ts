@@ -4,7 +4,7 @@ import { hostError } from '../host-error.ts';
 import { instanceValue, setInstanceValue } from '../instance.ts';
 import { read, value } from '../values.ts';
 
-/** An account that is a contract: one key signs for it. Built with the key. */
+/** A contract account with one key. The constructor takes the key. */
 export const wallet: Contract = {
   functions: {
     __constructor(host, self, [key]) {
