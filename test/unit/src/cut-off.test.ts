@@ -13,7 +13,7 @@ t.test('it comes at the soonest of the moments that were set, and once', async (
   cutOff.signal.addEventListener('abort', () => {
     came += 1;
   });
-  // It keeps no process, so something else has to.
+  // `CutOff` does not keep the process alive, so a timer does.
   const keeps = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(keeps));
   cutOff.within(600_000);

@@ -7,7 +7,7 @@ import { FakeSigner } from '../../support/fake-signer.ts';
 import { eventually } from '../../support/plugin-host.ts';
 import { relayerOf, storeFor } from '../../support/store.ts';
 
-/** Relayers `one` and `two` that wait for the same signer, with what it says when it is asked. */
+/** Relayers `one` and `two`, both waiting for the same signer, whose answer the test sets. */
 async function stage(t: Test) {
   const store = await storeFor(t);
   const lines: string[] = [];

@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { HeldWal } from '../../support/held-wal.ts';
 import { relayerOf } from '../../support/store.ts';
 
-/** A store whose disk the test has in its hand, and what is told of its writes; each takes a second by the clock. */
+/** A store whose disk the test controls, and the reports about its writes. By the clock each write takes a second. */
 async function open(folder: string) {
   const told: [outcome: string, seconds: number, failure: string | undefined][] = [];
   let wal: HeldWal | undefined;

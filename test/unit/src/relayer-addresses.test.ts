@@ -20,7 +20,7 @@ function entry(signerId: string): RelayerEntry {
   };
 }
 
-/** Asks for the address of a relayer, with what the store has of it. @param silent whether the signer tells no key */
+/** Resolves a relayer's address. `stored`: what the store has of it. @param silent whether the signer gives no key */
 async function asked(t: Test, stored: Partial<Relayer> | undefined, { silent = false, isReset = false } = {}) {
   const lines: string[] = [];
   const signer = createKeySigner(

@@ -5,7 +5,7 @@ import { sampleAtScrape } from '../../../src/scrape-samples.ts';
 import { FakePluginHost } from '../../support/fake-plugin-host.ts';
 import { relayerOf, storeFor, transactionOf } from '../../support/store.ts';
 
-/** The metrics of an instance on a store of its own, in which the test writes as another instance would. */
+/** The metrics of an instance with its own store. The test writes to the store as another instance would. */
 async function stage(t: Test) {
   const store = await storeFor(t);
   const metrics = createMetrics();
@@ -46,7 +46,7 @@ t.test('a relayer that another instance found well, or took away, is told of as 
       await writer.putRelayerBalance({ relayerId, balance: 10n ** 18n, isLow: false });
     }
   });
-  // What this instance has seen itself must not outlive what another one wrote.
+  // A value that this instance measured itself must not stay after another instance has written a newer one.
   metrics.engine.relayerChecked('r1', false);
   metrics.engine.relayerChecked('r2', false);
   t.match(await metrics.text(), 'isolayer_relayer_healthy{relayer_id="r1"} 0');

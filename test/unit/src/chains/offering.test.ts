@@ -1,5 +1,6 @@
-// Money moves on what is decided here: taken too easily for refused, a payment is given up that a node has; taken too
-// easily for accepted, it is lost. So each lie, lag and silence of one endpoint among others is tried.
+// These decisions move money. If an offer counts as refused too early, a payment is given up although a node has it. If
+// it counts as accepted too early, the payment is lost. So these tests try each lie, delay and silence of one endpoint
+// among others.
 import t from 'tap';
 import type { BroadcastOutcome } from '../../../../src/chains/chain-client.ts';
 import { offerBytes, type Taking } from '../../../../src/chains/offering.ts';
@@ -17,7 +18,10 @@ const rawOf = (index: number) => `raw ${index}`;
 
 type Kind = BroadcastOutcome['kind'];
 
-/** A family whose nodes name the outcome: as a word about the bytes, or without having looked at them. */
+/**
+ * A chain family whose nodes name the outcome in the error message. Only an error of kind `node` is a judgment of the
+ * bytes.
+ */
 const taking: Taking = {
   method: 'send',
   params: ({ raw }) => [raw],
@@ -36,7 +40,7 @@ function attempt(index: number, acceptedAt: number | null = null): Attempt {
 
 const attemptsTo = (length: number) => Array.from({ length }, (_, index) => attempt(index));
 
-/** What an endpoint answers to the bytes of one attempt. */
+/** The answer of an endpoint to the bytes of the attempt with this index. */
 type Answers = (index: number) => Json | RpcError;
 
 const takes: Answers = hashOf;
@@ -50,7 +54,7 @@ const silent: Answers = () => new RpcError('timeout', 'unknown');
 const turnsAway: Answers = () => new RpcError('limited', 'busy');
 const otherHash: Answers = () => 'hash of another';
 
-/** Endpoints in the place of the client, the first of which is the one that offers go to. */
+/** Endpoints in place of the RPC client. Offers go to the first one. */
 class FakeEndpoints implements Pick<RpcClient, 'endpointCount' | 'offerAll' | 'offerEach' | 'prefer'> {
   readonly offered: string[] = [];
   readonly each: string[] = [];
@@ -102,7 +106,7 @@ t.test('a round goes to one endpoint, in order, and ends there when each is judg
   t.equal(world.offered.length, 3, 'nothing to offer leaves nothing');
 });
 
-/** Says something else the second time that it is offered the bytes. */
+/** Gives the second answer when the same bytes are offered again. */
 function then(first: Answers, second: Answers): Answers {
   const offered = new Set<number>();
   return (index) => {
@@ -114,14 +118,14 @@ function then(first: Answers, second: Answers): Answers {
 
 t.test('each outcome belongs to the bytes that it is about, in whichever round it was heard', async (t) => {
   const used = says('anchor-used');
-  // Of five the middle one is judged at once; the others go out once more, and fare differently then.
+  // The first round judges only the middle one of five. The other four are offered again, with different results.
   const said = [takes, used, takes, full, takes].map((one) => then(silent, one));
   const alone = new FakeEndpoints((index) => (index === 2 ? takes(index) : (said[index] ?? silent)(index)));
   const outcomes = await send(alone, attemptsTo(5));
   t.strictSame(kindsOf(outcomes), ['accepted', 'anchor-used', 'accepted', 'busy', 'accepted']);
   t.strictSame(alone.offered, [0, 1, 2, 3, 4, 0, 1, 3, 4].map(rawOf));
 
-  // What the first endpoint does not judge is asked of all: the lowest first, then the rest.
+  // Attempts that the first endpoint does not judge go to all endpoints: the lowest first, then the rest.
   const first: Answers = (index) => (index % 2 === 0 ? takes(index) : full(index));
   const others: Answers = (index) => (index === 3 ? used(index) : index === 5 ? takes(index) : full(index));
   t.strictSame(

@@ -1,4 +1,4 @@
-// An endpoint can be moved to another chain at any time, and the account's figures there look like true ones.
+// An endpoint can move to another chain at any time. Its figures for the account then look valid, but are wrong.
 import t, { type Test } from 'tap';
 import { onlyServing } from '../../../../src/chains/only-serving.ts';
 import { type ReadOne, RpcError } from '../../../../src/egress/rpc/rpc-client.ts';
@@ -7,7 +7,9 @@ import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../su
 
 const OURS = 'chain of ours';
 
-/** Endpoints of the given chains, each of which says its place; only those of ours are believed. */
+/**
+ * One endpoint for each of the given chains; its answers carry its position. Only endpoints of our chain are believed.
+ */
 async function open(t: Test, ...chains: (string | DoubleHandler)[]) {
   const handlers = chains.map((chain, place) =>
     typeof chain === 'function' ? chain : answersByMethod({ chain, place, send: place }),

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { isSameChain } from '../../../../src/chains/same-chain.ts';
 
-/** Starts of one chain have the same letter. */
+/** Two identities that begin with the same `devX` are two starts of one chain. */
 const family = { restartable: (identity: string) => (identity.startsWith('dev') ? identity.slice(0, 4) : undefined) };
 
 t.test('two identities are one chain where they are equal, or name two starts of one', (t) => {

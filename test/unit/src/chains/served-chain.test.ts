@@ -4,7 +4,7 @@ import { type RpcClient, RpcError } from '../../../../src/egress/rpc/rpc-client.
 
 const DOWN = new RpcError('transport', 'connection refused');
 
-/** What endpoints in this order say of their chain; null is one that is switched off. */
+/** The judgment when endpoints, in this order, report these chains. Null: the endpoint is switched off. */
 function ask(said: readonly (string | number | Error | null)[], expected: string | null = null) {
   const rpcUrls = said.map((one, index) => ({
     url: `http://node${index}.test:8899/v1/secret?key=secret`,

@@ -9,7 +9,10 @@ const PASSPHRASE = 'correct horse battery';
 const FILE = 'config/keys/one.json';
 const env = { KEYSTORE_PASSPHRASE: PASSPHRASE };
 
-/** As the service opens it; that others can is tried where it is made, with a light scrypt. */
+/**
+ * Opens a keystore file as the service does. Other programs can open one too; the test of keystore creation shows that
+ * with a light scrypt.
+ */
 async function keyIn(file: string, passphrase: string): Promise<string> {
   return `0x${Buffer.from(await openKeystoreFile(file, Buffer.from(passphrase))).toString('hex')}`;
 }

@@ -36,7 +36,7 @@ async function use<T>(cwd: string, body: (store: Store) => Promise<T>): Promise<
   }
 }
 
-/** A folder with `backup.db`, of a service that had one transaction; its data are in `was`. */
+/** A folder with `backup.db`, from a service with one transaction. The service's own data are moved to `was`. */
 async function backupIn(t: Test, status: 'pending' | 'confirmed') {
   const cwd = t.testdir({ data: {} });
   await use(cwd, (store) =>

@@ -5,7 +5,7 @@ t.test('a list is read to its end, and what moves meanwhile is there once', asyn
   const asked: number[] = [];
   const all = await allOf(async ({ page, per_page: perPage }) => {
     asked.push(page);
-    // One is new, so that the last of the first page is the first of the second.
+    // An entry is added between two pages, so the last one of the first page is the first one of the second page.
     const first = (page - 1) * perPage - (page - 1);
     const data = Array.from({ length: Math.min(perPage, 600 - first) }, (_, at) => ({ id: `${first + at}` }));
     return { data, pagination: { total_items: 600 } };

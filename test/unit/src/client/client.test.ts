@@ -62,6 +62,6 @@ t.test('a stream that says nothing any more is given up', async (t) => {
   t.ok(heard > 0);
   way.freeze();
   await t.rejects(stream.next(), { message: 'The server said nothing for 0.3 s' });
-  // A connection that is made and never answered is none, either.
+  // A connection that never answers counts as silent too.
   await t.rejects(client.follow({}, new AbortController().signal).next(), /said nothing/);
 });

@@ -8,7 +8,7 @@ t.test('events come whole, however their text is cut', (t) => {
     const events = [];
     for (let at = 0; at < text.length; at += size) events.push(...parser.push(text.slice(at, at + size)));
     const first = { id: '1', event: 'open', data: '{}' };
-    // A piece that ends between CR and LF has an empty line more, which says nothing.
+    // A chunk that ends between CR and LF adds an empty line, which has no meaning.
     t.strictSame(events[0], first);
     t.match(events.at(-1), { id: '1', event: 'message' });
     t.equal(parser.lastId, '7', 'an id alone counts');

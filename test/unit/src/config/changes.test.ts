@@ -13,7 +13,7 @@ const signerKinds = createSignerKinds();
 const running: Running = { isOther: () => false, variablesOf: () => [] };
 const env = { A: 'a', B: 'b', SECRET: 's'.repeat(32), OTHER: 'o'.repeat(32) };
 
-/** A file in which every list has an entry. */
+/** A configuration file in which every list has an entry. */
 const FILE = {
   relayers: [
     {
@@ -37,7 +37,7 @@ function signer(id: string) {
 type File = typeof FILE;
 type Section = keyof File;
 
-/** The file with an entry that says something else. */
+/** The same file with one entry changed. */
 function withEntry(section: Section, change: object, index = 0): object {
   const entries = FILE[section].map((entry, at) => (at === index ? { ...entry, ...change } : entry));
   return { ...FILE, [section]: entries };
@@ -52,7 +52,7 @@ async function changes(t: Test, now: object, told: Partial<Running> = {}, variab
   return changesOf(await configurationOf(t, was), await configurationOf(t, now, variables), { ...running, ...told });
 }
 
-/** For each field of an entry another value than that of the file. */
+/** For each field of an entry, a value that differs from the file. */
 const OTHER_VALUES: Record<Section, Record<string, unknown>> = {
   relayers: {
     ...{ name: 'Anew', network: 'there', paused: true, signer_id: 's2', notification_id: undefined },
@@ -77,7 +77,9 @@ const OTHER_VALUES: Record<Section, Record<string, unknown>> = {
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'configuration.md'), 'utf8');
 
-/** What the page says of the fields of a section's entries: the first table of it, and `id` and `type` aside. */
+/**
+ * What the documentation page says about each field of a section's entries: `live` or `restart`. Only its first table.
+ */
 function documented(section: Section): Map<string, string> {
   const [, text = ''] = page.split(`## \`${section}[]\``);
   const [own = ''] = text.split('\n## ');
@@ -115,7 +117,7 @@ t.test('no field of the page is left out here', (t) => {
   t.end();
 });
 
-/** Policies have tables of their own in the section of relayers. */
+/** Whether the field is a policy. Policies have tables of their own in the section about relayers. */
 function isPolicy(field: string): boolean {
   const [, own = ''] = page.split('### `policies` of `evm`');
   return own.split('\n## ')[0]?.includes(`| \`${field}\` |`) === true;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { digestsOf, watchConfiguration } from '../../../../src/config/watch.ts';
 
-/** A folder of configuration whose changes are told; the watch itself keeps no process alive. */
+/** A configuration folder that is watched. The watch does not keep the process alive, so a timer does. */
 async function watched(t: Test, onChange: (files: string[]) => Promise<void> = () => Promise.resolve()) {
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));

@@ -5,7 +5,7 @@ import { fc, runsOf } from '../../../support/properties.ts';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** draft-msporny-base58, section 5. */
+/** Vectors of draft-msporny-base58, section 5. */
 const VECTORS: Readonly<Record<string, string>> = {
   [Buffer.from('Hello World!').toString('hex')]: '2NEpo7TZRRrLZSi2U',
   [Buffer.from('The quick brown fox jumps over the lazy dog.').toString('hex')]:

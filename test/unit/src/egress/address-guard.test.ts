@@ -1,5 +1,5 @@
-// Threat: an operator's or attacker's URL leads the service to a cloud metadata service or into the private network,
-// by a literal in disguise, by a name that resolves there, or by a name that changes between check and connection.
+// Threat: a URL from an operator or attacker leads the service to a cloud metadata service or into the private network:
+// by a disguised IP address, by a name that resolves there, or by a name that changes between check and connection.
 import type { LookupAddress } from 'node:dns';
 import t from 'tap';
 import { BlockedAddressError, createAddressGuard } from '../../../../src/egress/address-guard.ts';

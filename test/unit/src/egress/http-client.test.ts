@@ -120,7 +120,7 @@ t.test('a connection that the guard refuses is never made', async (t) => {
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
   const strict = createAddressGuard({ allowedHosts: [], blockPrivate: true });
-  // Stands for a name that passed when it was checked and leads inwards when it is used.
+  // A resolver whose answer leads to loopback, as a name does that changes after the check.
   const rebound = createAddressGuard({ allowedHosts: [], blockPrivate: true }, (_host, _options, callback) =>
     callback(null, [{ address: '127.0.0.1', family: 4 }]),
   );

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { createMarketClient, createMarketHttp, MarketFailure } from '../../../../src/egress/market-client.ts';
 
-/** A market with this behaviour, and what reaches it. */
+/** A market server with this behaviour, and the requests that reach it. */
 async function marketOf(t: Test, listener: RequestListener, apiKey?: string) {
   const seen: { method?: string | undefined; url?: string | undefined; key: unknown; body: string }[] = [];
   const server = createServer((request, response) => {

@@ -28,7 +28,7 @@ t.test('one that a client names may not', async (t) => {
   const request = { body: '{}', headers: {}, timeoutMs: 10_000, maxBytes: 100 };
   await t.rejects(http.post(url, request), { message: /is refused: a loopback address/ });
   createSignerHttp().checkUrl(url);
-  // Nor does anybody but the operator learn what the machine is.
+  // Only the operator may use the machine's own metadata service, which tells what the machine is.
   t.throws(() => http.checkUrl(new URL('http://169.254.169.254/')), { message: /link-local/ });
   createSignerHttp().checkUrl(new URL('http://169.254.169.254/'));
 });

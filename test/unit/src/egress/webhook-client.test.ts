@@ -1,4 +1,4 @@
-/** What a receiver can do to a delivery, and where a delivery may go. */
+/** Webhook delivery: what a receiver can do to it, and where it may go. */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

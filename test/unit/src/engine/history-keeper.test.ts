@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
 import { quickFolder } from '../../../support/run-folder.ts';
 import { transactionOf } from '../../../support/store.ts';
 
-/** A data folder whose database is opened, closed and put back as often as a test likes. */
+/** A data folder whose database a test can open, close and restore as often as it likes. */
 class Folder {
   readonly dir = mkdtempSync(join(quickFolder(), 'isolayer-history-'));
   readonly path = join(this.dir, 'isolayer.db');
@@ -21,7 +21,7 @@ class Folder {
     t.teardown(() => rmSync(this.dir, { recursive: true, force: true }));
   }
 
-  /** Whatever the body does happens while a keeper watches. */
+  /** Runs the body while a keeper watches the database. */
   async use<T>(
     body: (store: Awaited<ReturnType<typeof openSqliteStore>>, keeper: HistoryKeeper) => Promise<T>,
     parts: Partial<HistoryKeeperDeps> = {},
@@ -110,7 +110,7 @@ t.test('marks rise while it runs, in the database first; one whose commit was no
     let answers = 0;
     const write: typeof store.write = async (body) => {
       const result = await store.write(body);
-      // The first two are the opening's.
+      // The first two writes are those of `HistoryKeeper.open`.
       if ((answers += 1) > 2 && answers % 2 === 1) throw new Error('the answer was lost');
       return result;
     };

@@ -6,7 +6,7 @@ import { LeaseLost } from '../../../../src/store/lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { present } from '../../../support/engine-world.ts';
 
-/** Leases that a test gives and takes. */
+/** Leases that the test gives and takes away. */
 class FakeLeases implements Leases {
   readonly lastsMs: number;
   answer: LeaseAnswer | Error | null = null;

@@ -37,7 +37,7 @@ t.test('a hint that comes while a lane rests is heard when it has rested', async
     const transaction = await world.accept(effect);
     engine.wake(LANE);
     await world.untilStatus(transaction, 'confirmed', { mining: true });
-    // Nothing else is to be done in the lane, so that it rests when the next one comes.
+    // The lane has nothing else to do here, so it is at rest when the next transaction comes.
     await new Promise((resolve) => setImmediate(resolve));
   }
   t.equal(world.chain.executed.length, 3);
@@ -102,7 +102,7 @@ t.test('a store that fails for a while is only a delay', async (t) => {
   t.equal((await world.get(transaction)).status, 'confirmed');
 });
 
-/** Other instances, as a test plays them: their words, what they heard, and the lanes that they have. */
+/** Other instances, played by the test: what they send, what they hear, and the lanes that they hold. */
 class OtherInstances implements Hints {
   readonly heard: Hint[] = [];
   tell: (heard: Hint | 'missed') => void = () => {};
@@ -120,7 +120,7 @@ class OtherInstances implements Hints {
     };
   }
 
-  /** The world's store as it is between these instances. */
+  /** The world's store as seen with these other instances beside it. */
   store({ store }: EngineWorld): Store {
     const acquire = async (name: string): Promise<LeaseAnswer> => {
       const forMs = this.lanes.get(name);

@@ -1,6 +1,6 @@
 /**
- * Threat: a client that repeats a request, because an answer was lost or was slow, and pays twice; one that uses a key
- * for something else; and a repeat that is refused although the first one has had its effect.
+ * Threat: a client repeats a request, because an answer was lost or slow, and pays twice. Or it uses a key for another
+ * request. Or a repeat is refused although the first request had its effect.
  */
 import { randomUUID } from 'node:crypto';
 import { type FastifyReply, fastify } from 'fastify';
@@ -146,8 +146,8 @@ t.test('a failure after an effect runs again under the same claim', async (t) =>
 });
 
 /**
- * A keyed request whose handler has begun. The time limit counts from before its key is claimed, and on a busy machine it
- * may be over by then: so another request is tried.
+ * A request with a key whose handler has begun. The time limit starts before the key is claimed, so on a busy machine
+ * it may end first. Then another request is tried.
  */
 async function begunRequest({ post }: Awaited<ReturnType<typeof startHttp>>, hasBegun: Promise<void>) {
   for (let attempt = 1; ; attempt += 1) {
@@ -242,7 +242,7 @@ t.test('an answer that is no text is not repeated as an empty one', async (t) =>
   t.match(await ask('/nothing'), { statusCode: 204, body: '', headers: { 'idempotency-replayed': 'true' } });
 });
 
-/** Routes of the test's own that honour keys, beside the keys themselves. */
+/** Routes of this test that support idempotency keys, and the keys themselves. */
 async function ownRoutes(t: Test) {
   const { store } = await startHttp(t);
   const log = createLog('error', { write: () => {} });

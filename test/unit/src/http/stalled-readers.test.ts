@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import t from 'tap';
 import { cutStalledReaders } from '../../../../src/http/stalled-readers.ts';
 
-/** A connection whose time is over. */
+/** Whether a connection that timed out with this many unsent bytes is cut. */
 function quietWith(writableLength: number) {
   let isCut = false;
   const raw = new EventEmitter();

@@ -1,4 +1,4 @@
-/** Each package on the list is in a file of its own name, and what CommonJS exports has its names there. */
+/** Each package on the list becomes a file of its own name, and CommonJS exports become named exports there. */
 import t from 'tap';
 import { bundlePackages } from '../../../../src/loading/bundle-packages.ts';
 import { PACKAGES } from '../../../../src/loading/package-list.ts';

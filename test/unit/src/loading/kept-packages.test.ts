@@ -1,4 +1,7 @@
-/** What is kept is taken while it is whole and made of what is installed now; a folder that cannot be written keeps nothing. */
+/**
+ * Kept packages are used only if they are complete and match the installed ones. A folder without write access keeps
+ * nothing.
+ */
 import { readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,4 +1,7 @@
-/** Imports among our own modules lead where Node leads them; what is not there, and what others import, is Node's. */
+/**
+ * Imports among our own modules lead to the same files as with Node. Missing modules and all other imports are left to
+ * Node.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +15,7 @@ async function told(program: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** Tells the address of each module that it loads, however it was found. */
+/** Prints the URL of each module that it loads, and the code of a failed import. */
 const LOADS = `
 import { registerHooks } from 'node:module';
 const loaded = [];

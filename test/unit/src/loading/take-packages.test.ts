@@ -1,4 +1,4 @@
-/** Who imports a package that is kept gets the same from it, and each class of it is there once. */
+/** A kept package exports the same as the installed one, and each of its classes exists only once. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,13 +1,11 @@
-/**
- * Threat: a plugin with more calls than it can run, or with calls that never end, that makes the others wait.
- */
+/** Threat: a plugin with more calls than it can run, or with calls that never end, makes other plugins wait. */
 import t from 'tap';
 import { DEFAULT_LIMITS, type HostMessage, type PluginVersion } from '../../../../sandbox/protocol.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { Admission, type Applicant, type Seat } from '../../../../src/plugin-host/admission.ts';
 import { SandboxProcesses } from '../../../../src/plugin-host/processes/sandbox-processes.ts';
 
-/** Processes that answer as soon as the test lets them. */
+/** Processes that answer when the test lets them. */
 function setUp(maxProcesses = 4) {
   const time = { now: 0 };
   const clock = { now: () => time.now, elapsed: () => time.now };

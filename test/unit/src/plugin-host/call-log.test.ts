@@ -48,7 +48,7 @@ t.test('it is bounded in calls, lines and their length, and forgets', (t) => {
   t.strictSame([items.length, total], [100, 100]);
   t.match(items.at(-1), { at: '1970-01-01T00:00:00.050+00:00' });
   const logs = items[0]?.['logs'] as { message: string }[];
-  // Six whole lines, one that is cut, and the rest in a word.
+  // Six full lines, one shortened line, and one line about the rest.
   t.strictSame([logs.length, logs[0]?.message.length], [8, 2_000]);
   t.match(logs[7], { message: '293 more log lines were dropped' });
   log.add('q', call({ lines: Array.from({ length: 300 }, () => ({ level: 'log' as const, message: 'x' })) }));

@@ -29,7 +29,7 @@ const report = (outcome: Outcome, more: Partial<CallReport> = {}): CallReport =>
 const returned = report({ kind: 'returned', json: '1' });
 const lost = report({ kind: 'ended', code: 'SANDBOX_LOST', message: 'gone' }, { lost: true });
 
-/** A pool whose children are ready at once and whose calls the test answers. */
+/** A pool whose children are ready at once. The test answers its calls. */
 class ScriptedPool implements Pick<DriverPool, 'post' | 'run' | 'threads'> {
   tasks: CallTask[] = [];
   posted: HostMessage[] = [];
@@ -171,7 +171,7 @@ t.test('a call that was lost before any effect runs again, once', async (t) => {
   t.equal(pool.tasks.length, 4);
 });
 
-// Threat: paying twice. A call that may have sent something is never begun again.
+// Threat: paying twice. A call that may have sent something is never started again.
 t.test('a lost call that had an effect ends', async (t) => {
   const { pool, calls, run } = setUp();
   pool.answer = ({ child, call }) => {

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Effect } from '../../../../src/domain/idempotency.ts';
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
 
-/** A run after one that had these, and what became of what it asks for. */
+/** A run that repeats an earlier one with these effects, and whether each effect it asks for is recorded or new. */
 function after(earlier: readonly string[], silenceMs = 5) {
   const first = new EffectRun({ claim: { id: 'c', token: 1 }, isFirst: true });
   const names = earlier.map((payload) => first.next(payload));
@@ -14,7 +14,7 @@ function after(earlier: readonly string[], silenceMs = 5) {
     return claimId === 'c' ? names : [];
   };
   const judged: string[] = [];
-  /** As the gateway does: the call lasts until its effect is answered. */
+  /** As in the gateway, the call counts as under way until its effect is answered. */
   const ask = (payload: string) => {
     const effect = run.next(payload);
     const met = run
@@ -25,7 +25,7 @@ function after(earlier: readonly string[], silenceMs = 5) {
   return { run, ask, judged, reads: () => reads };
 }
 
-/** Long enough for all promises that wait for nothing. */
+/** Waits until every promise that waits for nothing outside has settled. */
 const settle = async () => {
   for (let turns = 0; turns < 5; turns += 1) await turn();
 };
@@ -57,7 +57,7 @@ t.test('what is recorded is met in any order, and what comes after all of it is 
 
 t.test('what is not recorded waits until all that is recorded is met', async (t) => {
   const { ask, judged, run } = after(['a', 'b'], 1);
-  // What the plugin waits for meanwhile, such as a read.
+  // Something else that the plugin waits for, such as a read.
   const reading = Promise.withResolvers<void>();
   const read = run.track(reading.promise, false);
   const news = ['new', 'newer'].map(ask);
@@ -73,7 +73,7 @@ t.test('what is not recorded waits until all that is recorded is met', async (t)
 t.test('a silence is over when the plugin asks for anything', async (t) => {
   const { ask, judged, run } = after(['a'], 1);
   const waiting = ask('new');
-  // Only promises have their turn until the silence has begun, so that it cannot end before.
+  // Only microtasks run until the silence has begun, so its timer cannot end before the read starts.
   for (let turns = 0; turns < 50; turns += 1) await Promise.resolve();
   const reading = Promise.withResolvers<void>();
   const read = run.track(reading.promise, false);

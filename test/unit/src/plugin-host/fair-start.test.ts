@@ -1,8 +1,8 @@
-/** Threat: a plugin whose capability calls keep the main loop to themselves. */
+/** Threat: a plugin's capability calls occupy the main loop. */
 import t from 'tap';
 import { FairStart } from '../../../../src/plugin-host/fair-start.ts';
 
-/** One turn of the loop. */
+/** Waits for one turn of the loop. */
 const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 t.test('few tasks begin at once', async (t) => {
@@ -17,7 +17,7 @@ t.test('a flood is spread over many turns, in which others have their share', as
   const fairStart = new FairStart({ elapsed: () => now });
   const begun: string[] = [];
   const task = (name: string) => () => {
-    // What a promise does at once counts as well.
+    // Work that a task does in its microtasks counts too.
     queueMicrotask(() => {
       begun.push(name);
       now += 3;

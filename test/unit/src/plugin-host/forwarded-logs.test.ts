@@ -40,7 +40,7 @@ t.test('what nobody caught goes to the log in any case, as an error with its sta
   });
 });
 
-// Threat: a line that moves the cursor, forges a second line or hides text by direction marks.
+// Threat: a log line moves the cursor, forges a second line, or hides text with direction marks.
 t.test('no control character survives', async (t) => {
   t.equal(printable('plain ünïcode 🙂'), 'plain ünïcode 🙂');
   t.equal(printable('a\nb\tc'), 'a\\nb\\tc');

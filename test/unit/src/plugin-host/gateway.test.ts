@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that asks for what it was not granted, in the name of a call that is over or of another plugin, with
- * a payload that is no payload, or that listens to error texts for what happens inside.
+ * Threat: a plugin asks for something it was not granted, in the name of a call that is over or of another plugin, or
+ * with an invalid payload. Or it learns internals from error texts.
  */
 import t from 'tap';
 import type { Json } from '../../../../sandbox/protocol.ts';
@@ -165,7 +165,7 @@ t.test('a wait ends with its plugin call', async (t) => {
   t.same(lines, [], 'which is no fault');
 });
 
-/** A run of a call with an idempotency key, and after it the next one. */
+/** A run of a call with an idempotency key. Token 1 is the first run, a higher one a repeat. */
 const keyed = (effects = new FakeEffects(), token = 1) => ({
   effects,
   run: new EffectRun({ claim: { id: 'claim', token }, isFirst: token === 1, silenceMs: 5 }),

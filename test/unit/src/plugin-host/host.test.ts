@@ -85,7 +85,7 @@ t.test('a plugin that loses its process again and again is backed off, which is 
   const kills = () => metrics.lines.filter((line) => line === 'killed echo died').length;
   for (let time = 1; time <= 3; time++) {
     t.match(await call('echo', { kill: true }, { keyId: `key-${time}` }), { status: 503 });
-    // The answer may be there before the news of the process's end.
+    // The answer may arrive before the report that the process ended.
     await eventually(kills, (count) => count === time);
   }
   const status = await eventually(

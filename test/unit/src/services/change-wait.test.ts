@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ChangeWait } from '../../../../src/services/change-wait.ts';
 
-/** A wait with the way to report a change. */
+/** A wait, and a function that reports a change to it. */
 function waitOn(signal: AbortSignal = new AbortController().signal) {
   const listeners = new Set<() => void>();
   const wait = new ChangeWait((listener) => {

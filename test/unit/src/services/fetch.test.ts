@@ -16,7 +16,7 @@ const REQUEST: FetchRequest = {
   redirect: 'follow',
 };
 
-/** A way out that answers what it is told to, when it is told to. */
+/** An HTTP client for plugins whose answer, and its time, the test sets. */
 class FakeHttp implements PluginHttp {
   readonly asked: FetchTerms[] = [];
   answer: () => Promise<Partial<FetchAnswer>> = () => Promise.resolve({});

@@ -31,7 +31,7 @@ function keysOf(t: Test, store: Store, timing: Partial<IdempotencyTiming> = {}) 
   return { keys, lines, results };
 }
 
-/** As one of several instances sees it: somebody else may be there. */
+/** The store as one of several instances sees it: another one may hold the claim. */
 const shared = (store: Store): Store => ({ ...store, leases: { ...store.leases, lastsMs: 10_000 } });
 
 function runOf(begun: Begun): KeyedRun {
@@ -177,7 +177,7 @@ t.test('a run that has ended is renewed no more', async (t) => {
   ];
   while (renewed.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   await keys.end(ended, OK, 'always');
-  // Renewals that began before the end may come after it.
+  // A renewal that began before the end may arrive after it.
   while (renewed.at(-1)?.includes(ended.claim.id)) await new Promise((resolve) => setTimeout(resolve, 1));
   t.strictSame(renewed.at(-1), [lasting.claim.id]);
   await keys.end(lasting, OK, 'never');

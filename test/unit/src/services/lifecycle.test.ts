@@ -11,7 +11,7 @@ import { VOID } from '../../../support/fake-chain-client.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { attemptOf } from '../../../support/store.ts';
 
-/** A world whose engine drives what is accepted. */
+/** A world with a running engine, which processes what is accepted. */
 async function driven(t: Test): Promise<{ world: EngineWorld; engine: Engine; lifecycle: LifecycleService }> {
   const world = await EngineWorld.open(t);
   const engine = world.engine();
@@ -20,7 +20,7 @@ async function driven(t: Test): Promise<{ world: EngineWorld; engine: Engine; li
   return { world, engine, lifecycle: world.services(engine).lifecycle };
 }
 
-/** A lane that settles each intent as the test says, or leaves it. */
+/** A lane that settles each intent with this outcome. Undefined: the intent stays. */
 function settledBy(world: EngineWorld, outcome: (intent: Intent) => string | null | undefined) {
   const listeners = new Set<() => void>();
   return {
@@ -60,7 +60,7 @@ function lifecycleOver(
   });
 }
 
-/** Waits until a node has the latest version of each that is signed: from here on a block decides for it. */
+/** Waits until each one is canceled or a node has accepted its latest version. From then on only a block decides. */
 async function untilOffered(world: EngineWorld, effect: string, ...transactions: Transaction[]): Promise<void> {
   for (const transaction of transactions) {
     await world.until(`${transaction.id} is offered to do ${effect}`, async () => {

@@ -19,7 +19,7 @@ t.test('a paused relayer calls nobody', async (t) => {
   await t.rejects(world.services().rpc.call('none', {}), { code: 'RELAYER_NOT_FOUND' });
 });
 
-/** A world whose node answers, or fails, as a test says; and how often it was asked. */
+/** A world whose node answers or fails as the test says, and the number of calls it got. */
 async function askedNode(t: Test) {
   const world = await EngineWorld.open(t);
   const node = { calls: 0, answer: async (): Promise<RpcOutcome> => ({ jsonrpc: '2.0', result: '0xhash', id: 1 }) };
@@ -185,7 +185,7 @@ t.test('a read that fails beside what acted does not let that be done again', as
   t.equal(node.calls, 2);
 });
 
-/** A world whose family answers some methods itself; and how often they were run. */
+/** A world whose family answers some methods itself, and a record of their runs. */
 async function ownMethods(t: Test) {
   const world = await EngineWorld.open(t);
   const engine = world.engine();

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ed25519Pair } from '../../../../src/signers/ed25519.ts';
 
-/** RFC 8032 section 7.1, tests 1 and 2. */
+/** The vectors of RFC 8032 section 7.1, tests 1 and 2. */
 const VECTORS = [
   {
     seed: '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',

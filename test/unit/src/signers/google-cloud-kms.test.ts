@@ -35,7 +35,7 @@ t.test('one assertion serves until shortly before its end', async (t) => {
   const assertionsOf = () => new Set(service.asked.map(({ headers }) => headers.authorization)).size;
   await signer.sign('secp256k1', randomBytes(32));
   clock.ms += 3_539_000;
-  // The double goes by the time of the machine, for which an assertion from the future does not count.
+  // The double uses the machine's clock and rejects an assertion from the future, so it gets a fixed answer here.
   service.instead = () => ({ status: 404, json: {} });
   await t.rejects(signer.sign('secp256k1', randomBytes(32)));
   t.equal(assertionsOf(), 1);

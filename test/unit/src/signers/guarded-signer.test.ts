@@ -6,7 +6,7 @@ import type { Signer } from '../../../../src/signers/signer.ts';
 
 const CREDENTIAL = 'hunter2-token';
 
-/** A signer whose answers the test chooses, behind its guard. */
+/** A guarded signer whose inner answers the test sets. */
 function guarded(answers: Partial<Signer> = {}, limitMs: number | null = null, secrets = [CREDENTIAL]) {
   const inner: Signer = {
     id: 'vault-1',
@@ -78,7 +78,7 @@ t.test('a service is asked 32 things at once; the others wait their turn, within
   const failed = Promise.allSettled(Array.from({ length: 33 }, () => stuck.signer.sign('ed25519', new Uint8Array(1))));
   mock.timers.tick(20);
   t.ok((await failed).every(({ status }) => status === 'rejected'));
-  // At twice the limit the turns come back, while the last one's has not been taken.
+  // At twice the limit the 32 places become free. The last call has given up by then, so it takes none.
   mock.timers.tick(20);
   await new Promise(setImmediate);
   t.equal(asked, 32, 'what nobody waits for any more is not asked');

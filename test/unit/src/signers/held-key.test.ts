@@ -1,4 +1,4 @@
-// Threat: a key reaches a log or an error because somebody prints the object that holds it.
+// Threat: a key reaches a log or an error when somebody prints the object that holds it.
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import t from 'tap';

@@ -5,7 +5,7 @@ import type { SignerKinds } from '../../../../src/signers/registry.ts';
 import type { Signer, SignerKind } from '../../../../src/signers/signer.ts';
 import { signerTools } from '../../../support/signer-tools.ts';
 
-/** A signer that only remembers whether it was closed. */
+/** A signer that only records whether it was closed. */
 class ClosableSigner implements Signer {
   readonly id: string;
   closed = 0;

@@ -8,7 +8,7 @@ import { openKeystoreFile, readKeystoreFile } from '../../../../src/signers/keys
 
 const PASSPHRASE = 'pässword with spaces';
 
-/** Puts a keystore beside the given files. */
+/** Writes a keystore beside the given files. */
 async function keystoreFile(t: Test, beside: Parameters<Test['testdir']>[0] = {}) {
   const { address, privateKey } = Wallet.createRandom();
   const folder = t.testdir(beside);

@@ -10,7 +10,7 @@ interface KeystoreFile {
 
 const PASSPHRASE = Buffer.from('correct horse', 'utf8');
 
-/** A keystore under PBKDF2, made here from the standard's own words. */
+/** A keystore with PBKDF2, built from the standard's own description. */
 function pbkdf2Keystore(key: Buffer, rounds: number): KeystoreFile {
   const [salt, iv] = [randomBytes(32), randomBytes(16)];
   const derived = pbkdf2Sync(PASSPHRASE, salt, rounds, 32, 'sha256');

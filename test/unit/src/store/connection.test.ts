@@ -8,7 +8,7 @@ import type { Tables } from '../../../../src/store/schema.ts';
 import { createSealer } from '../../../../src/store/sealing.ts';
 
 t.test('a secret never goes into a store that has no key', async (t) => {
-  // Never connected: only the sealer is asked for.
+  // Never connects: the test only needs the sealer.
   const pool = new pg.Pool({ max: 1 });
   t.teardown(() => pool.end());
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool) });

@@ -66,7 +66,7 @@ t.test('a damaged database is kept as it is', async (t) => {
 
 t.test('a database that another process reads is not replaced: that one would go on with its log', async (t) => {
   const { store, path, source } = await backedUp(t, [{ id: 'a', status: 'confirmed' }]);
-  // Another connection of this process has to SQLite the same locks as one of another process.
+  // To SQLite, the locks of a second connection in this process are the same as those of another process.
   const other = new DatabaseSync(path, { readOnly: true });
   t.teardown(() => {
     if (other.isOpen) other.close();

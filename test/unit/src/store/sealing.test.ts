@@ -9,7 +9,7 @@ import type { Tables } from '../../../../src/store/schema.ts';
 import { checkSeal, createSealer } from '../../../../src/store/sealing.ts';
 import { sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
-// The threat: who reads or edits the database file must learn no secret and pass none off as another.
+// The threat: somebody who reads or edits the database file learns a secret, or passes one off as another.
 const PLACE = { table: 'signers', row: 'signer-1', field: 'key' };
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
 const sealer = createSealer([oldKey], randomBytes);

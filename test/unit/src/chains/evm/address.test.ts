@@ -2,7 +2,7 @@ import { hexlify, Wallet } from 'ethers';
 import t from 'tap';
 import { addressOf, isAddress, normalAddress } from '../../../../../src/chains/evm/address.ts';
 
-/** EIP-55. */
+/** The checksummed example of EIP-55. */
 const CHECKSUMMED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 t.test('an address is 20 bytes, and one in mixed case carries its checksum', async (t) => {

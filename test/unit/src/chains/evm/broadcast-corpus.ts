@@ -1,26 +1,26 @@
 import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
 
-/** `absent`: busy, and without a voice in what becomes of the bytes, because nobody looked at them. */
+/** `absent`: the answer counts as busy, but says nothing about the transaction, because the node did not look at it. */
 export type Means = BroadcastOutcome['kind'] | 'absent';
 
 type Said = readonly [means: Means, text: string, data?: Json];
 
 interface Source {
-  /** Who says so. */
+  /** The software or provider that gives these answers. */
   client: string;
-  /** As that client sends it, where the place says. */
+  /** The error code that this client sends, where the source shows it. */
   code: number;
-  /** Where the texts are made, or where they are shown as answers of real networks. */
+  /** Where the texts are written in source code, or where somebody quotes them from a real network. */
   place: string;
-  /** Read there, with figures filled in and long ones shortened; otherwise as remembered. */
+  /** Whether the texts were read at `place`, with figures filled in and long ones shortened. Otherwise from memory. */
   verified: boolean;
   says: readonly Said[];
 }
 
 const HASH = `0x${'a'.repeat(64)}`;
 
-/** Answers to `eth_sendRawTransaction`, as the nodes, networks and providers make them, and what each means. */
+/** Answers to `eth_sendRawTransaction` of nodes, networks and providers, and what each one means. */
 export const BROADCAST_CORPUS: readonly Source[] = [
   {
     client: 'geth',
@@ -722,7 +722,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
   },
 ];
 
-/** Every text with who says it. */
+/** Every text, each with its client and error code. */
 export const BROADCAST_TEXTS = BROADCAST_CORPUS.flatMap(({ client, code, says }) =>
   says.map(([means, text, data]) => ({ client, code, means, text, data })),
 );

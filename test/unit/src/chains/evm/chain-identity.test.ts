@@ -3,7 +3,7 @@ import { chainIdOf, identityOf, restartable } from '../../../../../src/chains/ev
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 
-/** What a node of that chain is known as, and how often it was asked for a block. */
+/** The identity of a chain as one node shows it, and how often that node was asked for a block. */
 async function identityOn(t: Test, chainId: bigint, genesis: string | null) {
   const block = genesis === null ? null : { number: '0x0', hash: genesis, transactions: [] };
   const node = await startRpcDouble(

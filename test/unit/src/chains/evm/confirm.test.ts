@@ -1,5 +1,5 @@
-// What the chain shows decides the state that clients see and whether money moves again, so each lie and each lag of a
-// node that could turn it is tried here.
+// What a node shows decides the state that clients see, and whether a payment is sent again. So these tests try each
+// lie and each delay of a node that could change that decision.
 import { Interface } from 'ethers';
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
@@ -50,16 +50,16 @@ const receiptFor = (hash: string, over: object = {}) => ({
 
 interface World {
   head?: number;
-  /** The highest block that the node can show, where that is not the head it tells of. */
+  /** The highest block that the node returns, if that is not the head it reports. */
   top?: number;
   count?: number;
   receipts?: Record<string, object | null>;
   blocks?: Record<string, object[] | null>;
-  /** The hash of every block it shows. */
+  /** The hash of every block that the node returns. */
   hash?: string;
-  /** What its blocks hold. */
+  /** The transactions of every block that the node returns. */
   transactions?: object[];
-  /** The hashes that its blocks list: those of the receipts, unless told otherwise. */
+  /** The transaction hashes that its blocks list. Default: the hashes of the receipts. */
   listed?: string[];
 }
 
@@ -272,7 +272,7 @@ t.test('of several endpoints a second one must show what is final, or none deny 
   const slow = await open(t, shown, shown, shown);
   slow.doubles[2]?.answer(() => 'silence');
   let shortest = Number.POSITIVE_INFINITY;
-  // A machine that is busy elsewhere makes one look slow, and hardly each of several.
+  // A busy machine can make one look slow, but hardly all of five. So the shortest time counts.
   for (let tries = 0; tries < 5 && shortest >= 1_900; tries += 1) {
     const startedAt = performance.now();
     t.match(await slow.look([entry(0n, [hash])]), [{ kind: 'included', final: true }]);
@@ -479,7 +479,7 @@ t.test('a liar’s far height does not rule out the honest nodes', async (t) => 
   );
 });
 
-/** Another transaction that takes nonce 0. */
+/** Another transaction of the account with nonce 0. */
 const taker = (hash: string) => ({ hash, from: ACCOUNT.address, nonce: '0x0' });
 
 t.test('nonce consumed outside: proved on one node, and denied by none', async (t) => {
@@ -578,7 +578,7 @@ t.test(
     if (alice === undefined) throw new Error('anvil has accounts');
     const { client, rpc } = openEvm([anvil.url]);
     t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
-    // CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 REVERT: reverts with what it was called with.
+    // CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 REVERT: reverts with its call data.
     await anvil.rpc('anvil_setCode', [TO, '0x365f5f37365ffd']);
     const data = new Interface(['error Empty(address who, uint256 left)']).encodeErrorResult('Empty', [TO, 7n]);
     const send = async (policies: JsonObject, more: JsonObject = {}) => {
@@ -609,7 +609,7 @@ t.test(
     const seen = await untilIncluded(client, sent.entry);
     t.match(seen, { succeeded: false, reason, fields: { receipt: { revert_reason: reason, revert_data: data } } });
 
-    // Asked once: the node has forgotten, and what was told stays.
+    // The node no longer knows the reason. The reason stays as it was stored, and the node is not asked again.
     await anvil.rpc('anvil_setCode', [TO, '0x']);
     const transaction: Transaction = { ...sent.transaction, status: 'mined', fields: seen.fields };
     const calls: string[] = [];

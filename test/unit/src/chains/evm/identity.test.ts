@@ -6,7 +6,7 @@ import { answersByMethod, type DoubleHandler, type RpcDouble, startRpcDouble } f
 const ADDRESS = '0x00000000000000000000000000000000000000b0';
 const SILENT: DoubleHandler = () => 'hang-up';
 
-/** Endpoints that answer by the handlers, in order, and what asks them. */
+/** Starts one endpoint for each handler, in order, and a client over them. */
 async function stage(t: Test, handlers: readonly DoubleHandler[]) {
   const doubles: RpcDouble[] = [];
   for (const handler of handlers) doubles.push(await startRpcDouble(handler));

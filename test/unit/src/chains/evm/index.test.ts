@@ -21,7 +21,7 @@ import { NO_MARKET } from '../../../../support/no-market.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 import { signerTools } from '../../../../support/signer-tools.ts';
 
-/** The part of the client that signs what is not sent. */
+/** Returns the client's function that signs a transaction without sending it. */
 function signUnsent({ signTransaction }: ChainClient): NonNullable<ChainClient['signTransaction']> {
   if (signTransaction === undefined) throw new Error('the family signs what is not sent');
   return signTransaction;

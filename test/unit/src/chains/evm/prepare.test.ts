@@ -44,7 +44,7 @@ function answersOf(world: World): DoubleHandler {
   );
 }
 
-/** A node in a state that no real one can be brought into at will; `others` stand beside it. */
+/** Doubles with states that a real node cannot be put into: one for `world`, and one for each of `others`. */
 async function open(t: Test, world: World = {}, settings: JsonObject = {}, others: readonly World[] = []) {
   const double = await startRpcDouble(answersOf(world));
   const more = await Promise.all(others.map((other) => startRpcDouble(answersOf(other))));
@@ -53,7 +53,7 @@ async function open(t: Test, world: World = {}, settings: JsonObject = {}, other
   const known = networkSchema.parse({ average_blocktime_ms: 90_001, ...settings });
   const network: Network = { type: 'evm', name: 'testnet', rpcUrls: [], settings: known };
   const parts = openPrepareParts(rpc, readSettings(network), 31_337n, systemClock);
-  /** `later` are the policies of the moment, when they changed since the request was accepted. */
+  /** `later`: the policies at preparation, if they changed after the request was accepted. */
   const prepare = (body: JsonObject, policies: JsonObject = {}, committed = 0n, later = policies) => {
     const transaction = storedTransaction({ address: FROM, policies }, body);
     return prepareWith(parts, transaction, { address: FROM, policies: later }, { committed });

@@ -38,7 +38,7 @@ const RECEIPT = {
   gasUsed: '0x5208',
 };
 
-/** A node that always answers the same; notes what it was asked. */
+/** A node that gives the same answer to every call, and records the calls. */
 function answering(answer: Json) {
   const asked: [string, Json][] = [];
   const read: ReadOne = async (method, params, parse) => {

@@ -37,14 +37,14 @@ interface World {
   blockGasLimit?: bigint;
   balance?: bigint;
   doubt?: string;
-  /** Null: the node cannot estimate. */
+  /** Null: the node cannot estimate gas. */
   estimate?: bigint | null;
-  /** What the other nodes say. */
+  /** The estimate of the other nodes. */
   others?: bigint;
   settings?: JsonObject;
 }
 
-/** The network's side without a network: a block time so long that the base fee counts once. */
+/** The network's answers without a network. The block time is so long that only one rise of the base fee is added. */
 function partsOf(world: World): PrepareParts {
   const { baseFee = GWEI, gasPrice = 2n * GWEI, tip = 10n, blockGasLimit = 30_000_000n, balance = RICH } = world;
   const { estimate = 21_000n, others = estimate } = world;
@@ -86,7 +86,7 @@ interface History {
   gasLimit?: number;
 }
 
-/** A transaction with signed versions at these prices, the last for the given purpose. */
+/** A transaction with one signed version for each price. The last version has the given purpose. */
 function signed({ body = TRANSFER, prices = [dynamic(GWEI, 10n)], purpose = 'send', gasLimit = 21_000 }: History = {}) {
   const pending = storedTransaction(account(), body);
   const attempts = prices.map((price, index): EarlierAttempt => {
@@ -447,7 +447,7 @@ t.test('patience by speed, doubled each time and never more than an hour', async
   }
 });
 
-/** Prices of every size, the small and the huge more often than chance would have them. */
+/** Prices of every size. Small and huge ones come more often than in an even distribution. */
 const wei = fc.oneof(fc.bigInt(0n, 30n), fc.bigInt(0n, 200n * GWEI), fc.bigInt(0n, (1n << 128n) - 1n));
 const anyPrice: fc.Arbitrary<Price> = fc.oneof(
   wei.map(legacy),
@@ -483,7 +483,7 @@ t.test(
           asked: anyVersion,
         }),
         async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, asked, ...figures }) => {
-          // In the place of one that does nothing there is only another such.
+          // Only another no-op can replace a no-op.
           const wanted = asked.purpose === 'bump' && purpose === 'noop' ? VOID : asked;
           const settings = { average_blocktime_ms: blocktime, ...(poolless ? { tags: ['no-mempool'] } : {}) };
           const world = { ...figures, balance: 1n << 300n, settings };

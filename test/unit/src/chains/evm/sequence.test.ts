@@ -26,7 +26,7 @@ t.test(
   },
 );
 
-/** Endpoints that each count so many, or hang. */
+/** Endpoints that each return this nonce, or never answer. */
 async function openMany(t: Test, counts: readonly (number | 'hangs')[]) {
   const { promise: hung, resolve: endHanging } = Promise.withResolvers<'hang-up'>();
   const doubles = await Promise.all(

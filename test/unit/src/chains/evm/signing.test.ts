@@ -35,7 +35,7 @@ const common = {
 
 type Content = { [K in keyof typeof common]: (typeof common)[K] extends fc.Arbitrary<infer T> ? T : never };
 
-/** What a wallet would hand over for each of the given keys. */
+/** The authorizations that a wallet makes with each of the given keys. */
 function authorizations({ authorities, chainId }: Content) {
   return authorities.map(([key, address, nonce, anyChain]) => {
     const on = anyChain ? 0n : chainId;

@@ -1,5 +1,5 @@
-// What the chain shows decides the state that clients see and whether money moves again, so each lie and each lag of a
-// node that could turn it is tried here. What makes an attempt dead is tried in inclusion/death.test.ts.
+// What a node shows decides the state that clients see, and whether a payment is sent again. So these tests try each
+// lie and each delay of a node that could change that decision. inclusion/death.test.ts tests when an attempt is dead.
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
 import { observe } from '../../../../../src/chains/solana/confirm.ts';
@@ -18,7 +18,7 @@ function entry(hashes: string[], over: Partial<Transaction> = {}): ObservedEntry
   return { transaction, attempts, account };
 }
 
-/** The same, which was seen in a block before. */
+/** The same transaction after it was seen in a block. */
 const mined = (receipt: SolanaReceipt, hashes = ['a']) =>
   entry(hashes, { status: 'mined', fields: fieldsOf({ receipt }) });
 
@@ -126,7 +126,7 @@ t.test('what is known of a failure is not asked for again, unless another tells 
   t.match(denied.seen, [{ succeeded: false, reason: /went wrong/ }]);
 });
 
-/** What a node has of the transaction itself. */
+/** The transaction as a node returns it. */
 const LANDED = { slot: 900, meta: { err: null, fee: 5_000, logMessages: [] } };
 
 t.test('finalized is final unless another endpoint denies it', async (t) => {
@@ -211,7 +211,7 @@ t.test('a processed block counts where it was confirmed before', async (t) => {
   t.strictSame(moved.seen, [{ kind: 'open' }]);
 });
 
-/** A node past the last block that could take what is sought. */
+/** A node that is past the last block that could include the attempt. */
 const past: NodeWorld = { slot: 1_040, final: 1_001, valid: [] };
 
 t.test('the dead are told by their ordinals, and those that were dead before are not asked about', async (t) => {

@@ -21,7 +21,7 @@ t.test('each example is a body that is taken', async (t) => {
   t.ok(signing.transaction?.schema.safeParse(signing.transaction.example).success);
 });
 
-/** As the wire has it, so that fields without a value are not there. */
+/** The description as JSON sends it: fields without a value are left out. */
 const sent = (view: WireObject | undefined) => JSON.parse(JSON.stringify(view)) as unknown;
 
 t.test('what is answered is as it is described', async (t) => {

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { errorOf, textOf } from '../../../../support/svm/transaction-error.ts';
 
-/** A failed preflight as agave words it (rpc/src/rpc.rs, `SendTransactionPreflightFailure`). */
+/** A failed preflight in agave's form (rpc/src/rpc.rs, `SendTransactionPreflightFailure`). */
 function preflight(err: Json, logs: string[] = []): RpcError {
   const data: JsonObject = { err, logs, accounts: null, unitsConsumed: 0, returnData: null, innerInstructions: null };
   const text = `Transaction simulation failed: ${textOf(err as never)}`;
@@ -13,7 +13,7 @@ function preflight(err: Json, logs: string[] = []): RpcError {
 
 const kindOf = (error: RpcError) => broadcastFailure(error).outcome.kind;
 
-/** Every error of the runtime that has no details, in the order of `TransactionError`. */
+/** Every runtime error without details, in the order of `TransactionError`. */
 const NAMES = Array.from({ length: 39 }, (_, index) => String(errorOf(index))).filter(
   (one) => !one.startsWith('Unknown'),
 );

@@ -1,4 +1,5 @@
-// What is let through here is signed and paid for, so each refusal and each wait has its case, and each lie of one of two.
+// What passes here is signed and paid for. So each refusal and each reason to wait has a case, and so has each lie of
+// one node of two.
 import { ACCOUNT_SIZE, createTransferInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   AddressLookupTableAccount,
@@ -20,7 +21,7 @@ import { built, memo, onWire, RELAYER, relayerAccount } from '../../../../suppor
 const USER = keypair(32);
 const LATEST = keyOf(6);
 const REQUEST = { instructions: [onWire(memo('hello'))] };
-/** A client's own bytes, which cost what the node says. */
+/** A transaction that a client signed. Its cost is what the node reports. */
 const GIVEN = { transaction: built([memo('hello', USER)], { signers: [USER] }) };
 
 type Nodes = (NodeWorld | DoubleHandler)[];
@@ -218,7 +219,7 @@ t.test('what one node refuses while the other hangs waits, and is sent when that
   doubles[1]?.answer(solanaNode({ latest: LATEST, ...refusing }));
   t.match(await again(), { kind: 'refused' }, 'both');
   doubles[1]?.answer(() => 'hang-up');
-  // The client sets an endpoint that fails aside; that is no second word.
+  // The client stops using the endpoint that fails. That does not count as a second opinion.
   for (let turn = 0; turn < 3; turn += 1) t.match(await again(), { kind: 'parked' });
 });
 

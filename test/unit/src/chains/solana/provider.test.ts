@@ -1,11 +1,11 @@
-// What a node answers decides about money, so each answer that no honest node gives is a fault, and never taken.
+// These answers decide about money. So an answer that no honest node gives is a failure and is never used.
 import t from 'tap';
 import * as provider from '../../../../../src/chains/solana/provider.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
 import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { keyOf, openSolana } from '../../../../support/solana-node.ts';
 
-/** A node that always answers the same; notes what it was asked. */
+/** A node that answers every call from `answer`, and records the calls. */
 function answering(answer: Json | ((params: Json[]) => Json)) {
   const asked: [string, Json][] = [];
   const read: ReadOne = async (method, params, parse) => {
@@ -168,7 +168,7 @@ t.test('what is in a block tells its fee and its logs', async (t) => {
   t.match(await provider.landed(silent.read, 'sig'), { logs: [] });
 });
 
-/** Whatever is no node's answer to anything. */
+/** Values that are not a valid answer to any method. */
 const NONSENSE: Json[] = [null, true, -1, 1.5, '5', 'x', [], [1], {}, { value: {} }, { value: 'x' }, { result: 5 }];
 
 t.test('what is no answer is a fault', async (t) => {

@@ -20,7 +20,7 @@ const relayer = RELAYER.publicKey.toBase58();
 
 const parse = (body: unknown, policies: JsonObject = {}) => parseRequest(body, relayerAccount(policies), NOW);
 
-/** What the client is told. */
+/** The message that the client gets for this request. */
 function refusal(body: unknown, policies: JsonObject = {}): string {
   try {
     parse(body, policies);
@@ -148,7 +148,7 @@ t.test('what is no request', async (t) => {
   }
 });
 
-/** 64 accounts that nobody else names. */
+/** 64 accounts that no other instruction names. */
 function strangers(from: number) {
   return Array.from({ length: 64 }, (_, index) => {
     const key = Buffer.alloc(32, 1);

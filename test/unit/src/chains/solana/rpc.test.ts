@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import t from 'tap';
 import { isRead } from '../../../../../src/chains/solana/rpc.ts';
 
-/** What nodes have no more. */
+/** Methods that current nodes no longer have. */
 const GONE = ['getFeeCalculatorForBlockhash', 'getStakeActivation', 'getConfirmedSignaturesForAddress2'];
 const ACTING = ['sendTransaction', 'requestAirdrop'];
 

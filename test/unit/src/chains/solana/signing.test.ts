@@ -21,7 +21,7 @@ const { address } = relayerAccount();
 const signer = signerOf(RELAYER);
 const user = keypair(32);
 
-/** What was decided for a client's transaction. */
+/** The fields that preparation decided for a client's transaction. */
 function prepared(transaction: string, over: Partial<SolanaFields> = {}): JsonObject {
   const { messageBytes, signatures } = decodeTransaction(transaction);
   return fieldsOf({
@@ -31,7 +31,7 @@ function prepared(transaction: string, over: Partial<SolanaFields> = {}): JsonOb
   });
 }
 
-/** What the public client would have sent, with its name. */
+/** The transaction that the public client would send, and its first signature in hex. */
 function theirs(instructions: Parameters<typeof built>[0], options: Built = {}) {
   const signed = built(instructions, { ...options, signers: [RELAYER, ...(options.signers ?? [])] });
   const { signatures } = VersionedTransaction.deserialize(Buffer.from(signed, 'base64'));

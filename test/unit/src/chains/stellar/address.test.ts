@@ -4,7 +4,7 @@ import { addressOf, isAccount, isContract } from '../../../../../src/chains/stel
 /** The public key of RFC 8032 section 7.1, test 1. */
 const RFC_8032_KEY = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
 
-/** SEP-23's key, as an account and as a contract. */
+/** The example key of SEP-23, as an account and as a contract. */
 const SEP_23_KEY = Buffer.from('3f0c34bf93ad0d9971d04ccc90f705511c838aad9734a4a2fb0d7a03fc7fe89a', 'hex');
 const SEP_23_ACCOUNT = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const SEP_23_CONTRACT = 'CA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUWDA';
@@ -31,7 +31,7 @@ t.test('an account and a contract are told apart, and both carry their checksum'
     SEP_23_ACCOUNT.replace(/Z$/, 'Y'),
     SEP_23_ACCOUNT.replace('7', '1'),
     `G${'0'.repeat(55)}`,
-    // Another kind of key: SEP-23's muxed account.
+    // Another kind of key: the muxed account of SEP-23.
     'MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAAACJUQ',
   ]) {
     t.notOk(isAccount(bad), bad);

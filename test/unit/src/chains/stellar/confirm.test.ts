@@ -1,4 +1,5 @@
-// What the chain shows decides whether money moves again, so each lag and each lie of a node that could turn it is tried.
+// What a node shows decides whether a payment is sent again. So these tests try each lie and each delay of a node that
+// could change that decision.
 import { Account, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
@@ -20,20 +21,23 @@ import {
   storedStellar,
 } from '../../../../support/stellar-relayer.ts';
 
-/** What a node shows; absent: 900 s have passed, its history goes back to ledger 1, and the account has used 7. */
+/**
+ * What a node shows. Defaults: a ledger time of 900 s, a history that begins at ledger 1, and 7 as the last used
+ * sequence.
+ */
 interface World {
   latest?: number;
   oldest?: number;
   closedAt?: number;
   used?: bigint | null;
-  /** Whose sequence it is; absent: the relayer's. */
+  /** The account that the node knows. Default: the relayer. */
   account?: string;
-  /** Of what the account is told. */
+  /** The ledger of the account data. Default: `latest`. */
   accountLedger?: number;
   landed?: Readonly<Record<string, object>>;
-  /** What a ledger that closes after the first look brings. */
+  /** What the next ledger brings, if it closes after the first request for a transaction. */
   closing?: Readonly<Record<string, object>>;
-  /** Whatever it is asked, it answers nothing useful. */
+  /** Whether the node answers every request with status 503. */
   isDown?: boolean;
 }
 
@@ -122,7 +126,7 @@ t.test('what no other endpoint has a word on is final where the node has the tra
   const hash = Buffer.from(bytes.hash()).toString('hex');
   const whole = { landed: { [hash]: { ...shown, envelopeXdr: bytes.toXdr() } } };
   const bare = { landed: { [hash]: shown } };
-  // Behind, forgetful, silent.
+  // A node that is behind, one that has forgotten the ledger, and one that is down.
   for (const other of [{ latest: 54 }, { oldest: 56 }, { isDown: true }]) {
     t.match(await look(t, [whole, other], entry(storedAttempt(hash))), [{ final: true }], JSON.stringify(other));
     t.match(await look(t, [bare, other], entry(storedAttempt(hash))), [{ final: false }], JSON.stringify(other));

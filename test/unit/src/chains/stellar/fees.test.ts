@@ -20,7 +20,7 @@ t.test('a fee bump bids no less for an operation than what it is around (CAP-15)
   t.equal(required('100', 3), 400n);
   t.equal(required('1', 1), 200n, 'no less than the network asks');
   t.equal(required('101', 3), 404n);
-  // The builder counts for each operation, and the contract's resources on top.
+  // The builder adds up the fee per operation. The contract's resource fee comes on top.
   t.equal(required('100', 1, { resourceFee: 5_000n }), 5_200n);
   t.end();
 });

@@ -18,7 +18,7 @@ t.test('what the chain says of itself', async (t) => {
   t.strictSame(chain.pace.anchors, { sequence: 1, text: 512 }, 'a ledger takes one of an account');
 });
 
-/** As Stellar publishes them: the hash of the passphrase is what every signature binds. */
+/** The hashes of the network passphrases, as Stellar publishes them. Every signature binds this hash. */
 const NETWORK_IDS: Record<string, string> = {
   mainnet: '7ac33997544e3175d266bd022439b22cdb16508c01163f26e5cb2a3e1045a979',
   testnet: 'cee0302d59844d32bdca915c8203dd44b33fbb7edc19051ea37abedf28ecd472',

@@ -38,7 +38,10 @@ const DATA = new xdr.SorobanTransactionData({
 
 const RAN: JsonObject = { transactionData: DATA, minResourceFee: '4000', results: [{ auth: [] }] };
 
-/** What a node tells; absent: 10 lumens, a p90 of 100 stroops, 880 s, and 4,000 stroops for a contract's resources. */
+/**
+ * What a node reports. Defaults: 10 lumens, a p90 fee of 100 stroops, a ledger time of 880 s, and a resource fee of
+ * 4,000 stroops.
+ */
 interface World {
   balance?: bigint | null;
   usual?: number;
@@ -125,7 +128,7 @@ t.test('what no ledger takes yet is refused, as it would hold up what comes afte
 
 t.test('reserves, promises and what is under way are not there to spend', async (t) => {
   const pays = (amount: number) => ({ over: { request: { operations: [lumens(amount)] } } });
-  // Ten lumens, of which one is the account's own reserve.
+  // The account has ten lumens. One of them is its own reserve.
   t.match(await prepared(t, pays(90_000_000 - 100)), { kind: 'ready' });
   t.match(await prepared(t, pays(90_000_000 - 99)), {
     kind: 'parked',

@@ -1,4 +1,4 @@
-// What a node answers decides about money, so each answer that no honest node gives is a fault, and never taken.
+// These answers decide about money. So an answer that no honest node gives is a failure and is never used.
 import { Asset, Keypair, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { accountAt, latestLedger, PASSPHRASE, spendableOf } from '../../../../../src/chains/stellar/provider.ts';

@@ -8,7 +8,7 @@ import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
 
 const ADDRESS = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 
-/** A node that knows the account with this sequence, or does not know it. */
+/** A node that reports this sequence for the account. Null: it does not know the account. */
 function knowing(sequence: bigint | null): DoubleHandler {
   const entry = { ...newAccount(ADDRESS, 1n, 1), sequence: sequence ?? 0n };
   const found = { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };

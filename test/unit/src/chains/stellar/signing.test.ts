@@ -1,4 +1,4 @@
-// The bytes are held against what the public client makes of them.
+// The signed bytes are compared with those of the public client.
 import { Keypair, type Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { signTransaction } from '../../../../../src/chains/stellar/signing.ts';

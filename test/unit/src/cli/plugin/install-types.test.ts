@@ -5,7 +5,7 @@ import { installTypes, TYPES_DIR } from '../../../../../src/cli/plugin/install-t
 import { typeProblems } from '../../../../../src/cli/plugin/type-check.ts';
 import { commandBefore } from '../../../../support/cli-answers.ts';
 
-/** Written after the forms of the reference's examples: what they import, and how they use it. */
+/** Plugins in the forms of the reference's examples: they import and use the same names. */
 const PLUGINS = {
   'rpc.ts': `import { JsonRpcResponseNetworkRpcResult, PluginAPI, PluginContext } from "@openzeppelin/relayer-sdk";
     export async function handler(context: PluginContext): Promise<JsonRpcResponseNetworkRpcResult> {

@@ -5,7 +5,7 @@ import { fc, runsOf } from '../../../../support/properties.ts';
 const ANY = Number.POSITIVE_INFINITY;
 const survey = (text: string) => surveyJson(text, ANY, ANY);
 
-/** What a walk over the value finds. */
+/** The depth and the number of values that a recursive walk finds. */
 function walked(value: unknown): { depth: number; values: number } {
   if (typeof value !== 'object' || value === null) return { depth: 0, values: 1 };
   const inside = Object.values(value).map(walked);

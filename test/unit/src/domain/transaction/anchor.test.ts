@@ -35,7 +35,7 @@ t.test('only one kind has a sequence', (t) => {
 });
 
 t.test('stored kinds stay readable', (t) => {
-  // A row that was written once is read by every later version, so none of these may go.
+  // Stored rows are read by every later version, so none of these may be removed.
   for (const kind of ['sequence', 'text', 'none']) t.equal(anchorKindSchema.parse(kind), kind);
   t.end();
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { attemptPurposeSchema, livingOf, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
 
 t.test('stored purposes of attempts stay readable', (t) => {
-  // A row that was written once is read by every later version, so none of these may go.
+  // Stored rows are read by every later version, so none of these may be removed.
   for (const purpose of ['send', 'bump', 'replace', 'noop']) t.equal(attemptPurposeSchema.parse(purpose), purpose);
   t.notOk(attemptPurposeSchema.safeParse('cancel').success);
   t.end();

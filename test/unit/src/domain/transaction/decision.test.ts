@@ -2,7 +2,7 @@ import t from 'tap';
 import { decisionKindSchema } from '../../../../../src/domain/transaction/decision.ts';
 
 t.test('stored kinds of decisions stay readable', (t) => {
-  // A row that was written once is read by every later version, so none of these may go.
+  // Stored rows are read by every later version, so none of these may be removed.
   for (const kind of [
     'parked',
     'canceled',

@@ -2,7 +2,7 @@ import t from 'tap';
 import { onDeathSchema } from '../../../../../src/domain/transaction/transaction.ts';
 
 t.test('what was stored of the end of transactions stays readable', (t) => {
-  // A row that was written once is read by every later version, so none of these may go.
+  // Stored rows are read by every later version, so none of these may be removed.
   for (const word of ['renew', 'end', 'never']) t.equal(onDeathSchema.parse(word), word);
   t.notOk(onDeathSchema.safeParse('resign').success);
   t.end();

@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin, or a host that it was granted, that wants the service to connect where it must not: private and
- * metadata addresses by name, by spelling, by redirect or by a name that changes; or to give it more than it may have.
+ * Threat: a plugin, or a host that it may call, makes the service connect to private or metadata addresses: by name, by
+ * another spelling, by a redirect, or by a name that changes. Or it sends the service more data than allowed.
  */
 import type { LookupAddress } from 'node:dns';
 import t, { type Test } from 'tap';

@@ -65,7 +65,7 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
 
 const echo: DoubleHandler = ({ params }) => ({ result: params[0] });
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
-/** Refuses arrays as hiero-json-rpc-relay issue 1820 shows. */
+/** The answer to a batch (a JSON array) in hiero-json-rpc-relay issue 1820. */
 const refusal = { error: { code: -32_600, message: 'Invalid Request' } };
 
 t.test('reads of one turn of the loop share a request, however deep their continuations', async (t) => {
@@ -108,7 +108,7 @@ t.test('an endpoint that takes no batches gets the reads one by one, and no batc
 t.test('an endpoint that takes small batches gets small ones', async (t) => {
   const { double, sizes, readMany } = await open(t, echo, { startConcurrency: 256 });
   double.answerBatch((calls) =>
-    // drpc.org's free plan
+    // The free plan of drpc.org.
     calls.length > 3 ? { error: { code: 31, message: 'Batch of more than 3 requests are not allowed' } } : undefined,
   );
   t.same(await readMany(12), upTo(12));

@@ -125,7 +125,7 @@ t.test('one that says it is asked too much is left alone, the longer the oftener
     pool.limited(a, 'http://a answered with HTTP status 429');
     pool.limited(a, 'a further answer to the same burst');
     const pause = pool.heldForMs(a);
-    // What was under way is no word about the pause.
+    // Answers to calls that were under way before the pause do not shorten it.
     pool.bore(a);
     pool.served(a);
     clock.time += pause;

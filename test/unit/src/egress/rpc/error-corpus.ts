@@ -1,4 +1,4 @@
-/** What each meaning must lead to, in the order of the tables of the dialect and of `rpc-verdict.ts`. */
+/** The verdict for each meaning, in the order of the tables in the dialect and in `rpc-verdict.ts`. */
 export const VERDICTS = {
   permanent: { meaning: 'permanent', retry: 'final', countsAgainst: false, overload: false },
   state: { meaning: 'state', retry: 'final', countsAgainst: false, overload: false },
@@ -8,12 +8,12 @@ export const VERDICTS = {
   overloaded: { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: true },
 } as const;
 
-/** Code, text, where the text is from, HTTP status. */
+/** Error code, text, source of the text, HTTP status. */
 export type Said = readonly [code: number, text: string, source: string, status?: number];
 
 /**
- * What hosted providers and gateways say. A GitHub repository with an issue or a path: read there. `memory`: known to
- * the author, not looked up.
+ * Answers of hosted providers and gateways. A source with a GitHub repository and an issue or a path was read there. A
+ * source with `memory` was not looked up.
  */
 export const GATEWAYS: Partial<Record<keyof typeof VERDICTS, readonly Said[]>> = {
   permanent: [
@@ -79,7 +79,7 @@ export const GATEWAYS: Partial<Record<keyof typeof VERDICTS, readonly Said[]>> =
   ],
 };
 
-/** What Ethereum's nodes say, as they are or through a gateway; with its sources likewise. */
+/** Answers of Ethereum nodes, direct or through a gateway. The sources are noted in the same way. */
 export const ETHEREUM: Partial<Record<keyof typeof VERDICTS, readonly Said[]>> = {
   state: [
     [-32_603, 'Transaction nonce too low', 'OpenZeppelin/openzeppelin-relayer issue 681'],
@@ -133,7 +133,7 @@ export const ETHEREUM: Partial<Record<keyof typeof VERDICTS, readonly Said[]>> =
   troubled: [[-32_002, 'resource unavailable', 'EIP-1474: memory']],
 };
 
-/** All of a corpus, each with its meaning. */
+/** Every entry of a corpus, each with its meaning. */
 export function allOf(corpus: typeof GATEWAYS): (readonly [keyof typeof VERDICTS, Said])[] {
   const entries = Object.entries(corpus) as [keyof typeof VERDICTS, readonly Said[]][];
   return entries.flatMap(([meaning, texts]) => texts.map((said) => [meaning, said] as const));

@@ -12,7 +12,7 @@ function read(body: unknown, status = 200): BatchReading {
   return readBatch([call(1), call(2), call(3)], { status, body: parsed(body) }, dialect);
 }
 
-/** A string stands for a body as it came. */
+/** A string is a raw response body. Anything else is encoded as JSON first. */
 function parsed(body: unknown): Json | undefined {
   try {
     return JSON.parse(typeof body === 'string' ? body : JSON.stringify(body)) as Json;
@@ -24,7 +24,7 @@ function parsed(body: unknown): Json | undefined {
 const ok = (id: unknown, result: unknown = `r${String(id)}`) => ({ jsonrpc: '2.0', id, result });
 const bad = (id: unknown, message: string, code = -32_000) => ({ jsonrpc: '2.0', id, error: { code, message } });
 
-/** What each call got, in few words. */
+/** Each call's result, or its error message or error kind. */
 function outcomes(reading: BatchReading): unknown[] {
   if (reading.kind === 'refused') throw new Error(`refused: ${reading.reason}`);
   return reading.answers.map((answer) => {
@@ -79,9 +79,9 @@ t.test('a refusal of batches, as providers write it', async (t) => {
     // ethereum-optimism/infra proxyd/backend.go ErrTooManyBatchRequests, ErrRequestBodyTooLarge
     [bad(null, 'too many RPC calls in batch request', -32_014), 200, 'size'],
     [bad(null, 'request body too large', -32_021), 413, 'size'],
-    // agnosticeng/clickhouse-evm issue 4, of Alchemy
+    // Alchemy, as agnosticeng/clickhouse-evm issue 4 shows.
     [bad(null, 'Unsupported methods [trace_block] in batch call. See available methods at …'), 400, 'mixture'],
-    // From memory: drpc.org's free plan.
+    // The free plan of drpc.org, from memory.
     [bad(null, 'Batch of more than 3 requests are not allowed on free tier', 31), 500, 'size'],
     [bad(null, 'batch requests are not supported', -32_601), 200, 'batch'],
     ['<html>Request Entity Too Large</html>', 413, 'size'],
@@ -95,7 +95,8 @@ t.test('a refusal of batches, as providers write it', async (t) => {
 });
 
 t.test('a single answer to a batch says of no call what became of it', async (t) => {
-  // ethereum-optimism/infra proxyd/backend.go ErrBackendUnexpectedJSONRPC: Infura answers so when any call fails.
+  // Infura answers like this when any call of the batch fails (ethereum-optimism/infra proxyd/backend.go
+  // ErrBackendUnexpectedJSONRPC).
   const infura = read(bad(2, 'nonce too low'));
   t.match(infura, { kind: 'refused', reason: 'mixture', isCertain: false });
   if (infura.kind !== 'refused') return;

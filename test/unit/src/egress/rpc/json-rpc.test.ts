@@ -11,7 +11,7 @@ import { TravelClock } from '../../../../support/travel-clock.ts';
 
 const QUICK = { timeoutMs: 5_000, baseDelayMs: 1, maxDelayMs: 2 };
 
-/** Doubles in the order in which they are tried: the draw always takes the first that is healthy. */
+/** Starts doubles in the order in which the client tries them: the random choice always picks the first healthy one. */
 async function open(t: Test, handlers: DoubleHandler[], parts: Partial<RpcClientParts> = {}) {
   const doubles = await Promise.all(handlers.map((handler) => startRpcDouble(handler)));
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
@@ -144,7 +144,7 @@ t.test('Retry-After holds an endpoint back, and a call waits for the only one', 
 t.test('an endpoint that answers 429 without a time is asked less and less, on every path', async (t) => {
   const clock = new TravelClock();
   const { rpc, calls, reports } = await open(t, [() => ({ status: 429 })], { clock, settings: { tries: 1 } });
-  // An operator's minute in which something is asked every 50 ms.
+  // One minute with a request every 50 ms.
   for (let at = 0; at < 60_000; at += 50) {
     clock.shift = at;
     await Promise.allSettled([
@@ -161,7 +161,7 @@ t.test('an endpoint that answers 429 without a time is asked less and less, on e
   t.match(await rpc.offerAll('eth_sendRawTransaction', ['0x02']), [{ reason: { kind: 'limited' } }]);
 });
 
-/** What a plan of 30 a minute lets through, a hundred times faster: 30 at once, then one in 20 ms. */
+/** The limit of a plan with 30 requests a minute, a hundred times faster: 30 at once, then one every 20 ms. */
 function plan(): () => boolean {
   let [left, at] = [30, performance.now()];
   return () => {

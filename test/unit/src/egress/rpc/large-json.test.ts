@@ -5,7 +5,7 @@ import { fc, runsOf } from '../../../../support/properties.ts';
 const PIECE = 128 * 1024;
 const never = async () => {};
 
-/** What `JSON.parse` makes of the bytes, and what is made of them in pieces. */
+/** The result of `JSON.parse` for the bytes, and the result of the parser that reads them in pieces. */
 async function both(body: Buffer): Promise<[unknown, unknown]> {
   const settled = async (read: () => unknown) => {
     try {

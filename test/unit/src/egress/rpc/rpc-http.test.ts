@@ -1,10 +1,10 @@
-// Threat: a client of the API gives a relayer endpoints inside, and reads through /rpc what they answer.
+// Threat: an API client gives a relayer endpoints in the private network, and reads their answers through /rpc.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { createRpcHttp, type RpcPolicy } from '../../../../../src/egress/rpc/rpc-http.ts';
 
-/** A server on loopback; resolves with its URL. */
+/** Starts a server on loopback and resolves with its URL. */
 async function node(t: Test): Promise<string> {
   const server = createServer((_, response) => response.end('{"result":"told"}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -21,7 +21,7 @@ t.test(
     for (const status of [401, 402, 403, 404, 410, 501, 505]) {
       t.same(judgeFailure(http(status)), VERDICTS.refuses, String(status));
     }
-    // 503 is also what nginx answers beyond its limits (limit_req_status); 522 and 524 are Cloudflare's time limits.
+    // nginx also sends 503 beyond its rate limits (limit_req_status). 522 and 524 are timeouts of Cloudflare.
     for (const status of [408, 429, 503, 504, 522, 524, 529]) {
       t.same(judgeFailure(http(status)), VERDICTS.overloaded, String(status));
     }

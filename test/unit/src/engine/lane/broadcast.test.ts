@@ -9,7 +9,7 @@ import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { EngineWorld, present, stepAt } from '../../../../support/engine-world.ts';
 
-/** A step with so many signed transactions, not yet offered. */
+/** A step with this many transactions, signed but not offered. */
 async function signed(
   world: EngineWorld,
   count: number,
@@ -22,10 +22,10 @@ async function signed(
   return { step, transactions: await Promise.all(pending.map((transaction) => world.get(transaction))) };
 }
 
-/** Nothing is offered again within the test. */
+/** Timing under which nothing is offered again during the test. */
 const PATIENT = { retryMs: 50_000, retryCapMs: 50_000, reofferMs: 600_000 };
 
-/** Lets the node answer the broadcasts in turn, and tells which sequences it was offered. */
+/** Makes the node answer the broadcasts with these outcomes in turn. Returns the sequences offered to it. */
 function answers(world: EngineWorld, outcomes: BroadcastOutcome['kind'][]): bigint[] {
   const offered: bigint[] = [];
   world.client.broadcast = async (attempts: readonly Attempt[]) =>

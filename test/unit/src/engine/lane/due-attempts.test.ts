@@ -14,7 +14,7 @@ interface Scene {
   transaction: Transaction;
 }
 
-/** One transaction that is signed and, if wanted, on offer. */
+/** One signed transaction. It is also offered unless `offered` is false. */
 async function scene(
   t: { teardown(end: () => Promise<void>): void },
   { offered = true, ...more }: Partial<Transaction> & { offered?: boolean } = {},
@@ -27,7 +27,7 @@ async function scene(
   return { world, step, transaction: await world.get(pending) };
 }
 
-/** The same step when so much time has passed. */
+/** The same step, seen this many milliseconds later. */
 const afterMs = (step: LaneStep, ms: number): LaneStep =>
   stepAt(step, { now: () => Date.now() + ms, elapsed: () => performance.now() + ms });
 

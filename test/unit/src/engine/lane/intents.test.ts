@@ -14,7 +14,7 @@ async function ask(world: EngineWorld, { id }: Transaction, action: IntentAction
   return world.store.write((writer) => writer.insertIntent({ transactionId: id, lane: LANE, action }));
 }
 
-/** Carries out what waits in one step, over what is signed by then. */
+/** Carries out the waiting intents in one step that knows everything signed so far. */
 async function settle(world: EngineWorld, timing = {}): Promise<number> {
   return carryOut(await world.step(timing), await world.store.read.intents(LANE, 10));
 }

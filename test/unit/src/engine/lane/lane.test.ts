@@ -108,7 +108,7 @@ t.test('a step that fails while bytes are on offer ends when the offer has', asy
     };
     return ledger;
   };
-  // One after the other: what the first step signs, the second offers while it takes up the next.
+  // With a batch of 1, the second step offers what the first one signed, and takes up the next transaction meanwhile.
   const { lane, faults } = await laneOf(world, { ledgerUnder, timing: { ...fastTiming, batch: 1 } });
   let isOver = false;
   const woken = lane.wake().then(() => {
@@ -165,7 +165,7 @@ t.test('of each kind of anchor as much as its chain bears; what may never die ta
   ] as const) {
     accepted.push(await world.accept(`pay ${accepted.length}`, more));
   }
-  // One at a time, so that each is counted before the next is taken up.
+  // A batch of 1, so that each transaction is counted before the next one is taken up.
   const { lane } = await laneOf(world, { timing: { ...fastTiming, batch: 1, lookMs: 60_000 } });
   await lane.wake();
   const statuses = await Promise.all(accepted.map(async (one) => (await world.get(one)).status));
@@ -218,7 +218,7 @@ t.test('a lane that is lost between signing and commit sends nothing and takes i
   const leases = world.leases();
   const { lane, faults } = await laneOf(world, { leases });
   world.client.onPrepare = () => {
-    // Another owner's taking, while this one prices and signs.
+    // Another owner takes the lane while this one prices and signs.
     void world.store.leases.acquire(LANE);
     return undefined;
   };
@@ -348,7 +348,7 @@ t.test('who cancels waits for one batch of dearer versions at most', async (t) =
   for (const { id } of accepted) {
     await world.store.write((writer) => writer.updateTransaction(id, 'submitted', { nextActionAt: 1 }));
   }
-  // Another lane, for what one has read it keeps.
+  // A second lane object, because the first keeps what it has read and would not see the change.
   const { lane: next } = await laneOf(world, { timing: { ...fastTiming, batch: 4, lookMs: 60_000 } });
   await lane.release();
   void next.wake();

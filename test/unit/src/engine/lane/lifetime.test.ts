@@ -7,7 +7,7 @@ import { EngineWorld, LANE, pendingTransaction, stepAt } from '../../../../suppo
 
 const HOUR = 3_600_000;
 
-/** A world whose clocks stand where the test puts them. */
+/** A world whose own clock, steady clock and chain clock the test sets. */
 async function withClocks(t: { teardown(end: () => Promise<void>): void }) {
   const world = await EngineWorld.open(t);
   const clocks = { own: 0, steady: 0, chain: 0 };

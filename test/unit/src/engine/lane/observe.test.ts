@@ -11,7 +11,7 @@ import { look } from '../../../../../src/engine/lane/observe.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
-/** One transaction that a node has, and the step that brought it there. */
+/** One transaction that a node has accepted, and the step that offered it. */
 async function submitted(
   world: EngineWorld,
   { timing = {}, ...more }: Partial<Transaction> & { timing?: Partial<EngineTiming> } = {},
@@ -28,7 +28,7 @@ function sees(world: EngineWorld, observation: Observation): void {
   world.client.observe = async (entries) => entries.map(() => observation);
 }
 
-/** Looks at everything open, as if all were due. */
+/** Checks every open transaction, as if all were due. */
 async function lookAtAll(step: LaneStep): Promise<void> {
   const due = [...step.open.entries.values()].map(({ transaction, attempts }) => ({
     transaction: { ...transaction, nextActionAt: 0 },
@@ -124,7 +124,7 @@ t.test('bytes that nobody was known to have count as accepted once they are in a
   t.ok((await world.store.read.attempts(pending.id))[0]?.acceptedAt);
 });
 
-/** What becomes of a transaction under sequence 0 that cannot execute any more. */
+/** The end of a transaction under sequence 0 that can no longer execute. */
 const DEATHS = [
   { onDeath: 'end', anchor: 'used', becomes: 'failed', sequence: 0n, settled: 1n },
   { onDeath: 'end', anchor: 'free', becomes: 'expired', sequence: null, settled: null },
@@ -166,7 +166,7 @@ t.test('what is signed anew takes another anchor, beside the attempts that died'
   await lookAtAll(step);
   const pending = await world.get(transaction);
   t.match(pending, { hash: null, fields: {} });
-  // The chain is further than what is settled here, which has to be heard twice.
+  // The chain's count is ahead of what is settled here. The lane believes that only after hearing it twice.
   for (let round = 0; round < 2; round += 1) await takeUp(step, [pending]);
 
   const attempts = await world.store.read.attempts(transaction.id);
@@ -257,7 +257,7 @@ t.test('one question serves all transactions of a client; one of an unknown rela
 
 t.test('one that a node took long ago stays due, so that it is offered again; one taken lately does not', async (t) => {
   const world = await EngineWorld.open(t);
-  // Longer than the test can take.
+  // Longer than the test can run.
   const { step, transaction } = await submitted(world, { timing: { reofferMs: 3_600_000 } });
   sees(world, { kind: 'open' });
   const now = Date.now();

@@ -5,7 +5,7 @@ import type { OpenEntry } from '../../../../../src/engine/lane/ledger.ts';
 import { offerRound } from '../../../../../src/engine/lane/offer-round.ts';
 import { EngineWorld, present } from '../../../../support/engine-world.ts';
 
-/** A lane with so many signed transactions, and their sequences in the round that is made of some of them. */
+/** A lane with this many signed transactions. `round` returns the sequences of the round made from the given ones. */
 async function lane(t: Test, count: number) {
   const world = await EngineWorld.open(t);
   const pending = [];
@@ -24,7 +24,7 @@ async function lane(t: Test, count: number) {
 const sequenceOf = ({ transaction }: OpenEntry) => Number(transaction.sequence);
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
-/** The entry as one that a node took. */
+/** Marks the entry as accepted by a node. */
 function take(step: LaneStep, entry: OpenEntry): void {
   const attempts = entry.attempts.map((attempt) => ({ ...attempt, acceptedAt: 1 }));
   step.open.set(entry.transaction.id, { ...entry, attempts });

@@ -4,7 +4,7 @@ import { OpenTransactions } from '../../../../../src/engine/lane/open-transactio
 import { pendingTransaction } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 
-/** What a store says of a lane, and what it was asked. */
+/** A store that returns this settled sequence and one open transaction for a lane, and records the calls. */
 function storeOf(settled: bigint | null) {
   const asked: string[] = [];
   const entries = [{ transaction: pendingTransaction('pay', { id: 'one' }), attempts: [] }];

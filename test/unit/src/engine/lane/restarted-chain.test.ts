@@ -3,7 +3,7 @@ import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts'
 import { leaveRestartedChain } from '../../../../../src/engine/lane/restarted-chain.ts';
 import { ADDRESS, EngineWorld, LANE } from '../../../../support/engine-world.ts';
 
-/** One transaction that is signed and one that is not, and a chain that is another one now if it is given. */
+/** One signed and one pending transaction. With `pinned`, the chain has restarted under that identity. */
 async function scene(t: Test, { pinned, restartable = true }: { pinned?: string; restartable?: boolean }) {
   const world = await EngineWorld.open(t);
   if (restartable) Object.assign(world.family, { restartable: (identity: string) => identity.split('@', 1)[0] });

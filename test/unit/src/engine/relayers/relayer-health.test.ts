@@ -34,7 +34,7 @@ async function relayer(world: EngineWorld): Promise<Relayer | undefined> {
   return world.store.read.relayer('r1');
 }
 
-/** The checks of one start, no repetition. */
+/** Runs the checks of one start, without repetition. */
 async function checkOnce(world: EngineWorld): Promise<void> {
   const health = healthOf(world, { recheckMs: [600_000] });
   await health.start();
@@ -190,7 +190,7 @@ t.test('a store that fails is no verdict on the relayer', async (t) => {
   t.match(await relayer(world), { disabledReason: { type: 'BalanceCheckFailed' } });
 });
 
-/** The payloads of all events that wait for the relayer's notification, in order. */
+/** The payloads of all events waiting for the relayer's notification, in order. */
 async function told(world: EngineWorld): Promise<{ payload_type: string; retry_count?: number }[]> {
   const payloads = [];
   for (;;) {
@@ -251,7 +251,7 @@ t.test('a check that was asked for comes at once, also into a long pause and dur
   t.equal(during, 2, 'nothing after the end');
 });
 
-/** A world between other instances: the leases are theirs until `free` is called. */
+/** A world in which other instances hold all leases until `free` is called. */
 async function standby(
   t: Test,
 ): Promise<{ world: EngineWorld; health: RelayerHealth; free: () => void; asked: () => number }> {

@@ -7,7 +7,7 @@ import { EngineWorld, fastTiming, relayerNamed } from '../../../../support/engin
 
 const DISABLED = { type: 'BalanceCheckFailed', details: 'Insufficient balance' } as const;
 
-/** Rounds over a world of the given relayers; what was looked at and taken up, in order. */
+/** Rounds over a world with these relayers. Records in order which ones were looked at and which were taken up. */
 async function stage(t: Test, relayers: readonly Relayer[], parts: Partial<RelayerRoundsDeps> = {}) {
   const world = await EngineWorld.open(t);
   await world.store.write(async (writer) => {

@@ -6,7 +6,7 @@ import { LaneMemory } from '../../../../../src/engine/lane/lane-memory.ts';
 import { fillGaps } from '../../../../../src/engine/sequencing/gaps.ts';
 import { ADDRESS, EngineWorld, stepAt } from '../../../../support/engine-world.ts';
 
-/** A world in which ours waits above a sequence that somebody else used and that the chain has forgotten. */
+/** A world with a gap: the chain dropped a foreign transaction with sequence 0, and ours waits under sequence 1. */
 async function withGap(t: {
   teardown(end: () => Promise<void>): void;
 }): Promise<{ world: EngineWorld; ours: Transaction }> {

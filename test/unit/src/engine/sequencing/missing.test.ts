@@ -6,7 +6,7 @@ import { markMissing } from '../../../../../src/engine/sequencing/missing.ts';
 import { PoolWatch } from '../../../../../src/engine/sequencing/pool-watch.ts';
 import { EngineWorld, stepAt } from '../../../../support/engine-world.ts';
 
-/** Some that a node said it took, whose pool holds two; the clock is the test's. */
+/** Six transactions that a node accepts, although its pool holds only two. The test sets the clock. */
 async function scene(t: Test, { said = 'dropsSilently' }: { said?: 'dropsSilently' | 'isFull' } = {}) {
   const world = await EngineWorld.open(t);
   world.chain[said] = (held) => held >= 2;
@@ -25,7 +25,7 @@ async function scene(t: Test, { said = 'dropsSilently' }: { said?: 'dropsSilentl
     asked += 1;
     return nextSequence(address);
   };
-  /** The places of those that are to be offered again when so much time has passed, and whether the node was asked. */
+  /** Moves the clock, then returns the indexes of the transactions to offer again, and how often the node was asked. */
   const after = async (ms: number, { room = false } = {}) => {
     now += ms;
     if (room) pool.moved(now);

@@ -11,7 +11,7 @@ async function scene(t: Test) {
   return { world, step, sender: await step.senders.of('r1') };
 }
 
-/** The sender with a client that tells this count, and notes what it is asked. */
+/** The sender with a client that returns this count and records its calls. */
 function telling(sender: Sender, count: bigint | undefined, asked: unknown[] = []): Sender {
   const next = async (...question: unknown[]) => (asked.push(question), count);
   return { ...sender, client: Object.assign(Object.create(sender.client), { sequences: count && { next } }) };

@@ -16,7 +16,7 @@ const figures = (chain: bigint, held: readonly bigint[] = [], settled: bigint | 
   settled,
 });
 
-/** What a plan comes to: the sequences, or `waits`. */
+/** The result of a plan in short: its sequences, or `waits`. */
 const shortly = (plan: SequencePlan) => (plan.kind === 'use' ? plan.sequences : 'waits');
 
 interface Row {

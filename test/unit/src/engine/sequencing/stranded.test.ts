@@ -5,7 +5,9 @@ import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts'
 import { endStranded } from '../../../../../src/engine/sequencing/stranded.ts';
 import { EngineWorld, LANE, present } from '../../../../support/engine-world.ts';
 
-/** A signed transaction under sequence 0 with so many attempts, each as is said; `told` is what nodes said of the last. */
+/**
+ * A signed transaction under sequence 0 with one attempt for each of the given parts. `told`: the node's last answer.
+ */
 async function scene(t: Test, { transaction = {}, attempts = [{}], told }: Partial<Scene> = {}) {
   const world = await EngineWorld.open(t);
   const accepted = await world.accept('pay');

@@ -5,7 +5,7 @@ import { SwapRounds } from '../../../../../src/engine/swaps/swap-rounds.ts';
 import { EngineWorld, fastTiming, LANE } from '../../../../support/engine-world.ts';
 import { InstanceLeases } from '../../../../support/instance-leases.ts';
 
-/** Rounds of some instances over one relayer that swaps by this schedule, and whose balance is 10. */
+/** Rounds of several instances for one relayer with this swap schedule and a balance of 10. */
 async function stage(t: Test, schedule: SwapSchedule, instances = 1) {
   const world = await EngineWorld.open(t);
   const told: string[] = [];

@@ -13,7 +13,7 @@ import type { Store } from '../../../../../src/store/store.ts';
 import { eventOf, notificationOf, storeFor } from '../../../../support/store.ts';
 import { signatureOf, startReceiver } from '../../../../support/webhook-receiver.ts';
 
-/** The service's pace, a hundred times as fast. */
+/** The service's timing, a hundred times faster. */
 const fast: WebhookTiming = {
   ...defaultWebhookTiming,
   atOnce: 8,
@@ -47,7 +47,7 @@ class FakeMetrics implements WebhookMetrics {
   }
 }
 
-/** A receiver in memory: every delivery is answered by the given function. */
+/** A receiver in memory. The given function answers every delivery. */
 function stage(
   t: Test,
   store: Store,

@@ -1,4 +1,4 @@
-/** What a key may not touch does not exist for it: the answer is that of what is not there, to the byte. */
+/** Something that a key may not access looks as if it did not exist: the answers are equal byte for byte. */
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { Access } from '../../../../../src/domain/settings/access.ts';

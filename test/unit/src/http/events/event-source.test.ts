@@ -4,7 +4,7 @@ import { EventSource } from '../../../../../src/http/events/event-source.ts';
 import { CallFeed } from '../../../../../src/plugin-host/call-feed.ts';
 import type { TransactionEvents } from '../../../../../src/services/events/transaction-events.ts';
 
-/** Events of one transaction, in memory. */
+/** The events of one transaction, kept in memory. */
 class FakeEvents implements TransactionEvents {
   readonly all: TransactionEvent[] = [];
   looks = 0;

@@ -5,7 +5,7 @@ import type { BucketAnswer, BucketSize, Buckets } from '../../../../../src/store
 
 const verdict = { allowed: true, limit: 9, remaining: 8, resetSeconds: 1, retryAfterSeconds: 0 };
 
-/** Answers as it is told to. */
+/** Buckets that give the answer the test sets. */
 class FakeBuckets implements Buckets {
   asked: { subject: string; size: BucketSize; count: number | undefined }[] = [];
   answer: BucketAnswer | Error = { allowed: true, missingUs: 0 };

@@ -7,7 +7,7 @@ import { TokenBuckets } from '../../../../../src/http/limits/token-buckets.ts';
 import { API_KEY, startHttp } from '../../../../support/http-server.ts';
 
 const LIST = '/api/v1/relayers';
-/** As many as have room. */
+/** As many addresses as the buckets have room for. */
 const ADDRESSES = 500;
 
 t.test('each answer says what is left, and too many are told when to come back', async (t) => {

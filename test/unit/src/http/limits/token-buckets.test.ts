@@ -2,7 +2,7 @@ import t from 'tap';
 import { TokenBuckets } from '../../../../../src/http/limits/token-buckets.ts';
 import { fc } from '../../../../support/properties.ts';
 
-/** A clock that goes when it is told to. */
+/** A clock that the test moves. */
 class HandClock {
   now = 0;
   elapsed = (): number => this.now;

@@ -11,7 +11,7 @@ import { startHttp } from '../../../../support/http-server.ts';
 
 const parts = describedBodies();
 
-/** The routes that there are descriptions of, without handlers worth the name. */
+/** A table of all described routes. Their handlers do nothing. */
 function describedRoutes(): RouteTable {
   const app = fastify();
   const table = collectRoutes(app);
@@ -78,7 +78,7 @@ t.test('a route without a description, or the other way round, is an error that 
   t.end();
 });
 
-/** What the test below looks at. */
+/** The parts of an operation that the next test checks. */
 interface Described {
   'x-permission'?: string;
   parameters: { name: string; in: string; schema: unknown }[];

@@ -8,11 +8,11 @@ import { describedBodies } from '../../../../support/described.ts';
 const chains = createChains(systemClock);
 const all = operations(describedBodies(chains));
 
-/** Rows that are never the answer of an operation: for unknown paths, other methods, and a start that fails. */
+/** Codes that no operation answers with: for unknown paths, for other methods, and for a start that fails. */
 const ELSEWHERE: readonly ErrorCode[] = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'SIGNER_UNUSABLE'];
-/** Rows that only the code of a plugin meets, as what its calls throw. */
+/** Codes that only a plugin's code meets, as errors of its calls. */
 const IN_PLUGINS: readonly ErrorCode[] = ['GRANT_EXCEEDED', 'BUDGET_SPENT', 'FETCH_FAILED'];
-/** Rows that every operation may end with. */
+/** Codes that every operation may answer with. */
 const EVERYWHERE: readonly ErrorCode[] = [
   'UNAUTHORIZED',
   'NOT_PERMITTED',

@@ -20,7 +20,7 @@ function called({ pluginHost }: Server, pluginId: string, requestId: string): vo
   pluginHost.ended.add({ pluginId, requestId, keyId: 'k', at: 0, outcome: 'returned', durationMs: 1, lines });
 }
 
-/** Changes the keys that were made. */
+/** Changes every key that was made. */
 function changeKey({ clientKeys, keyChanges }: Server, change: Partial<ClientKey>): void {
   for (const [hash, key] of clientKeys) clientKeys.set(hash, { ...key, ...change });
   keyChanges.stir();

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BuildPlaces } from '../../../../../src/plugin-host/catalog/build-places.ts';
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test says so. */
 function work(begun: string[], name: string) {
   const end = Promise.withResolvers<void>();
   const run = () => {

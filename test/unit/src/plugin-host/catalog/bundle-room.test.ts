@@ -1,4 +1,4 @@
-/** Threat: many plugins, each with a bundle that is just small enough, whose sum takes the server's memory. */
+/** Threat: many plugins whose bundles are each within the limit, but together fill the server's memory. */
 import t from 'tap';
 import { DEFAULT_LIMITS } from '../../../../../sandbox/protocol.ts';
 import { BundleRoom } from '../../../../../src/plugin-host/catalog/bundle-room.ts';

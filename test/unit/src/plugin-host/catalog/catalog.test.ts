@@ -11,14 +11,14 @@ import { ended } from '../../../../../src/plugin-host/outcome.ts';
 import { eventually, PluginFolder } from '../../../../support/plugin-host.ts';
 
 const HANDLER = '/* handler */';
-/** More patience than any test needs. */
+/** Longer than any test needs. */
 const LONG_MS = 60_000;
 
-/** "Compiles" by reading: a source that says `broken` fails, `uses <file>` makes that file an input. */
+/** "Compiles" by reading the source: `broken` makes it fail, and `uses <file>` makes that file an input. */
 class ReadingCompiler implements Compiler {
   readonly confinement = undefined;
   compiled: string[] = [];
-  /** What the builds of a source that says `slow` wait for. */
+  /** Builds of a source with the word `slow` wait for this. */
   readonly slow = Promise.withResolvers<void>();
 
   async compile(pluginId: string, { file }: { file: string }) {
@@ -28,7 +28,7 @@ class ReadingCompiler implements Compiler {
     if (code.includes('impossible')) throw new Error('the disk is gone');
     if (code.includes('broken')) return ended('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
     const used = [...code.matchAll(/uses (\S+)/g)].map(([, name]) => join(file, '..', name ?? ''));
-    // As the bundler leaves them; a source that says `cut off` has lost its handler.
+    // Like bundler output, this has a handler. A source with the words `cut off` has lost it.
     return {
       code: code.includes('cut off') ? code : `${code}${HANDLER}`,
       positions: { mapped: (text: string) => text },
@@ -37,7 +37,7 @@ class ReadingCompiler implements Compiler {
     };
   }
 
-  /** Who is told that files have changed while a build goes on. */
+  /** The plugins for which `filesChanged` was called, in order. */
   told: string[] = [];
   filesChanged = (pluginId: string) => {
     this.told.push(pluginId);
@@ -57,7 +57,7 @@ function setUp(
   const folder = new PluginFolder(files);
   const compiler = new ReadingCompiler();
   const lines: string[] = [];
-  /** Whether the plugin has any, and what they were given to load. */
+  /** Whether the plugin has processes, and the versions that they were asked to try. */
   const processes = { present: false, tried: [] as string[] };
   const begun: string[] = [];
   const gone: string[] = [];
@@ -236,7 +236,7 @@ t.test('a bundle for which there is no room beside the others is refused, and th
   });
   folder.write('a.ts', 'a'.repeat(20));
   t.same(await standing(['a serves -', 'b serves -']), ['a serves -', 'b serves -'], 'up to the last byte');
-  // Until then the one before it is kept as well.
+  // Until processes have loaded the new version, the one before it is kept and counted too.
   catalog.loaded('a', catalog.get('a')?.serving?.version.version ?? '', null);
   folder.write('c.ts', 'c');
   t.same((await standing(['a serves -', 'b serves -', 'c - SIZE_LIMIT']))[2], 'c - SIZE_LIMIT');

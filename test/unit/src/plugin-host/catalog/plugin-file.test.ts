@@ -1,6 +1,6 @@
 /**
- * Threat: a path of the configuration or a link in the folder that makes a file of the server (a key, its
- * configuration) part of a plugin.
+ * Threat: a path in the configuration or a link in the folder makes a file of the server (a key, its configuration)
+ * part of a plugin.
  */
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,6 +57,6 @@ t.test('a missing, empty, unreadable or huge file is named', async (t) => {
   t.match(await find('missing.ts'), { code: 'FILE_NOT_FOUND', message: 'File not found: plugins/missing.ts' });
   t.match(await find('empty.ts'), { code: 'COMPILE_ERROR', message: 'Source code is empty for plugins/empty.ts' });
   t.match(await find('huge.ts'), { code: 'SIZE_LIMIT', message: /huge\.ts has 5242881 bytes/ });
-  // The superuser may read everything.
+  // The superuser can read every file.
   if (process.getuid?.() !== 0) t.match(await find('locked.ts'), { code: 'FILE_NOT_READABLE' });
 });

@@ -7,13 +7,13 @@ import type { Compiler } from '../../../../../src/plugin-host/compiler/compiler.
 import { ended } from '../../../../../src/plugin-host/outcome.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
-/** "Compiles" by reading: a source that says `broken` fails, and one that says `impossible` breaks the compiler. */
+/** "Compiles" by reading the source: `broken` makes it fail, and `impossible` makes the compiler itself throw. */
 const compiler: Compiler = {
   async compile(pluginId, { file }) {
     const code = await readFile(file, 'utf8');
     if (code.includes('impossible')) throw new Error('the disk is gone');
     if (code.includes('broken')) return ended('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
-    // As the bundler leaves them; a source that says `cut off` has lost its handler.
+    // Like bundler output, this has a handler. A source with the words `cut off` has lost it.
     const bundled = code.includes('cut off') ? code : `${code}/* handler */`;
     return { code: bundled, positions: { mapped: (text) => text }, bytes: code.length, inputs: new Set([file]) };
   },

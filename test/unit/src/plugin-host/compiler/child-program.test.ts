@@ -9,7 +9,7 @@ import { sandboxProgram } from '../../../../support/sandbox.ts';
 
 t.teardown(stop);
 
-/** What a program says that is run as a child runs its own. */
+/** Runs a program in the way that a child process runs its own. */
 function run(program: string) {
   return spawnSync(process.execPath, nodeArguments(), { input: program, encoding: 'utf8', env: {} });
 }

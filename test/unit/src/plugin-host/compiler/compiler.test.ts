@@ -137,7 +137,8 @@ t.test('a build that its bundler is closed over is not held against the plugin',
   folder.write('closed.ts', 'export const handler = () => "closed";');
   const source = { file: join(folder.path, 'closed.ts'), label: 'plugins/closed.ts' };
   const building = closing.compile('closed', source);
-  // Past the look at what is known, which opens no file here.
+  // One microtask is enough for the look-up of known builds, because it opens no file here. After it the build has
+  // begun.
   await Promise.resolve();
   await closing.close();
   t.match(await building, { code: 'COMPILE_ERROR', message: 'Compilation failed: the bundler was closed meanwhile' });
@@ -182,7 +183,7 @@ t.test(
 t.test('the guest runtime and each of its parts is an expression that evaluates to a function', async (t) => {
   const [runtime, ...parts] = (await compiler.runtime()).split(RUNTIME_PART);
   t.equal(runInNewContext(`typeof ${runtime}`), 'function');
-  // What a part finds: the names of the global scope that are always there, and the modules that others make.
+  // What a part finds when it runs: the global names that always exist, and the modules that other parts provide.
   const world = () => {
     const global: Record<string | symbol, unknown> = {
       ...{ process: {}, Buffer, AbortSignal, AbortController, TextEncoder, TextDecoder },

@@ -1,4 +1,4 @@
-/** Threat: an import that leads to a device, a pipe, a link or a file without end. */
+/** Threat: an import leads to a device, a pipe, a link or an endless file. */
 import { execFileSync } from 'node:child_process';
 import {
   linkSync,

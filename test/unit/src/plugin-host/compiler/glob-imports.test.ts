@@ -1,6 +1,6 @@
 /**
- * Threat: an import of which the bundler makes a pattern, and then walks through the folders of the machine for what
- * fits it. If one of these passes unseen, look at what the bundler takes for a pattern.
+ * Threat: the bundler turns an import into a pattern, and then searches folders of the machine for matching files. If
+ * such an import is not found here, check what the bundler treats as a pattern.
  */
 import { stop } from 'esbuild';
 import t from 'tap';

@@ -1,6 +1,4 @@
-/**
- * Threat: an import, or a link, that puts a file of the server into a bundle, from where the plugin could return it.
- */
+/** Threat: an import or a link brings a file of the server into a bundle, and the plugin could then return it. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Threat: a link in the place of a file that the bundler reads by itself, and quotes in its errors. */
+/**
+ * Threat: the bundler reads some files by itself and quotes them in its errors; a link may stand in place of such a
+ * file.
+ */
 import { symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
@@ -16,7 +19,7 @@ t.test('what would be read on the way to an import is looked at first', async (t
   const root = join(place.path, 'plugins');
   const bad = join(root, 'node_modules/bad/package.json');
   symlinkSync(join(place.path, 'key'), bad);
-  // Above the plugins folder nothing is the plugins' own.
+  // Nothing above the plugins folder belongs to the plugins.
   symlinkSync(join(place.path, 'key'), join(place.path, 'package.json'));
   const watched = (folder: string) => isWithin([root], folder);
   const refused = () => packageFiles(watched, (file) => isWithin([root], file));

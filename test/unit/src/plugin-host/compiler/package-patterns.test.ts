@@ -1,6 +1,6 @@
 /**
- * Threat: a package whose code makes the bundler walk through the folders of the machine, by a call that was to be put
- * out of its sight and is not. If one of these fails, look at what the text is that the bundler is given.
+ * Threat: a package's code makes the bundler search folders of the machine, through a call that should have been
+ * replaced but was not. If such a test fails, check the text that the bundler gets.
  */
 import { runInNewContext } from 'node:vm';
 import { stop, transform } from 'esbuild';

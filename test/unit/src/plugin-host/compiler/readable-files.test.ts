@@ -1,6 +1,6 @@
 /**
- * Threat: a link, or a second name of a file, brings what lies beside the plugins folder into a build; or what holds the
- * bundler keeps from it what builds are made of. Tried behind each wall that this system has.
+ * Threat: a link, or a second name of a file, brings files beside the plugins folder into a build. Or a restriction of
+ * the bundler blocks files that builds need. Tested with each restriction that this system has.
  */
 import { linkSync, renameSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ const modulesDir = resolve(import.meta.dirname, '../../../../../sandbox/guest/mo
 const MEMORY_BYTES = 768 * 1_048_576;
 const limits = { timeoutMs: 60_000, idleMs: 60_000 };
 
-/** A build that went well, or else what is said of it. */
+/** The code of a successful build, otherwise its problems. */
 async function built(bundler: Bundler, root: string, text: string, folder: PluginFolder): Promise<string> {
   folder.write('plugins/p.ts', text);
   const end = await bundler.build({ kind: 'plugin', root, modulesDir, file: join(root, 'p.ts') });

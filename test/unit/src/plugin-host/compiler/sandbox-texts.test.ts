@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { sandboxTexts } from '../../../../../src/plugin-host/compiler/sandbox-texts.ts';
 
-/** A small sandbox, a folder to keep texts in, and a compiler that counts what it builds. */
+/** A small sandbox, a folder for kept texts, and a compiler that counts its builds. */
 function setUp(t: Test) {
   const dir = t.testdir({ sandbox: { guest: { 'boot.ts': 'one' } }, kept: {} });
   const sandbox = join(dir, 'sandbox');

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { placeIn, sourcePositions } from '../../../../../src/plugin-host/compiler/source-positions.ts';
 
-/** Line 2, column 3 of the bundle is line 5, column 9 of `lib/b.ts`; nothing else is mapped. */
+/** Line 2, column 3 of the bundle is line 5, column 9 of `lib/b.ts`. Nothing else is mapped. */
 const map = JSON.stringify({ version: 3, sources: ['a.ts', 'lib/b.ts'], names: [], mappings: ';ECIQ' });
 const positions = sourcePositions('plugins/a.ts', map, 'plugins');
 

@@ -1,6 +1,6 @@
 /**
- * Threat: a child that spins on after the server was killed, where the system does not end it; and a sweep that kills
- * somebody else's process because it got the same number later.
+ * Threat: a child keeps running after the server was killed, on a system that does not end it. Or the clean-up kills
+ * another process that has the same number now.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -9,7 +9,7 @@ import { eventually } from '../../../../support/plugin-host.ts';
 
 const FAKE_DRIVER = new URL('../../../../support/fake-driver.ts', import.meta.url);
 
-/** A pool of so many threads, all there. */
+/** Starts a pool with this many threads, all ready. */
 async function startPool(mostThreads: number, filename = fileURLToPath(FAKE_DRIVER)) {
   const heard: [number, DriverMessage][] = [];
   const ready: number[] = [];

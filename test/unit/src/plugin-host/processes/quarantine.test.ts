@@ -1,6 +1,6 @@
 /**
- * Threat: a plugin that kills its process with every call costs the service a process start each time; and a caller
- * who knows how to make it do so could keep the plugin from everybody else. Both must stay bounded.
+ * Threat: a plugin kills its process with every call, and each one costs the service a process start. Or a caller who
+ * can cause that keeps the plugin from everyone else. Both must stay bounded.
  */
 import t from 'tap';
 import { fingerprintOf, Quarantine } from '../../../../../src/plugin-host/processes/quarantine.ts';
@@ -22,9 +22,9 @@ function setUp() {
   return {
     time,
     quarantine,
-    /** Nobody knows which call it was. */
+    /** A kill without a known request. Returns the plugin's back-off in ms. */
     kill: () => quarantine.killed('p', REASON).pluginMs,
-    /** This request comes, and is refused, or runs and kills its process. */
+    /** A request that is refused, or else kills its process. Returns the refusal or the plugin's back-off in ms. */
     killBy(request: string, keyId = request) {
       const refusal = quarantine.refusal('p', keyId, () => request);
       return refusal ?? quarantine.killed('p', REASON, { keyId, request }).pluginMs;

@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/services/declarations/declarations.ts';
 import { relayerOf, storeFor, transactionOf } from '../../../../support/store.ts';
 
-/** A declared relayer whose entry in the file says what its fields say. */
+/** A declared relayer whose declaration in the file matches its fields. */
 function declared(given: Partial<DeclaredRelayer> = {}): DeclaredRelayer {
   const { disabledReason: _, ...relayer } = relayerOf(given);
   const { name, paused, notificationId, customRpcUrls, policies } = relayer;
@@ -30,7 +30,7 @@ t.test('what is declared for the first time is stored as declared', async (t) =>
   t.same(await store.read.relayer('relayer-1'), { ...relayer, disabledReason: null });
 });
 
-/** Each field that clients can change: as declared, as a client changed it, and as the file then declares it anew. */
+/** Each field that clients can change: as first declared, as a client changed it, and as the file declares it later. */
 const FIELDS: [keyof DeclaredRelayer, { first: unknown; client: unknown; anew: unknown }][] = [
   ['name', { first: 'One', client: 'Changed', anew: 'Two' }],
   ['paused', { first: false, client: true, anew: false }],

@@ -11,7 +11,7 @@ import { createTransactionsService } from '../../../../../src/services/transacti
 import { EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 
-/** A world whose engine runs, and what calls of methods of a family's own need of it. */
+/** A world with a running engine, and the dependencies of a family's own RPC methods. */
 async function open(t: Test, signingMs?: number) {
   const world = await EngineWorld.open(t);
   const engine = world.engine();
@@ -37,7 +37,7 @@ const ANSWER: OwnMethod = {
 };
 const SIGN: OwnMethod = { kind: 'sign', run: async (_params, _account, { id }) => ({ signer: id }) };
 
-/** Sends its parameters as they are. */
+/** A method that sends its parameters unchanged. */
 const SEND: SendingMethod = {
   kind: 'send',
   body: (params) => ({ effect: params }),
@@ -104,7 +104,7 @@ t.test('under one name it is sent once, and what was sent is not refused afterwa
 });
 
 t.test('what nobody signs in time is withdrawn, and the answer says why', async (t) => {
-  // Long enough for the lane to have looked at it.
+  // Long enough for the lane to process the transaction once.
   const { world, runOwn, deps } = await open(t, 1_500);
   world.client.onPrepare = () => ({ kind: 'parked', reason: 'no money', retryInMs: 60_000 });
   const { error } = await runOwn('r1', { method: 'send', params: 'a payment' }, SEND, {});

@@ -25,7 +25,7 @@ t.test('a notification that is named has to be there', async (t) => {
   await t.rejects(checkNotification(store.read, 'nobody', OPERATOR), { code: 'NOTIFICATION_NOT_FOUND' });
 });
 
-/** A caller with some permissions. */
+/** A caller with these permissions. */
 const by = (...permissions: string[]) => ({ ...OPERATOR, access: new Access(permissions) });
 
 t.test('one that does not exist for the key is answered as one that nobody has', async (t) => {

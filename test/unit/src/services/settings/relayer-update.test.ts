@@ -11,7 +11,7 @@ import { EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 import { notificationOf } from '../../../../support/store.ts';
 
-/** Relayer `r1` with EVM policies, over a network whose endpoints answer through the world's client. */
+/** Relayer `r1` with EVM policies, on a network whose endpoints are the world's client. */
 async function stage(t: Test, relayer: Partial<Relayer> = {}) {
   const world = await EngineWorld.open(t);
   await world.store.write(async (writer) => {

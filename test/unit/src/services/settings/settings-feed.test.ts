@@ -3,7 +3,7 @@ import { createLog } from '../../../../../src/observability/log.ts';
 import { SettingsFeed } from '../../../../../src/services/settings/settings-feed.ts';
 import type { Hint, Hints } from '../../../../../src/store/hints.ts';
 
-/** A feed over a store of which the test says what it holds, and what is heard. */
+/** A feed over a store. The test sets the store's latest change and the hints that the feed hears. */
 function stage(t: Test, { isShared = true } = {}) {
   let latest = 3;
   let failing = false;

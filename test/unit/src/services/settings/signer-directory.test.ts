@@ -16,7 +16,7 @@ import { storeFor } from '../../../../support/store.ts';
 
 const [ONE, TWO] = ['01'.repeat(32), '02'.repeat(32)];
 
-/** Of a kind that looks for credentials of the machine by itself. */
+/** A signer kind that finds credentials of the machine by itself. */
 const AMBIENT: SignerKind = {
   ...{ type: 'ambient', curves: ['secp256k1'], configSchema: z.unknown(), limitMs: null, variables: ['OWN'] },
   async create(_id, _config, { secrets }) {
@@ -130,12 +130,12 @@ t.test('a key that a client gave is not here but in its thread, and is read agai
   });
   t.teardown(() => keeper.close());
   const { directory, make } = await stage(t, keeper);
-  // As bytes, which stand in no snapshot; a text of them would be found.
+  // Heap snapshots contain strings, but not bytes. So the test itself keeps the key as bytes.
   const key = randomBytes(32);
   await make('mine', key.toString('hex'), 'a');
   const signer = await directory.signer('mine');
   const publicKey = await keyOf(signer);
-  // V8 itself keeps the last text that an expression was tried on, until the next one.
+  // V8 keeps the last string that a regular expression was matched against. This match replaces it.
   /./.exec('another');
   const heap = await buffer(getHeapSnapshot());
   t.ok(heap.includes(publicKey), 'what is here is found');

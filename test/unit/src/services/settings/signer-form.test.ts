@@ -21,7 +21,7 @@ function kindOf(type: string, shape: z.ZodRawShape): SignerKind {
   };
 }
 
-/** As kinds are: secrets under descriptions of their own, some below an object, and fields that may be absent. */
+/** A typical kind: described secrets, one of them nested, and optional fields. */
 const VAULT = kindOf('vault', {
   address: z.url(),
   role_id: secretSchema.describe('Of the role'),

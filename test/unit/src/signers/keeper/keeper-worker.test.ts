@@ -1,5 +1,5 @@
-// Threats: the thread that keeps the keys dies or hangs with what it was asked; its last words have a key in them; what
-// it is asked to sign takes along whatever stands beside it in memory.
+// Threats: the thread with the keys dies or hangs, and pending requests with it. Its last error contains a key. A
+// request to sign also copies other data from the same memory buffer to the thread.
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -10,7 +10,7 @@ import { assertSignedBy } from '../../../../../src/signers/secp256k1/ecdsa.ts';
 
 const CANARY = 'c0ffee'.repeat(10);
 
-/** A thread that does something when it is told anything. */
+/** A thread that runs this code on every message. */
 const threadThat = (does: string) =>
   new Worker(`require('node:worker_threads').parentPort.on('message', () => { ${does} })`, { eval: true });
 

@@ -42,7 +42,7 @@ t.test('what cannot be opened or signed says why, and nothing of a key', async (
   });
   await keys.open(2, { kind: 'key', bytes: Uint8Array.from(Buffer.alloc(32)) });
   t.match(keys.use([sign(2)]), [{ reason: /zero or not below the order/ }]);
-  // What a library says of bytes that it does not like may have them in it.
+  // A library's error about bytes that it rejects may contain those bytes.
   const canary = randomBytes(31);
   const odd = await keys.open(3, { kind: 'key', bytes: Uint8Array.from(canary) });
   t.match(odd, { kind: 'unopened', reason: /^an error where the keys are \(\w+\)$/ });

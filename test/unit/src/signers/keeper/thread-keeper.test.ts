@@ -1,5 +1,5 @@
-// Threats: the thread with the keys dies and takes signatures along that were asked for; a key that was replaced
-// meanwhile signs for the account of the old one.
+// Threats: the thread with the keys dies and pending signatures are lost. Or a key that was replaced in the meantime
+// signs for the account of the old key.
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
@@ -11,7 +11,7 @@ import type { KeyMaterial } from '../../../../../src/signers/signer.ts';
 
 const DIGEST = Buffer.alloc(32, 9);
 
-/** A thread that dies of the first thing that it is asked to sign. */
+/** A thread that dies when it is first asked to sign. */
 const mortal = () =>
   new Worker(
     `const { parentPort } = require('node:worker_threads');
@@ -37,7 +37,7 @@ function scene(t: Test, threads: (() => Worker)[] = []) {
   return { keeper, started, lost };
 }
 
-/** A key in clear, and how often it was asked for. */
+/** A plain key, and how often it was asked for. */
 function someKey() {
   const key = randomBytes(32);
   const twin = holdKey(Buffer.from(key));

@@ -2,7 +2,7 @@ import t from 'tap';
 import { type AccessToken, createAccessTokens } from '../../../../../src/signers/remote/access-token.ts';
 import { ServiceRefusal } from '../../../../../src/signers/remote/service-client.ts';
 
-/** Tokens that are numbered, with a clock that the test moves. */
+/** Numbered tokens, with a clock that the test moves. */
 function scene({ lifeMs = 600_000, renews = false } = {}) {
   const clock = { ms: 0, elapsed: () => clock.ms };
   const state = { obtained: 0, renewed: 0, fault: undefined as Error | undefined };

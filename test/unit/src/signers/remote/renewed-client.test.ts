@@ -1,7 +1,7 @@
 import t from 'tap';
 import { RenewedClient } from '../../../../../src/signers/remote/renewed-client.ts';
 
-/** Searches for credentials once for all that it is asked, as vendors' clients do. */
+/** Searches for credentials once and keeps the result, as vendors' clients do. */
 class SearchingClient {
   readonly #search: () => Promise<string>;
   #found: Promise<string> | undefined;

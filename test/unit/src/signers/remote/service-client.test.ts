@@ -12,7 +12,7 @@ import { type Answered, ServiceDouble } from '../../../../support/signers/servic
 const TOKEN = 'a-token-that-nobody-may-see';
 const GOOD: Answered = { status: 200, json: { value: 7 } };
 
-/** A client and a service that gives the answers in turn, the last one for ever. */
+/** A client, and a service that gives these answers in turn. The last answer is repeated. */
 async function scene(t: Test, ...answers: [Answered, ...Answered[]]) {
   const service = new ServiceDouble(() => (answers.length > 1 ? answers.shift() : undefined) ?? answers[0]);
   await service.start();

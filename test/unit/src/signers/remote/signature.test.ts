@@ -48,7 +48,7 @@ t.test('what is not a signature of that key over that digest is refused', (t) =>
 t.test('r and s of any length are read from DER', (t) => {
   fc.assert(
     fc.property(bytes32, bytes32, fc.integer({ min: 0, max: 31 }), (r, s, zeros) => {
-      // A small number is written in fewer bytes, a big one with a zero before it.
+      // DER writes a small number with fewer bytes, and puts a zero byte before a large one.
       r.fill(0, 0, zeros);
       const signature = Buffer.concat([r, s]);
       return signature.equals(signatureOfDer(derOf(signature)));

@@ -6,7 +6,7 @@ import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.
 
 const SCHEMA = join(import.meta.dirname, '..', '..', '..', '..', '..', 'src', 'store', 'schema.ts');
 
-/** The columns of each table as `schema.ts` declares them, each with `null` where it may be that. */
+/** The columns of each table as `schema.ts` declares them, each marked with `null` if it is nullable. */
 function declaredTables(): Map<string, string[]> {
   const source = ts.createSourceFile(SCHEMA, readFileSync(SCHEMA, 'utf8'), ts.ScriptTarget.Latest, true);
   const members = new Map(

@@ -13,7 +13,7 @@ t.teardown(() => postgres.stop());
 const url = await postgres.createDatabase();
 await (await openPostgresStore({ url, log: createLog('silent') })).close();
 
-/** What each of three instances has of one database. */
+/** The buckets of three instances on one database. */
 function instancesFor(t: Test): [PostgresBuckets, PostgresBuckets, PostgresBuckets] {
   const open = () => {
     const pool = new PostgresPool({ connectionString: url, types: typeParsers, max: 4 });
@@ -24,7 +24,7 @@ function instancesFor(t: Test): [PostgresBuckets, PostgresBuckets, PostgresBucke
   return [open(), open(), open()];
 }
 
-/** A token takes an hour to come back, so that none does during the test. */
+/** A token takes an hour to come back, so none comes back during the test. */
 const HOUR = 3_600_000_000;
 
 t.test('instances share a bucket, whoever asks first', async (t) => {

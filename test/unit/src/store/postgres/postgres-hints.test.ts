@@ -8,7 +8,7 @@ import { PostgresPool } from '../../../../support/postgres-pool.ts';
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
-/** One instance: its hints, what it heard, and what it logged. */
+/** One instance: its hints, what it heard, and its log lines. */
 async function instanceFor(t: Test, url: string, instance: string) {
   const pool = new PostgresPool({ connectionString: url });
   pool.on('error', () => {});

@@ -12,7 +12,7 @@ import { PostgresPool } from '../../../../support/postgres-pool.ts';
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
-/** The leases of several owners on one empty database. */
+/** The leases of two owners on one empty database. */
 async function ownersFor(
   t: Test,
   lastsMs: number,

@@ -1,4 +1,4 @@
-/** Threat: a client that waits for ever for the answer or the farewell of a database server that gives neither. */
+/** Threat: a client waits forever for a database server that neither answers nor closes the connection. */
 import { once } from 'node:events';
 import pg from 'pg';
 import t, { type Test } from 'tap';

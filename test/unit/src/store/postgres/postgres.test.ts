@@ -123,7 +123,7 @@ t.test('an opening ends when it is cut, whatever it waits for', async (t) => {
   connecting.abort(new Error('enough'));
   await t.rejects(opening, { message: 'enough' });
 
-  // Between two tries.
+  // Cut during the pause between two attempts.
   const pausing = new AbortController();
   const tried = Promise.withResolvers<void>();
   const telling = createLog('warn', { write: () => tried.resolve() });
@@ -133,7 +133,7 @@ t.test('an opening ends when it is cut, whatever it waits for', async (t) => {
   pausing.abort(new Error('no more'));
   await t.rejects(refused, { message: 'no more' });
 
-  // For the lock that the first of several instances takes.
+  // Cut while it waits for the lock that the first of several instances takes.
   const waiting = new AbortController();
   const database = await postgres.createDatabase();
   const other = new pg.Client({ connectionString: database });

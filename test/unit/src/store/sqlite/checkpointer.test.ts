@@ -6,7 +6,7 @@ import { Checkpointer, checkpointFailure } from '../../../../../src/store/sqlite
 
 const MIB = 1024 * 1024;
 
-/** A database whose log nobody else looks after. */
+/** A database without automatic checkpoints, so only the checkpointer shortens its log. */
 function open(t: Test) {
   const path = join(t.testdir(), 'a.db');
   const database = new DatabaseSync(path);
@@ -23,7 +23,7 @@ function open(t: Test) {
     checkpointer,
     write: (bytes: number) => database.prepare('insert into things values (zeroblob(?))').run(bytes),
     pages: () => Number(database.prepare('pragma wal_checkpoint(noop)').get()?.['log']),
-    /** A reader that stays where it is. */
+    /** A reader that stays at its snapshot. */
     hold() {
       const reader = new DatabaseSync(path, { readOnly: true });
       t.teardown(() => {

@@ -14,12 +14,12 @@ import {
   startCheckpointThread,
 } from '../../../../../src/store/sqlite/checkpoints.ts';
 
-/** Pages of 4 KiB; a checkpoint is due after a thousand. */
+/** The page size is 4 KiB. A checkpoint is due after a thousand pages. */
 const PAGE = 4096;
 
 const PATIENCE_MS = 30_000;
 
-/** Lets the loop turn until it is so. */
+/** Waits, turn by turn, until the condition is true. */
 async function untilSo(isSo: () => boolean, lookAfter: () => Promise<void> = async () => {}): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
@@ -30,7 +30,10 @@ async function untilSo(isSo: () => boolean, lookAfter: () => Promise<void> = asy
   throw new Error('it did not come to that');
 }
 
-/** A database that is written one commit after the other, with a look at the checkpoints before and after each, as a store does. */
+/**
+ * A database that is written one commit after another. The checkpoints are looked after before and after each commit,
+ * as in a store.
+ */
 function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
   const path = join(t.testdir(), 'a.db');
   const database = new DatabaseSync(path);
@@ -61,7 +64,7 @@ function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
       insert.run(count * PAGE);
       checkpoints.grown(pages);
     },
-    /** Looks after the log until it is as wanted. */
+    /** Runs checkpoints until the log has the wanted number of pages. */
     until: (isAsWanted: (pages: number) => boolean) =>
       untilSo(
         () => isAsWanted(pages()),
@@ -76,7 +79,7 @@ function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
   };
 }
 
-/** A thread that answers each job so. */
+/** A thread that gives this answer to each job. */
 const answering = (answer: CheckpointAnswer) =>
   new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
@@ -108,7 +111,7 @@ t.test('the log stays short under steady load, with a reader that holds it back 
   for (let commit = 0; commit < 6000; commit += 1) {
     if (commit % 300 === 100) reader = hold();
     if (commit % 300 === 150) reader?.close();
-    // As fast as it goes, without the flushes between.
+    // Commits as fast as possible, without flushes between them.
     await write(8);
     largest = Math.max(largest, statSync(`${path}-wal`).size);
   }

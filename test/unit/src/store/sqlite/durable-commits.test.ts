@@ -9,7 +9,7 @@ import { Checkpoints, type StartCheckpointThread } from '../../../../../src/stor
 import { DurableCommits } from '../../../../../src/store/sqlite/durable-commits.ts';
 import { HeldWal } from '../../../../support/held-wal.ts';
 
-/** Commits over a table of numbers on a real file, with a log whose flushes the test holds. */
+/** Commits to a table of numbers in a real file. The test holds the flushes of the log. */
 function open(t: Test, start?: StartCheckpointThread) {
   const path = join(t.testdir(), 'a.db');
   const writing = new DatabaseSync(path);

@@ -8,7 +8,7 @@ import { lockDataDir } from '../../../../../src/store/sqlite/lock.ts';
 // The threat: two services on one folder would sign the same sequence twice.
 const LOCK = new URL('../../../../../src/store/sqlite/lock.ts', import.meta.url).href;
 
-/** A process that locks the folder, says how that went, and stays. */
+/** Starts a process that locks the folder, reports the result, and keeps running. */
 async function otherProcess(dataDir: string) {
   const child = spawn(
     process.execPath,

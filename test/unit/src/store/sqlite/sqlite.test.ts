@@ -13,7 +13,7 @@ import { attemptOf, relayerOf, temporaryStore, transactionOf } from '../../../..
 
 const options = { log: createLog('silent'), clock: systemClock };
 
-/** A store whose flushes the test holds. */
+/** A store whose flushes the test can hold. */
 async function openHeld(t: Test) {
   const path = join(t.testdir(), 'isolayer.db');
   const wals: HeldWal[] = [];
@@ -140,7 +140,7 @@ t.test('what is not on disk is neither reported nor read; then it is both', asyn
   const first = store.write((writer) => writer.putRelayer(relayerOf())).then(() => order.push('first'));
   const failed = store
     .write(async (writer) => {
-      // It knows of what is not on disk either, so its end says nothing before.
+      // This body has read data that is not on disk yet, so its failure is not reported before the flush.
       if ((await writer.allRelayers()).length === 1) throw new Error('there is one already');
     })
     .catch(() => order.push('failed'));

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openWalFile } from '../../../../../src/store/sqlite/wal-file.ts';
 
-/** How many descriptors of this process lead to a file. */
+/** The number of open descriptors of this process for this file. */
 function descriptorsOf(path: string): number {
   const targets = readdirSync('/proc/self/fd').map((name) => {
     try {
       return readlinkSync(`/proc/self/fd/${name}`);
     } catch {
-      // The one that listed the folder.
+      // The descriptor that listed the folder is closed by now.
       return '';
     }
   });

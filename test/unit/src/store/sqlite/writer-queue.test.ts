@@ -6,7 +6,7 @@ import { AppError } from '../../../../../src/domain/errors.ts';
 import { BodyGuard } from '../../../../../src/store/body-guard.ts';
 import { type GroupTransactions, WriterQueue } from '../../../../../src/store/sqlite/writer-queue.ts';
 
-/** Transactions of SQLite's own, and what happens on the way to the end of one. */
+/** Real SQLite transactions. `onTheWay` runs between the commit and its report. */
 function transactionsOf(database: DatabaseSync, onTheWay: () => Promise<void> = async () => {}): GroupTransactions {
   return {
     begin: () => database.exec('begin immediate'),
@@ -21,10 +21,10 @@ function transactionsOf(database: DatabaseSync, onTheWay: () => Promise<void> = 
   };
 }
 
-/** Time stands still, so that a commit takes all that has come, however slow the machine is. */
+/** Time stands still, so that a commit takes everything that has come, even on a slow machine. */
 const still = { ...systemClock, elapsed: () => 0 };
 
-/** A queue over a table of numbers, whose commits are counted by the database itself. */
+/** A queue over a table of numbers. The database itself counts the commits. */
 function open(t: Test, clock = still, given: (database: DatabaseSync) => GroupTransactions = transactionsOf) {
   const database = new DatabaseSync(':memory:');
   t.teardown(() => {
@@ -108,7 +108,7 @@ t.test('when the database gives a transaction up, nobody of the group is told it
   const { database, queue, insert, ids } = open(t);
   const outcomes = await Promise.allSettled([
     queue.run(async () => insert(1)),
-    // What a full disk does: SQLite rolls the whole transaction back by itself.
+    // On a full disk SQLite rolls back the whole transaction by itself.
     queue.run(async () => database.exec('rollback')),
     queue.run(async () => insert(3)),
   ]);

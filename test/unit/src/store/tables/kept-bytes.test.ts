@@ -1,4 +1,4 @@
-// What is promised of it is in the contract of every store.
+// The store contract tests what kept bytes promise. This file tests what is only visible inside the store.
 import t from 'tap';
 import { storeFor } from '../../../../support/store.ts';
 

@@ -57,7 +57,9 @@ t.test('what ended exactly an hour ago counts as what it took', async (t) => {
 const amounts = fc.record({ value: fc.bigInt({ min: 0n, max: 60n }), fee: fc.bigInt({ min: 0n, max: 60n }) });
 const share = fc.integer({ min: 0, max: 100 });
 
-/** One thing that happens; `pick` chooses among the transactions that are under way, which take so many hundredths. */
+/**
+ * One step of a run. `pick` chooses one of the open transactions; it takes the given percentage of what it reserved.
+ */
 const happening = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('ask' as const), asked: amounts }) },
   {
@@ -95,7 +97,7 @@ t.test(
           const asked = { ...budget, transactionId: id, ...one.asked, valueLimit: LIMIT, feeLimit: LIMIT };
           const shortage = await store.write((writer) => writer.reserveSpending(asked));
           const { value, fee } = sumOf([...counted(), one.asked]);
-          // A limit refuses no request for nothing.
+          // A limit never refuses a request for 0.
           const fits = (one.asked.value === 0n || value <= LIMIT) && (one.asked.fee === 0n || fee <= LIMIT);
           if ((shortage === undefined) !== fits) return false;
           if (shortage === undefined) open.push({ id, ...one.asked });
@@ -109,7 +111,7 @@ t.test(
         const { value, fee } = await store.read.spentLastHour(budget.pluginId, 'r');
         const expected = sumOf(counted());
         if (value !== expected.value || fee !== expected.fee) return false;
-        // What ended within any one hour was on chain within it at the earliest.
+        // What ended within any one hour must stay within the limits.
         const windows = ended.map(({ at }) => ended.filter((other) => other.at >= at && other.at <= at + HOUR_MS));
         if (!windows.map(sumOf).every(isWithin)) return false;
       }

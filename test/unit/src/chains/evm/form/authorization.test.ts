@@ -14,7 +14,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const CODE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const wallet = new Wallet(`0x${'46'.repeat(32)}`);
 
-/** As a wallet writes it for JSON-RPC. */
+/** A signed authorization in the form that a wallet gives to JSON-RPC. */
 function authorization(chainId: bigint, nonce: bigint, key = wallet) {
   const { signature } = key.authorizeSync({ address: CODE, chainId, nonce });
   const { r, s, yParity } = signature;

@@ -2,7 +2,7 @@ import { TypedDataEncoder } from 'ethers';
 import t from 'tap';
 import { typedDataDigest } from '../../../../../../src/chains/evm/form/typed-data.ts';
 
-/** The example that EIP-712 itself carries, with its published hashes. */
+/** The example of EIP-712 itself, with its published hashes. */
 const PERSON = [
   { name: 'name', type: 'string' },
   { name: 'wallet', type: 'address' },
@@ -178,7 +178,7 @@ t.test('types that are too wide and lists that are too long are refused, and the
 
 t.test('what would take long to hash, or even to read, is refused before', async (t) => {
   const base = { domain: {}, primaryType: 'T0', message: {} };
-  /** Each type has a field of every later one. */
+  /** Types that each have one field of every later type. */
   const each = (count: number) => {
     const fields = (index: number) =>
       Array.from({ length: count - 1 - index }, (_, later) => ({ name: `f${later}`, type: `T${index + 1 + later}` }));

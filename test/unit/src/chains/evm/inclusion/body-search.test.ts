@@ -13,7 +13,7 @@ const hex = (value: number) => `0x${value.toString(16)}`;
 const OTHER = `0x${'2'.repeat(64)}`;
 const MINUTE = 60_000;
 
-/** A chain with a block every twelve seconds, of which one holds the transaction with nonce 0. */
+/** A chain with one block every twelve seconds. Block `usedIn` holds the transaction with nonce 0. */
 function chain(usedIn: number, from = 0): DoubleHandler {
   return ({ method, params: [block] }) => {
     if (method !== 'eth_getBlockByNumber') return { error: { code: -32_601, message: 'no' } };

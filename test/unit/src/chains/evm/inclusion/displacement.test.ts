@@ -1,4 +1,4 @@
-// A payment that is called lost is paid again by its client, so nothing that a node lacks may count as proof of a loss.
+// A client repeats a payment that is reported as lost. So data that a node lacks must never count as proof of a loss.
 import t, { type Test } from 'tap';
 import { createBodySearch } from '../../../../../../src/chains/evm/inclusion/body-search.ts';
 import { type Lost, trace } from '../../../../../../src/chains/evm/inclusion/displacement.ts';
@@ -29,14 +29,14 @@ const lost = (sequence = 0n, hashes = [OURS]): Lost => ({
 });
 
 interface World {
-  /** The transactions of the account, by the number of their block. */
+  /** The transaction hashes of the account, by block number. */
   used?: Record<number, string>;
   head?: number;
-  /** Of the latest block, where it is not what was used. */
+  /** The account's nonce in the latest block. Default: the number of transactions in `used`. */
   count?: number;
-  /** From this block on it keeps states, receipts and the way from a hash to its transaction. */
+  /** The first block whose state, receipts and transaction index the node still has. */
   keepsFrom?: number;
-  /** From this block on it keeps blocks. */
+  /** The first block that the node still has. */
   blocksFrom?: number;
   blockHash?: string;
   lists?: boolean;

@@ -1,4 +1,5 @@
-// What used a nonce decides whether a payment is lost, so each thing that real nodes prune, hide or mix up is tried here.
+// The transaction that used a nonce decides whether a payment is lost. So these tests try everything that real nodes
+// prune, hide or mix up.
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { type LostNonce, nonceUse } from '../../../../../../src/chains/evm/inclusion/nonce-use.ts';
@@ -22,7 +23,7 @@ async function open(t: Test, handler: DoubleHandler) {
 
 const sentBy = (hash: string) => ({ hash, from: ACCOUNT, nonce: '0x0' });
 
-/** A node on which the nonce was used in block 50, where it has these transactions. */
+/** A node on which block 50 used the nonce. `transactions` are the content of that block. */
 const using = (transactions: unknown[], more: Record<string, unknown> = {}, otherwise?: DoubleHandler): DoubleHandler =>
   answersByMethod(
     {
@@ -107,7 +108,7 @@ t.test('a block that shows nobody proves nothing, unless the account has code', 
   for (const last of [60n, 110n, 100_000n]) t.equal(await ask(last), undefined, 'however deep it is');
   double.answer(using([], { eth_getCode: '0xef0100' }));
   t.match(await ask(110n), { block: 50n, hash: null });
-  // A node that tells its latest count whatever block it is asked about.
+  // A node that ignores the block in the request and always returns its latest count.
   double.answer(using([], { eth_getTransactionCount: '0x1', eth_getCode: '0xef0100' }));
   t.equal(await ask(110n), undefined);
 });
@@ -137,7 +138,7 @@ t.test('any version of ours in the block is no stranger', async (t) => {
     double.answer(using([sentBy(hash)]));
     t.match(await ask(100n, { ...lost, hashes: versions }), { hash, isOurs: true });
   }
-  // The same nonce or not: what is ours is in the chain.
+  // The hash alone decides: one of ours in the block is included, even if its sender does not match.
   double.answer(using([{ hash: HASH, from: `0x${'b'.repeat(40)}`, nonce: '0x0' }]));
   t.match(await ask(), { isOurs: true });
 });
@@ -153,7 +154,7 @@ t.test('a node that cannot answer one look-up is asked again, and proves nothing
   await t.rejects(ask(), { name: 'RpcError' });
 });
 
-/** How nodes answer for a state that they have pruned: geth, reth, nethermind, besu, and history by EIP-4444. */
+/** The errors for pruned state of geth, reth, nethermind and besu, and for history expired under EIP-4444. */
 const PRUNED = [
   { code: -32_000, message: 'missing trie node 9a3c (path ) state 0x9a3c is not available, not found' },
   { code: -32_603, message: 'state at block #12 is pruned' },

@@ -20,7 +20,7 @@ const receipt = (index: number, block: number) => ({
   gasUsed: '0x1',
 });
 
-/** A node's answers, and what was asked for them. */
+/** A node with these answers by method, and the methods that it was asked for. */
 function nodeOf(answers: Record<string, (param: Json) => Json>): { read: ReadOne; asked: string[] } {
   const asked: string[] = [];
   const read: ReadOne = async (method, params, parse) => {

@@ -1,5 +1,5 @@
-// What a contract reverts with is a stranger's text in our answers, and the question for it goes to nodes of which many
-// cannot answer: it must neither harm nor hold up anything.
+// A revert reason is text from a stranger in our answers, and many nodes cannot give it. Asking for it must neither
+// harm nor delay anything.
 import { AbiCoder, Interface } from 'ethers';
 import t, { type Test } from 'tap';
 import {
@@ -48,7 +48,7 @@ async function open(t: Test, handler: DoubleHandler) {
   return { double, rpc, ask };
 }
 
-/** Answers one method; nothing else is there. */
+/** A node that answers one method and rejects every other. */
 const only =
   (method: string, answer: DoubleAnswer): DoubleHandler =>
   (call) =>

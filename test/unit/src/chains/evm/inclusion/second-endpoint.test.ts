@@ -1,4 +1,4 @@
-// What is called final is never looked at again, so what each other endpoint may say of it is tried here.
+// A final transaction is never checked again. So these tests try everything that another endpoint may say about it.
 import t, { type Test } from 'tap';
 import { shownElsewhere } from '../../../../../../src/chains/evm/inclusion/second-endpoint.ts';
 import type { Receipt } from '../../../../../../src/chains/evm/provider.ts';
@@ -27,7 +27,7 @@ interface World {
   shows?: Record<string, object>;
 }
 
-/** As another node shows the transaction. */
+/** The receipt of the transaction as another node shows it. */
 const shown = (transactionHash: string, over: object = {}) => ({
   [transactionHash]: {
     transactionHash,

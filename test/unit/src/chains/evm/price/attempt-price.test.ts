@@ -29,7 +29,7 @@ const market = (baseFee: bigint, tip = 10n): Market => ({
   tips: { safeLow: tip, average: tip, fast: tip, fastest: tip },
 });
 
-/** A transfer of which one version is signed at this price. */
+/** The price plan of a transfer that has one signed version, with a fee of 10 gwei. */
 function planOf(purpose: PricePlan['purpose'], body: JsonObject = {}, policies: JsonObject = {}): PricePlan {
   const request = readRequest(storedTransaction(account, { to: TO, value: 5, speed: 'fast', ...body }).request);
   return {

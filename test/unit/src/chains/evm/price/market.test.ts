@@ -68,7 +68,7 @@ t.test('a zkEVM node’s own price comes first', async (t) => {
   t.match(await priceNow().catch((error: unknown) => error), { kind: 'transport' });
 });
 
-/** A clock that stands until it is set, and loads that end when the test says so. */
+/** A clock that the test sets, and loads that the test ends. */
 function bench() {
   let now = 1_000;
   const clock: Clock = { now: () => now, elapsed: () => now };

@@ -10,7 +10,10 @@ import { RpcError } from '../../../../../../src/egress/rpc/rpc-client.ts';
 const FROM = '0x00000000000000000000000000000000000000a1';
 const account = { address: FROM, policies: {} };
 
-/** What one node estimates, and the middle of all; null where it cannot. */
+/**
+ * Parts whose nodes give these estimates: `one` from a single node, `all` as the median. Null: the node cannot
+ * estimate.
+ */
 function partsOf(one: bigint | null, all = one, settings: JsonObject = {}): PrepareParts {
   return {
     figure: (use, of) =>

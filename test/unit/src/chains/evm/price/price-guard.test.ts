@@ -4,7 +4,7 @@ import { createPriceGuard } from '../../../../../../src/chains/evm/price/price-g
 
 const GWEI = 1_000_000_000n;
 
-/** A market that asks for so many gwei. */
+/** A market with this gas price in gwei. */
 function market(gwei: bigint, over: { gasLimit?: bigint; legacy?: boolean; tip?: bigint } = {}): Market {
   const { gasLimit = 30_000_000n, legacy = false, tip = 1n } = over;
   const baseFeePerGas = legacy ? null : gwei * GWEI;
@@ -15,7 +15,7 @@ function market(gwei: bigint, over: { gasLimit?: bigint; legacy?: boolean; tip?:
   };
 }
 
-/** Nodes that say what the test sets, and a clock that it moves. */
+/** Nodes whose markets the test sets, and a clock that the test moves. */
 function world(...nodes: Market[]) {
   let now = 0;
   let asked = 0;

@@ -30,7 +30,7 @@ const request: JsonObject = {
 const fields = { chain_id: 31_337, from: FROM, gas_limit: 50_000, max_fee_per_gas: 7_000, max_priority_fee_per_gas: 9 };
 const version: UnsignedAttempt = { request, fields, sequence: null, call: { from: FROM, to: TO, value: '0x5' } };
 
-/** What ethers would sign, with the longest nonce. */
+/** The transaction as ethers writes it, with a nonce of the greatest length. */
 const unsigned = EthersTransaction.from({
   type: 2,
   chainId: 31_337,
@@ -44,10 +44,10 @@ const unsigned = EthersTransaction.from({
 }).unsignedSerialized;
 const unsignedSize = BigInt(unsigned.length / 2 - 1);
 
-/** Code that answers any call with a thousand times the length of its one argument of type `bytes`. */
+/** EVM code that returns 1000 times the length of its one `bytes` argument, whatever the selector is. */
 const BY_SIZE = '0x6024356103e8025f5260205ff3';
 
-/** Code that answers each of these selectors with a number and reverts for every other. */
+/** EVM code that returns the given number for each of these selectors, and reverts for every other. */
 function oracleCode(figures: Readonly<Record<string, bigint>>): string {
   const cases = Object.entries(figures);
   const bodiesAt = 5 + 10 * cases.length + 3;
@@ -85,7 +85,7 @@ t.test('the data fee of an OP chain, by the oracle’s contract', async (t) => {
   t.equal(await fee(), 0n, 'figures that are missing hold nothing up');
 });
 
-/** A reading over a double with one handler. */
+/** A reader over one double with this handler. */
 async function reading(t: { teardown(end: () => unknown): void }, handler: DoubleHandler) {
   const double = await startRpcDouble(handler);
   const rpc = openRpc([double.url]);

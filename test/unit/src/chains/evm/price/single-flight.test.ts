@@ -12,7 +12,7 @@ class ManualClock implements Clock {
   }
 }
 
-/** Loads that end when the test says so. */
+/** Loads that the test ends. */
 function controlled() {
   const loads: PromiseWithResolvers<number>[] = [];
   const load = () => {

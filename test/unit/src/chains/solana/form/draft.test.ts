@@ -24,7 +24,7 @@ function assertDrafted(made: Awaited<ReturnType<typeof draft>>['made']): asserts
   if (made.kind !== 'drafted') throw new Error(JSON.stringify(made));
 }
 
-/** What is composed of instructions. */
+/** The draft of a request that gives instructions. */
 async function composed(t: Test, instructions: TransactionInstruction[], node?: NodeWorld, policies?: object) {
   const { made, asked, calls } = await draft(t, { instructions: instructions.map(onWire) }, node, policies);
   assertDrafted(made);
@@ -37,7 +37,8 @@ t.test('the client’s bytes stay as they are while their blockhash is good', as
   const { message, signatures } = decodeTransaction(transaction);
   t.strictSame(made, {
     ...{ kind: 'drafted', message, asked: message, signatures },
-    // Heights are 100 below slots here; it may have been taken 150 blocks ago already.
+    // The double's block height is its slot minus 100. The client may have sent the bytes itself up to 150 blocks ago,
+    // so the search begins 1000 slots back.
     ...{ lastValidBlockHeight: 5_050n, slot: 4_000n },
   });
   t.equal(asked('simulateTransaction') + asked('getLatestBlockhash'), 0);
@@ -71,7 +72,7 @@ t.test('an old blockhash that others signed has expired, in the reference’s wo
 const NONCE = keyOf(51);
 const advance = SystemProgram.nonceAdvance({ noncePubkey: new PublicKey(NONCE), authorizedPubkey: USER.publicKey });
 
-/** A node on which the nonce has the value. */
+/** A node whose nonce account holds this value. */
 function withNonce(value: string): NodeWorld {
   const data = Buffer.alloc(80);
   data.writeUInt32LE(1, 4);

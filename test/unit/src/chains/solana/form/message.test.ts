@@ -1,4 +1,5 @@
-// A signature over a text must never be one over a transaction: whoever may have texts signed could take the account's money.
+// A signature of a text must never be valid for a transaction. Otherwise a client that may only have texts signed could
+// take the account's money.
 import { VersionedMessage } from '@solana/web3.js';
 import t from 'tap';
 import { signMessage } from '../../../../../../src/chains/solana/form/message.ts';
@@ -12,7 +13,9 @@ import { RELAYER, relayerAccount, signerOf } from '../../../../../support/solana
 const account = relayerAccount();
 const signer = signerOf(RELAYER);
 
-/** Solana, "Off-Chain Message Signing": domain, version, application, format, one signer, length, text. */
+/**
+ * The format of Solana's "Off-Chain Message Signing": domain, version, application, format, one signer, length, text.
+ */
 function offChainMessage(text: string, format: number): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([
@@ -26,7 +29,7 @@ function offChainMessage(text: string, format: number): Buffer {
   ]);
 }
 
-/** Whether the text is signed in that form, which is no message of a transaction. */
+/** Whether the relayer signs the text in that format, and the signed bytes are not a transaction message. */
 async function isSignedAs(text: string, format: number): Promise<boolean> {
   const bytes = offChainMessage(text, format);
   const { signature, public_key: key } = await signMessage({ message: text }, account, signer);
@@ -56,7 +59,7 @@ t.test('whatever the text is, what is signed is no message of a transaction', as
   t.pass('100 texts');
 });
 
-/** Neither for us nor for the public client. */
+/** Whether neither our decoder nor the public client can read the bytes as a transaction message. */
 function isNoMessage(bytes: Buffer): boolean {
   const readers = [() => decodeMessage(bytes), () => VersionedMessage.deserialize(bytes)];
   return readers.every((read) => {

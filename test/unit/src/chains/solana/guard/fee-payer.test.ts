@@ -27,19 +27,22 @@ import { familyInstructions } from '../../../../../support/solana-instructions.t
 const RELAYER = Keypair.generate().publicKey;
 const BLOCKHASH = Keypair.generate().publicKey.toBase58();
 
-/** A message that the relayer pays for, as the public library compiles it. */
+/** A message that the relayer pays for, compiled by the public library. */
 function message(...instructions: TransactionInstruction[]): Message {
   const compiled = new TransactionMessage({ payerKey: RELAYER, recentBlockhash: BLOCKHASH, instructions });
   return decodeMessage(compiled.compileToLegacyMessage().serialize());
 }
 
-/** The same instruction with the relayer in one place. */
+/** The same instruction with the relayer as the account at index `place`. */
 function withRelayer({ programId, keys, data }: TransactionInstruction, place: number): TransactionInstruction {
   const named = keys.map((meta, index) => (index === place ? { ...meta, pubkey: RELAYER } : meta));
   return new TransactionInstruction({ programId, keys: named, data });
 }
 
-/** Where the relayer may be named: as who is given something, and as who lets a nonce move on. */
+/**
+ * The account indexes where the relayer may stand: where it receives something, and where it permits a nonce to
+ * advance.
+ */
 const BOUNDED = new Map([
   ['system transfer', [1]],
   ['system transfer-with-seed', [2]],
@@ -95,7 +98,10 @@ t.test('a memo may name the relayer', async (t) => {
   }
 });
 
-/** Of the instructions that the guide allows: what their data begin with, and in which place the relayer may stand. */
+/**
+ * The instructions that the guide allows: the tag their data begin with, and the account index where the relayer may
+ * stand.
+ */
 const PLACES: Readonly<Record<string, Readonly<Record<string, [tag: number, place: number]>>>> = {
   System: { Transfer: [2, 1], TransferWithSeed: [11, 2], AdvanceNonceAccount: [4, 2] },
   'Token, Token-2022': { InitializeAccount: [1, 2], CloseAccount: [9, 1] },

@@ -1,4 +1,5 @@
-// Whatever the guard may overlook, a trial shows what is left on the account; what others do meanwhile is no loss.
+// The guard may overlook an instruction, so a simulation shows what is left on the account. Changes by other
+// transactions in the meantime do not count as a loss.
 import t from 'tap';
 import { lossShown } from '../../../../../../src/chains/solana/guard/loss.ts';
 import type { Simulation } from '../../../../../../src/chains/solana/provider.ts';
@@ -9,13 +10,15 @@ const BOUND = { payer: PAYER, trial: 'AQAB', replacesBlockhash: false, most: 5_0
 
 const account = (lamports: number) => ({ lamports, owner: keyOf(0), executable: false, data: ['', 'base64'] });
 
-/** A trial that leaves so many lamports; null of an account that is gone. */
+/** A simulation that leaves this many lamports on the payer. Null: the account is gone. */
 const leaving = (lamports: bigint | null): Simulation => ({
   ...{ error: null, logs: [], used: null, programs: [] },
   accounts: [lamports === null ? null : { lamports, owner: keyOf(0), isExecutable: false, data: Buffer.alloc(0) }],
 });
 
-/** A node on which a second trial leaves so much, of so much. */
+/**
+ * A node where the payer has `has` lamports and a second simulation leaves `left`. Null: gone; undefined: no answer.
+ */
 function node(left: number | null | undefined, has: number) {
   const accounts = left === undefined ? null : [left === null ? null : account(left)];
   return readOf({

@@ -18,7 +18,7 @@ const [relayer, user, to] = [RELAYER.publicKey, USER.publicKey, TO].map((key) =>
 const [MEMO = ''] = MEMO_PROGRAMS;
 const transfer = SystemProgram.transfer({ fromPubkey: USER.publicKey, toPubkey: TO, lamports: 7 });
 
-/** What policies say of a transaction of 200 bytes, unless told otherwise. */
+/** The violation that these policies find in a transaction of 200 bytes, unless `of` says otherwise. */
 function said(policies: object, of: Partial<Guarded> = {}, instructions: TransactionInstruction[] = [transfer]) {
   const { message } = decodeTransaction(built(instructions));
   return policyViolation({ message, size: 200, ...of }, relayer, readPolicy({ ...policies }), { paysRent: false });

@@ -17,7 +17,7 @@ const [SOURCE, DESTINATION, AUTHORITY, ALLOWED, OTHER] = [1, 2, 3, 4, 5].map(key
 ];
 const at = (key: string) => new PublicKey(key);
 
-/** A token account of a mint. */
+/** A token account that holds this mint. */
 function holding(mint: string): NodeAccount {
   const data = Buffer.alloc(ACCOUNT_SIZE);
   at(mint).toBuffer().copy(data, 0);
@@ -29,7 +29,7 @@ const plain = (source: string) => createTransferInstruction(at(source), at(DESTI
 const checked = (mint: string) =>
   createTransferCheckedInstruction(at(SOURCE), at(mint), at(DESTINATION), at(AUTHORITY), 5n, 6);
 
-/** What is said of the instructions where only one token is allowed, or those of the policies. */
+/** The fault found in the instructions. By default the policies allow only one token. */
 async function faultOf(
   t: Test,
   instructions: TransactionInstruction[],

@@ -1,10 +1,12 @@
-// A node that says how long a blockhash serves can have a transaction signed anew while the first can still land.
+// A node that misstates how long a blockhash is valid can cause a second signature while the first can still land.
 import t, { type Test } from 'tap';
 import { lastHeight } from '../../../../../../src/chains/solana/inclusion/chain-height.ts';
 import { openRpc } from '../../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../../support/rpc-double.ts';
 
-/** What is made of a blockhash that serves until `told` by the first node, where the others are at these heights. */
+/**
+ * The last valid height for a blockhash that the first node calls valid until `told`. The others are at these heights.
+ */
 async function lastAmong(t: Test, told: bigint, ...others: (number | DoubleHandler)[]): Promise<bigint | string> {
   const handlers = [0, ...others].map((height) =>
     typeof height === 'function'

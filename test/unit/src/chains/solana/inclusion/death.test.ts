@@ -1,5 +1,5 @@
-// What is taken for dead is signed anew: taken for dead too early, a payment happens twice. So each lie, lag and lapse of
-// memory is tried that could make one look dead.
+// A transaction that counts as dead is signed again. If it counts as dead too early, a payment happens twice. So these
+// tests try each lie, delay and memory gap of a node that could make a live one look dead.
 import { PublicKey } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { assertReach, deadAmong } from '../../../../../../src/chains/solana/inclusion/death.ts';
@@ -13,7 +13,7 @@ import { fieldsOf, storedAttempt } from '../../../../../support/solana-relayer.t
 
 const SIGNATURE = 'sig';
 
-/** Can be in a block up to height 900, which is slot 1000 here; it is in none below slot 800. */
+/** An attempt that a block can include up to height 900, which is slot 1000 here, but not before slot 800. */
 const attempt = (over: Partial<Attempt> = {}) => storedAttempt(SIGNATURE, over);
 
 function seek(one: Attempt) {
@@ -22,13 +22,15 @@ function seek(one: Attempt) {
   return { attempt: one, fields };
 }
 
-/** A node whose final blocks are past the last one that could take it, and that does not know it. */
+/**
+ * A node whose final blocks are past the last one that could include the attempt, and that does not know the attempt.
+ */
 const past = (over: NodeWorld = {}): NodeWorld => ({ slot: 1_040, final: 1_001, valid: [], ...over });
 const has = (confirmationStatus: 'processed' | 'confirmed' | 'finalized', err?: unknown) => ({
   statuses: { [SIGNATURE]: { slot: 900, confirmationStatus, err } },
 });
 
-/** Whether it is dead by these nodes, the first of which is read. */
+/** Whether the attempt counts as dead by these nodes. The first node is the one that is read. */
 async function isDead(t: Test, nodes: (NodeWorld | DoubleHandler)[], one = attempt()): Promise<boolean> {
   const { rpc } = await openSolana(t, ...nodes);
   return rpc.onOne(async (read) => {
@@ -86,7 +88,7 @@ t.test('of several a second one has to show it, and none deny it', async (t) => 
   for (const [what, others, dead] of cases) t.equal(await isDead(t, [past(), ...others]), dead, what);
 });
 
-/** A node past it that has not the one method. */
+/** A node past the last block that does not support this one method. */
 function without(method: string, code: number, message: string): NodeWorld {
   return past({ instead: { [method]: { error: { code, message } } } });
 }
@@ -133,7 +135,7 @@ t.test('many of one blockhash cost no more questions, and each is judged by itse
 
 const NONCE = keyOf(51);
 
-/** A nonce account with the value. */
+/** A nonce account that holds this value. */
 function nonce(value: string): NodeAccount {
   const data = Buffer.alloc(80);
   data.writeUInt32LE(1, 0);

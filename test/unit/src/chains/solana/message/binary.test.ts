@@ -6,7 +6,7 @@ class Fault extends Error {}
 const read = (...bytes: number[]) => new ByteReader(Buffer.from(bytes), Fault);
 const shortvec = (value: number) => [...new ByteWriter().shortvec(value).finish()];
 
-/** Those of the runtime's own tests (solana-sdk, short-vec). */
+/** The vectors of the runtime's own tests (solana-sdk, short-vec). */
 const VECTORS: readonly [number, number[]][] = [
   [0x0000, [0x00]],
   [0x007f, [0x7f]],

@@ -19,13 +19,13 @@ import {
 import { fc, runsOf } from '../../../../../support/properties.ts';
 import { keypair, type MessagePlan, messagePlan, realTransactions } from '../../../../../support/solana-messages.ts';
 
-/** As Solana's public client makes it. */
+/** The message as Solana's public client compiles it. */
 function compiled({ payer, blockhash, instructions, tables }: MessagePlan, version: 'legacy' | 0): VersionedMessage {
   const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
   return version === 'legacy' ? message.compileToLegacyMessage() : message.compileToV0Message(tables);
 }
 
-/** What the public client tells of a message, in our terms. */
+/** A message of the public client in our own format. */
 function told(message: VersionedMessage): Message {
   return {
     version: message.version as 'legacy' | 0,
@@ -108,7 +108,7 @@ t.test('a message is kept apart from the bytes that it was read from', async (t)
 
 const [a, b, c, d] = [1, 2, 3, 4].map((seed) => keypair(seed).publicKey.toBase58()) as [string, string, string, string];
 
-/** Two signers, one of them readonly, one writable account and one program. */
+/** A message with two signers, one of them readonly, one writable account and one program. */
 const sound: Message = {
   version: 'legacy',
   signers: 2,
@@ -120,7 +120,7 @@ const sound: Message = {
   lookups: [],
 };
 
-/** Version 0, with two keys of a table's, one of them writable. */
+/** A version 0 message with two keys from a lookup table, one of them writable. */
 const looking: Message = {
   ...sound,
   version: 0,
@@ -128,7 +128,7 @@ const looking: Message = {
   lookups: [{ table: keypair(6).publicKey.toBase58(), writable: [7], readonly: [255] }],
 };
 
-/** What the checks would refuse, written without them. */
+/** Encodes a message without the checks that would refuse it. */
 function unchecked(message: Message): Buffer {
   const { version, keys, instructions, lookups } = message;
   const key = (text: string) => [...new PublicKey(text).toBytes()];
@@ -169,7 +169,7 @@ const {
 } = sound;
 const table = looking.lookups[0] ?? { table: a, writable: [], readonly: [] };
 
-/** What the runtime refuses, and the reason that we tell. */
+/** Messages that the runtime refuses, by the reason that we give. */
 const refused: Readonly<Record<string, Message>> = {
   'nobody is to sign it': { ...sound, signers: 0, readonlySigners: 0 },
   'its payer is not writable': { ...sound, readonlySigners: 2 },

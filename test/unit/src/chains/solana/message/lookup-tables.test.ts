@@ -11,7 +11,10 @@ import { fc, runsOf } from '../../../../../support/properties.ts';
 import { messagePlan } from '../../../../../support/solana-messages.ts';
 import { keyOf, openSolana, readOf } from '../../../../../support/solana-node.ts';
 
-/** A table as its program lays it out (`LookupTableMeta`): discriminator, slots, authority, padding; then addresses. */
+/**
+ * A table in the layout of its program (`LookupTableMeta`): discriminator, slots, authority, padding; then the
+ * addresses.
+ */
 function tableData(addresses: readonly Uint8Array[]): Buffer {
   const meta = Buffer.alloc(56);
   meta.writeUInt32LE(1, 0);
@@ -59,7 +62,7 @@ t.test('without tables no node is asked', async (t) => {
 
 const [TABLE, ONE, OTHER] = [keyOf(11), keyOf(12), keyOf(13)];
 
-/** What is found where the table is that account. */
+/** The result of a look-up where the table is this account. */
 async function found(t: Test, account: { owner: string; data: Buffer } | undefined, lookup: Partial<TableLookup>) {
   const { rpc } = await openSolana(t, { accounts: account === undefined ? {} : { [TABLE]: account } });
   const asked = message({ table: TABLE, writable: [], readonly: [], ...lookup });

@@ -6,7 +6,7 @@ import { keyOf, type NodeAccount, openSolana } from '../../../../../support/sola
 
 const [NONCE, AUTHORITY, VALUE] = [keyOf(41), keyOf(42), keyOf(43)];
 
-/** As the System program lays it out: version 1, state, authority, value, lamports a signature. */
+/** A nonce account in the layout of the System program: version 1, state, authority, value, lamports per signature. */
 function nonceData({ state = 1 } = {}): Buffer {
   const data = Buffer.alloc(80);
   data.writeUInt32LE(1, 0);

@@ -51,7 +51,8 @@ t.test('every public key is a point', async (t) => {
 t.test('the edges of the field', async (t) => {
   const bytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
   const P = 2n ** 255n - 19n;
-  // y by whether some x goes with it; from 0 to 18 also written as y + P, which is still below 2^255.
+  // A y is on the curve if an x exists for it. A y from 0 to 18 can also be written as y + P, which is still below
+  // 2^255.
   for (let y = 0n; y < 19n; y += 1n) {
     const expected = y === 1n || PublicKey.isOnCurve(bytes(y));
     t.equal(isOnCurve(bytes(y)), expected, `${y}`);

@@ -27,7 +27,7 @@ const EXTRA: Instruction = {
   data: Buffer.from('fee'),
 };
 
-/** What each instruction says, with its static accounts by key and those out of tables by their entry. */
+/** Each instruction with its accounts: static ones by key, ones from tables by table and entry. */
 function said(message: Message) {
   const { keys, lookups } = message;
   const entries = [

@@ -20,7 +20,7 @@ const samples = Object.entries(realTransactions).map(([name, it]) => [name, Buff
 const [, transfer = Buffer.alloc(0)] = samples[0] ?? [];
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** Of the public client's own tests: a payer of 32 bytes of 8, 49 lamports. */
+/** A vector of the public client's own tests: the payer's seed is 32 bytes of 8; it transfers 49 lamports. */
 const VECTOR =
   'AVuErQHaXv0SG0/PchunfxHKt8wMRfMZzqV0tkC5qO6owYxWU2v871AoWywGoFQr4z+q/7mE8lIufNl/kxj+nQ0BAAEDE5j2LG0aRXxRumpLXz29L2n8' +
   'qTIWIY3ImX5Ba9F9k8r9Q5/Mtmcn8onFxt47xKj+XdXXd3C8j/FcPu7csUrz/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAxJrndgN4IFTx' +
@@ -57,7 +57,7 @@ t.test('what a wallet made is read whole and written back', async (t) => {
   t.same(half.signatures.map(isUnsigned), [true, false], 'the payer has not signed yet');
 });
 
-/** Whether bytes are refused as malformed; otherwise they come back byte for byte, and the public client agrees. */
+/** Whether the bytes are refused as malformed. Bytes that are read must encode to the same bytes again. */
 function isRefused(bytes: Buffer): boolean {
   let read: ReturnType<typeof decodeTransaction>;
   try {
@@ -71,7 +71,7 @@ function isRefused(bytes: Buffer): boolean {
   return false;
 }
 
-/** The places of bytes that are not of a key, a hash or a signature. */
+/** The indexes of the bytes that do not belong to a key, a hash or a signature. */
 function structureOf(bytes: Buffer): Set<number> {
   const { signatures, message } = decodeTransaction(base64(bytes));
   const keys = [...message.keys, message.blockhash, ...message.lookups.map(({ table }) => table)].map(keyOf);
@@ -84,7 +84,10 @@ function structureOf(bytes: Buffer): Set<number> {
 }
 
 const BITS = Array.from({ length: 8 }, (_, bit) => 1 << bit);
-/** Of a byte that says how to read others: each bit, some of several, and all where properties have more runs. */
+/**
+ * The changes to try on a structural byte: each single bit and every ninth value, or all values if properties run more
+ * often.
+ */
 const CHANGES = Array.from({ length: 255 }, (_, index) => index + 1).filter(
   (change) => runsOf(1) > 1 || BITS.includes(change) || change % 9 === 0,
 );
@@ -160,11 +163,11 @@ t.test('base64 has one form', async (t) => {
   t.throws(() => decodeTransaction(''), /ends too early/);
 });
 
-/** A transfer with so much data that the transaction has this length. */
+/** A transfer with enough data to make the transaction this long. */
 function ofLength(length: number): { signatures: readonly Buffer[]; messageBytes: Buffer } {
   const { signatures, message } = decodeTransaction(VECTOR);
   const [call] = message.instructions;
-  // Its length takes two bytes from 128 on.
+  // The data length takes two bytes from 128 on.
   const data = Buffer.alloc(length - Buffer.from(VECTOR, 'base64').length + 12 - 1);
   const instructions = call === undefined ? [] : [{ ...call, data }];
   return { signatures, messageBytes: encodeMessage({ ...message, instructions }) };
@@ -211,20 +214,23 @@ t.test('a signature is of one account over one message', async (t) => {
   t.notOk(isSignatureOf(account, addOrder(signature), message), 'S is below the order of the group');
 });
 
-/** Of the group that signatures are made in (RFC 8032 5.1). */
+/** The order of the group that signatures use (RFC 8032, section 5.1). */
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 
 const integer = (littleEndian: Uint8Array) => BigInt(`0x${Buffer.from(littleEndian).reverse().toString('hex')}`);
 const littleEndian = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
 
-/** The same S modulo the order, which a lax verifier takes as another signature (RFC 8032 5.1.7). */
+/**
+ * Adds the group order to S. A lax verifier accepts the result as another valid signature (RFC 8032, section 5.1.7).
+ */
 function addOrder(signature: Buffer): Buffer {
   return Buffer.concat([signature.subarray(0, 32), littleEndian(integer(signature.subarray(32)) + ORDER)]);
 }
 
 t.test('nobody signs for the System program, whose key is a point of small order', async (t) => {
-  // The threat: with R = sB the equation sB = R + kA holds without A's secret where kA is zero, as it is for each
-  // message with a k that 8 divides. The chain refuses such keys (verify_strict of ed25519-dalek), and so does OpenSSL.
+  // The threat: with R = sB the equation sB = R + kA holds without A's secret if kA is zero. For a key of small order
+  // that is so for each message with a k that 8 divides. The chain refuses such keys (verify_strict of ed25519-dalek),
+  // and so does OpenSSL.
   const seed = Buffer.alloc(32, 21);
   const R = ed25519Pair(seed).publicKey;
   const scalar = createHash('sha512').update(seed).digest().subarray(0, 32);

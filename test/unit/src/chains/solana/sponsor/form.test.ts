@@ -33,7 +33,7 @@ t.test('parameters are objects with just these fields', async (t) => {
 t.test('an amount is an integer of 64 bits, never a text', async (t) => {
   t.equal(readParams(transferSchema, transfer(5)).amount, 5n);
   t.equal(readParams(transferSchema, transfer(0)).amount, 0n);
-  // As JSON beyond 2^53 is read here: by its digits.
+  // JSON numbers beyond 2^53 keep their digits here.
   t.equal(readParams(transferSchema, transfer('18446744073709551615')).amount, 2n ** 64n - 1n);
   for (const amount of ['5', '9007199254740991', '18446744073709551616', -1, 1.5, '-5', null, true, 1e300]) {
     t.match(refusal(transferSchema, transfer(amount)), /Invalid Solana RPC request: .*amount/, String(amount));

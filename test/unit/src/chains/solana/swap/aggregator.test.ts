@@ -1,7 +1,7 @@
 import t from 'tap';
 import { termsOf } from '../../../../../../src/chains/solana/swap/aggregator.ts';
 
-/** As the program's published interface has them. */
+/** The discriminators of the program's published interface. */
 const [ROUTE, SHARED, ROUTE_V2, SHARED_V2, EXACT_OUT] = [
   'e517cb977ae3ad2a',
   'c1209b3341d69c81',
@@ -10,7 +10,7 @@ const [ROUTE, SHARED, ROUTE_V2, SHARED_V2, EXACT_OUT] = [
   'd033ef977b2bed5c',
 ] as const;
 
-/** 1,000 in, 2,000 out, half a percent of slippage. */
+/** 1,000 in, 2,000 out, 0.5 % slippage. */
 const terms = Buffer.alloc(18);
 terms.writeBigUInt64LE(1_000n);
 terms.writeBigUInt64LE(2_000n, 8);

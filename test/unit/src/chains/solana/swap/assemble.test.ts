@@ -41,7 +41,7 @@ t.test('a market’s message is put between a beginning and an end of the relaye
   t.ok((BigInt(limit) * bounded) / 1_000_000n <= 5_000_000n, 'priority is bounded');
   t.equal(plan.rent, BigInt((165 + 128) * 6_960), 'of the account that is lent');
   const floor = plan.message.instructions.at(-2)?.data.readBigUInt64LE(4) ?? 0n;
-  // The fee with its priority, the rent and a tenth of what has to arrive.
+  // The balance less the fee with its priority fee, the rent, and a tenth of the amount that must arrive.
   t.equal(floor, 1_000_000_000n - 5_005_000n - plan.rent - 198_000n);
 });
 

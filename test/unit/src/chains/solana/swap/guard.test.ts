@@ -8,7 +8,7 @@ import { memo } from '../../../../../support/solana-relayer.ts';
 import { relayerAddress } from '../../../../../support/sponsor-scene.ts';
 import { builtBy, RELAYER_KEY, SOMEBODY, SOURCE, SWAP_ACCOUNTS, WRAPPED } from '../../../../../support/swap-scene.ts';
 
-/** A call of Jupiter’s program: so much in, so much out. */
+/** A call of Jupiter's program that gives `given` and gets `out`. */
 function route(
   given: bigint,
   out: bigint,

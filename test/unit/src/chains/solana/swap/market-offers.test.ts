@@ -12,7 +12,7 @@ const BYTES = built([memo('swap')]);
 const { swaps } = swappingOf(builtBy());
 const failure = (text: string) => ({ name: 'MarketFailure', message: text });
 
-/** A market that answers so, and what it was asked. */
+/** A market with these answers by path, and the requests it received. */
 function market(answers: Readonly<Record<string, Json>>) {
   const asked: unknown[] = [];
   const answer = async (path: string, about: unknown): Promise<Json> => {

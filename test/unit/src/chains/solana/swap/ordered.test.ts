@@ -14,7 +14,7 @@ const onNode = ({ owner, data, lamports = 1_000_000 }: NodeAccount) => ({
 });
 const EMPTY = tokensAccount(MINT, relayerAddress, 0n);
 
-/** What is planned where the accounts are these after a trial: the relayer's, its wrapped SOL, its token's. */
+/** The plan when a simulation leaves these accounts: the relayer's, its wrapped SOL account, its token account. */
 async function planned(t: Test, after: (NodeAccount | null)[], world: NodeWorld = {}) {
   const accounts = { ...SWAP_ACCOUNTS, [relayerAddress]: wallet(1_000_000_000) };
   const simulation = { accounts: after.map((one) => (one === null ? null : onNode(one))) };

@@ -14,7 +14,7 @@ function sized(text: string, length = Buffer.byteLength(text)): Buffer {
   return Buffer.concat([head, Buffer.from(text.padEnd(length, '\0'))]);
 }
 
-/** As Metaplex writes it: filled up with zeros. */
+/** Metadata as Metaplex writes it: padded with zeros. */
 const metaplex = (symbol: string, owner = METADATA_PROGRAM) => ({
   ...{ lamports: 1n, owner, isExecutable: false },
   data: Buffer.concat([Buffer.alloc(65, 4), sized('A token', 32), sized(symbol, 10), sized('', 200)]),

@@ -29,7 +29,7 @@ function plainMint(decimals = 6, isInitialized = true): Buffer {
   return data;
 }
 
-/** A mint of Token-2022 with these extensions, as the program lays it out. */
+/** A Token-2022 mint with these extensions, in the program's layout. */
 function extendedMint(...extensions: [ExtensionType, Buffer][]): Buffer {
   const parts = extensions.map(([type, content]) => {
     const header = Buffer.alloc(4);

@@ -18,7 +18,7 @@ const PROGRAMS = [TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID].map((program) => prog
 
 const account = (owner: string, data: Buffer): OnChainAccount => ({ lamports: 1n, owner, isExecutable: false, data });
 
-/** An account's bytes as the public client lays them out, with what may follow. */
+/** A token account in the public client's layout, with `rest` after it. */
 function tokenData({ state = 1, amount = 5n, rest = Buffer.alloc(0) } = {}): Buffer {
   const data = Buffer.alloc(ACCOUNT_SIZE);
   const none = { delegateOption: 0, delegate: PublicKey.default, isNativeOption: 0, isNative: 0n } as const;
@@ -55,7 +55,7 @@ t.test('an account is read as the public client reads it', async (t) => {
   }
 });
 
-/** What the public client makes of it; undefined where it refuses it. */
+/** How the public client reads the account. Undefined: it refuses it. */
 function theirs({ owner, data }: OnChainAccount) {
   try {
     const info = { executable: false, owner: new PublicKey(owner), lamports: 1, data, rentEpoch: 0 };
@@ -80,7 +80,7 @@ t.test('whatever the bytes are, it is an account where the public client says so
       if (data.length > ACCOUNT_SIZE) data[ACCOUNT_SIZE] = kind;
       const there = account(owner, data);
       const ours = readTokenAccount(there);
-      // The first program has no extensions: what is longer is not its account.
+      // The first token program has no extensions, so longer data cannot be an account of it.
       const expected = owner === PROGRAMS[0] && data.length > ACCOUNT_SIZE ? undefined : theirs(there);
       accounts += Number(ours !== undefined);
       return (

@@ -1,4 +1,4 @@
-/** Each field of an operation has one value that is taken and one that is not: a field without both fails here. */
+/** For each field of an operation there is one valid value and one invalid value. A field without both fails here. */
 import { Keypair, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ const consent = new xdr.SorobanAuthorizationEntry({
   }),
 }).toXdr('base64');
 
-/** By field: a good operation and a bad one, which differ in it. */
+/** By field: a valid operation and an invalid one, which differ in that field only. */
 const FIELDS: Record<string, [good: unknown, bad: unknown]> = {
   'payment.type': [payment, { ...payment, type: 'pay' }],
   'payment.destination': [payment, { ...payment, destination: `${ACCOUNT.slice(0, -1)}A` }],
@@ -62,7 +62,7 @@ const FIELDS: Record<string, [good: unknown, bad: unknown]> = {
   'invoke_contract.auth': [auth(null), auth('none')],
   'invoke_contract.auth.none.type': [auth({ type: 'none' }), auth({ type: 'nobody' })],
   'invoke_contract.auth.source_account.type': [auth({ type: 'source_account' }), auth({ type: 'source' })],
-  // There is no good value: the reference has the form and refuses it.
+  // No value is valid: the reference defines this form and refuses it.
   'invoke_contract.auth.addresses.type': [auth(undefined), auth({ type: 'address', signers: [ACCOUNT] })],
   'invoke_contract.auth.addresses.signers': [auth(undefined), auth({ type: 'addresses', signers: [ACCOUNT] })],
   'invoke_contract.auth.xdr.type': [auth({ type: 'xdr', entries: [] }), auth({ type: 'XDR', entries: [] })],
@@ -110,7 +110,7 @@ type Described = {
   anyOf?: Described[];
 };
 
-/** Every field that the schema describes, by its path: variants by the name that tells them apart. */
+/** The path of every field in the schema. Variants are named by their `type` or `from`. */
 function fieldsIn(schema: Described, path = ''): string[] {
   const variants = schema.oneOf ?? schema.anyOf;
   if (variants !== undefined) return variants.flatMap((variant) => fieldsIn(variant, path));
@@ -125,7 +125,7 @@ function fieldsIn(schema: Described, path = ''): string[] {
 
 t.test('each field has both', (t) => {
   const described = z.toJSONSchema(operationsSchema, { io: 'input', unrepresentable: 'any' }) as Described;
-  // The consents of the other two operations are those of a call; an argument has a table of its own.
+  // `auth` of the other two operations is the same as that of a call. Arguments have a table of their own.
   const told = fieldsIn(described.items ?? {}).filter((field) => !/^(create|upload)\w+\.auth\./.test(field));
   t.same([...new Set(told)].sort(), Object.keys(FIELDS).sort());
   t.end();

@@ -9,7 +9,7 @@ const form = (over = {}, maxTime = 2_000) => {
   return { text, envelope: enveloped(text), source: null, validUntil: null, ...over };
 };
 
-/** Good up to a second that no date has. */
+/** A transaction whose time bound is beyond every possible date. */
 function endless() {
   const { transaction, ...rest } = form().envelope;
   const { sourceAccount, fee, seqNum, memo, operations, ext } = transaction;

@@ -1,4 +1,5 @@
-// Threat: what a user signs, or what comes beside it, makes the relayer consent to more than the call, or takes less.
+// Threat: a user's signature, or data beside it, makes the relayer authorize more than the call, or pays the relayer
+// less.
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
 import { consentFault, forwardIn } from '../../../../../../src/chains/stellar/guard/forward.ts';

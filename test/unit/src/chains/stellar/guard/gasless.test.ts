@@ -1,4 +1,4 @@
-// Threat: a user has the relayer pay for, or consent to, more than a fee.
+// Threat: a user makes the relayer pay for, or authorize, more than a fee.
 import { Address, Keypair, nativeToScVal, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { gaslessFault, timeFault } from '../../../../../../src/chains/stellar/guard/gasless.ts';

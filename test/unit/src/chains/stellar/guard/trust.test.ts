@@ -1,4 +1,5 @@
-// Threat: a relayer whose users pay holds what nobody pays in, is kept from holding it, or pays dearly for that.
+// Threat: a relayer whose users pay trusts a token in which nobody pays, limits or ends a trustline that it needs, or
+// pays too much for the change.
 import { Asset, LiquidityPoolAsset, Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';

@@ -9,7 +9,7 @@ import { PASSPHRASE } from '../../../../../support/stellar-relayer.ts';
 
 type Signers = readonly [key: string, weight: number][];
 
-/** With thresholds of 1, 2 and 3. */
+/** Signers under thresholds of 1, 2 and 3. */
 const authority = (signers: Signers): Authority => ({
   signers: signers.map(([key, weight]) => ({ key: SignerKey.decodeAddress(key), weight })),
   thresholds: { low: 1, medium: 2, high: 3 },

@@ -1,4 +1,4 @@
-/** Each type of argument has one value that is taken and one that is not: a type without both fails here. */
+/** For each type of argument there is one valid value and one invalid value. A type without both fails here. */
 import { scValToNative } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { contractValueSchema } from '../../../../../../src/chains/stellar/form/contract-value.ts';
@@ -6,7 +6,7 @@ import { contractValueOf } from '../../../../../../src/chains/stellar/message/co
 
 const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 
-/** By type: a value, what the contract sees of it, and a value that is none. */
+/** By type: a valid value, what the contract sees of it, and an invalid value. */
 const TYPES: Record<string, [good: unknown, seen: unknown, bad: unknown]> = {
   bool: [true, true, 'true'],
   void: [null, null, 0],

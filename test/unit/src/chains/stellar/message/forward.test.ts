@@ -29,7 +29,7 @@ const args = [
   ...[address(CLIENT), address(RELAYER)],
 ];
 
-/** A call as the public library makes it. */
+/** A call as the public library builds it. */
 function made(contract: string, name: string, ...given: xdr.ScVal[]): xdr.InvokeContractArgs {
   const { body } = new Contract(contract).call(name, ...given);
   const asked = body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.hostFunction : undefined;

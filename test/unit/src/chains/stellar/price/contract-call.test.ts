@@ -1,4 +1,4 @@
-// What a node finds decides what is signed, so each of its answers that could make that something else is tried.
+// The node's simulation decides what is signed. So these tests try each answer that could make it sign something else.
 import { xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
 import { authorizedFunctionOf, hostFunctionOf } from '../../../../../../src/chains/stellar/message/contract.ts';

@@ -5,7 +5,7 @@ import { CLIENT, type EnvelopeHow, envelopeText, OTHER, payOp } from '../../../.
 import { knowing } from '../../../../../support/stellar-ledger.ts';
 import { PASSPHRASE } from '../../../../../support/stellar-relayer.ts';
 
-/** The last sequence that was used is 7, and 900 s have passed. */
+/** A node where the client's last used sequence is 7 and the ledger time is 900 s. */
 const read = knowing({ accounts: [[CLIENT, 1_000n]] });
 
 function timely(policies: object, how: EnvelopeHow = {}) {

@@ -1,4 +1,5 @@
-// Threat: a contract that only calls itself an asset is taken for the asset, and pays fees with its own tokens.
+// Threat: a contract that only claims the name of an asset is accepted as that asset, and pays fees with worthless
+// tokens.
 import { Address, Asset, xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
@@ -12,7 +13,7 @@ import { ran, simulating } from '../../../../../support/stellar-simulation.ts';
 const USD = new Asset('USD', OTHER.publicKey());
 const contractOfUsd = USD.contractId(PASSPHRASE);
 
-/** What a ledger has of a contract that calls itself by a name. */
+/** The ledger entry of a contract that gives this name. */
 function instance(contract: string, name: string) {
   const key = new xdr.LedgerKeyContractData({
     contract: new Address(contract).toScAddress(),

@@ -1,4 +1,4 @@
-// Threat: the relayer pays more for a call than its user does, or brings back what nobody pays for.
+// Threat: the relayer pays more for a call than its user pays, or restores archived entries that nobody pays for.
 import t from 'tap';
 import type { ReadyPreparation } from '../../../../../../src/chains/chain-client.ts';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
@@ -32,7 +32,7 @@ const paid = (over: Partial<Forward>, policies = {}, of = market) =>
   assertForwardPaid(read, request(over), account(policies), of);
 
 t.test('the fee is worth what the call costs by now, less what a price may have moved', async (t) => {
-  // Resources of 4,000 and a place for 100, and a percent less.
+  // Resources of 4,000 and an inclusion fee of 100, less the one percent of slippage.
   await paid({ fee: 4_059n });
   await t.rejects(paid({ fee: 4_058n }), {
     message: /^Insufficient fee payment: fee_amount is 4058 of C\w+, and 4100 is/,
@@ -60,7 +60,7 @@ t.test('only the network’s forwarder, and calls that a node lets pass', async 
   t.equal(await placeFee(read), 100n);
 });
 
-/** What was decided for a call: its resources, and so much for its place. */
+/** The prepared fields of a call: its resource fee, and `place` stroops as inclusion fee. */
 const prepared = (place: bigint): ReadyPreparation => {
   const fee = RESOURCES + place;
   const contract = { data: String(ran()['transactionData']), consents: [] };

@@ -1,4 +1,4 @@
-// Threat: a node, or what a user asks for, makes the relayer build a call that it must not sign.
+// Threat: a node or a user's request makes the relayer build a call that it must not sign.
 import { Contract, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
@@ -17,7 +17,7 @@ import { below, consentBy, FORWARDER, forwardTo, LUMENS, TARGET } from '../../..
 import { PASSPHRASE, RELAYER } from '../../../../../support/stellar-relayer.ts';
 import { ran, type Simulating, simulating } from '../../../../../support/stellar-simulation.ts';
 
-/** What a call of the forwarder asks, as the node finds it. */
+/** What a call of the forwarder asks for, as our code reads it. */
 function askedIn(call: xdr.InvokeContractArgs) {
   const body = xdr.OperationBody.invokeHostFunction(
     new xdr.InvokeHostFunctionOp({ hostFunction: xdr.HostFunction.hostFunctionTypeInvokeContract(call), auth: [] }),
@@ -50,7 +50,7 @@ const asking =
 const [quote, build] = [asking(quoteForward), asking(buildForward)];
 
 t.test('what is built is what was quoted, good for two minutes, under a nonce of its own', async (t) => {
-  // Resources of 4,000 and 15 % more, and a place for 100.
+  // Resources of 4,000 and a margin of 15 %, and an inclusion fee of 100.
   const price = {
     fee_in_token: '4700',
     fee_in_token_ui: '0.00047',

@@ -1,4 +1,4 @@
-// Whoever lies here sells fees below their price: what is not an answer about the very asset is none.
+// A false price here sells fees too cheaply. So an answer that does not name exactly this asset is refused.
 import { Asset } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { tokensFor } from '../../../../../../src/chains/stellar/sponsor/horizon.ts';

@@ -1,4 +1,4 @@
-// Threat: the relayer pays fees for less than it asks, or for a promise.
+// Threat: the relayer sponsors fees for less than its price, or for a payment that cannot happen.
 import { Asset, type Keypair, Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
@@ -25,7 +25,7 @@ t.test('there is one payment to the relayer', (t) => {
   t.end();
 });
 
-/** A lumen costs half a dollar. */
+/** A lumen is worth half a dollar. */
 const get = async (_path: string, query: Readonly<Record<string, string>>) => ({
   _embedded: {
     records: [

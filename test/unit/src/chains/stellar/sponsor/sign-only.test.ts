@@ -20,7 +20,7 @@ import { PASSPHRASE, RELAYER, relayerAccount } from '../../../../../support/stel
 
 const signer = createKeySigner('test', Buffer.alloc(32, 21));
 
-/** A node on which the account has 10 lumens and has used sequence 7, or so many. */
+/** Signs the text with a node where the account has 10 lumens and `used` as its last sequence. */
 async function sign(t: Test, source: typeof CLIENT, text: string, policies: JsonObject = {}, used: bigint | null = 7n) {
   const entry = { ...newAccount(source.publicKey(), 100_000_000n, 1), sequence: used ?? 0n };
   const found = { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };

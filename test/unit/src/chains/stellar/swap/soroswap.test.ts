@@ -17,7 +17,7 @@ import {
   TOKEN,
 } from '../../../../../support/stellar-swap-scene.ts';
 
-/** A node whose router gives so many stroops for all. */
+/** A node whose router offers this many stroops for the whole amount. */
 const quoting = (amount: bigint) =>
   nodeWith({
     router_get_amounts_out: ([given, path], contract) =>

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { askTogether } from '../../../../../../src/engine/lane/attempts/ask-together.ts';
 
-/** An account with so much in it, of which each takes what it says; what is less than one cannot go on. */
+/** Asks for items on an account with this balance. Each item takes its own amount. An item of 0 is never ready. */
 function ask(balance: bigint, items: readonly bigint[], committed = 0n) {
   const asked: [bigint, bigint][] = [];
   const answers = askTogether(items, committed, {

@@ -7,7 +7,7 @@ import { offer } from '../../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../../src/engine/lane/lane-step.ts';
 import { EngineWorld, present } from '../../../../../support/engine-world.ts';
 
-/** So many transactions on offer. */
+/** This many transactions, signed and offered. */
 async function scene(t: Test, count: number) {
   const world = await EngineWorld.open(t);
   const pending: Transaction[] = [];
@@ -29,7 +29,7 @@ async function scene(t: Test, count: number) {
 
 const kinds = (outcomes: readonly AttemptOutcome[]) => outcomes.map(({ kind }) => kind);
 
-/** Refuses to record what has this in it. */
+/** Makes the ledger refuse every record that contains this transaction. */
 function refuse(step: LaneStep, { id }: Transaction, error: Error): { tries: number } {
   const { ledger } = step;
   const record = ledger.record.bind(ledger);
@@ -69,7 +69,7 @@ t.test('the balance is not promised twice: those that it does not bear together 
     if (!isPaid) return { kind: 'parked', reason: 'Insufficient balance', cause: 'balance' };
     return { kind: 'ready', request: transaction.request, fields: { price: '2' }, cost: 4n };
   };
-  // Each takes 1 already, and 3 more with its dearer version.
+  // Each one has 1 committed already. Its dearer version needs 3 more.
   t.strictSame(kinds(await bumpAll()), ['signed', 'signed', 'not now']);
   t.strictSame(committed, [3n, 3n, 3n, 9n, 3n, 6n, 9n], 'the last again, then one after the other');
 });

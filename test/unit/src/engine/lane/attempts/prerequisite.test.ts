@@ -13,7 +13,7 @@ const NEEDED = {
   contentKey: null,
 } as const;
 
-/** One that needs another first, and a way to price it once more. */
+/** A transaction that needs a prerequisite first, and a function that prices it again. */
 async function scene(t: Test) {
   const world = await EngineWorld.open(t);
   const step = stepAt(await world.step({ lookMs: 50 }), { now: () => 1_000 });

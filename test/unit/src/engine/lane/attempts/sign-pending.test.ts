@@ -101,7 +101,7 @@ t.test('what was priced under other policies than those of the moment is not sig
   const world = await EngineWorld.open(t);
   const pending = await acceptMany(world, 2);
   const step = await world.step();
-  // As if nodes were slow, and the policies changed while they were asked.
+  // The relayer is read before its policies change, as when nodes answer slowly.
   await step.senders.of('r1');
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { min_balance: 5 } })));
   await takeUp(step, pending);
@@ -176,7 +176,7 @@ t.test('bytes that an earlier life of the chain had are signed as others that me
   await takeUp(await world.step(), older === undefined ? [] : [older]);
   await world.store.write((writer) => writer.updateTransaction(older?.id ?? '', 'sent', { status: 'failed' }));
 
-  // The chain was started anew: the same request under the same sequence gives the very same bytes.
+  // As after a restart of the chain: the same request under the same sequence would give identical bytes.
   const again = await world.accept('pay 0');
   const step = await world.step();
   await takeUp(step, [again]);

@@ -1,4 +1,4 @@
-/** Threat: a plugin's source that ends, fills or holds up the one process that builds all plugins. */
+/** Threat: a plugin's source crashes, fills or blocks the one process that builds all plugins. */
 import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,9 +13,9 @@ import { descendantsOf, survivors } from '../../../../../support/processes.ts';
 const modulesDir = resolve(import.meta.dirname, '../../../../../../sandbox/guest/modules');
 const MIB = 1_048_576;
 const patient = { timeout: 120_000 };
-/** Code over which esbuild takes a gigabyte of stack. */
+/** Code that makes esbuild use a gigabyte of stack. */
 const DEEP = `export const x = ${'['.repeat(1_200_000)}${']'.repeat(1_200_000)};`;
-/** Code of which every word is an error that carries the whole line. */
+/** Code in which every statement is an error, and each error quotes the whole line. */
 const WRONG = 'let a;'.repeat(7000);
 
 interface OpenOptions extends Partial<BundlerLimits> {
@@ -43,7 +43,7 @@ function open(t: Test, { memoryBytes = 768 * MIB, ...limits }: OpenOptions = {})
   return { folder, bundler, job, outputOf };
 }
 
-/** Makes a package whose build never ends. */
+/** Writes a package whose build never ends. */
 function hangIn(folder: PluginFolder): void {
   folder.write('node_modules/hanging/index.js', '');
   folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
@@ -107,7 +107,7 @@ t.test('builds that hang hold up none that is begun with them or later', { timeo
   const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 4000 });
   hangIn(folder);
   let ended = 0;
-  // So many that the last has not had its turn when this is over, however slow the machine is.
+  // So many that some still wait for their turn when the test ends, even on a slow machine.
   const hanging = Array.from({ length: 20 }, async () => {
     const error = await errorOf(bundler.build(job(`import 'hanging';`)));
     ended += 1;

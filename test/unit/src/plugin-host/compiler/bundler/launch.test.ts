@@ -1,4 +1,4 @@
-/** Threat: esbuild, or a fault in it, reads for a plugin's build what lies beside the plugins: keystores, `.env`. */
+/** Threat: esbuild, or a fault in it, reads files beside the plugins during a build: keystores, `.env`. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, readFileSync } from 'node:fs';
@@ -38,13 +38,13 @@ t.test('the process sees nothing of the environment, leads its own group and is 
   const channel = child.stdio[3];
   if (!(channel instanceof Socket)) throw new Error('no channel');
   t.teardown(() => channel.destroy());
-  // It says that it is ready.
+  // The process reports that it is ready.
   await once(channel, 'data');
   const stat = readFileSync(`/proc/${started}/stat`, 'utf8');
   t.equal(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2], String(started), 'its group is its own');
   const pid =
     (await descendantsOf(started)).find(({ command }) => command.startsWith(process.execPath))?.pid ?? started;
-  // bwrap says where it put the process.
+  // The environment is empty, except for the PWD that bwrap sets.
   t.match(readFileSync(`/proc/${pid}/environ`, 'utf8'), /^(PWD=\/\0)?$/);
   t.match(
     readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
@@ -89,7 +89,7 @@ t.test('without a file descriptor left it is not started, and the service goes o
   t.equal(stdout.trim(), 'there is no file descriptor left for it', stderr);
 });
 
-/** A process that holds some memory and says so, and starts another one of its kind. */
+/** Code of a process that holds some memory and reports it. `next` runs before the report. */
 const holding = (megabytes: number, next = '') =>
   `const held = Buffer.alloc(${megabytes} * 1048576, 1); ${next} console.log('holds'); setInterval(() => held, 1000);`;
 

@@ -1,6 +1,6 @@
 /**
- * Threat: files without number, of which each is to be told before the bundler breaks over them. And a server that is
- * killed leaves a process behind that builds on, and takes memory, for ever.
+ * Threat: a build reads endless files, and each one must be reported before the bundler fails on them. Or a killed
+ * server leaves a process behind that builds and takes memory forever.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

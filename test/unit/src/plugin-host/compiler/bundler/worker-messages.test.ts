@@ -1,4 +1,4 @@
-/** Threat: a worker that reads what is hostile is made to say more than the server can bear. */
+/** Threat: a worker that reads hostile files sends more data than the server can bear. */
 import t from 'tap';
 import {
   BUILD,

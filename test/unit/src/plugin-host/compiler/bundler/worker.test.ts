@@ -33,7 +33,7 @@ function open(t: Test, change: Partial<BundlerHold> = {}) {
 
 const problem = { text: 'x', place: { file: 'a.ts', line: 1, column: 1 } };
 
-/** Makes a build hang that has this file as its entry. */
+/** Writes a plugin with this name whose build hangs. */
 function hang(folder: PluginFolder, name: string): void {
   folder.write(name, `import 'hanging-${name}';`);
   folder.write(`node_modules/hanging-${name}/index.js`, '');

@@ -1,4 +1,4 @@
-/** Threat: errors without number or end, each with the line that it is about. */
+/** Threat: endless or very long errors, each of which quotes its source line. */
 import t from 'tap';
 import { buildProblems } from '../../../../../../src/plugin-host/compiler/failures/build-problems.ts';
 

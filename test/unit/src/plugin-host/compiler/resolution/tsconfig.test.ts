@@ -1,4 +1,4 @@
-/** Threat: a tsconfig that extends itself, or is a text to choke on. */
+/** Threat: a tsconfig that extends itself, or whose text is made to break the parser. */
 import t from 'tap';
 import { tsconfigOf } from '../../../../../../src/plugin-host/compiler/resolution/tsconfig.ts';
 

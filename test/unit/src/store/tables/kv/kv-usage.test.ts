@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { temporaryStore } from '../../../../../support/store.ts';
 
-/** A store with something kept, and the means to put a wrong count into it. */
+/** A store with two kept values, and a function that spoils its counts. */
 async function open(t: Test) {
   let now = 1_000_000_000;
   const { store, path, remove } = await temporaryStore({ now: () => now, elapsed: () => performance.now() });
@@ -11,7 +11,7 @@ async function open(t: Test) {
   await store.write((writer) => writer.kvSet('plugin', 'b', '22'));
   return {
     store,
-    /** What an older version, or a hand, may have left. */
+    /** Runs a statement on the file, as an older version or a manual edit could have. */
     spoil(statement: string) {
       const database = new DatabaseSync(path);
       database.exec(statement);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { ListContents, type LongList, type Place } from '../../../../../../src/store/tables/lists/list-contents.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 
-/** A list in memory, which notes how long each look into it was. */
+/** A list in memory that records how many entries each query passed over. */
 class Entries implements LongList {
   readonly name = 'entries';
   readonly looks: number[] = [];
@@ -42,7 +42,7 @@ class Entries implements LongList {
     return Math.min(most, this.#places.filter((one) => one.created_at > before.created_at).length);
   }
 
-  /** What an opening leads to. */
+  /** The id of the entry that a starting point leads to. */
   entryAt({ after, skip }: { after: Place | undefined; skip: number }): string | undefined {
     return this.#after(after)[skip]?.id;
   }

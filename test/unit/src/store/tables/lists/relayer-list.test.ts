@@ -1,4 +1,4 @@
-/** That a filter leaves the right ones is in the contract of the store. */
+/** The store contract tests which relayers a filter selects. This file tests how much is read for that. */
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { relayerOf, temporaryStore } from '../../../../../support/store.ts';

@@ -1,4 +1,4 @@
-/** A page of a long list is the right one, and no query for it passes over more than a stride of the list. */
+/** A page of a long list is correct, and no query for it passes over more than one stride of the list. */
 import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
 import t from 'tap';
@@ -15,7 +15,9 @@ import { transactionOfRow } from '../../../../../../src/store/tables/transaction
 
 const COUNT = 25_000;
 
-/** The last ten are open, one of them canceled; of the others each fiftieth failed. Three came at each moment. */
+/**
+ * The last ten are open, one of them canceled. Of the others every fiftieth failed. Three were created at each moment.
+ */
 const FILL = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${COUNT - 1})
   insert into transactions (id, relayer_id, revision, network_type, lane, status, created_at, request, fields,
     anchor_kind, on_death, noop_end)

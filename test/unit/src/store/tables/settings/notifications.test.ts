@@ -1,4 +1,6 @@
-/** A signing key and an address lie sealed in their row and nowhere else, and open in no other one. */
+/**
+ * A notification's signing key and URL are sealed in their row, are readable nowhere else, and open in no other row.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** One start with both keys is enough to retire the old one, whatever is sealed. */
+/** One start with both keys reseals everything, so the old key can be retired. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { systemClock } from '../../../../../../src/domain/clock.ts';
