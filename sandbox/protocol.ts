@@ -52,15 +52,9 @@ export const DEFAULT_LIMITS: Limits = {
 
 /** Limits that no configuration changes. */
 export const FIXED_LIMITS = {
-  /**
-   * Least time for evaluating a plugin's module, in milliseconds. Large SDKs take 0.5 s, and ten times as long on a
-   * busy machine.
-   */
+  /** Least time for evaluating a module, in milliseconds. Large SDKs take 0.5 s, ten times as long on a busy machine. */
   evaluate_ms: 5000,
-  /**
-   * How many times its length a slice may last by the clock while other processes have the processor. More than this
-   * would let a child that only waits go unnoticed for too long.
-   */
+  /** How many times its length a slice may last by the clock, while other processes have the processor. */
   crowded_factor: 4,
   /** How long a child may stay inside the guest after the slice before it is killed, in milliseconds. */
   overdue_ms: 250,

@@ -15,7 +15,7 @@ export interface StellarRelayer {
  * kinds, and the relayer wraps them in a fee bump: `bump` makes a payment, `rival` uses the same sequence as another
  * request, `pauper` pays more than the user can spend.
  */
-export type StellarKind = (typeof KINDS)[number][0];
+export type StellarKind = (typeof KINDS)[number][0] | 'rival';
 
 /** A request to a Stellar relayer. Its receiver is unique. */
 export interface StellarIntention extends Intention {
