@@ -52,7 +52,7 @@ export const DEFAULT_LIMITS: Limits = {
 
 /** Limits that no configuration changes. */
 export const FIXED_LIMITS = {
-  /** Least time for evaluating a module, in milliseconds. Large SDKs take 0.5 s, ten times as long on a busy machine. */
+  /** Least time for evaluating a module, in milliseconds. Large SDKs take 0.5 s, much more on a busy machine. */
   evaluate_ms: 5000,
   /** How many times its length a slice may last by the clock, while other processes have the processor. */
   crowded_factor: 4,
