@@ -85,6 +85,9 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
     return {
       db: new Kysely<Tables>({ dialect: sqliteDialect(database, statements), plugins: [guard[place]] }),
       async run<Row>(query: CompiledQuery<Row>) {
+        const paused = place === 'inside' ? queue.pause() : undefined;
+        if (paused !== undefined) await paused;
+        // Only now: the body can have ended meanwhile.
         guard.assert(place);
         return statements.run<Row>(query);
       },

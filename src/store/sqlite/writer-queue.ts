@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { BodyGuard } from '../body-guard.ts';
+import { BodyTurns } from './body-turns.ts';
 
 /** How long bodies may join one commit, in milliseconds. Then the event loop has its turn. */
 const GROUP_MS = 5;
@@ -27,8 +28,8 @@ interface Job {
 /**
  * Runs write bodies one after another on SQLite's one writing connection, many per commit, because a commit costs a
  * flush to disk. Bodies that arrive during a commit share the next one. A body that throws is undone alone. A body may
- * await only its writer, whose promises need no turn of the event loop. A body that is unfinished after a turn has
- * broken this rule and is undone too.
+ * await only its writer. A body that awaits something else for a turn of the event loop is undone too.
+ * Between two statements a long body gives the event loop a turn.
  */
 export class WriterQueue {
   readonly #database: DatabaseSync;
@@ -37,6 +38,7 @@ export class WriterQueue {
   readonly #clock: Clock;
   readonly #jobs: Job[] = [];
   #working = false;
+  #turns: BodyTurns | undefined;
   #whenIdle: (() => void)[] = [];
 
   /** @param transactions transactions of the database; nothing else may use them while the queue runs */
@@ -63,6 +65,11 @@ export class WriterQueue {
       });
       this.#start();
     });
+  }
+
+  /** The writer awaits this before each statement of the running body. */
+  pause(): Promise<void> | undefined {
+    return this.#turns?.pause();
   }
 
   /** Resolves when all bodies in the queue have ended. */
@@ -118,15 +125,12 @@ export class WriterQueue {
 
   async #runBody<T>(body: () => Promise<T>): Promise<T> {
     const { ended, abandon } = this.#guard.enter(body);
-    const { promise: overdue, reject } = Promise.withResolvers<never>();
-    const turn = setImmediate(() => {
-      abandon();
-      reject(new Error('A write body awaited something other than its writer; it was undone'));
-    });
+    const turns = new BodyTurns(this.#clock, abandon);
+    this.#turns = turns;
     try {
-      return await Promise.race([ended, overdue]);
+      return await Promise.race([ended, turns.overdue]);
     } finally {
-      clearImmediate(turn);
+      turns.end();
     }
   }
 }

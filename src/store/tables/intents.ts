@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Intent, type IntentRecord, intentActionSchema } from '../../domain/transaction/intent.ts';
 import type { Connection } from '../connection.ts';
+import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
 import { jsonText, readRecord, storableText, timestampSchema } from './stored-record.ts';
 
@@ -39,19 +40,22 @@ const recordSchema = z
   );
 
 /** Reads of the table `intents`. */
-export function intentReads({
-  db,
-}: Connection): Pick<Reader, 'intents' | 'intentOutcome' | 'waitingIntents' | 'intentRecords'> {
+export function intentReads(
+  connection: Connection,
+): Pick<Reader, 'intents' | 'intentOutcome' | 'waitingIntents' | 'intentRecords'> {
+  const { db } = connection;
+  const waiting = prepared(connection, (lane: string, limit: number) =>
+    db
+      .selectFrom('intents')
+      .select(['position', 'transaction_id', 'lane', 'action', 'created_at'])
+      .where('lane', '=', lane)
+      .where('settled_at', 'is', null)
+      .orderBy('position')
+      .limit(limit),
+  );
   return {
     async intents(lane, limit) {
-      const rows = await db
-        .selectFrom('intents')
-        .select(['position', 'transaction_id', 'lane', 'action', 'created_at'])
-        .where('lane', '=', lane)
-        .where('settled_at', 'is', null)
-        .orderBy('position')
-        .limit(limit)
-        .execute();
+      const rows = await waiting(lane, limit);
       return rows.map((row) => readRecord(rowSchema, 'intents', String(row.position), row));
     },
 

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import { networkTypeSchema } from '../../domain/network-type.ts';
+import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/due.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import {
@@ -78,6 +79,60 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
   );
   const ofLane = prepared(connection, (lane: string, id: string) =>
     db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
+  );
+
+  // Steps from lane to lane along the index. Lanes are few, and a backlog in one lane must not slow this query.
+  const lanesDue = prepared(connection, (now: Timestamp) =>
+    db
+      .withRecursive('lanes', (from) =>
+        from
+          .selectFrom('transactions')
+          .select((on) => on.fn.min('lane').as('lane'))
+          .where('next_action_at', 'is not', null)
+          .unionAll(
+            from
+              .selectFrom('lanes')
+              .select((on) =>
+                on
+                  .selectFrom('transactions')
+                  .select((of) => of.fn.min('transactions.lane').as('lane'))
+                  .where('next_action_at', 'is not', null)
+                  .whereRef('transactions.lane', '>', 'lanes.lane')
+                  .$asScalar()
+                  .$notNull()
+                  .as('lane'),
+              )
+              .where('lanes.lane', 'is not', null),
+          ),
+      )
+      .selectFrom('lanes')
+      .select('lanes.lane')
+      .where((on) =>
+        on.exists(
+          on
+            .selectFrom('transactions')
+            // This column is in the index of due transactions, so that the database prefers this index.
+            .select('transactions.accepted')
+            .whereRef('transactions.lane', '=', 'lanes.lane')
+            .where(isDue(now)),
+        ),
+      ),
+  );
+  const lanesWithIntent = prepared(connection, () =>
+    db.selectFrom('intents').select('lane').distinct().where('settled_at', 'is', null),
+  );
+  const pendingDue = prepared(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+    db
+      .selectFrom('transactions')
+      .selectAll()
+      .where('lane', '=', lane)
+      .where('status', '=', 'pending')
+      .where('anchor_kind', '=', kind)
+      .where(isDue(now))
+      // A postponed transaction goes behind those that came later, so that the same ones do not fill every batch.
+      .orderBy('next_action_at')
+      .orderBy('accepted')
+      .limit(limit),
   );
 
   // Uses the index of due transactions, which holds no ended ones.
@@ -166,64 +221,12 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     },
 
     async dueLanes(now) {
-      // Steps from lane to lane along the index. Lanes are few, and a backlog in one lane must not slow this query.
-      const rows = await db
-        .withRecursive('lanes', (from) =>
-          from
-            .selectFrom('transactions')
-            .select((on) => on.fn.min('lane').as('lane'))
-            .where('next_action_at', 'is not', null)
-            .unionAll(
-              from
-                .selectFrom('lanes')
-                .select((on) =>
-                  on
-                    .selectFrom('transactions')
-                    .select((of) => of.fn.min('transactions.lane').as('lane'))
-                    .where('next_action_at', 'is not', null)
-                    .whereRef('transactions.lane', '>', 'lanes.lane')
-                    .$asScalar()
-                    .$notNull()
-                    .as('lane'),
-                )
-                .where('lanes.lane', 'is not', null),
-            ),
-        )
-        .selectFrom('lanes')
-        .select('lanes.lane')
-        .where((on) =>
-          on.exists(
-            on
-              .selectFrom('transactions')
-              // This column is in the index of due transactions, so that the database prefers this index.
-              .select('transactions.accepted')
-              .whereRef('transactions.lane', '=', 'lanes.lane')
-              .where(isDue(now)),
-          ),
-        )
-        .execute();
-      const lanesWithIntents = await db
-        .selectFrom('intents')
-        .select('lane')
-        .distinct()
-        .where('settled_at', 'is', null)
-        .execute();
+      const [rows, lanesWithIntents] = [await lanesDue(now), await lanesWithIntent()];
       return [...new Set([...rows, ...lanesWithIntents].map(({ lane }) => lane))];
     },
 
     async duePending(lane, kind, now, limit) {
-      const rows = await db
-        .selectFrom('transactions')
-        .selectAll()
-        .where('lane', '=', lane)
-        .where('status', '=', 'pending')
-        .where('anchor_kind', '=', kind)
-        .where(isDue(now))
-        // A postponed transaction goes behind those that came later, so that the same ones do not fill every batch.
-        .orderBy('next_action_at')
-        .orderBy('accepted')
-        .limit(limit)
-        .execute();
+      const rows = await pendingDue(lane, kind, now, limit);
       return rows.map(transactionOfRow);
     },
 

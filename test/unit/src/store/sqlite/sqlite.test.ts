@@ -51,6 +51,29 @@ t.test('the file is durable, checked and for its owner only', async (t) => {
   t.equal(database.prepare('pragma journal_mode').get()?.['journal_mode'], 'wal');
 });
 
+t.test('a long body lets reads come between its statements, and is written as a whole', async (t) => {
+  const { store, remove } = await temporaryStore();
+  t.teardown(remove);
+  let isWriting = true;
+  const seen: number[] = [];
+  const read = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!isWriting) return;
+    seen.push((await store.read.allRelayers()).length);
+    await read();
+  };
+  const reading = read();
+  await store.write(async (writer) => {
+    const ends = performance.now() + 100;
+    for (let index = 0; performance.now() < ends; index += 1) {
+      await writer.insertTransaction(transactionOf({ id: `t${index}` }));
+    }
+    isWriting = false;
+  });
+  await reading;
+  t.ok(seen.length > 2, `${seen.length} reads`);
+});
+
 t.test('a read does not wait for a write under way, and does not see it', async (t) => {
   const { store, remove } = await temporaryStore();
   t.teardown(remove);
