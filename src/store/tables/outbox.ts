@@ -1,7 +1,9 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
+import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import { eventNameSchema, type WebhookEvent } from '../../domain/webhook-event.ts';
 import type { Connection } from '../connection.ts';
+import { prepared } from '../prepared.ts';
 import type { OutboxTable } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { DuplicateRecord, readRecord, storableText, timestampSchema } from './stored-record.ts';
@@ -45,58 +47,65 @@ function fromRow(row: Selectable<OutboxTable>): WebhookEvent {
 }
 
 /** Reads of the table `outbox`. */
-export function outboxReads({ db }: Connection): Pick<Reader, 'dueNotifications' | 'nextEventAt' | 'waitingEvents'> {
+export function outboxReads(
+  connection: Connection,
+): Pick<Reader, 'dueNotifications' | 'nextEventAt' | 'waitingEvents'> {
+  const { db } = connection;
+  // Steps from one notification to the next along the index. Notifications are few, and a backlog of one must not slow
+  // this query.
+  const notificationsDue = prepared(connection, (now: Timestamp, beyond: Timestamp) =>
+    db
+      .withRecursive('waiting', (from) =>
+        from
+          .selectFrom('outbox')
+          .select((on) => on.fn.min('notification_id').as('id'))
+          .where('ended_at', 'is', null)
+          .unionAll(
+            from
+              .selectFrom('waiting')
+              .select((on) =>
+                on
+                  .selectFrom('outbox')
+                  .select((of) => of.fn.min('outbox.notification_id').as('id'))
+                  .where('ended_at', 'is', null)
+                  .whereRef('outbox.notification_id', '>', 'waiting.id')
+                  .$asScalar()
+                  .$notNull()
+                  .as('id'),
+              )
+              .where('waiting.id', 'is not', null),
+          ),
+      )
+      .selectFrom('waiting')
+      .select('waiting.id')
+      .where((on) => {
+        const waiting = on
+          .selectFrom('outbox')
+          .select('outbox.id')
+          .whereRef('outbox.notification_id', '=', 'waiting.id')
+          .where('ended_at', 'is', null);
+        return on.or([
+          on.exists(waiting.where('next_try_at', '<=', now)),
+          on.exists(waiting.where('next_try_at', '>', beyond)),
+        ]);
+      }),
+  );
+  const earliestAfter = prepared(connection, (now: Timestamp) =>
+    db
+      .selectFrom('outbox')
+      .select((on) => on.fn.min('next_try_at').as('earliest'))
+      .where('next_try_at', '>', now)
+      .where('ended_at', 'is', null),
+  );
   return {
     async dueNotifications(now) {
-      // Steps from one notification to the next along the index. Notifications are few, and a backlog of one must not
-      // slow this query.
-      const rows = await db
-        .withRecursive('waiting', (from) =>
-          from
-            .selectFrom('outbox')
-            .select((on) => on.fn.min('notification_id').as('id'))
-            .where('ended_at', 'is', null)
-            .unionAll(
-              from
-                .selectFrom('waiting')
-                .select((on) =>
-                  on
-                    .selectFrom('outbox')
-                    .select((of) => of.fn.min('outbox.notification_id').as('id'))
-                    .where('ended_at', 'is', null)
-                    .whereRef('outbox.notification_id', '>', 'waiting.id')
-                    .$asScalar()
-                    .$notNull()
-                    .as('id'),
-                )
-                .where('waiting.id', 'is not', null),
-            ),
-        )
-        .selectFrom('waiting')
-        .select('waiting.id')
-        .where((on) => {
-          const waiting = on
-            .selectFrom('outbox')
-            .select('outbox.id')
-            .whereRef('outbox.notification_id', '=', 'waiting.id')
-            .where('ended_at', 'is', null);
-          return on.or([
-            on.exists(waiting.where('next_try_at', '<=', now)),
-            on.exists(waiting.where('next_try_at', '>', now + BEYOND_ANY_PAUSE_MS)),
-          ]);
-        })
-        .execute();
+      const rows = await notificationsDue(now, now + BEYOND_ANY_PAUSE_MS);
       return rows.map(({ id }) => id);
     },
 
     async nextEventAt(now) {
-      const row = await db
-        .selectFrom('outbox')
-        .select((on) => on.fn.min('next_try_at').as('earliest'))
-        .where('next_try_at', '>', now)
-        .where('ended_at', 'is', null)
-        .executeTakeFirstOrThrow();
-      return row.earliest;
+      const [row] = await earliestAfter(now);
+      return row?.earliest ?? null;
     },
 
     async waitingEvents() {
