@@ -5,7 +5,6 @@ import { CpuAccount, type Share } from './processor/cpu-account.ts';
 import { type ChildPids, Niceness } from './processor/niceness.ts';
 import { type ChildNiceness, Priority } from './processor/priority.ts';
 import { ProcessorTime } from './processor/processor-time.ts';
-import { StretchTime } from './processor/stretch-time.ts';
 import { NO_CALL, Pulse } from './pulse.ts';
 
 /** The state of a child at one look. */
@@ -34,7 +33,6 @@ export class OverrunDetector {
   readonly account: CpuAccount;
   readonly #growth = new Growth();
   readonly #processor: ProcessorTime;
-  readonly #stretch = new StretchTime();
   readonly #priority: Priority;
   readonly #startedAt = performance.now();
   #lookedAt = 0;
@@ -84,9 +82,7 @@ export class OverrunDetector {
   look({ now, rssBytes, ready, limits, owesASign }: Look): Death | null {
     const insideSince = this.pulse.entered === null ? null : this.pulse.enteredSince(0);
     const evaluating = this.pulse.entered === NO_CALL;
-    const takenMs = this.#processor.read();
-    const stretchMs = this.#stretch.at(now, insideSince, takenMs);
-    this.#priority.look({ now, starting: !ready, stretchMs, evaluating, takenMs });
+    this.#priority.look({ now, starting: !ready, insideSince, evaluating, takenMs: this.#processor.read() });
     if (!ready && now - this.#startedAt > START_MS) {
       return { cause: 'start', detail: `it was not ready within ${START_MS} ms`, culprit: NO_CALL };
     }
@@ -99,8 +95,7 @@ export class OverrunDetector {
       const culprit = this.#growth.most(mostBytes * LEAST_GUILT);
       return { cause: 'memory', detail: `it takes ${Math.round(rssBytes / MIB)} MiB`, culprit };
     }
-    const knownMs = takenMs > 0 || insideSince === null ? stretchMs : now - insideSince;
-    const overdue = this.pulse.overdue(now, knownMs, limits.slice_ms, owesASign);
+    const overdue = this.pulse.overdue(now, limits.slice_ms, owesASign);
     return overdue === null ? null : { cause: 'overdue', detail: overdue, culprit: entered ?? NO_CALL };
   }
 

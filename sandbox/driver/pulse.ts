@@ -58,19 +58,16 @@ export class Pulse {
 
   /**
    * Returns why the child has to go, or null.
-   * @param stretchMs processor time of the present stretch; wall time where the system does not tell
    * @param owesASign whether an honest child would have sent something by now
    */
-  overdue(now: number, stretchMs: number, sliceMs: number, owesASign: boolean): string | null {
+  overdue(now: number, sliceMs: number, owesASign: boolean): string | null {
     const moduleMs = evaluationMs({ slice_ms: sliceMs });
     const longestSliceMs = sliceMs * FIXED_LIMITS.crowded_factor;
     if (this.#entered !== null) {
-      const inModule = this.#entered.call === NO_CALL;
-      const mayTakeMs = inModule ? moduleMs : sliceMs;
-      const mayLastMs = inModule ? moduleMs : longestSliceMs;
-      const lastedMs = now - this.#entered.since;
-      return stretchMs > mayTakeMs + FIXED_LIMITS.overdue_ms || lastedMs > mayLastMs + FIXED_LIMITS.overdue_ms
-        ? `it has been inside the guest for ${Math.round(lastedMs)} ms; ${mayTakeMs} ms are allowed`
+      const mayTake = this.#entered.call === NO_CALL ? moduleMs : longestSliceMs;
+      const took = now - this.#entered.since;
+      return took > mayTake + FIXED_LIMITS.overdue_ms
+        ? `it has been inside the guest for ${Math.round(took)} ms; ${mayTake} ms are allowed`
         : null;
     }
     // A child may have nothing to send for minutes while its calls wait. Its time starts anew with its next work.

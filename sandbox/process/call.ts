@@ -42,7 +42,7 @@ export class Call {
   readonly #surroundings: CallSurroundings;
   readonly #bridge: Bridge;
   #cpuMs = 0;
-  /** When the present stretch has to end, in milliseconds. */
+  /** When the present stretch has to end on a machine that is not crowded, in milliseconds. */
   #endsAt = 0;
   #over = false;
 
@@ -111,7 +111,7 @@ export class Call {
     this.#channel.enter(this.id, pace.quick);
     const beganCpu = threadMs();
     const began = performance.now();
-    this.#endsAt = began + mayTakeMs;
+    this.#endsAt = began + this.limits.slice_ms;
     const escape = this.#isolate.enter(entry, argument, mayTakeMs);
     const spentMs = performance.now() - began;
     this.#cpuMs += processorMs(spentMs, beganCpu);

@@ -6,8 +6,8 @@ export interface Exertion {
   now: number;
   /** Whether the child is still starting. */
   starting: boolean;
-  /** Processor time of its process since it entered the guest, in milliseconds; 0 when it is outside. */
-  stretchMs: number;
+  /** When it entered the guest, on the same clock; null when it is outside. */
+  insideSince: number | null;
   /** Whether it is inside to evaluate a module, outside any call. */
   evaluating: boolean;
   /** Processor time of its process so far, in milliseconds; 0 where it cannot be told. */
@@ -62,6 +62,8 @@ export class Priority {
   #lookedAt: number;
   #takenMs = 0;
   #share = 0;
+  /** The present stretch: when it began, and the processor time of the process at the look before. */
+  #stretch: { since: number; takenMs: number } | null = null;
   /** The nice value that the child's stretches call for, and since when no lower value was called for. */
   #nice = USUAL;
   #setAt = Number.NEGATIVE_INFINITY;
@@ -84,13 +86,14 @@ export class Priority {
   }
 
   /** Judges the child by this look and sets its nice values. */
-  look({ now, starting, stretchMs, evaluating, takenMs }: Exertion): void {
+  look({ now, starting, insideSince, evaluating, takenMs }: Exertion): void {
     if (starting) {
       this.#pass(now, takenMs);
       // Sets it again: at the first attempt the process may not have existed yet.
       if (takenMs > 0) this.#niceness.setProcess(BEHIND);
       return this.#niceness.setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
     }
+    const stretchMs = this.#stretchOf(now, insideSince, takenMs);
     const loads = evaluating && !this.#proven;
     if (loads) this.#pass(now, takenMs);
     else this.#weigh(now, takenMs);
@@ -118,6 +121,13 @@ export class Priority {
   #lasting(nice: number): number {
     if (this.#share > MUCH) return BEHIND + Math.min(nice, MOST_FOR_GOOD);
     return nice > (this.#proven ? MOST_FOR_GOOD : BEHIND) ? 2 * BEHIND : BEHIND;
+  }
+
+  /** The most processor time that the present stretch can have taken, as measured at the looks. */
+  #stretchOf(now: number, since: number | null, takenMs: number): number {
+    if (since === null) this.#stretch = null;
+    else if (this.#stretch?.since !== since) this.#stretch = { since, takenMs: this.#takenMs };
+    return this.#stretch === null ? 0 : Math.min(now - this.#stretch.since, takenMs - this.#stretch.takenMs);
   }
 
   /** Updates the mean share of a core that the process takes. Older times count less. */

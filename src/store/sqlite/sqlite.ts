@@ -111,9 +111,11 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
     read: createReader(over(reading, 'outside', () => clock.now())),
     write: run,
     writeUnder: (lease, body) =>
-      run((writer) => {
+      run(async (writer) => {
         leases.assertHeld(lease);
-        return body(writer);
+        const result = await body(writer);
+        leases.assertHeld(lease);
+        return result;
       }),
     leases,
     buckets: null,

@@ -19,3 +19,14 @@ t.test('the latest stretches count, and short ones do not', async (t) => {
   for (let count = 0; count < 10; count += 1) took(150, 150);
   t.equal(crowding.factor, 1, 'what is long ago is forgotten');
 });
+
+t.test('an old measurement counts no more', async (t) => {
+  let now = 0;
+  const crowding = new Crowding(1000, 40, () => now);
+  now = 10_000;
+  t.equal(crowding.factor, 4);
+  now = 10_001;
+  t.equal(crowding.factor, 1);
+  crowding.took(400, threadMs());
+  t.equal(crowding.factor, 4);
+});

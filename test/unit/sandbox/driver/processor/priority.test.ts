@@ -1,15 +1,8 @@
 /** Threat: a child that keeps the processor from the service and from other plugins. */
 import t from 'tap';
-import { type ChildNiceness, Priority } from '../../../../../sandbox/driver/processor/priority.ts';
-import { StretchTime } from '../../../../../sandbox/driver/processor/stretch-time.ts';
+import { type ChildNiceness, type Exertion, Priority } from '../../../../../sandbox/driver/processor/priority.ts';
 
 const LOOK_MS = 25;
-
-interface Change {
-  insideSince?: number;
-  starting?: boolean;
-  evaluating?: boolean;
-}
 
 /** A child whose nice values are kept as they are told. */
 function setUp({ comesBack = true, proven = true } = {}) {
@@ -30,14 +23,12 @@ function setUp({ comesBack = true, proven = true } = {}) {
   };
   const priority = new Priority(niceness, 0);
   if (proven) priority.prove();
-  const stretch = new StretchTime();
   let takenMs = 0;
   /** One look after each 25 ms from the first to the last, at which the process has taken this share of a core. */
-  const looks = (from: number, to: number, share: number, change: Change = {}) => {
-    const { insideSince = null, starting = false, evaluating = false } = change;
+  const looks = (from: number, to: number, share: number, change: Partial<Exertion> = {}) => {
     for (let now = from; now <= to; now += LOOK_MS) {
       takenMs += share * LOOK_MS;
-      priority.look({ now, starting, stretchMs: stretch.at(now, insideSince, takenMs), evaluating, takenMs });
+      priority.look({ now, starting: false, insideSince: null, evaluating: false, takenMs, ...change });
     }
     return to;
   };
@@ -159,7 +150,7 @@ t.test('a process whose time cannot be told may be gone: another may have its id
   const { told, priority } = setUp();
   told.process = null;
   for (let now = 25; now < 1000; now += LOOK_MS) {
-    priority.look({ now, starting: false, stretchMs: 0, evaluating: false, takenMs: 0 });
+    priority.look({ now, starting: false, insideSince: 0, evaluating: false, takenMs: 0 });
   }
   t.equal(told.process, null);
 });
