@@ -109,14 +109,26 @@ t.test('a lease is live only as long as the store was surely asked to keep it', 
 
 t.test('leases are renewed; one that is lost ends, the others go on', async (t) => {
   const leases = new FakeLeases(80);
-  const keeper = keeperOver(leases);
+  let now = 0;
+  const keeper = keeperOver(leases, () => now);
   t.teardown(() => keeper.close());
   const [kept, lost] = [present(await keeper.hold('kept')), present(await keeper.hold('lost'))];
+  const renewedTwice = async () => {
+    const { renewals } = leases;
+    // The second begins after the first has ended.
+    await until(() => leases.renewals > renewals + 1);
+  };
   leases.lost = ['lost'];
   await until(() => !lost.isLive());
   t.equal(keeper.size, 1);
+  now = 79;
+  await renewedTwice();
+  now = 158;
+  t.ok(kept.isLive(), 'it was renewed at 79');
   leases.lost = new Error('the database is away');
-  await until(() => !kept.isLive());
+  await renewedTwice();
+  now = 300;
+  t.notOk(kept.isLive());
   leases.lost = [];
   t.ok(await keeper.hold('kept'), 'and is taken anew');
 });
