@@ -28,8 +28,8 @@ interface Job {
 /**
  * Runs write bodies one after another on SQLite's one writing connection, many per commit, because a commit costs a
  * flush to disk. Bodies that arrive during a commit share the next one. A body that throws is undone alone. A body may
- * await only its writer. A body that awaits something else for a turn of the event loop is undone too.
- * Between two statements a long body gives the event loop a turn.
+ * await only its writer. A body that awaits something else for a turn of the event loop is undone too. Between two
+ * statements a long body gives the event loop a turn.
  */
 export class WriterQueue {
   readonly #database: DatabaseSync;
@@ -38,6 +38,7 @@ export class WriterQueue {
   readonly #clock: Clock;
   readonly #jobs: Job[] = [];
   #working = false;
+  /** Of the running body. */
   #turns: BodyTurns | undefined;
   #whenIdle: (() => void)[] = [];
 
@@ -131,6 +132,7 @@ export class WriterQueue {
       return await Promise.race([ended, turns.overdue]);
     } finally {
       turns.end();
+      this.#turns = undefined;
     }
   }
 }

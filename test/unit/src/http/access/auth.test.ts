@@ -35,6 +35,16 @@ t.test('everything else is not', (t) => {
   t.end();
 });
 
+t.test('a key that is longer than what is padded is compared to its end', (t) => {
+  const long = 'k'.repeat(300);
+  const ofLong = createAuthenticator({ ...keys, master: { id: 'default', key: long } }, () => 0);
+  t.match(ofLong(['authorization', `Bearer ${long}`]), { id: 'default' });
+  for (const given of [`${long}k`, long.slice(1), `${long.slice(1)}x`, long.slice(0, 256)]) {
+    t.equal(ofLong(['authorization', `Bearer ${given}`]), undefined, `${given.length} characters`);
+  }
+  t.end();
+});
+
 t.test('a key of a client is found by its hash, until its time is over', (t) => {
   const secret = 'iso_of-a-client';
   let now = 5;

@@ -51,9 +51,10 @@ t.test('the file is durable, checked and for its owner only', async (t) => {
   t.equal(database.prepare('pragma journal_mode').get()?.['journal_mode'], 'wal');
 });
 
-t.test('a long body lets reads come between its statements, and is written as a whole', async (t) => {
+t.test('a long body lets reads come between its statements, and they see nothing of it', async (t) => {
   const { store, remove } = await temporaryStore();
   t.teardown(remove);
+  const MOST = 100_000;
   let isWriting = true;
   const seen: number[] = [];
   const read = async (): Promise<void> => {
@@ -64,14 +65,28 @@ t.test('a long body lets reads come between its statements, and is written as a 
   };
   const reading = read();
   await store.write(async (writer) => {
-    const ends = performance.now() + 100;
-    for (let index = 0; performance.now() < ends; index += 1) {
+    await writer.putRelayer(relayerOf());
+    for (let index = 0; seen.length < 3 && index < MOST; index += 1) {
       await writer.insertTransaction(transactionOf({ id: `t${index}` }));
     }
     isWriting = false;
   });
   await reading;
-  t.ok(seen.length > 2, `${seen.length} reads`);
+  t.same(seen.slice(0, 3), [0, 0, 0]);
+  t.equal((await store.read.allRelayers()).length, 1);
+});
+
+t.test('a body whose lease another took meanwhile is undone', async (t) => {
+  const { store, remove } = await temporaryStore();
+  t.teardown(remove);
+  const answer = await store.leases.acquire('lane');
+  if (answer.kind !== 'taken') throw new Error('the lease is free');
+  const written = store.writeUnder(answer.lease, async (writer) => {
+    await writer.putRelayer(relayerOf());
+    await store.leases.acquire('lane');
+  });
+  await t.rejects(written, { name: 'LeaseLost' });
+  t.same(await store.read.allRelayers(), []);
 });
 
 t.test('a read does not wait for a write under way, and does not see it', async (t) => {

@@ -86,6 +86,22 @@ t.test('a group ends after its time, and the loop has its turn', async (t) => {
   t.ok(turns >= 3, `${turns} turns in 20 ms of bodies`);
 });
 
+t.test('only a body that takes long pauses, however long ago the one before it was', async (t) => {
+  let elapsed = 0;
+  const { queue } = open(t, { now: Date.now, elapsed: () => elapsed });
+  await queue.run(async () => undefined);
+  elapsed = 1000;
+  t.equal(await queue.run(async () => queue.pause() === undefined), true);
+  await queue.run(async () => {
+    await Promise.resolve();
+    elapsed += 5;
+    const paused = queue.pause();
+    t.ok(paused instanceof Promise);
+    await paused;
+    t.equal(queue.pause(), undefined);
+  });
+});
+
 t.test('a body that awaits something else is undone, and holds nobody up', async (t) => {
   const { queue, insert, ids } = open(t);
   const endless = queue.run(async () => {
