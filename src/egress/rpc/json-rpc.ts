@@ -195,11 +195,11 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       const order = pool.order().filter((endpoint) => !dropped.has(endpoint));
       return [...order.filter((endpoint) => !asked.has(endpoint)), ...order.filter((endpoint) => asked.has(endpoint))];
     };
-    let failure = noEndpoint();
+    let failure: RpcError | undefined;
     const rounds = pool.isGone() ? 1 : Math.max(1, settings.tries);
     for (let round = 0; round < rounds; round += 1) {
       if (left().length === 0) break;
-      if (round > 0) await pauseBefore(round, failure);
+      if (failure !== undefined) await pauseBefore(round, failure);
       for (const line of linesOf(left().slice(0, 1 + settings.failovers))) {
         asked.add(line.endpoint);
         try {
@@ -214,7 +214,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
         }
       }
     }
-    throw failure;
+    throw failure ?? noEndpoint();
   }
 
   function failureOf(endpoint: Endpoint, error: unknown): RpcError {

@@ -161,13 +161,16 @@ export class Lane {
     const now = await store.now();
     const step = await this.#begin(now, lease);
 
-    if ((await leaveRestartedChain(step, () => this.#pending(step, now))) > 0) return true;
-    const placed = [...step.open.entries.values()].filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
+    const open = [...step.open.entries.values()];
+    const signed = open.map(({ transaction }) => transaction);
+    if ((await leaveRestartedChain(step, signed)) > 0) return true;
+    const placed = open.filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
     await look(step, placed);
     const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
 
     // Read only now, so that what clients asked for until now counts.
     const pending = await this.#pending(step, now);
+    if ((await leaveRestartedChain(step, pending)) > 0) return true;
     if (pending.length > 0) step.life.passes('found');
     const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
     const mayHaveGaps = waits && (pending.length === 0 || this.#memory.planner.isContradicted);

@@ -8,23 +8,23 @@ const REASON = 'The chain was started anew: what was signed for the earlier one 
 /**
  * Handles a development chain that was started anew. Ends transactions that were signed for the earlier chain, and
  * moves unsigned ones to the account's lane on the new one.
- * @param pending reads due ones of the lane
+ * @param transactions of the lane
  * @returns how many were ended or moved
  */
-export async function leaveRestartedChain(step: LaneStep, pending: () => Promise<Transaction[]>): Promise<number> {
+export async function leaveRestartedChain(step: LaneStep, transactions: readonly Transaction[]): Promise<number> {
   const identity = chainOfLane(step.key);
   if (step.chain.restartable?.(identity) === undefined) return 0;
-  const changes: Change[] = [];
-  const lanes = new Map<string, Promise<string | undefined>>();
-  for (const transaction of [...step.open.entries.values()].map((entry) => entry.transaction).concat(await pending())) {
+  const lanes = new Map<string, string | undefined>();
+  for (const transaction of transactions) {
     const { relayerId } = transaction;
-    lanes.set(relayerId, lanes.get(relayerId) ?? currentLane(step, transaction, identity));
-    const now = await lanes.get(relayerId);
-    if (now === undefined) continue;
-    const { status } = transaction;
-    const failed = { status: 'failed', statusReason: REASON, sequence: null, nextActionAt: null } as const;
-    changes.push({ transaction, set: status === 'pending' ? { lane: now } : failed });
+    if (!lanes.has(relayerId)) lanes.set(relayerId, await currentLane(step, transaction, identity));
   }
+  const failed = { status: 'failed', statusReason: REASON, sequence: null, nextActionAt: null } as const;
+  const changes = transactions.flatMap((transaction): Change[] => {
+    const lane = lanes.get(transaction.relayerId);
+    if (lane === undefined) return [];
+    return [{ transaction, set: transaction.status === 'pending' ? { lane } : failed }];
+  });
   await applyToOpen(step, changes);
   return changes.length;
 }
