@@ -16,7 +16,7 @@ import { createPriceGuard } from './price/price-guard.ts';
 import { dataFee } from './price/rollup.ts';
 import { freshShared } from './price/single-flight.ts';
 import { balance, estimateGas, onlyOn } from './provider.ts';
-import { type EvmFields, type EvmRequest, estimateCall, readFields, readRequest } from './schema.ts';
+import { type EvmFields, type EvmRequest, estimateCall, readFields, readRequest, storedFields } from './schema.ts';
 
 /** What preparing needs of the network's live side. */
 export interface PrepareParts {
@@ -157,7 +157,7 @@ export async function costed(
   const extra = await parts.figure((read) => dataFee(read, parts.settings, { ...attempt, fields, call }));
   return {
     kind: 'ready',
-    fields: { ...fields, ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }) } satisfies EvmFields as JsonObject,
+    fields: storedFields({ ...fields, ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }) }),
     cost: mostPerGas(price) * gasLimit + request.value + extra,
   };
 }

@@ -132,6 +132,13 @@ export const readFields = oncePerObject((fields: JsonObject): EvmFields | undefi
   Object.keys(fields).length === 0 ? undefined : fieldsSchema.parse(fields),
 );
 
+/** The form in which fields are stored. {@link readFields} reads it back without checking it. */
+export function storedFields(fields: EvmFields): JsonObject {
+  const stored = fields as JsonObject;
+  readFields.know(stored, fields);
+  return stored;
+}
+
 function integer(value: JsonAmount | null): bigint | null {
   return value === null ? null : amountOf(value);
 }

@@ -11,7 +11,7 @@ import { rlpAuthorizationList } from './form/authorization.ts';
 import { rlpInteger } from './form/integer.ts';
 import { encodeRlp, type RlpItem } from './form/rlp.ts';
 import { toData } from './provider.ts';
-import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest } from './schema.ts';
+import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest, storedFields } from './schema.ts';
 
 /**
  * Signs a prepared transaction under a nonce. The two fees of EIP-1559 make it type 2, or type 4 (EIP-7702) if it has
@@ -35,7 +35,7 @@ export async function signTransaction(
   return {
     raw,
     hash: `0x${keccak(raw).toString('hex')}`,
-    fields: { ...fields, signature } satisfies EvmFields as JsonObject,
+    fields: storedFields({ ...fields, signature }),
   };
 }
 
@@ -56,7 +56,7 @@ export interface DigestSignature {
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
 export async function signDigest(digest: Uint8Array, account: string, signer: Signer): Promise<DigestSignature> {
-  const address = addressOf(await signer.publicKey('secp256k1'));
+  const address = await accountOf(signer);
   if (address !== normalAddress(account)) {
     throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${account}` });
   }
@@ -67,6 +67,17 @@ export async function signDigest(digest: Uint8Array, account: string, signer: Si
     s: signed.toString('hex', 32, 64),
     yParity: signed[64] === 1 ? 1 : 0,
   };
+}
+
+const accounts = new WeakMap<Signer, string>();
+
+/** The account of a signer's key, which stays the same as long as the signer lives. */
+async function accountOf(signer: Signer): Promise<string> {
+  const known = accounts.get(signer);
+  if (known !== undefined) return known;
+  const account = addressOf(await signer.publicKey('secp256k1'));
+  accounts.set(signer, account);
+  return account;
 }
 
 /** A signature as answers show it, without `0x`; `sig` is the other three in one. */

@@ -21,4 +21,8 @@ t.test('an object is read once, an equal one by itself, and a failure each time'
   const bad = {};
   for (let time = 0; time < 2; time += 1) t.throws(() => read(bad), { message: 'nothing there' });
   t.equal(reads, 5);
+  const made = {};
+  read.know(made, [7]);
+  t.strictSame(read(made), [7], 'whoever made it gave its result');
+  t.equal(reads, 5);
 });
