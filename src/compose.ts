@@ -13,6 +13,7 @@ import { createMarkets } from './create-markets.ts';
 import { CutOff } from './cut-off.ts';
 import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
+import { orderedId } from './domain/ordered-id.ts';
 import type { Relayer } from './domain/relayer/relayer.ts';
 import { MASTER_KEY_ID } from './domain/settings/access.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
@@ -152,6 +153,7 @@ async function build(
   const files = configurationFiles(environment);
   const since = await digestsOf(files);
   const live = new LiveSettings(configuration);
+  const newId = () => orderedId(randomUUID(), clock.now());
   const dataDir = resolve(environment.DATA_DIR);
   const lock = lockDataDir(dataDir);
   opened.later('lock of the data folder', () => lock.release());
@@ -178,7 +180,7 @@ async function build(
   opened.later('store', () => bare.close());
   const broken = Promise.withResolvers<Error>();
   const memory = openFolderMemory(dataDir);
-  const history = await HistoryKeeper.open({ store: bare, memory, newId: randomUUID, log, onWentBack: broken.resolve });
+  const history = await HistoryKeeper.open({ store: bare, memory, newId, log, onWentBack: broken.resolve });
   opened.later('history', () => history.close());
   const store = meteredStore(bare, metrics.store, clock);
 
@@ -252,10 +254,10 @@ async function build(
     random: Math.random,
   });
   opened.later('webhook delivery', () => delivery.close());
-  const outbox = new Outbox({ chains, newId: randomUUID, now: clock.now, onCommitted: () => delivery.wake(), log });
+  const outbox = new Outbox({ chains, newId, now: clock.now, onCommitted: () => delivery.wake(), log });
   const engine = createEngine({
     ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, onStep, timing },
-    ...{ metrics: metrics.engine, random: Math.random, newId: randomUUID },
+    ...{ metrics: metrics.engine, random: Math.random, newId },
     keyFault: keyFaults({ chains, signers }),
   });
   opened.later('engine', () => engine.close());
@@ -288,11 +290,11 @@ async function build(
     clock,
     randomBytes,
     startedAt: clock.now(),
-    newId: randomUUID,
+    newId,
   });
 
   const idempotencyKeys = new IdempotencyKeys({
-    ...{ store, clock, log, newId: randomUUID },
+    ...{ store, clock, log, newId },
     onBegun: (result) => metrics.http.keyed(result),
   });
   opened.later('idempotency keys', () => idempotencyKeys.close());
@@ -329,7 +331,7 @@ async function build(
     limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
     console: environment.CONSOLE_ENABLED ? { signInCode } : null,
     clock,
-    newId: randomUUID,
+    newId,
   });
 
   sampleAtScrape(metrics, { store, chains, engine, connections, pluginHost });

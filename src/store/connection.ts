@@ -5,8 +5,11 @@ import type { Sealer } from './sealing.ts';
 /** The parts of a database that queries need. */
 export interface Connection {
   db: Kysely<Tables>;
-  /** Runs a compiled query, under the same rules as queries of `db`. */
-  run: <Row>(query: CompiledQuery<Row>) => Promise<QueryResult<Row>>;
+  /**
+   * Runs a compiled query, under the same rules as queries of `db`. A database in this process answers at once: a
+   * promise for each statement would take longer than many statements.
+   */
+  run: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
   /**
    * An SQL expression for the database's time, in milliseconds. Within a write body the time does not change. Never a
    * value.

@@ -22,7 +22,8 @@ export function prepared<Parameters extends readonly Parameter[], Row>(
   let plan: Plan<Row> | undefined;
   return async (...values) => {
     plan ??= planOf(build.length, (marks) => build(...(marks as readonly Parameter[] as Parameters)));
-    return (await connection.run(bound(plan, values))).rows;
+    const result = connection.run(bound(plan, values));
+    return (result instanceof Promise ? await result : result).rows;
   };
 }
 
@@ -47,8 +48,8 @@ export function preparedWrite<Columns extends object, Parameters extends readonl
       });
       plans.set(key, plan);
     }
-    const { numAffectedRows } = await connection.run(bound(plan, [...Object.values(columns), ...values]));
-    return Number(numAffectedRows ?? 0);
+    const result = connection.run(bound(plan, [...Object.values(columns), ...values]));
+    return Number((result instanceof Promise ? await result : result).numAffectedRows ?? 0);
   };
 }
 

@@ -46,6 +46,8 @@ export interface Tables {
 
 export interface RelayerTable {
   id: string;
+  /** Like that of a transaction. */
+  revision: number;
   created_at: number;
   name: string;
   network: string;

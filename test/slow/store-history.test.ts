@@ -39,7 +39,7 @@ async function eachRead(
 /** Steps in SQLite's plans whose cost depends on open transactions or on one row, not on ended ones. */
 const BOUNDED: readonly RegExp[] = [
   // Indexes that only contain open or waiting rows.
-  /INDEX (transactions_due|transactions_due_in_lane|intents_waiting)\b/,
+  /INDEX (transactions_due|transactions_open_in_lane|intents_waiting)\b/,
   // One row, or the few rows of one transaction.
   /\((id|rowid|transaction_id)=\?\)$/,
   /INDEX transactions_by_sequence \(relayer_id=\? AND sequence=\?\)$/,
@@ -54,10 +54,7 @@ const BOUNDED: readonly RegExp[] = [
 ];
 
 /** Steps that read an index by open statuses only. */
-const OPEN = [
-  /INDEX transactions_by_lane_and_status \(lane=\? AND status=\?\)$/,
-  /INDEX transactions_by_relayer_and_status \(relayer_id=\? AND status=\?\)$/,
-];
+const OPEN = [/INDEX transactions_by_relayer_and_status \(relayer_id=\? AND status=\?\)$/];
 /** Sorts rows that one of the steps above has found. */
 const SORTS = /^USE TEMP B-TREE FOR ORDER BY$/;
 
@@ -96,6 +93,12 @@ t.test('on SQLite', async (t) => {
   });
 });
 
+/**
+ * Reads that take a whole table before PostgreSQL has counted it, which it does within a minute of the first rows. A
+ * scrape of the metrics makes this one.
+ */
+const UNCOUNTED: ReadonlySet<string> = new Set(['openCounts']);
+
 /** A table with this history has some hundreds of pages. */
 const MOST_PAGES = 80;
 
@@ -123,7 +126,9 @@ t.test('on PostgreSQL', async (t) => {
       if (isCounted) await pool.query('vacuum analyze');
       const open = (log: (event: { query: CompiledQuery }) => void) =>
         new Kysely<Tables>({ dialect: postgresDialect(pool), log });
-      await eachRead(open, count, (name, queries) => readsFew(t, pool, name, queries));
+      await eachRead(open, count, async (name, queries) => {
+        if (isCounted || !UNCOUNTED.has(name)) await readsFew(t, pool, name, queries);
+      });
       await hasPagesFromEverywhere(
         t,
         open(() => undefined),

@@ -21,8 +21,8 @@ export function historyOf(count: number, database: keyof typeof WIDE): string[] 
   const ended = `case when i > ${count} then null else ${at} end`;
   const next = `case when i > ${count} then ${at} + 50000 else null end`;
   return [
-    `insert into relayers (id, created_at, name, network, network_type, address, paused, signer_id, policies)
-      values ('r1', 1, 'r1', 'n', 'evm', '0xaa', 0, 's', '{}')`,
+    `insert into relayers (id, revision, created_at, name, network, network_type, address, paused, signer_id, policies)
+      values ('r1', 1, 1, 'r1', 'n', 'evm', '0xaa', 0, 's', '{}')`,
     `insert into transactions (id, relayer_id, revision, network_type, lane, status, created_at, sent_at, confirmed_at,
         request, fields, anchor_kind, on_death, sequence, hash, next_action_at, ended_at) ${each}
       select 't' || i, 'r1', i, 'evm', '${HISTORY_LANE}', ${status}, ${at}, ${at}, ${ended}, '{}', '{}', 'sequence',

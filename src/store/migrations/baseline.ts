@@ -18,8 +18,8 @@ function settings({ text, integer, table }: ColumnTypes): Statements {
       primary key (network_type, network)
     ) ${table}`,
     sql`create table relayers (
-      id ${text} not null primary key, created_at ${integer} not null, name ${text} not null,
-      network ${text} not null, network_type ${text} not null, address ${text} not null,
+      id ${text} not null primary key, revision ${integer} not null, created_at ${integer} not null,
+      name ${text} not null, network ${text} not null, network_type ${text} not null, address ${text} not null,
       paused ${integer} not null, disabled_reason ${text}, signer_id ${text} not null, notification_id ${text},
       custom_rpc_urls ${text}, policies ${text} not null, declaration ${text}
     ) ${table}`,
@@ -72,11 +72,10 @@ function transactions({ text, integer, rising, table }: ColumnTypes): Statements
       content_key ${text}, parent_id ${text}, sequence ${text}, hash ${text}, noop_end ${text},
       next_action_at ${integer}, ended_at ${integer}, pins ${integer} not null default 0
     ) ${table}`,
-    // Only open transactions are due, so these two indexes stay small, however long the history is.
+    // Only open transactions have a next action, so these two indexes stay small, however long the history is.
     sql`create index transactions_due on transactions (next_action_at) where next_action_at is not null`,
-    sql`create index transactions_due_in_lane on transactions (lane, next_action_at, accepted)
+    sql`create index transactions_open_in_lane on transactions (lane, status, next_action_at, accepted)
       where next_action_at is not null`,
-    sql`create index transactions_by_lane_and_status on transactions (lane, status)`,
     sql`create index transactions_by_relayer on transactions (relayer_id, created_at, id)`,
     sql`create index transactions_by_relayer_and_status
       on transactions (relayer_id, status, created_at, id, noop_end)`,

@@ -19,6 +19,7 @@ export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 
           .select((on) => on.fn.max('sequence').as('highest'))
           .where('lane', '=', lane)
           .where('status', 'in', ['sent', 'submitted', 'mined'])
+          .where('next_action_at', 'is not', null)
           .executeTakeFirst(),
       ]);
       if (open?.highest == null) return settled;

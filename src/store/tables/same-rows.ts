@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 /** How many records are remembered. The least recently read are forgotten first. */
 const MOST = 1_000;
 /** Rows with more text than this are parsed each time, so that the memory for records stays small. */
@@ -29,6 +31,24 @@ export class SameRows<Row extends { id: string }, Rec> {
   }
 
   /**
+   * Reads the record with this id. While its row is unchanged, that takes only its mark: columns of which one changes
+   * with each write of the row. Each function returns one row or none.
+   */
+  async find(
+    id: string,
+    readMark: () => Promise<(Pick<Row, 'id'> & Partial<Row>)[]>,
+    readRow: () => Promise<Row[]>,
+  ): Promise<Rec | undefined> {
+    if (this.#known.has(id)) {
+      const [mark] = await readMark();
+      const known = mark && this.known(mark);
+      if (known !== undefined || mark === undefined) return known;
+    }
+    const [row] = await readRow();
+    return row && this.record(row);
+  }
+
+  /**
    * Returns the remembered record of a row if these columns are unchanged. With only some of the columns, the record is
    * right only if one of them changes with each write of the row.
    */
@@ -39,11 +59,14 @@ export class SameRows<Row extends { id: string }, Rec> {
     this.#known.set(columns.id, known);
     return known.record;
   }
+}
 
-  /** Whether a record of this row is remembered. */
-  has(id: string): boolean {
-    return this.#known.has(id);
-  }
+/**
+ * A new random revision of a row, so that no two writes share one. With a counter, a write could get the number of an
+ * earlier write that was rolled back.
+ */
+export function newRevision(): number {
+  return randomInt(2 ** 48 - 1);
 }
 
 function isSame(one: object, other: object): boolean {

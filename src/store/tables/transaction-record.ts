@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { ExpressionBuilder, Insertable, Selectable, Updateable } from 'kysely';
 import { z } from 'zod';
 import { networkTypeSchema } from '../../domain/network-type.ts';
@@ -7,6 +6,7 @@ import { onDeathSchema, type Transaction } from '../../domain/transaction/transa
 import { isFinal, noopEndSchema, transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { Tables, TransactionTable } from '../schema.ts';
 import type { TransactionChange } from '../store.ts';
+import { newRevision } from './same-rows.ts';
 import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
 import { anyJsonObjectSchema, jsonText, readRecord, storableText, timestampSchema } from './stored-record.ts';
 
@@ -69,12 +69,6 @@ export function transactionOfRow(row: Selectable<TransactionTable>): Transaction
 export type TransactionRow = Insertable<TransactionTable>;
 
 export type ChangedColumns = Updateable<TransactionTable>;
-
-/**
- * A new random revision, so that no two writes share one. With a counter, a write could get the number of an earlier
- * write that was rolled back.
- */
-const newRevision = () => randomInt(2 ** 48 - 1);
 
 /** Makes the row of a transaction. The database assigns its place in the order of acceptance. */
 export function transactionRow(transaction: Transaction): TransactionRow {

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/due.ts';
@@ -107,16 +107,20 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
       )
       .selectFrom('lanes')
       .select('lanes.lane')
-      .where((on) =>
-        on.exists(
-          on
-            .selectFrom('transactions')
-            // This column is in the index of due transactions, so that the database prefers this index.
-            .select('transactions.accepted')
-            .whereRef('transactions.lane', '=', 'lanes.lane')
-            .where(isDue(now)),
-        ),
-      ),
+      // Naming all open statuses lets the database seek the due rows of each, instead of reading the lane's whole backlog.
+      .where((on) => {
+        const open = on
+          .selectFrom('transactions')
+          .select('transactions.accepted')
+          .whereRef('transactions.lane', '=', 'lanes.lane')
+          .where('status', 'in', OPEN_STATUSES)
+          .where('next_action_at', 'is not', null);
+        const beyondAnyPause = sql<Timestamp>`cast(${now} as bigint) + ${BEYOND_ANY_PAUSE_MS}`;
+        return on.or([
+          on.exists(open.where('next_action_at', '<=', now)),
+          on.exists(open.where('next_action_at', '>', beyondAnyPause)),
+        ]);
+      }),
   );
   const lanesWithIntent = prepared(connection, () =>
     db.selectFrom('intents').select('lane').distinct().where('settled_at', 'is', null),
@@ -145,13 +149,11 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
 
   return {
     async transaction(relayerId, id) {
-      if (records.has(id)) {
-        const [mark] = await markById(relayerId, id);
-        const known = mark && records.known(mark);
-        if (known !== undefined || mark === undefined) return known;
-      }
-      const [row] = await byId(relayerId, id);
-      return row && records.record(row);
+      return records.find(
+        id,
+        () => markById(relayerId, id),
+        () => byId(relayerId, id),
+      );
     },
 
     transactions: transactionList(connection, records),
@@ -236,6 +238,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         .selectAll()
         .where('lane', '=', lane)
         .where('status', 'in', SIGNED_STATUSES)
+        .where('next_action_at', 'is not', null)
         .orderBy('accepted')
         .execute();
       // Reads the attempts second. So an attempt that is added in between is found as well; none is missed.

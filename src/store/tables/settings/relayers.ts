@@ -8,7 +8,7 @@ import type { RelayerTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { relayerList } from '../lists/relayer-list.ts';
-import { SameRows } from '../same-rows.ts';
+import { newRevision, SameRows } from '../same-rows.ts';
 import {
   anyJsonObjectSchema,
   anyJsonSchema,
@@ -78,6 +78,7 @@ function toRow(connection: Connection, relayer: Relayer): Omit<RelayerTable, 'cr
   const { customRpcUrls: urls } = relayer;
   return {
     id: relayer.id,
+    revision: newRevision(),
     name: storableText(relayer.name),
     network: relayer.network,
     network_type: relayer.networkType,
@@ -101,14 +102,20 @@ export function relayerReads(
   const read = (row: RelayerTable) => known.record(row);
   const byId = prepared(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
   const idOf = prepared(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
+  const markOf = prepared(connection, (id: string) =>
+    db.selectFrom('relayers').select(['id', 'revision']).where('id', '=', id),
+  );
   return {
     async hasRelayer(id) {
       return (await idOf(id)).length > 0;
     },
 
     async relayer(id) {
-      const [row] = await byId(id);
-      return row && read(row);
+      return known.find(
+        id,
+        () => markOf(id),
+        () => byId(id),
+      );
     },
 
     relayers: relayerList(connection, read),

@@ -47,15 +47,30 @@ t.test('a row that cannot be read is told each time, and forgets what was there'
   t.not(read(rowOf(1)), first);
 });
 
-t.test('what changes with each write of a row tells whether it is the same', async (t) => {
-  const { rows, read } = remembering();
-  t.equal(rows.known({ id: '1', at: 1 }), undefined);
-  const first = read(rowOf(1));
-  t.strictSame([rows.has('1'), rows.has('2')], [true, false]);
-  t.equal(rows.known({ id: '1', at: 1 }), first);
-  t.equal(rows.known({ id: '1', at: 2 }), undefined);
-  for (let number = 2; number <= 1_000; number += 1) read(rowOf(number));
-  rows.known({ id: '1', at: 1 });
-  read(rowOf(1_001));
-  t.equal(rows.known({ id: '1', at: 1 }), first, 'it was asked for lately');
+t.test('while a mark that changes with each write is the same, the row itself is not read', async (t) => {
+  const { rows } = remembering();
+  const reads: string[] = [];
+  const find = (number: number, stored: Row[], at = stored[0]?.at ?? 0) =>
+    rows.find(
+      String(number),
+      async () => {
+        reads.push('mark');
+        return stored.map(({ id }) => ({ id, at }));
+      },
+      async () => {
+        reads.push('row');
+        return stored;
+      },
+    );
+  const first = await find(1, [rowOf(1)]);
+  t.equal(await find(1, [rowOf(1)]), first);
+  t.strictSame(reads, ['row', 'mark']);
+  const changed = await find(1, [{ ...rowOf(1, 'other'), at: 2 }]);
+  t.strictSame([changed, reads.slice(2)], [{ read: 'other' }, ['mark', 'row']]);
+  t.equal(await find(1, []), undefined, 'it was deleted');
+  t.equal(await find(2, []), undefined, 'it never was');
+  for (let number = 2; number <= 1_000; number += 1) await find(number, [rowOf(number)]);
+  await find(1, [{ ...rowOf(1, 'other'), at: 2 }]);
+  await find(1_001, [rowOf(1_001)]);
+  t.equal(await find(1, [{ ...rowOf(1, 'other'), at: 2 }]), changed, 'it was asked for lately');
 });

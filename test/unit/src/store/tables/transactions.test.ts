@@ -54,13 +54,16 @@ t.test('what runs often finds its rows by an index', async (t) => {
   for (const [query, index] of [
     [
       `select min(lane) ${table} where next_action_at is not null and lane > 'x'`,
-      'SEARCH transactions USING COVERING INDEX transactions_due_in_lane',
+      'SEARCH transactions USING COVERING INDEX transactions_open_in_lane',
     ],
-    [`select 1 ${table} where lane = 'x' and next_action_at <= 5`, 'transactions_due_in_lane (lane=?'],
+    [
+      `select 1 ${table} where lane = 'x' and status in ('pending', 'sent') and next_action_at <= 5`,
+      'transactions_open_in_lane (lane=? AND status=? AND next_action_at<?)',
+    ],
     [`select min(next_action_at) ${table} where next_action_at is not null`, 'transactions_due'],
     [
       `select * ${table} where lane = 'x' and status = 'pending' and next_action_at is not null and (next_action_at <= 5 or next_action_at - 9 > 5) order by next_action_at, accepted limit 5`,
-      'transactions_due_in_lane (lane=?',
+      'transactions_open_in_lane (lane=? AND status=? AND next_action_at>?)',
     ],
     [
       `select * ${table} where relayer_id = 'x' order by created_at desc, id desc limit 5`,
