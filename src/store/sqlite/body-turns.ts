@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** How long the statements of a body may hold the event loop, in milliseconds. */
+/** How long the statements of bodies may hold the event loop, in milliseconds. */
 const HELD_MS = 5;
 
 /**
@@ -17,8 +17,11 @@ export class BodyTurns {
   #pause: Promise<void> | undefined;
   #ended = false;
 
-  /** @param onOverdue called before `overdue` rejects */
-  constructor(clock: Pick<Clock, 'elapsed'>, onOverdue: () => void) {
+  /**
+   * @param began when the turn began in which the body starts; bodies before it may have taken a part of it
+   * @param onOverdue called before `overdue` rejects
+   */
+  constructor(clock: Pick<Clock, 'elapsed'>, began: number, onOverdue: () => void) {
     const { promise, reject } = Promise.withResolvers<never>();
     this.overdue = promise;
     this.#clock = clock;
@@ -27,13 +30,18 @@ export class BodyTurns {
       reject(new Error('A write body awaited something other than its writer; it was undone'));
     };
     this.#watch = setImmediate(this.#fail);
-    this.#began = clock.elapsed();
+    this.#began = began;
   }
 
   /** Await this before each statement. Undefined: there is still time in this turn. */
   pause(): Promise<void> | undefined {
     if (this.#pause === undefined && this.#clock.elapsed() - this.#began >= HELD_MS) this.#pause = this.#nextTurn();
     return this.#pause;
+  }
+
+  /** When the present turn began. */
+  get began(): number {
+    return this.#began;
   }
 
   /** The body has ended. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { BodyGuard } from '../body-guard.ts';
@@ -6,6 +7,9 @@ import { BodyTurns } from './body-turns.ts';
 
 /** How long bodies may join one commit, in milliseconds. Then the event loop has its turn. */
 const GROUP_MS = 5;
+
+/** How many bodies are told of their commit at a time. Each goes on at once, most with an answer to a request. */
+const REPORTS_PER_TURN = 8;
 
 /** The transactions in which groups of bodies run. */
 export interface GroupTransactions {
@@ -40,6 +44,8 @@ export class WriterQueue {
   #working = false;
   /** Of the running body. */
   #turns: BodyTurns | undefined;
+  /** When the turn of the event loop began in which bodies run now. */
+  #turnBegan = 0;
   #whenIdle: (() => void)[] = [];
 
   /** @param transactions transactions of the database; nothing else may use them while the queue runs */
@@ -97,7 +103,8 @@ export class WriterQueue {
   }
 
   async #commitGroup(): Promise<void> {
-    const deadline = this.#clock.elapsed() + GROUP_MS;
+    this.#turnBegan = this.#clock.elapsed();
+    const deadline = this.#turnBegan + GROUP_MS;
     const reports: (() => void)[] = [];
     let taken = 0;
     try {
@@ -113,7 +120,6 @@ export class WriterQueue {
       } while (this.#clock.elapsed() < deadline);
       await this.#transactions.commit();
       this.#jobs.splice(0, taken);
-      for (const report of reports) report();
     } catch (cause) {
       // The commit failed, or SQLite rolled the whole transaction back (disk full, I/O error). Nothing of it is stored,
       // unless the cause says otherwise.
@@ -121,17 +127,23 @@ export class WriterQueue {
       const error = cause instanceof AppError ? cause : unwritable(cause);
       // If even `begin` failed, the waiting bodies would fail too.
       for (const job of this.#jobs.splice(0, taken === 0 ? this.#jobs.length : taken)) job.fail(error);
+      return;
+    }
+    for (const [at, report] of reports.entries()) {
+      if (at > 0 && at % REPORTS_PER_TURN === 0) await nextTurn();
+      report();
     }
   }
 
   async #runBody<T>(body: () => Promise<T>): Promise<T> {
     const { ended, abandon } = this.#guard.enter(body);
-    const turns = new BodyTurns(this.#clock, abandon);
+    const turns = new BodyTurns(this.#clock, this.#turnBegan, abandon);
     this.#turns = turns;
     try {
       return await Promise.race([ended, turns.overdue]);
     } finally {
       turns.end();
+      this.#turnBegan = turns.began;
       this.#turns = undefined;
     }
   }

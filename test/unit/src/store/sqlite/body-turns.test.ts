@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { BodyTurns } from '../../../../../src/store/sqlite/body-turns.ts';
 
-/** The turns of a body, over a clock that the test moves. */
-function begun() {
+/** The turns of a body, over a clock that the test moves. It stands at 0 when the body starts. */
+function begun(turnBegan = 0) {
   const at = { ms: 0 };
   const abandoned: string[] = [];
-  const turns = new BodyTurns({ elapsed: () => at.ms }, () => void abandoned.push('abandoned'));
+  const turns = new BodyTurns({ elapsed: () => at.ms }, turnBegan, () => void abandoned.push('abandoned'));
   turns.overdue.catch(() => undefined);
   return { at, abandoned, turns };
 }
@@ -29,6 +29,16 @@ t.test('a body goes on without a pause for 5 ms, then the event loop has a turn'
   await nextTurn();
   await nextTurn();
   t.same(abandoned, [], 'a pause is no other wait');
+});
+
+t.test('a body that starts late in a turn has only the rest of it', async (t) => {
+  const { at, turns } = begun(-3);
+  at.ms = 1;
+  t.equal(turns.pause(), undefined);
+  at.ms = 2;
+  await turns.pause();
+  t.equal(turns.began, 2, 'the next body starts in the turn after the pause');
+  turns.end();
 });
 
 t.test('a body that waits for something else is overdue, also after a pause', async (t) => {

@@ -102,6 +102,44 @@ t.test('only a body that takes long pauses, however long ago the one before it w
   });
 });
 
+t.test('bodies of one turn share its time', async (t) => {
+  let elapsed = 0;
+  const { queue } = open(t, { now: Date.now, elapsed: () => elapsed });
+  const first = queue.run(async () => {
+    elapsed += 4;
+  });
+  const second = queue.run(async () => {
+    await Promise.resolve();
+    elapsed += 1;
+    return queue.pause() instanceof Promise;
+  });
+  await first;
+  t.equal(await second, true);
+});
+
+t.test('the bodies of a long commit are told of it in portions, in their order', async (t) => {
+  const { queue } = open(t);
+  const told: number[] = [];
+  const toldPerTurn: number[] = [];
+  const bodies = Array.from({ length: 20 }, async (_, id) => {
+    await queue.run(async () => undefined);
+    told.push(id);
+  });
+  let isCounting = true;
+  const count = () => {
+    toldPerTurn.push(told.length);
+    if (isCounting) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(bodies);
+  isCounting = false;
+  t.strictSame(
+    told,
+    bodies.map((_, id) => id),
+  );
+  t.strictSame([...new Set(toldPerTurn)].filter((count) => count > 0 && count < 20), [8, 16]);
+});
+
 t.test('a body that awaits something else is undone, and holds nobody up', async (t) => {
   const { queue, insert, ids } = open(t);
   const endless = queue.run(async () => {
