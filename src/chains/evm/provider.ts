@@ -133,8 +133,13 @@ function isStripped({ transactions, transactionsRoot: root }: JsonObject): boole
 
 /** The hash of a listed entry. Some nodes list whole transactions although only hashes were asked for. */
 function listedHash(entry: Json): string[] {
-  const named = typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? entry['hash'] : entry;
+  const named = typeof entry === 'string' ? entry : valueOf(entry, 'hash');
   return typeof named === 'string' ? [named.toLowerCase()] : [];
+}
+
+/** The value of an object under a key; undefined for what is no object. */
+function valueOf(value: Json, key: string): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value[key] : undefined;
 }
 
 /** When a block was made, in milliseconds since the epoch; null where the node has none of that number. */
@@ -217,12 +222,19 @@ export function receiptOf(read: ReadOne, transactionHash: string): Promise<Recei
 }
 
 /**
- * The receipts of a block's own transactions. Rollups also list entries of other forms, which are left out. A receipt
- * that is left out can be asked for by its hash.
+ * The receipts of a block's own transactions that have one of the hashes. Rollups also list entries of other forms,
+ * which are left out. A receipt that is left out can be asked for by its hash.
+ * @param hashes in lower case
  */
-export function blockReceipts(read: ReadOne, number: bigint): Promise<Receipt[]> {
+export function blockReceipts(read: ReadOne, number: bigint, hashes: ReadonlySet<string>): Promise<Receipt[]> {
+  // A block can have thousands of receipts, and checking one takes much longer than looking at its hash.
+  const isAsked = (receipt: Json) => {
+    const named = valueOf(receipt, 'transactionHash');
+    return typeof named === 'string' && hashes.has(named.toLowerCase());
+  };
   const receiptsIn = (answer: Json) =>
     (answer === null ? [] : array(answer))
+      .filter(isAsked)
       .map(receiptIfAny)
       .filter((one): one is Receipt => one?.blockNumber === number);
   return read('eth_getBlockReceipts', [toQuantity(number)], receiptsIn, { isLong: true });

@@ -130,10 +130,8 @@ async function judge(tracing: Tracing, one: Lost, use: NonceUse | 'unused'): Pro
 /** Looks in the block's list of receipts first: a node that has the list may not find a receipt by its hash. */
 async function receiptIn({ rpc, read }: Tracing, one: Lost, { block, hash }: NonceUse): Promise<Receipt | undefined> {
   const receiptOn = async (node: ReadOne): Promise<Receipt | undefined> => {
-    const listed = (await blockReceipts(node, block).catch(unsupported)) ?? [];
-    const receipt =
-      listed.find(({ transactionHash }) => transactionHash === hash) ??
-      (await receiptOf(node, hash ?? '').catch(unsupported));
+    const [listed] = (await blockReceipts(node, block, new Set([hash ?? ''])).catch(unsupported)) ?? [];
+    const receipt = listed ?? (await receiptOf(node, hash ?? '').catch(unsupported));
     return isReceiptOf(one, receipt) ? receipt : undefined;
   };
   const here = await receiptOn(read);

@@ -27,7 +27,8 @@ export async function receiptsOf<T extends Sought>(read: ReadOne, sought: readon
     const block = await nextBlock(read, left, found, readBlocks);
     if (block === undefined) break;
     readBlocks.add(block);
-    const receipts = await blockReceipts(read, block).catch(unsupported);
+    const hashes = new Set(left.flatMap((one) => one.hashes));
+    const receipts = await blockReceipts(read, block, hashes).catch(unsupported);
     if (receipts === undefined) break;
     const byHash = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
     for (const one of left)
