@@ -27,6 +27,32 @@ export function prepared<Parameters extends readonly Parameter[], Row>(
   };
 }
 
+/** The longest list of one query. Both databases limit the parameters of a statement (32,766 and 65,535). */
+const LONGEST_LIST = 1024;
+
+/**
+ * The same for a query with a list of values. A list is filled up to a power of two with its first value, so that few
+ * queries are compiled. A long list takes several queries, and an empty one takes none.
+ */
+export function preparedList<Row>(
+  connection: Pick<Connection, 'run'>,
+  build: (marks: string[]) => Compilable<Row>,
+): (values: readonly string[]) => Promise<Row[]> {
+  const plans = new Map<number, Plan<Row>>();
+  return async (values) => {
+    const rows: Row[] = [];
+    for (let start = 0; start < values.length; start += LONGEST_LIST) {
+      const part = values.slice(start, start + LONGEST_LIST);
+      const count = 2 ** Math.ceil(Math.log2(part.length));
+      const plan = plans.get(count) ?? planOf(count, (marks) => build([...marks]));
+      plans.set(count, plan);
+      const result = connection.run(bound(plan, [...part, ...Array(count - part.length).fill(part[0])]));
+      rows.push(...(result instanceof Promise ? await result : result).rows);
+    }
+    return rows;
+  };
+}
+
 /**
  * The same for a write of columns. The query is compiled once for each set of columns. `build` also gets marks for the
  * values of the columns.

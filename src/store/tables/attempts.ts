@@ -1,10 +1,10 @@
-import type { Insertable, Kysely } from 'kysely';
+import type { Insertable } from 'kysely';
 import { z } from 'zod';
 import { type Attempt, attemptPurposeSchema } from '../../domain/transaction/attempt.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Connection } from '../connection.ts';
-import { prepared, preparedWrite } from '../prepared.ts';
-import type { AttemptTable, Tables } from '../schema.ts';
+import { prepared, preparedList, preparedWrite } from '../prepared.ts';
+import type { AttemptTable } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { anchorText, anchorTextSchema } from './anchor-text.ts';
 import {
@@ -15,9 +15,6 @@ import {
   readRecord,
   timestampSchema,
 } from './stored-record.ts';
-
-/** Both databases limit the parameters of a statement (32,766 and 65,535). */
-const IDS_PER_QUERY = 1000;
 
 const rowSchema = z
   .object({
@@ -57,25 +54,18 @@ function fromRow(row: AttemptTable): Attempt {
   return readRecord(rowSchema, 'attempts', `${row.transaction_id}/${row.ordinal}`, row);
 }
 
-/** Returns the attempts of several transactions. Those of each transaction are ordered by ordinal. */
-export async function attemptsOf(db: Kysely<Tables>, transactionIds: readonly string[]): Promise<Attempt[]> {
-  const attempts: Attempt[] = [];
-  for (let start = 0; start < transactionIds.length; start += IDS_PER_QUERY) {
-    const rows = await db
+/** Reads of the table `attempts`. */
+export function attemptReads(connection: Connection): Pick<Reader, 'attempts'> {
+  const { db } = connection;
+  const ofTransactions = preparedList(connection, (ids) =>
+    db
       .selectFrom('attempts')
       .selectAll()
-      .where('transaction_id', 'in', transactionIds.slice(start, start + IDS_PER_QUERY))
+      .where('transaction_id', 'in', ids)
       .orderBy('transaction_id')
-      .orderBy('ordinal')
-      .execute();
-    attempts.push(...rows.map(fromRow));
-  }
-  return attempts;
-}
-
-/** Reads of the table `attempts`. */
-export function attemptReads({ db }: Connection): Pick<Reader, 'attempts'> {
-  return { attempts: (...transactionIds) => attemptsOf(db, transactionIds) };
+      .orderBy('ordinal'),
+  );
+  return { attempts: async (...transactionIds) => (await ofTransactions(transactionIds)).map(fromRow) };
 }
 
 /** Writes of the table `attempts`. */

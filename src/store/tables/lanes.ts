@@ -1,4 +1,5 @@
 import type { Connection } from '../connection.ts';
+import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
 import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
 
@@ -30,15 +31,16 @@ export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 
 }
 
 /** Writes of the table `lanes`. */
-export function laneWrites({ db }: Connection): Pick<Writer, 'settleSequence'> {
+export function laneWrites(connection: Connection): Pick<Writer, 'settleSequence'> {
+  const raise = prepared(connection, (lane: string, settled: string) =>
+    connection.db
+      .insertInto('lanes')
+      .values({ lane, settled })
+      .onConflict((on) => on.column('lane').doUpdateSet({ settled }).where('lanes.settled', '<', settled)),
+  );
   return {
     async settleSequence(lane, sequence) {
-      const settled = sequenceText(sequence);
-      await db
-        .insertInto('lanes')
-        .values({ lane, settled })
-        .onConflict((on) => on.column('lane').doUpdateSet({ settled }).where('lanes.settled', '<', settled))
-        .execute();
+      await raise(lane, sequenceText(sequence));
     },
   };
 }

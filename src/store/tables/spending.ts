@@ -1,9 +1,9 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { HOUR_MS, type Reservation, type Shortage, shortageOf } from '../../domain/transaction/spending.ts';
 import type { Connection } from '../connection.ts';
-import type { Tables } from '../schema.ts';
+import { preparedList } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
 import { DuplicateRecord, readRecord, timestampSchema } from './stored-record.ts';
 
@@ -14,8 +14,6 @@ import { DuplicateRecord, readRecord, timestampSchema } from './stored-record.ts
 const FOLDED_BY_THE_WAY = 50;
 /** How many settled rows are searched for the moment at which an amount becomes free. */
 const LOOKED_THROUGH = 1000;
-/** Both databases limit the parameters of a statement. */
-const IDS_PER_QUERY = 1000;
 
 const amountText = z
   .string()
@@ -44,9 +42,10 @@ interface Totals {
 }
 
 /** Reads of the tables `spending` and `budgets`. */
-export function spendingReads({ db, now }: Connection): Pick<Reader, 'budgeted' | 'spentLastHour' | 'freeFrom'> {
+export function spendingReads(connection: Connection): Pick<Reader, 'budgeted' | 'spentLastHour' | 'freeFrom'> {
+  const { db, now } = connection;
   return {
-    budgeted: (transactionIds) => budgetedOf(db, transactionIds),
+    budgeted: budgetedOf(connection),
 
     async spentLastHour(pluginId, relayerId) {
       const rows = await db
@@ -105,7 +104,10 @@ type SpendingWrites = 'reserveSpending' | 'raiseSpending' | 'settleSpending' | '
  * Writes of the same tables. A write that changes a total locks its row: instances on PostgreSQL collide there and run
  * again.
  */
-export function spendingWrites({ db, now }: Connection): Pick<Writer, SpendingWrites> {
+export function spendingWrites(connection: Connection): Pick<Writer, SpendingWrites> {
+  const { db, now } = connection;
+  const budgeted = budgetedOf(connection);
+
   /**
    * Brings a budget's totals up to date. A settled transaction counts for what it took, until an hour after its end.
    */
@@ -240,10 +242,7 @@ export function spendingWrites({ db, now }: Connection): Pick<Writer, SpendingWr
     },
 
     async settleSpending(ended) {
-      const known = await budgetedOf(
-        db,
-        ended.map(({ transactionId }) => transactionId),
-      );
+      const known = await budgeted(ended.map(({ transactionId }) => transactionId));
       // The next reservation updates the totals, so that the ends of transactions never collide with new ones.
       for (const { transactionId, value, fee } of ended.filter((one) => known.has(one.transactionId))) {
         await db
@@ -265,17 +264,12 @@ export function spendingWrites({ db, now }: Connection): Pick<Writer, SpendingWr
   };
 }
 
-async function budgetedOf(db: Kysely<Tables>, ids: readonly string[]): Promise<Set<string>> {
-  const known = new Set<string>();
-  for (let start = 0; start < ids.length; start += IDS_PER_QUERY) {
-    const rows = await db
-      .selectFrom('spending')
-      .select('transaction_id')
-      .where('transaction_id', 'in', ids.slice(start, start + IDS_PER_QUERY))
-      .execute();
-    for (const { transaction_id } of rows) known.add(transaction_id);
-  }
-  return known;
+/** Finds those of the transactions that a plugin's budget pays for. */
+function budgetedOf({ db, run }: Pick<Connection, 'db' | 'run'>): (ids: readonly string[]) => Promise<Set<string>> {
+  const known = preparedList({ run }, (ids) =>
+    db.selectFrom('spending').select('transaction_id').where('transaction_id', 'in', ids),
+  );
+  return async (ids) => new Set((await known(ids)).map(({ transaction_id }) => transaction_id));
 }
 
 /** The moment an hour ago. A transaction that settled exactly then still counts. */

@@ -14,7 +14,7 @@ import type { Connection } from '../connection.ts';
 import { prepared, preparedWrite } from '../prepared.ts';
 import type { Tables } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
-import { attemptsOf } from './attempts.ts';
+import { attemptReads } from './attempts.ts';
 import { totalOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
 import { SameRows } from './same-rows.ts';
@@ -146,6 +146,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     .where('next_action_at', 'is not', null);
 
   const records = new SameRows(transactionOfRow);
+  const { attempts } = attemptReads(connection);
 
   return {
     async transaction(relayerId, id) {
@@ -242,14 +243,9 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         .orderBy('accepted')
         .execute();
       // Reads the attempts second. So an attempt that is added in between is found as well; none is missed.
-      const attempts = Map.groupBy(
-        await attemptsOf(
-          db,
-          rows.map(({ id }) => id),
-        ),
-        ({ transactionId }) => transactionId,
-      );
-      return rows.map((row) => ({ transaction: transactionOfRow(row), attempts: attempts.get(row.id) ?? [] }));
+      const read = await attempts(...rows.map(({ id }) => id));
+      const attemptsOf = Map.groupBy(read, ({ transactionId }) => transactionId);
+      return rows.map((row) => ({ transaction: transactionOfRow(row), attempts: attemptsOf.get(row.id) ?? [] }));
     },
 
     async unsigned(limit) {

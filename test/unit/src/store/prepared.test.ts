@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely } from 'kysely';
 import t, { type Test } from 'tap';
-import { prepared } from '../../../../src/store/prepared.ts';
+import { prepared, preparedList } from '../../../../src/store/prepared.ts';
 import { SqliteStatements, sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
 interface Things {
@@ -56,6 +56,21 @@ t.test('keeps the constants of its query, and may take an argument twice or none
   t.same(await either(1), [{ id: 1 }]);
   t.same(await either(3), [{ id: 1 }, { id: 3 }]);
   t.same(await prepared(connection, things)(), [{ id: 1 }, { id: 3 }]);
+});
+
+t.test('a list of any length is answered, by few queries', async (t) => {
+  const { db, connection, asked } = open(t);
+  const named = preparedList(connection, (names) =>
+    db.selectFrom('things').select('id').where('name', 'in', names).orderBy('id'),
+  );
+  t.same(await named([]), []);
+  t.equal(asked.length, 0);
+  t.same(await named(['b']), [{ id: 2 }]);
+  t.same(await named(['a', 'c', 'd']), [{ id: 1 }, { id: 3 }]);
+  t.same(await named(['b', 'c', 'd', 'a']), [{ id: 1 }, { id: 2 }, { id: 3 }]);
+  t.equal(new Set(asked.map(({ sql }) => sql)).size, 2, 'lists of three and four share a query');
+  const names = Array.from({ length: 1_500 }, (_, number) => `x${number}`);
+  t.same(await named(['b', ...names, 'a']), [{ id: 2 }, { id: 1 }, { id: 3 }], 'two queries, in the order of the list');
 });
 
 t.test('a query that leaves a parameter out is refused', async (t) => {

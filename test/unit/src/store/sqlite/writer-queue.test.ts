@@ -137,7 +137,10 @@ t.test('the bodies of a long commit are told of it in portions, in their order',
     told,
     bodies.map((_, id) => id),
   );
-  t.strictSame([...new Set(toldPerTurn)].filter((count) => count > 0 && count < 20), [8, 16]);
+  t.strictSame(
+    [...new Set(toldPerTurn)].filter((count) => count > 0 && count < 20),
+    [8, 16],
+  );
 });
 
 t.test('a body that awaits something else is undone, and holds nobody up', async (t) => {
