@@ -31,7 +31,7 @@ export function Time({ at }: { at: string | null | undefined }) {
 /** Shows only the ends of a long id or hash. The tooltip has the whole text. */
 export function Short({ text }: { text: string | null | undefined }) {
   if (text == null || text === '') return <span class="quiet">—</span>;
-  const shown = text.length > 20 ? `${text.slice(0, 10)}…${text.slice(-6)}` : text;
+  const shown = text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text;
   return (
     <code title={text} class="short">
       {shown}

@@ -3,7 +3,10 @@ import type { Timestamp } from './transaction/transaction.ts';
 
 /** An event for one notification. It is stored with the change that it tells of, and kept until it has arrived. */
 export interface WebhookEvent {
-  /** UUID v4, the same in every delivery, so that a receiver can recognise a repetition. */
+  /**
+   * In the form of a UUID v4 (`ordered-id.ts`). It is the same in every delivery, so that a receiver can recognise a
+   * repetition.
+   */
   id: string;
   notificationId: string;
   /** The subject whose order is kept: events of one subject arrive one after the other. */

@@ -122,7 +122,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     frameworkErrors: (error, request, reply) => answerFailure(dependencies, error, request, reply),
   });
   const drain = new Drain();
-  const source = new EventSource(dependencies, newId().slice(0, 8));
+  const source = new EventSource(dependencies, newId());
 
   app.setValidatorCompiler(validatorCompiler);
   app.setReplySerializer(answerText);

@@ -71,7 +71,7 @@ export interface ServicesDeps {
   randomBytes(size: number): Uint8Array;
   /** When the service was started. */
   startedAt: Timestamp;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
 

@@ -32,7 +32,7 @@ export interface IdempotencyKeysDeps {
   store: Store;
   clock: Pick<Clock, 'elapsed'>;
   log: Log;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
   timing?: IdempotencyTiming;
   /** Called once for each request with a key. */

@@ -36,7 +36,7 @@ export interface TransactionsDeps {
   metrics: Pick<EngineMetrics, 'accepted'>;
   clock: Pick<Clock, 'elapsed'>;
   log: Log;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
 

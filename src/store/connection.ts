@@ -6,8 +6,8 @@ import type { Sealer } from './sealing.ts';
 export interface Connection {
   db: Kysely<Tables>;
   /**
-   * Runs a compiled query, under the same rules as queries of `db`. A database in this process answers at once: a
-   * promise for each statement would take longer than many statements.
+   * Runs a compiled query, under the same rules as queries of `db`. SQLite answers at once, unless a write body pauses:
+   * a promise takes longer than many a statement.
    */
   run: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
   /**

@@ -46,7 +46,7 @@ export interface Tables {
 
 export interface RelayerTable {
   id: string;
-  /** Like that of a transaction. */
+  /** Random, and new with each write of the row (`newRevision`). */
   revision: number;
   created_at: number;
   name: string;

@@ -208,7 +208,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await tabTo('Transactions');
     await page.keyboard.press('Enter');
-    const link = page.getByRole('link', { name: id.slice(0, 10) });
+    const link = page.getByRole('link', { name: id.slice(-8) });
     await link.waitFor();
     await tabTo((await link.textContent()) ?? '');
     await page.keyboard.press('Enter');

@@ -20,7 +20,7 @@ export type OnDeath = z.infer<typeof onDeathSchema>;
  * only; nothing above `chains/` looks inside.
  */
 export interface Transaction {
-  /** UUID v4. */
+  /** In the form of a UUID v4 (`ordered-id.ts`). */
   id: string;
   relayerId: string;
   networkType: NetworkType;

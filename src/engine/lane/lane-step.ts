@@ -27,7 +27,7 @@ export interface LaneStep {
   readonly life: StepLife;
   /** Has a relayer's chain checked again, because it may have changed. */
   recheck(relayerId: string): void;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
   /** The chain family's pace; the engine's for values that the family does not set. */
   readonly timing: EngineTiming;

@@ -12,7 +12,7 @@ import type { HeldLease } from '../lease-keeper.ts';
 export interface StartSwapsDeps {
   store: Store;
   connections: ChainConnections;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
 

@@ -13,7 +13,7 @@ import type { Writer } from '../../store/store.ts';
 
 export interface OutboxDeps {
   chains: ReadonlyMap<NetworkType, Chain>;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
   /** Milliseconds since the epoch. */
   now(): number;

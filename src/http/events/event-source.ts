@@ -28,12 +28,12 @@ export class EventSource {
   #readers = 0;
   #stopListening: () => void = () => {};
 
-  /** @param instance 8 hexadecimal digits that identify this start of this instance */
-  constructor({ events, pluginHost, keys }: EventSourceParts, instance: string) {
+  /** @param id identifies this start of this instance; its last 8 hexadecimal digits are random */
+  constructor({ events, pluginHost, keys }: EventSourceParts, id: string) {
     this.#transactions = events;
     this.#ended = pluginHost.ended;
     this.#keys = keys;
-    this.#instance = instance;
+    this.#instance = id.slice(-8);
   }
 
   /** Adds a reader. Returns a function that removes it. */

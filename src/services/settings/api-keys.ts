@@ -34,7 +34,7 @@ export interface ApiKeysDeps {
   randomBytes(size: number): Uint8Array;
   /** The start of the service. It stands in for the creation time of the environment's key. */
   startedAt: Timestamp;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
 

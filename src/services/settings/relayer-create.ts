@@ -30,7 +30,7 @@ export interface RelayerCreateDeps {
   connections: Pick<ChainConnections, 'clientOf'>;
   engine: Pick<Engine, 'recheck'>;
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
 

@@ -31,7 +31,7 @@ export interface SignersDeps {
   kinds: SignerKinds;
   /** Checks the addresses of signing services. */
   guard: Pick<AddressGuard, 'checkUrl'>;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
 

@@ -24,7 +24,7 @@ export interface NotificationsDeps {
   store: Store;
   webhooks: Pick<WebhookClient, 'check'>;
   log: Log;
-  /** A new UUID v4. */
+  /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
 

@@ -70,9 +70,11 @@ function transactions({ text, integer, rising, table }: ColumnTypes): Statements
       created_at ${integer} not null, sent_at ${integer}, confirmed_at ${integer}, valid_until ${integer},
       request ${text} not null, fields ${text} not null, anchor_kind ${text} not null, on_death ${text} not null,
       content_key ${text}, parent_id ${text}, sequence ${text}, hash ${text}, noop_end ${text},
-      next_action_at ${integer}, ended_at ${integer}, pins ${integer} not null default 0
+      next_action_at ${integer}, ended_at ${integer}, pins ${integer} not null default 0,
+      check (next_action_at is not null or status in ('confirmed', 'failed', 'canceled', 'expired'))
     ) ${table}`,
-    // Only open transactions have a next action, so these two indexes stay small, however long the history is.
+    // Exactly the open transactions have a next action. So these two indexes have all of them, and stay small, however
+    // long the history is.
     sql`create index transactions_due on transactions (next_action_at) where next_action_at is not null`,
     sql`create index transactions_open_in_lane on transactions (lane, status, next_action_at, accepted)
       where next_action_at is not null`,

@@ -39,7 +39,7 @@ export class BodyTurns {
     return this.#pause;
   }
 
-  /** When the present turn began. */
+  /** When the turn began in which the body's latest statement ran. */
   get began(): number {
     return this.#began;
   }

@@ -85,12 +85,12 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
     return {
       db: new Kysely<Tables>({ dialect: sqliteDialect(database, statements), plugins: [guard[place]] }),
       run<Row>(query: CompiledQuery<Row>) {
-        const now = () => {
+        const answer = () => {
           guard.assert(place);
           return statements.run<Row>(query);
         };
         // The guard looks only after the pause: the body can have ended meanwhile.
-        return (place === 'inside' ? queue.pause()?.then(now) : undefined) ?? now();
+        return (place === 'inside' ? queue.pause()?.then(answer) : undefined) ?? answer();
       },
       now: () => sql<number>`now_ms()`,
       settledWrites: () => sql<number>`1`,

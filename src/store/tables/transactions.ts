@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/due.ts';
@@ -12,7 +12,6 @@ import {
 } from '../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../connection.ts';
 import { prepared, preparedWrite } from '../prepared.ts';
-import type { Tables } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { attemptReads } from './attempts.ts';
 import { totalOf } from './lists/paging.ts';
@@ -56,14 +55,10 @@ type TransactionReads =
   | 'lastConfirmedAt';
 
 /**
- * `isDueAt` as a condition. Only open transactions have a next action. The condition names this first, because the
- * databases find the partial indexes by it.
+ * Later than this, an action is due by `isDueAt`: it was set before the clock was set back. Queries ask for such actions
+ * apart from those up to now, because an index does not help with one condition for both.
  */
-const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>) =>
-  on.and([
-    on('next_action_at', 'is not', null),
-    on.or([on('next_action_at', '<=', now), on(on('next_action_at', '-', BEYOND_ANY_PAUSE_MS), '>', now)]),
-  ]);
+const beyondAnyPause = (now: Timestamp) => sql<Timestamp>`cast(${now} as bigint) + ${BEYOND_ANY_PAUSE_MS}`;
 
 /** Reads of the table `transactions`. */
 export function transactionReads(connection: Connection): Pick<Reader, TransactionReads> {
@@ -107,36 +102,42 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
       )
       .selectFrom('lanes')
       .select('lanes.lane')
-      // Naming all open statuses lets the database seek the due rows of each, instead of reading the lane's whole backlog.
+      .where('lanes.lane', 'is not', null)
       .where((on) => {
+        // The index leads to the due rows of each status. PostgreSQL would read those of all lanes for an `exists`.
         const open = on
           .selectFrom('transactions')
           .select('transactions.accepted')
           .whereRef('transactions.lane', '=', 'lanes.lane')
           .where('status', 'in', OPEN_STATUSES)
-          .where('next_action_at', 'is not', null);
-        const beyondAnyPause = sql<Timestamp>`cast(${now} as bigint) + ${BEYOND_ANY_PAUSE_MS}`;
+          .where('next_action_at', 'is not', null)
+          .limit(1);
         return on.or([
-          on.exists(open.where('next_action_at', '<=', now)),
-          on.exists(open.where('next_action_at', '>', beyondAnyPause)),
+          on(open.where('next_action_at', '<=', now), 'is not', null),
+          on(open.where('next_action_at', '>', beyondAnyPause(now)), 'is not', null),
         ]);
       }),
   );
   const lanesWithIntent = prepared(connection, () =>
     db.selectFrom('intents').select('lane').distinct().where('settled_at', 'is', null),
   );
-  const pendingDue = prepared(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+  const pending = (lane: string, kind: AnchorKind, limit: number) =>
     db
       .selectFrom('transactions')
       .selectAll()
       .where('lane', '=', lane)
       .where('status', '=', 'pending')
       .where('anchor_kind', '=', kind)
-      .where(isDue(now))
+      .where('next_action_at', 'is not', null)
       // A postponed transaction goes behind those that came later, so that the same ones do not fill every batch.
       .orderBy('next_action_at')
       .orderBy('accepted')
-      .limit(limit),
+      .limit(limit);
+  const pendingNow = prepared(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+    pending(lane, kind, limit).where('next_action_at', '<=', now),
+  );
+  const pendingFarAhead = prepared(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+    pending(lane, kind, limit).where('next_action_at', '>', beyondAnyPause(now)),
   );
 
   // Uses the index of due transactions, which holds no ended ones.
@@ -229,7 +230,8 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     },
 
     async duePending(lane, kind, now, limit) {
-      const rows = await pendingDue(lane, kind, now, limit);
+      const rows = await pendingNow(lane, kind, now, limit);
+      if (rows.length < limit) rows.push(...(await pendingFarAhead(lane, kind, now, limit - rows.length)));
       return rows.map(transactionOfRow);
     },
 

@@ -28,7 +28,7 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
       sequence: 2n ** 64n - 1n,
       hash: '0xabc',
       noopEnd: 'expired',
-      nextActionAt: null,
+      nextActionAt: 2 ** 53 - 1,
     });
     await insert(store, transaction);
     t.same(await store.read.transaction('relayer-1', transaction.id), transaction);

@@ -158,6 +158,10 @@ export async function resealRpcUrls(db: Kysely<Tables>, sealer: Sealer): Promise
   for (const { id, custom_rpc_urls: sealed } of rows) {
     if (sealed === null || !sealer.isOutdated(sealed)) continue;
     const resealed = sealer.seal(sealer.open(sealed, urlsPlace(id)), urlsPlace(id));
-    await db.updateTable('relayers').set({ custom_rpc_urls: resealed }).where('id', '=', id).execute();
+    await db
+      .updateTable('relayers')
+      .set({ custom_rpc_urls: resealed, revision: newRevision() })
+      .where('id', '=', id)
+      .execute();
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { Lane, type LaneDeps } from '../../../../../src/engine/lane/lane.ts';
 import type { LeaseKeeper } from '../../../../../src/engine/lease-keeper.ts';
-import { EngineWorld, fastTiming, LANE, present } from '../../../../support/engine-world.ts';
+import { ADDRESS, EngineWorld, fastTiming, LANE, present } from '../../../../support/engine-world.ts';
 
 async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise<{ lane: Lane; faults: string[] }> {
   const faults: string[] = [];
@@ -36,6 +36,17 @@ t.test('a lane runs until nothing is due any more', async (t) => {
   const { lane } = await laneOf(world, { timing: { ...fastTiming, lookMs: 1_000 } });
   t.equal(await lane.wake(), 'ran');
   for (const transaction of accepted) t.equal((await world.get(transaction)).status, 'submitted');
+});
+
+t.test('what was not signed yet goes to the lane of the chain that was started anew', async (t) => {
+  const world = await EngineWorld.open(t);
+  Object.assign(world.family, { restartable: (identity: string) => identity.split('@', 1)[0] });
+  const payment = await world.accept('payment');
+  const read = { ...world.store.read, chainIdentity: async () => '31337@ab' };
+  const { lane, faults } = await laneOf(world, { store: { ...world.store, read } });
+  await lane.wake();
+  t.match(await world.get(payment), { status: 'pending', lane: `evm:31337@ab:${ADDRESS}` });
+  t.strictSame([faults, world.chain.received], [[], []]);
 });
 
 t.test('woken while it runs it is not run twice, but looks once more at the end', async (t) => {

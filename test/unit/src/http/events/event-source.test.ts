@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { orderedId } from '../../../../../src/domain/ordered-id.ts';
 import type { EventPlace, TransactionEvent } from '../../../../../src/domain/transaction/transaction-event.ts';
 import { EventSource } from '../../../../../src/http/events/event-source.ts';
 import { CallFeed } from '../../../../../src/plugin-host/call-feed.ts';
@@ -37,9 +39,9 @@ class FakeEvents implements TransactionEvents {
   }
 }
 
-function sourceOver(events: FakeEvents): EventSource {
+function sourceOver(events: FakeEvents, id = '00000000'): EventSource {
   const parts = { events, pluginHost: { ended: new CallFeed() }, keys: { onChange: () => () => {} } };
-  return new EventSource(parts, '00000000');
+  return new EventSource(parts, id);
 }
 
 t.test('those who ask for the same between two beats look once', async (t) => {
@@ -83,4 +85,13 @@ t.test('there is more than one look finds', async (t) => {
   t.match([found.isFull, found.transactions.length], [true, 200]);
   const rest = await source.transactionsAfter({ written: 0, position: 200 });
   t.match(rest, { isFull: false, transactions: [{ place: { position: 201 } }] });
+});
+
+t.test('a cursor of another start is not taken for one of this start, however soon after it', async (t) => {
+  const events = new FakeEvents();
+  const [before, after] = [1, 2].map(() => sourceOver(events, orderedId(randomUUID(), 1_795_774_103_038)));
+  const cursor = await before?.now();
+  if (cursor === undefined) throw new Error('no cursor');
+  t.match(await before?.resume(cursor), { isWhole: true });
+  t.match(await after?.resume(cursor), { isWhole: false });
 });

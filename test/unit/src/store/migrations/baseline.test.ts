@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import { isFinal, transactionStatusSchema } from '../../../../../src/domain/transaction/transaction-state.ts';
 import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.ts';
 
 const SCHEMA = join(import.meta.dirname, '..', '..', '..', '..', '..', 'src', 'store', 'schema.ts');
@@ -49,7 +50,7 @@ t.test('what a table takes once it takes once', async (t) => {
   const database = await migratedDatabase(t);
   const transaction = (id: string, more = {}) => ({
     ...{ id, relayer_id: 'r', network_type: 'evm', lane: 'l', status: 'pending', created_at: 1, request: '{}' },
-    ...{ revision: 1, fields: '{}', anchor_kind: 'text', on_death: 'end', ...more },
+    ...{ revision: 1, fields: '{}', anchor_kind: 'text', on_death: 'end', next_action_at: 1, ...more },
   });
   const attempt = (ordinal: number, hash: string, lane = 'l') => ({
     ...{ transaction_id: 't', ordinal, lane, raw: '0x', hash, created_at: 1 },
@@ -81,6 +82,11 @@ t.test('what a table takes once it takes once', async (t) => {
   database.exec(`update transactions set status = 'expired', content_key = null where content_key is not null`);
   insert('transactions', transaction('once more', { content_key: 'bytes' }));
   t.throws(() => insert('attempts', { ...attempt(1, 'd'), transaction_id: 'nobody’s' }), /FOREIGN KEY/);
+  for (const status of transactionStatusSchema.options) {
+    const { next_action_at: _, ...unplanned } = transaction(status, { status });
+    if (isFinal(status)) insert('transactions', unplanned);
+    else t.throws(() => insert('transactions', unplanned), /CHECK/, `${status}, and nothing would be done about it`);
+  }
 });
 
 t.test('what is asked for again and again is found along an index', async (t) => {

@@ -20,11 +20,11 @@ const COUNT = 25_000;
  */
 const FILL = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${COUNT - 1})
   insert into transactions (id, relayer_id, revision, network_type, lane, status, created_at, request, fields,
-    anchor_kind, on_death, noop_end)
+    anchor_kind, on_death, noop_end, next_action_at)
   select printf('t%05d', i), 'r1', i, 'evm', 'l',
     case when i >= ${COUNT - 10} then 'submitted' when i % 50 = 0 then 'failed' else 'confirmed' end,
     1700000000000 + i / 3, '{}', '{}', 'sequence', 'end',
-    case when i = ${COUNT - 1} then 'canceled' end from n`;
+    case when i = ${COUNT - 1} then 'canceled' end, case when i >= ${COUNT - 10} then 5 end from n`;
 
 t.test('pages from everywhere in the list', async (t) => {
   const database = new DatabaseSync(':memory:');
