@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import type { Intent, IntentAction } from '../../../../src/domain/transaction/intent.ts';
 import type { Transaction } from '../../../../src/domain/transaction/transaction.ts';
+import { isFinal } from '../../../../src/domain/transaction/transaction-state.ts';
 import type { Engine } from '../../../../src/engine/engine.ts';
 import { createLifecycleService } from '../../../../src/services/lifecycle.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
@@ -73,7 +74,7 @@ async function untilOffered(world: EngineWorld, effect: string, ...transactions:
 
 async function inStatus(world: EngineWorld, status: Transaction['status']): Promise<Transaction> {
   const signed = status === 'pending' ? {} : { sequence: 0n, hash: '0x1' };
-  return world.accept('pay', { status, ...signed, nextActionAt: null });
+  return world.accept('pay', { status, ...signed, ...(isFinal(status) && { nextActionAt: null }) });
 }
 
 t.test('a pending transaction is canceled at once and never has an effect', async (t) => {
@@ -312,7 +313,7 @@ t.test('all that are in no block are canceled, whatever their number', async (t)
 t.test('what could not be stored is named', async (t) => {
   const world = await EngineWorld.open(t);
   const ids: string[] = [];
-  for (let index = 0; index < 101; index += 1) ids.push((await world.accept('pay', { nextActionAt: null })).id);
+  for (let index = 0; index < 101; index += 1) ids.push((await world.accept('pay')).id);
   let writes = 0;
   const store: Store = {
     ...world.store,
