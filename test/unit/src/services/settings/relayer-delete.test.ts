@@ -21,7 +21,7 @@ t.test('a relayer goes when nothing of it is under way', async (t) => {
       publicMessage: 'Relayer is in use',
       message: /^Cannot delete relayer 'old' because it has 1 transaction\(s\)\. /,
     });
-    await store.write((writer) => writer.updateTransaction(open.id, seen, { status, nextActionAt: null }));
+    await store.write((writer) => writer.updateTransaction(open.id, seen, { status }));
   }
   await remove('old');
   t.equal(await store.read.relayer('old'), undefined);
