@@ -5,6 +5,11 @@
  * @param now milliseconds since the epoch
  */
 export function orderedId(random: string, now: number): string {
-  const time = Math.trunc(now).toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-${random.slice(14)}`;
+  const time = Math.trunc(now);
+  // In two parts: V8 writes numbers of up to 31 bits much faster.
+  return `${hex(Math.floor(time / 0x1_0000), 8)}-${hex(time % 0x1_0000, 4)}-${random.slice(14)}`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0');
 }
