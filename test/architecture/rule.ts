@@ -6,8 +6,3 @@ export interface SourceFile {
 
 /** A rule over all files. Returns one sentence for each violation. */
 export type Rule = (files: readonly SourceFile[]) => string[];
-
-/** Whether a file is code that is shipped or published. Tests are not. */
-export function isOurCode(path: string): boolean {
-  return /^(src|sandbox|plugins|demo|bench|soak|gauntlet)\/.*\.ts$/.test(path);
-}

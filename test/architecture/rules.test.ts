@@ -1,15 +1,10 @@
 import t from 'tap';
 import { noBarrels } from './barrels.ts';
-import { baseNames } from './base-names.ts';
 import { chainFolders, REQUIRED } from './chain-folders.ts';
-import { fileLength } from './file-length.ts';
-import { folderSize } from './folder-size.ts';
 import { honestTests, strayTests } from './honest-tests.ts';
 import { houseRules } from './house.ts';
 import { exactVersions, lockfileKnowsAllPlatforms, lockfileNamesNoRegistry } from './lockfile.ts';
-import { mirroredTests, staleExemptions, withoutUnitTest } from './mirrored-tests.ts';
 import { bannedNames } from './names.ts';
-import { neutralWords } from './neutral-words.ts';
 import { noMachinePaths } from './portable.ts';
 import type { Rule, SourceFile } from './rule.ts';
 
@@ -17,15 +12,6 @@ const at = (path: string, text = ''): SourceFile => ({ path, text });
 
 /** For each rule: sets of files that break it once each, and files that keep it. This shows that each rule can fail. */
 const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; kept: readonly SourceFile[] }[] = [
-  {
-    rule: fileLength,
-    broken: [
-      [at('src/engine/lane.ts', 'x\n'.repeat(401))],
-      [at('plugins/big.ts', 'x\n'.repeat(401))],
-      [at('sandbox/guest/boot.ts', 'x\n'.repeat(400).concat('x'))],
-    ],
-    kept: [at('src/engine/lane.ts', 'x\n'.repeat(400)), at('test/unit/src/engine/lane.test.ts', 'x\n'.repeat(900))],
-  },
   {
     rule: bannedNames,
     broken: [
@@ -38,41 +24,6 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
     kept: [at('src/http/envelope.ts'), at('src/store/commonality.ts'), at('docs/helpers.md')],
   },
   {
-    rule: baseNames,
-    broken: [
-      [at('src/engine/lane/turns.ts'), at('src/engine/webhooks/turns.ts')],
-      [at('src/store/lanes.ts'), at('src/store/tables/lanes.ts')],
-      [at('src/chains/evm/price/market.ts'), at('src/chains/evm/price/gas/market.ts')],
-      [at('sandbox/driver/child/launch.ts'), at('sandbox/driver/launch.ts')],
-    ],
-    kept: [
-      at('src/store/tables/lanes.ts'),
-      at('src/services/lanes.ts'),
-      at('src/chains/evm/fees.ts'),
-      at('src/chains/solana/fees.ts'),
-      at('src/chains/solana/swap/fees.ts'),
-      at('sandbox/guest/globals/url.ts'),
-      at('sandbox/guest/parts/url.ts'),
-      at('test/unit/src/store/lanes.test.ts'),
-    ],
-  },
-  {
-    rule: neutralWords,
-    broken: [
-      [at('src/engine/lane.ts', 'const nextNonce = 1;\n// in wei, for gas\n')],
-      [at('src/services/relayers.ts', "if (type === 'evm') {}\n")],
-      [at('src/store/lanes.ts', 'max_fee_per_gas: z.string()')],
-      [at('src/domain/view.ts', '// Nonces of EVM accounts')],
-    ],
-    kept: [
-      at('src/engine/lane.ts', 'drawByWeight(sequence, announce, evmos);'),
-      at('src/chains/evm/fees.ts', 'gasPrice'),
-      at('src/client/price.ts', 'gas_price'),
-      at('test/unit/src/engine/lane.test.ts', 'nonce'),
-      at('sandbox/guest/plugin-api.ts', 'nonce'),
-    ],
-  },
-  {
     rule: noBarrels,
     broken: [
       [at('src/signers/index.ts', "// All signers.\nexport * from './ecdsa.ts';\nexport { b } from './b.ts';\n")],
@@ -83,48 +34,6 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
       at('src/chains/evm/index.ts', "import { fees } from './fees.ts';\nexport const evm = { fees };\n"),
       at('sandbox/guest/modules/relayer-sdk.ts', "export { Speed } from '../speed.ts';\n"),
       at('src/empty.ts', "import './b.ts';\n"),
-    ],
-  },
-  {
-    rule: mirroredTests,
-    broken: [
-      [at('src/domain/id.ts', 'export function id() {}\n')],
-      [at('sandbox/driver/supervisor.ts', 'export class Supervisor {}\n')],
-      [at('src/domain/kinds.ts', "export const kinds = ['evm'].map(String);\n")],
-      [at('test/unit/src/domain/gone.test.ts')],
-    ],
-    kept: [
-      at('src/domain/id.ts', 'export function id() {}\n'),
-      at('test/unit/src/domain/id.test.ts'),
-      at('src/main.ts', 'start();\n'),
-      at(
-        'src/chains/chain.ts',
-        "import type { A } from './a.ts';\n/** One. */\nexport interface Chain {\n  a: A;\n}\n",
-      ),
-      at(
-        'sandbox/protocol.ts',
-        'export const LIMITS = { a: 1, b: [-2, 3 * 4] } as const;\nexport type L = typeof LIMITS;\n',
-      ),
-      at('sandbox/guest/globals.d.ts', 'declare const console: unknown;\n'),
-      at('demo/main.ts', 'run();\n'),
-    ],
-  },
-  {
-    rule: staleExemptions,
-    broken: Object.keys(withoutUnitTest).flatMap((gone) => {
-      const others = Object.keys(withoutUnitTest).filter((path) => path !== gone);
-      const tested = `test/unit/${gone.replace(/\.ts$/, '.test.ts')}`;
-      return [others.map((path) => at(path)), [...others, gone, tested].map((path) => at(path))];
-    }),
-    kept: Object.keys(withoutUnitTest).map((path) => at(path)),
-  },
-  {
-    rule: folderSize,
-    broken: [Array.from({ length: 23 }, (_, place) => at(`src/engine/f${place}.ts`))],
-    kept: [
-      ...Array.from({ length: 22 }, (_, place) => at(`src/engine/f${place}.ts`)),
-      at('src/engine/lane/lane.ts'),
-      ...Array.from({ length: 40 }, (_, place) => at(`test/unit/f${place}.ts`)),
     ],
   },
   {
