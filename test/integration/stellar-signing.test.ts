@@ -60,7 +60,11 @@ t.test('nothing is signed that its policies do not allow', async (t) => {
     [{ toXdr: () => 'AAAA' }, /Invalid XDR: invalid `unsigned_xdr`/],
     [bumped(await signed(client, [pay(to, '1')]), relayer, 400n), /sent with fee_bump, not signed here/],
     [await own([]), /invalid `unsigned_xdr`: Transaction has no operations/],
-    [await bare([pay(to, '1'), pay(to, '1', relayer)]), /operations\.1: it acts on the relayer's own account/],
+    [
+      await bare([pay(to, '1'), Operation.accountMerge({ destination: to.publicKey(), source: relayer.publicKey() })]),
+      /operations\.1: the relayer's account is merged into no other/,
+    ],
+    [await bare([pay(to, '100', relayer)]), /Insufficient balance/],
     [await bare([pay(to, '1')], used), /Sequence \d+ of G\w+ is used/],
     [await own([Operation.accountMerge({ destination: to.publicKey() })]), /merged into no other/],
     [await own([Operation.setOptions({ masterWeight: 0 })]), /who may sign for the relayer's account/],
@@ -84,6 +88,61 @@ t.test('nothing is signed that its policies do not allow', async (t) => {
   await policy({ min_balance: String(99n * LUMEN) });
   t.match(await sign(await own([pay(to, '1')])), { status: 400, body: { error: /Stays: 990000000/ } });
   await policy({});
+});
+
+t.test('the pattern of channel accounts: their sequence, the relayer’s payment, and a fee bump', async (t) => {
+  const [channel, to] = [await funded(), await funded()];
+  const draft = await signed(channel, [pay(to, '3', relayer)], { signers: [] });
+  const { body } = await sign(draft);
+  draft.addSignature(relayer.publicKey(), body.data.signature);
+  draft.sign(channel);
+  const before = await stage.balanceOf(relayer.publicKey());
+  const id = await stage.submit({ transaction_xdr: draft.toXdr(), fee_bump: true, max_fee: 1_000 });
+  t.match(await stage.tickUntil(id, 'confirmed'), { fee: 200 });
+  t.equal(before - (await stage.balanceOf(relayer.publicKey())), 3n * LUMEN + 200n);
+  t.equal(await stage.balanceOf(to.publicKey()), 103n * LUMEN);
+});
+
+t.test('a fee bump around the relayer’s own payment has to bear its signature, and be within its means', async (t) => {
+  const [channel, to] = [await funded(), await funded()];
+  const bump = async (transaction: Transaction) =>
+    stage.post({ transaction_xdr: transaction.toXdr(), fee_bump: true, max_fee: 1_000 });
+  const unsigned = await signed(channel, [pay(to, '1', relayer)]);
+  t.match(await bump(unsigned), { status: 400, body: { error: /operations\.0: it acts on .* has not signed it/ } });
+  // The key of the relayer is used elsewhere too.
+  const tooMuch = await signed(channel, [pay(to, '1000', relayer)], { signers: [channel, relayer] });
+  const { body } = await bump(tooMuch);
+  t.match(await stage.until(body.data.id, ({ status_reason: reason }) => /Insufficient balance/.test(reason)), {
+    status: 'pending',
+  });
+  t.equal((await ask('DELETE', `/transactions/${body.data.id}`)).status, 200);
+  await stage.until(body.data.id, ({ status }) => status === 'canceled');
+  const setOptions = Operation.setOptions({ masterWeight: 0, source: relayer.publicKey() });
+  t.match(await bump(await signed(channel, [setOptions], { signers: [channel, relayer] })), {
+    ...{ status: 400, body: { error: /who may sign for the relayer's account/ } },
+  });
+});
+
+t.test('own_funds: deny keeps what the account holds, on every path', async (t) => {
+  const [channel, to] = [await funded(), await funded()];
+  await policy({ own_funds: 'deny' });
+  t.match((await ask('GET', '')).body.data.policies, { own_funds: 'deny' });
+  const fault = /operations\.0: it moves what the relayer's account G\w+ holds, and the policy own_funds denies that/;
+  const refused = { status: 400, body: { error: fault } };
+  const payment = { type: 'payment', destination: to.publicKey(), amount: '1', asset: { type: 'native' } };
+  t.match(await stage.post({ operations: [payment] }), refused);
+  const own = await signed(relayer, [pay(to, '1')], { signers: [] });
+  t.match(await stage.post({ transaction_xdr: own.toXdr() }), refused);
+  t.match(await sign(own), refused);
+  t.match(await sign(await signed(channel, [pay(to, '1', relayer)], { signers: [] })), refused);
+  const both = await signed(channel, [pay(to, '1', relayer)], { signers: [channel, relayer] });
+  t.match(await stage.post({ transaction_xdr: both.toXdr(), fee_bump: true }), refused);
+  const wasm = { type: 'hex', hex: '0061736d01000000' };
+  const upload = { type: 'upload_wasm', wasm, auth: { type: 'source_account' } };
+  t.match(await stage.post({ operations: [upload] }), { status: 200 }, 'it still pays fees');
+  const others = await signed(channel, [pay(to, '1')]);
+  await stage.tickUntil(await stage.submit({ transaction_xdr: others.toXdr(), fee_bump: true }), 'confirmed');
+  await policy({ own_funds: null });
 });
 
 t.test('where users pay the fees, nothing of the relayer is signed away', async (t) => {

@@ -206,7 +206,7 @@ function createStellarClient(
           return side.onOne((read) => assertForwardPaid(read, asked, account, market));
         }
         if ('inner' in asked) {
-          const isBound = policy.feePayer === 'user' || policy.longestSeconds !== null;
+          const isBound = policy.feePayer === 'user' || policy.longestSeconds !== null || asked.own !== undefined;
           const passphrase = await passphraseFor(account);
           const checked = side.onOne(async (read) => {
             await assertTimely(read, asked, passphrase, policy);
@@ -214,7 +214,7 @@ function createStellarClient(
           });
           return checked.catch((error: unknown) => {
             const isFault = error instanceof AppError && error.code === 'INVALID_REQUEST';
-            // Where neither a payment nor a time limit has to be checked, nodes that do not answer now do not stop the
+            // Where neither a payment, a time limit nor the relayer's funds have to be checked, nodes that do not answer now do not stop the
             // request.
             if (isBound || isFault) throw error;
           });

@@ -10,13 +10,13 @@ import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
 import { BASE_FEE, bidFor, MOST_FEE, USUAL_CAP } from './fees.ts';
 import { CLOCKS_APART } from './guard/gasless.ts';
 import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
-import { lumensConsented, lumensTaken } from './message/lumens.ts';
+import { lumensConsented, lumensTaken, lumensTakenBy } from './message/lumens.ts';
 import { hashOf } from './message/transaction.ts';
 import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/transaction-envelope.ts';
 import { contractNeeds } from './price/contract-call.ts';
 import { parkedForFunds, shortage } from './price/funds.ts';
 import { accountAt, type LatestLedger, latestLedger, usualFee } from './provider.ts';
-import { type FeeBumpRequest, readFields, readRequest, type StellarFields } from './schema.ts';
+import { type FeeBumpRequest, readFields, readRequest, type StellarFields, type StellarRequest } from './schema.ts';
 
 const TOO_LATE = 'Its valid_until passed on the chain before it was in a ledger';
 
@@ -163,7 +163,7 @@ async function prepareFeeBump(rpc: RpcClient, request: FeeBumpRequest, asked: As
   return decidedBy(rpc, asked, (one) => feeBump(request, one));
 }
 
-async function feeBump({ inner, max_fee: bid }: FeeBumpRequest, asked: Asked): Promise<Preparation> {
+async function feeBump({ inner, max_fee: bid, own }: FeeBumpRequest, asked: Asked): Promise<Preparation> {
   const { latest, transaction } = asked;
   const fee = amountOf(bid);
   const { transaction: within } = readEnvelope(inner);
@@ -175,7 +175,8 @@ async function feeBump({ inner, max_fee: bid }: FeeBumpRequest, asked: Asked): P
   const { seqNum: sequence } = within;
   const hash = hashOf(within, chainOfLane(transaction.lane)).toString('hex');
   const fields = { ...fieldsFor(asked, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
-  const billing = await billed(asked, fields, fee);
+  const taken = own === undefined ? 0n : lumensTakenBy(within, own, fields.passphrase);
+  const billing = await billed(asked, fields, fee + taken);
   return billing.kind === 'ready' ? { ...billing, anchor: { kind: 'text', text: `${source}:${sequence}` } } : billing;
 }
 
@@ -209,8 +210,13 @@ export function costOf({ request, fields }: Pick<Transaction, 'request' | 'field
   const known = readFields(fields);
   if (known === undefined) return 0n;
   const asked = readRequest(request);
-  const taken = 'inner' in asked ? 0n : lumensOf(preparedDraft(asked, known), known);
-  return amountOf(known.fee) + taken;
+  return amountOf(known.fee) + takenBy(asked, known);
+}
+
+function takenBy(asked: StellarRequest, known: StellarFields): bigint {
+  if (!('inner' in asked)) return lumensOf(preparedDraft(asked, known), known);
+  if (asked.own === undefined) return 0n;
+  return lumensTakenBy(readEnvelope(asked.inner).transaction, asked.own, known.passphrase);
 }
 
 /** The most that an own transaction takes from the account beside its fee. */

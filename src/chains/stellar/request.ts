@@ -14,6 +14,8 @@ import { memoSchema } from './form/memo.ts';
 import { isOfContract, operationsSchema } from './form/operation.ts';
 import { parseUnsigned } from './form/unsigned.ts';
 import { enveloped, inXdr } from './form/xdr.ts';
+import { ownFundsFault } from './guard/accounts.ts';
+import { draftOf } from './message/draft.ts';
 import { accountNamed } from './message/transaction-envelope.ts';
 import type { StellarRequest } from './schema.ts';
 
@@ -103,9 +105,12 @@ const parseOperations: Parse = ({ operations, memo, source_account: source }, ac
   if (source != null && accountNamed(source) !== account.address) {
     throw invalidRequest(`source_account ${source} is not the relayer's account ${account.address}`);
   }
-  const { feePayer, maxFee } = readPolicy(account.policies);
+  const { feePayer, maxFee, isSpendable } = readPolicy(account.policies);
   if (feePayer === 'user') throw invalidRequest(NOT_SPONSORED);
   const asked = operations ?? [];
+  const { source: sourceAccount, operations: composed } = draftOf({ operations: asked }, account.address);
+  const spends = isSpendable ? undefined : ownFundsFault({ sourceAccount, operations: composed }, account.address);
+  if (spends !== undefined) throw invalidRequest(spends);
   if (asked.some(isOfContract) && memo != null && memo.type !== 'none') throw invalidRequest(NO_MEMO);
   if (maxFee !== null && BASE_FEE * BigInt(asked.length) > maxFee) throw invalidRequest(`Max fee exceeded: ${maxFee}`);
   const request: StellarRequest = { operations: asked, ...(memo == null ? {} : { memo }) };

@@ -34,8 +34,11 @@ const operationsSchema = z.strictObject({
 /** An envelope of the relayer's account that nobody has signed. */
 const unsignedSchema = z.strictObject({ transaction: z.string() });
 
-/** An envelope of another account that its signers have signed, and what its fee bump bids, in stroops. */
-const feeBumpSchema = z.strictObject({ inner: z.string(), max_fee: amount });
+/**
+ * An envelope of another account that its signers have signed, and what its fee bump bids, in stroops. `own` is the
+ * relayer's account where operations of the envelope act on it, with the relayer's own signature.
+ */
+const feeBumpSchema = z.strictObject({ inner: z.string(), max_fee: amount, own: z.string().exactOptional() });
 
 /** An envelope of the relayer's account that calls a fee forwarder, and the consent that its user has signed. */
 const forwardSchema = z.strictObject({ forward: z.string(), consent: z.string() });

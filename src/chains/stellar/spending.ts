@@ -14,7 +14,7 @@ import { readFields, readRequest } from './schema.ts';
 /**
  * What a request moves from the relayer: stroops and the smallest units of assets, added up without conversion. The
  * recipient is who is paid or called. The selector is the kind of operation, or the called function. For a transaction
- * that a client has signed the relayer pays only the fee.
+ * of another account the relayer pays the fee, and what operations of its own account move.
  */
 function spendOf(request: JsonObject): Spend {
   const asked = readRequest(request);
@@ -22,7 +22,15 @@ function spendOf(request: JsonObject): Spend {
   if ('inner' in asked) {
     const { transaction } = readEnvelope(asked.inner);
     const recipient = accountOf(transaction.sourceAccount);
-    return { recipient, selector: FEE_BUMP, value: 0n, fee: amountOf(asked.max_fee), beyond: null };
+    const own = transaction.operations.filter(({ sourceAccount: of }) => of !== null && accountOf(of) === asked.own);
+    const [first] = own;
+    return {
+      recipient,
+      selector: FEE_BUMP,
+      value: own.reduce((sum, { body }) => sum + amountsTaken(body), 0n),
+      fee: amountOf(asked.max_fee),
+      beyond: first === undefined ? null : `an operation of the relayer's own account, ${described(first.body)}`,
+    };
   }
   if ('forward' in asked) {
     const recipient = forwardOf(readEnvelope(asked.forward).transaction)?.user ?? null;
@@ -32,16 +40,22 @@ function spendOf(request: JsonObject): Spend {
     'transaction' in asked
       ? readEnvelope(asked.transaction).transaction.operations
       : asked.operations.map((one) => operationOf(one));
-  const [first, ...others] = operations.map(({ body }) => ({ to: recipientOf(body), what: selectorOf(body) }));
-  const other = others.find(({ to, what }) => to !== first?.to || what !== first?.what);
+  const [first, ...others] = operations.map(({ body }) => body);
+  const recipient = first === undefined ? null : recipientOf(first);
+  const other = first === undefined ? undefined : others.find((one) => described(one) !== described(first));
   return {
-    recipient: first?.to ?? null,
-    selector: first?.to == null ? null : first.what,
+    recipient,
+    selector: first === undefined || recipient === null ? null : selectorOf(first),
     value: operations.reduce((sum, { body }) => sum + amountsTaken(body), 0n),
     fee: null,
-    beyond:
-      other === undefined ? null : `another operation, ${other.what}${other.to === null ? '' : ` to ${other.to}`}`,
+    beyond: other === undefined ? null : `another operation, ${described(other)}`,
   };
+}
+
+/** What an operation does, and to whom. */
+function described(body: xdr.OperationBody): string {
+  const to = recipientOf(body);
+  return `${selectorOf(body)}${to === null ? '' : ` to ${to}`}`;
 }
 
 /** The spend of a swap, which no client asks for. */

@@ -90,6 +90,10 @@ const fields = strictForm({
   timeout_seconds: int64.nullish().describe('How long a transaction is valid after signing, in seconds. Default: 120'),
   concurrent_transactions: z.boolean().nullish().describe('Accepted for compatibility; has no effect'),
   slippage_percentage: slippage.nullish().describe('Maximum price slippage, in percent. Default: 1'),
+  own_funds: z
+    .enum(['allow', 'deny'])
+    .nullish()
+    .describe('Whether clients may move what the account holds; deny: it only pays fees. Default: allow'),
   fee_margin_percentage: feeMargin.nullish().describe('Margin on top of an estimated fee, in percent. Default: 0'),
   allowed_tokens: z.array(allowedToken).nullish().describe('Allowed tokens for paying fees. Default: any'),
   swap_config: swapConfig.nullish().describe('When and how collected tokens are swapped for XLM. Default: never'),
@@ -127,6 +131,8 @@ export interface StellarPolicy {
   timeoutSeconds: number;
   /** The same, but null where the policy does not say. */
   longestSeconds: number | null;
+  /** Whether clients may move what the account holds. */
+  isSpendable: boolean;
   /** What comes on top of an estimated fee, in percent. */
   feeMargin: number;
   /** In which fees may be paid; empty: in any. */
@@ -175,6 +181,7 @@ export const readPolicy = oncePerObject((policies: JsonObject): StellarPolicy =>
     maxFee: known.max_fee == null ? null : BigInt(known.max_fee),
     timeoutSeconds: longestSeconds ?? DEFAULT_TIMEOUT,
     longestSeconds,
+    isSpendable: known.own_funds !== 'deny',
     feeMargin: known.fee_margin_percentage ?? 0,
     slippage: known.slippage_percentage ?? DEFAULT_SLIPPAGE,
     allowedTokens: (known.allowed_tokens ?? []).map(readToken),
@@ -230,6 +237,7 @@ export function policyView(policies: JsonObject): WireObject | undefined {
     max_fee: known.max_fee ?? undefined,
     timeout_seconds: wireAmount(known.timeout_seconds),
     concurrent_transactions: known.concurrent_transactions ?? undefined,
+    own_funds: known.own_funds ?? undefined,
     slippage_percentage: known.slippage_percentage ?? undefined,
     fee_margin_percentage: known.fee_margin_percentage ?? undefined,
     allowed_tokens: known.allowed_tokens?.map(tokenView),

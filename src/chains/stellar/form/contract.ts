@@ -70,7 +70,13 @@ const code = (encoding: 'hex' | 'base64') =>
 export const uploadWasmSchema = strictForm({
   type: z.literal('upload_wasm'),
   wasm: z
-    .union([strictForm({ hex: code('hex') }), strictForm({ base64: code('base64') })], { error: SIZE })
+    .union(
+      [
+        strictForm({ type: z.literal('hex').exactOptional(), hex: code('hex') }),
+        strictForm({ type: z.literal('base64').exactOptional(), base64: code('base64') }),
+      ],
+      { error: SIZE },
+    )
     .meta({ description: 'Code of the contract (WebAssembly)' }),
   auth: authorizationSchema.nullish(),
 });

@@ -4,11 +4,11 @@ import { jsonAmount } from '../../../domain/amount.ts';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import type { Account } from '../../account.ts';
 import type { ParsedRequest } from '../../parsed-request.ts';
-import { readPolicy } from '../configuration/policy.ts';
+import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { requiredFee, USUAL_CAP } from '../fees.ts';
-import { reachesRelayer } from '../guard/accounts.ts';
+import { losesRelayer, ownFundsFault, reachesRelayer } from '../guard/accounts.ts';
 import { gaslessFault } from '../guard/gasless.ts';
-import { wrongSignature } from '../guard/wrong-signature.ts';
+import { isSignedBy, wrongSignature } from '../guard/wrong-signature.ts';
 import { hashOf } from '../message/transaction.ts';
 import { accountOf, boundsOf, type Envelope, preconditionsOf } from '../message/transaction-envelope.ts';
 import type { FeeBumpRequest } from '../schema.ts';
@@ -33,9 +33,11 @@ export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp
     throw inXdr('Cannot create fee-bump envelope: Fee-bump source cannot be the same as inner transaction source');
   }
   assertSound(form, account.address);
+  const policy = readPolicy(account.policies);
+  const { maxFee: most, feePayer } = policy;
   const reach = reachesRelayer(transaction, account.address);
-  if (reach !== undefined) throw inXdr(reach);
-  const { maxFee: most, feePayer } = readPolicy(account.policies);
+  const fault = reach === undefined ? undefined : reachFault(envelope, account, policy, reach);
+  if (fault !== undefined) throw inXdr(fault);
   const required = requiredFee(transaction);
   if (feePayer === 'user') assertSponsored(transaction, account.address);
   const maxFee = form.maxFee ?? (most !== null && most < USUAL_CAP ? most : USUAL_CAP);
@@ -45,7 +47,8 @@ export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp
   if (wrong !== undefined) throw inXdr(wrong);
   // The bid is no higher than what the user pays for.
   const bid = feePayer === 'user' ? required : maxFee;
-  const request: FeeBumpRequest = { inner: text, max_fee: jsonAmount(bid) };
+  const own = reach === undefined ? {} : { own: account.address };
+  const request: FeeBumpRequest = { inner: text, max_fee: jsonAmount(bid), ...own };
   return {
     request: { ...request },
     validUntil: earlierEnd(form, now),
@@ -54,6 +57,24 @@ export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp
     onDeath: boundsOf(transaction).maxTime === 0n ? 'never' : 'end',
     contentKey: account.identity === undefined ? null : keyOf(envelope, account.identity),
   };
+}
+
+/**
+ * Why the relayer does not pay for an envelope that acts on its own account; undefined where it does. Such an envelope
+ * has to bear the relayer's own signature, which sign-transaction makes under the same policies.
+ */
+function reachFault(
+  envelope: Envelope,
+  { address, identity }: Account,
+  { feePayer, isSpendable }: StellarPolicy,
+  reach: string,
+): string | undefined {
+  if (feePayer === 'user') return reach;
+  if (identity === undefined || !isSignedBy(envelope, address, identity)) {
+    return `${reach}, and the relayer has not signed it`;
+  }
+  const { transaction } = envelope;
+  return losesRelayer(transaction, address) ?? (isSpendable ? undefined : ownFundsFault(transaction, address));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Account } from '../../account.ts';
 import type { ParsedRequest } from '../../parsed-request.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
-import { losesRelayer } from '../guard/accounts.ts';
+import { losesRelayer, ownFundsFault } from '../guard/accounts.ts';
 import { trustedBy } from '../guard/trust.ts';
 import { accountOf, type Envelope, preconditionsOf } from '../message/transaction-envelope.ts';
 import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './xdr.ts';
@@ -25,6 +25,8 @@ export function parseUnsigned(form: EnvelopeForm, account: Account, now: Timesta
   const policy = readPolicy(account.policies);
   const { feePayer, maxFee } = policy;
   if (feePayer === 'user' && trustedBy(transaction, policy) === undefined) throw inXdr(NOT_SPONSORED);
+  const spends = policy.isSpendable ? undefined : ownFundsFault(transaction, account.address);
+  if (spends !== undefined) throw inXdr(spends);
   const least = BASE_FEE * BigInt(transaction.operations.length);
   const bid = BigInt(transaction.fee);
   if (maxFee !== null && (bid > maxFee || least > maxFee)) throw inXdr(`Max fee exceeded: ${maxFee}`);

@@ -1,9 +1,12 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
-import { givesPower } from '../message/taken.ts';
+import { amountsTaken, givesPower } from '../message/taken.ts';
 import { accountOf } from '../message/transaction-envelope.ts';
 
 /** The parts of an envelope that say on whose account it acts. */
-export type Acting = Pick<xdr.Transaction, 'operations' | 'sourceAccount'>;
+export interface Acting {
+  operations: readonly xdr.Operation[];
+  sourceAccount: xdr.MuxedAccount;
+}
 
 /**
  * Where somebody else's envelope acts on the relayer's account, which would then pay more than the fee; undefined where
@@ -39,4 +42,24 @@ export function losesRelayer({ operations, sourceAccount }: Acting, relayer: str
     }
   }
   return undefined;
+}
+
+/**
+ * Where an envelope moves what the relayer's account holds, under a policy that denies it; undefined where it does not.
+ * A contract takes from the account only what the source of its operation consents to, and where no consents are given,
+ * a simulation finds them.
+ */
+export function ownFundsFault({ operations, sourceAccount }: Acting, relayer: string): string | undefined {
+  const place = operations.findIndex(
+    ({ body, sourceAccount: own }) =>
+      accountOf(own ?? sourceAccount) === relayer && amountsTaken(body) > 0n && !isConsentedByOthers(body),
+  );
+  return place < 0
+    ? undefined
+    : `operations.${place}: it moves what the relayer's account ${relayer} holds, and the policy own_funds denies that`;
+}
+
+function isConsentedByOthers(body: xdr.OperationBody): boolean {
+  const auth = body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.auth : [];
+  return auth.length > 0 && auth.every(({ credentials }) => credentials.type !== 'sorobanCredentialsSourceAccount');
 }

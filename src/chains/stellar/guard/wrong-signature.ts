@@ -19,3 +19,10 @@ export function wrongSignature({ transaction, signatures }: Envelope, passphrase
   }
   return undefined;
 }
+
+/** Whether the own key of an account has signed an envelope for a network. */
+export function isSignedBy({ transaction, signatures }: Envelope, address: string, passphrase: string): boolean {
+  const key = Keypair.fromPublicKey(address);
+  const hash = hashOf(transaction, passphrase);
+  return signatures.some(({ signature }) => key.verify(hash, signature.toBytes()));
+}

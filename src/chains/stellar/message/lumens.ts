@@ -8,6 +8,22 @@ export function lumensTaken({ source, operations }: Spending, account: string): 
     .reduce((sum, { body }) => sum + taken(body), 0n);
 }
 
+/**
+ * The most lumens that a whole transaction takes from an account beside its fee, with what the account consents to that
+ * contracts take.
+ */
+export function lumensTakenBy(
+  { sourceAccount: source, operations }: Pick<xdr.Transaction, 'sourceAccount' | 'operations'>,
+  account: string,
+  passphrase: string,
+): bigint {
+  // The source of an operation is who consents, not the source of the transaction.
+  const consents = operations
+    .filter(({ sourceAccount }) => accountOf(sourceAccount ?? source) === account)
+    .flatMap(({ body }) => (body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.auth : []));
+  return lumensTaken({ source, operations }, account) + lumensConsented(consents, passphrase);
+}
+
 /** Operations, and the account of those operations that name none. */
 export interface Spending {
   source: xdr.MuxedAccount;

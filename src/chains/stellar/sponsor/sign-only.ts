@@ -7,13 +7,13 @@ import { readForm } from '../../request-form.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { unsentRequestSchema } from '../form/sign-only.ts';
 import { enveloped } from '../form/xdr.ts';
-import { losesRelayer, reachesRelayer } from '../guard/accounts.ts';
+import { losesRelayer, ownFundsFault } from '../guard/accounts.ts';
 import { gaslessFault, timeFault } from '../guard/gasless.ts';
-import { lumensConsented, lumensTaken } from '../message/lumens.ts';
+import { lumensTakenBy } from '../message/lumens.ts';
 import { envelopeOf } from '../message/transaction.ts';
 import { accountOf, type Envelope, shapeFault } from '../message/transaction-envelope.ts';
 import { shortage } from '../price/funds.ts';
-import { accountAt, latestLedger } from '../provider.ts';
+import { accountsAt, latestLedger } from '../provider.ts';
 import { signed } from '../signing.ts';
 
 /** The most signatures that an envelope has, by the protocol. */
@@ -29,8 +29,8 @@ export interface SignOnly {
 
 /**
  * Adds the relayer's signature to a transaction that somebody else sends. The relayer's policies hold as for
- * transactions that it sends itself. In an envelope of another account the signature covers no operation of the
- * relayer's own account.
+ * transactions that it sends itself, also where only an operation is the relayer's and the envelope another account's, as
+ * in the pattern of channel accounts.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
 export async function signUnsent(body: unknown, { rpc, passphrase, account, signer }: SignOnly): Promise<WireObject> {
@@ -57,9 +57,11 @@ function faultOf({ transaction, signatures, isFeeBump }: Envelope, relayer: stri
   const shape = shapeFault(transaction);
   if (shape !== undefined) return shape;
   if (policy.feePayer === 'user') return gaslessFault(transaction, relayer);
-  if (accountOf(transaction.sourceAccount) !== relayer) return reachesRelayer(transaction, relayer);
-  if (policy.maxFee !== null && BigInt(transaction.fee) > policy.maxFee) return `Max fee exceeded: ${policy.maxFee}`;
-  return losesRelayer(transaction, relayer);
+  const isOwn = accountOf(transaction.sourceAccount) === relayer;
+  if (isOwn && policy.maxFee !== null && BigInt(transaction.fee) > policy.maxFee) {
+    return `Max fee exceeded: ${policy.maxFee}`;
+  }
+  return losesRelayer(transaction, relayer) ?? (policy.isSpendable ? undefined : ownFundsFault(transaction, relayer));
 }
 
 async function chainFaultOf(
@@ -70,25 +72,28 @@ async function chainFaultOf(
   passphrase: string,
 ): Promise<string | undefined> {
   const { feePayer, timeoutSeconds, longestSeconds, minBalance } = policy;
-  const { sourceAccount, operations, seqNum, fee } = transaction;
+  const { sourceAccount, seqNum, fee } = transaction;
   const source = accountOf(sourceAccount);
-  const [latest, { account }] = await rpc.onOne((read) => Promise.all([latestLedger(read), accountAt(read, source)]));
+  const [latest, { accounts }] = await rpc.onOne((read) =>
+    Promise.all([latestLedger(read), accountsAt(read, [...new Set([source, address])])]),
+  );
   const late = timeFault(transaction, latest, feePayer === 'user' ? timeoutSeconds : longestSeconds);
-  if (late !== undefined || account === null) return late;
-  if (source === address) {
-    const consents = operations.flatMap(({ body }) =>
-      body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.auth : [],
-    );
-    const taken = lumensTaken({ source: sourceAccount, operations }, address) + lumensConsented(consents, passphrase);
-    const cost = BigInt(fee) + taken;
-    return shortage({
-      account,
+  if (late !== undefined) return late;
+  const taken = lumensTakenBy(transaction, address, passphrase);
+  const cost = source === address ? BigInt(fee) + taken : taken;
+  const own = accounts.get(address);
+  if (cost > 0n && own !== undefined) {
+    const short = shortage({
+      account: own,
       committed: (await committed?.()) ?? 0n,
       cost,
       minBalance,
       baseReserve: latest.baseReserve,
     });
+    if (short !== undefined) return short;
   }
-  if (account.sequence < seqNum) return undefined;
-  return `Sequence ${seqNum} of ${source} is used: its last is ${account.sequence}`;
+  const used = source === address ? undefined : accounts.get(source)?.sequence;
+  return used === undefined || used < seqNum
+    ? undefined
+    : `Sequence ${seqNum} of ${source} is used: its last is ${used}`;
 }

@@ -55,6 +55,10 @@ t.test('of what is a client’s only the fee is paid', (t) => {
   t.strictSame(spendOf({ inner, max_fee: 500 }), {
     ...{ recipient: CLIENT.publicKey(), selector: 'feeBump', value: 0n, fee: 500n, beyond: null },
   });
+  const acting = envelopeText(CLIENT, [payOp('1'), payOp('0.0000007', RELAYER)]);
+  t.match(spendOf({ inner: acting, max_fee: 500, own: RELAYER.publicKey() }), {
+    ...{ value: 7n, beyond: `an operation of the relayer's own account, payment to ${TO}` },
+  });
   t.end();
 });
 

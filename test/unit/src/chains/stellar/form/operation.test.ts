@@ -91,8 +91,16 @@ const FIELDS: Record<string, [good: unknown, bad: unknown]> = {
   ],
   'upload_wasm.type': [upload, { ...upload, type: 'upload' }],
   'upload_wasm.wasm': [upload, { ...upload, wasm: CODE.toString('hex') }],
-  'upload_wasm.wasm.hex': [upload, { ...upload, wasm: { hex: '0061736' } }],
-  'upload_wasm.wasm.base64': [
+  'upload_wasm.wasm.hex.type': [
+    { ...upload, wasm: { type: 'hex', hex: CODE.toString('hex') } },
+    { ...upload, wasm: { type: 'base64', hex: CODE.toString('hex') } },
+  ],
+  'upload_wasm.wasm.hex.hex': [upload, { ...upload, wasm: { hex: '0061736' } }],
+  'upload_wasm.wasm.base64.type': [
+    { ...upload, wasm: { type: 'base64', base64: CODE.toString('base64') } },
+    { ...upload, wasm: { type: 7, base64: CODE.toString('base64') } },
+  ],
+  'upload_wasm.wasm.base64.base64': [
     { ...upload, wasm: { base64: CODE.toString('base64') } },
     { ...upload, wasm: { base64: CODE.toString('base64').slice(0, -1) } },
   ],

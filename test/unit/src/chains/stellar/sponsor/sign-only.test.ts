@@ -59,7 +59,8 @@ t.test('policies hold', async (t) => {
   await refused(own({ signers: Array.from({ length: 20 }, () => CLIENT) }), /has 20 signatures already/);
   const foreign = (how: EnvelopeHow = {}, relayers?: typeof RELAYER) =>
     envelopeText(CLIENT, [payOp('1', relayers)], how);
-  await refused(foreign({}, RELAYER), /acts on the relayer's own/, {}, CLIENT);
+  await refused(foreign({}, RELAYER), /own_funds denies that/, { own_funds: 'deny' }, CLIENT);
+  await sign(t, CLIENT, foreign({}, RELAYER));
   await refused(foreign(), /Sequence 8 of G\w+ is used: its last is 8/, {}, CLIENT, 8n);
   await refused(foreign(), /must end within 120 s/, { fee_payment_strategy: 'user' }, CLIENT);
   await sign(t, CLIENT, foreign({ maxTime: 1_100 }), { fee_payment_strategy: 'user' });
