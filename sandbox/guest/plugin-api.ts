@@ -78,7 +78,7 @@ export interface RelayerInfo {
   signer_id: string;
   /** The address of the relayer's account. */
   address: string;
-  /** Whether the service has disabled the relayer, because its checks fail. */
+  /** Whether the service has disabled the relayer, because its checks fail or its network was not reached yet. */
   system_disabled: boolean;
   /** Further settings, for instance `policies`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the policies depend on the network
@@ -98,7 +98,7 @@ export interface RelayerStatus {
   pending_transactions_count: number;
   /** When the relayer's last confirmed transaction was confirmed. */
   last_confirmed_transaction_timestamp?: string | null;
-  /** Whether the service has disabled the relayer, because its checks fail. */
+  /** Whether the service has disabled the relayer, because its checks fail or its network was not reached yet. */
   system_disabled: boolean;
   /** Whether an operator has paused the relayer. */
   paused: boolean;

@@ -3,6 +3,7 @@
  * endpoint that lies, lags or hangs beside good ones, a short outage, or an account that runs out of money.
  */
 import t, { type Test } from 'tap';
+import { notReachedYet } from '../../src/domain/relayer/disabled-reason.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { identityAt } from '../support/evm.ts';
 import { answersOf, healthStage } from '../support/health-stage.ts';
@@ -205,3 +206,20 @@ t.test('a relayer that was disabled when all ended is enabled by the next start 
   t.equal(await after.reason(), null);
   t.strictSame(typesOf(await after.told()), [DISABLED, ENABLED]);
 });
+
+t.test(
+  'the first contact enables a relayer without a word; a first check that fails is told as disabled',
+  async (t) => {
+    const unknown = { disabledReason: notReachedYet('local') };
+    const reached = await healthStage(t, { urls: [anvil.url], address });
+    await reached.change(unknown);
+    await reached.health.start();
+    t.equal(await reached.reason(), null);
+    t.strictSame(await reached.told(), []);
+    const failing = await healthStage(t, { urls: [(await double(t, SILENT)).url], address });
+    await failing.change(unknown);
+    await failing.health.start();
+    t.match(await failing.reason(), { type: 'Multiple', nextCheckAt: Number });
+    t.strictSame(typesOf(await failing.told()), [DISABLED]);
+  },
+);

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
 import { answersOf } from '../support/health-stage.ts';
+import { eventually } from '../support/plugin-host.ts';
 import { type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
 import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -133,4 +134,44 @@ t.test('paused, disabled, both: what acts is refused, what reads is not, what wa
   await until('it is enabled', async () => (await view()).system_disabled === false);
   t.notOk('disabled_reason' in (await view()));
   t.equal((await service.request('POST', `${RELAYER}/transactions`, TRANSFER)).status, 200);
+});
+
+t.test('before the first contact with its network, every view says that it takes nothing yet', async (t) => {
+  const anvil = await startAnvil();
+  t.teardown(() => anvil.stop());
+  const well = answersOf(anvil);
+  const reached = Promise.withResolvers<void>();
+  const endpoint = await startRpcDouble(async (call) => {
+    await reached.promise;
+    return well(call);
+  });
+  t.teardown(() => endpoint.stop());
+  const workspace = await createWorkspace({ rpcUrl: endpoint.url });
+  t.teardown(() => workspace.remove());
+  await anvil.rpc('anvil_setBalance', [workspace.address, '0xde0b6b3a7640000']);
+  // The start waits for the first checks; this one does not.
+  const service = await composeService(workspace.env, { firstCheckMs: 1 });
+  t.teardown(() => service.stop());
+  const get = async (path: string) => (await service.request('GET', path)).body.data;
+  const disabled = {
+    system_disabled: true,
+    disabled_reason: { type: 'RpcValidationFailed', details: /^network \w+ was not reached yet$/ },
+  };
+  t.match(await service.request('POST', `${RELAYER}/transactions`, TRANSFER), {
+    status: 403,
+    body: { message: /^Relayer disabled/, error: /was not reached yet/ },
+  });
+  t.match(await get(RELAYER), disabled);
+  t.match(await get('/api/v1/relayers'), [disabled]);
+  t.match(await get('/api/v1/relayers?state=disabled'), [disabled]);
+  t.match((await service.request('PATCH', RELAYER, { name: 'Renamed' })).body.data, { name: 'Renamed', ...disabled });
+  reached.resolve();
+  t.match(await get(`${RELAYER}/status`), { paused: false });
+  await eventually(
+    () => get(RELAYER),
+    (view) => view.system_disabled === false,
+  );
+  t.notOk('disabled_reason' in (await get(RELAYER)));
+  t.equal((await service.request('POST', `${RELAYER}/transactions`, TRANSFER)).status, 200);
+  t.notMatch(service.output(), /relayer (still )?disabled|relayer enabled/, 'nothing was disabled, so nothing is told');
 });

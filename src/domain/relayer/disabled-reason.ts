@@ -18,11 +18,24 @@ export function relayerDisabled(reason: DisabledReason): AppError<'RELAYER_DISAB
   return new AppError('RELAYER_DISABLED', { reason: disabledText(reason) }, { disabledReason: reason });
 }
 
-/** The same for a relayer whose first check has not ended: nobody knows yet on which chain it is. */
-export function networkNotReached(network?: string): AppError<'RELAYER_DISABLED'> {
-  const cause = network === undefined ? 'its network was not reached yet' : `network ${network} was not reached yet`;
+/**
+ * The reason of a relayer whose network no check has reached yet, so that nobody knows on which chain it is. It has no
+ * time of a next check, because the first one is under way.
+ */
+export function notReachedYet(network?: string): DisabledReason {
+  const details = network === undefined ? 'its network was not reached yet' : `network ${network} was not reached yet`;
   const type: keyof typeof COMMON_CHECKS = 'RpcValidationFailed';
-  return relayerDisabled({ type, details: cause });
+  return { type, details };
+}
+
+/** Whether a check has disabled the relayer; false also before its first check has ended. */
+export function isDisabledByCheck(reason: DisabledReason | null): boolean {
+  return reason?.nextCheckAt !== undefined;
+}
+
+/** The refusal of a request to a relayer whose network was not reached yet. */
+export function networkNotReached(network?: string): AppError<'RELAYER_DISABLED'> {
+  return relayerDisabled(notReachedYet(network));
 }
 
 /** The reason as answers and webhooks show it: the reference's keys, and the time of the next check. */

@@ -1,6 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import { type ChainConnections, type Contacts, NO_CONTACTS } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
+import { isDisabledByCheck } from '../../domain/relayer/disabled-reason.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import type { Log } from '../../observability/log.ts';
@@ -339,17 +340,18 @@ export class RelayerHealth {
       if (relayer === undefined || (relayer.disabledReason === null && reason === null)) return undefined;
       const changed = { ...relayer, disabledReason: reason };
       await writer.putRelayer(changed);
-      if (reason === null) await outbox.relayerEnabled(writer, changed, failedBefore);
-      else if (relayer.disabledReason === null) await outbox.relayerDisabled(writer, changed, reason);
-      return { wasDisabled: relayer.disabledReason !== null };
+      const wasDisabled = isDisabledByCheck(relayer.disabledReason);
+      if (reason === null && wasDisabled) await outbox.relayerEnabled(writer, changed, failedBefore);
+      if (reason !== null && !wasDisabled) await outbox.relayerDisabled(writer, changed, reason);
+      return { wasDisabled };
     });
     outbox.committed();
-    if (before?.wasDisabled === false) store.hints.send({ topic: 'relayer', id });
+    if (reason !== null && before?.wasDisabled === false) store.hints.send({ topic: 'relayer', id });
     if (reason !== null) {
       const causes = failures.map(({ type, cause }) => `${type}: ${cause}`);
       const isNews = before?.wasDisabled !== true;
       log.warn({ relayer: id, network, causes }, isNews ? 'relayer disabled' : 'relayer still disabled');
-    } else if (before !== undefined) {
+    } else if (before?.wasDisabled === true) {
       log.info({ relayer: id, network }, 'relayer enabled');
     }
   }

@@ -59,9 +59,12 @@ function relayerSchema(check: z.ZodType) {
       .optional()
       .meta({ description: 'RPC endpoints of the relayer; hidden after the host, because paths may contain keys' }),
     address: z.string(),
-    system_disabled: z.boolean().meta({ description: 'Whether the service disabled the relayer because checks fail' }),
+    system_disabled: z.boolean().meta({
+      description: 'Whether the service has disabled the relayer: its checks fail, or its network was not reached yet',
+    }),
     disabled_reason: disabledReasonSchema(check).meta({
-      description: 'Results of the failed checks, and the time of the next check',
+      description:
+        'Results of the failed checks, and the time of the next check; no time before the first check has ended',
     }),
   });
 }

@@ -1,7 +1,8 @@
 import type { Json } from '../../domain/json/json.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
+import { notReachedYet } from '../../domain/relayer/disabled-reason.ts';
+import type { DisabledReason, Relayer } from '../../domain/relayer/relayer.ts';
 import type { Log } from '../../observability/log.ts';
-import type { Store, Writer } from '../../store/store.ts';
+import type { Reader, Store, Writer } from '../../store/store.ts';
 import { isDeclaredAsBefore, keptDeclaration } from './declared-value.ts';
 
 /** A relayer as the configuration declares it, with the address of its signer. */
@@ -60,7 +61,16 @@ export async function applyChangedDeclarations(
 
 async function declare(writer: Writer, entry: DeclaredRelayer, reset: boolean): Promise<void> {
   const relayer = { ...entry, declaration: keptDeclaration(entry.declaration, SECRET_KEYS) };
-  await writer.putRelayer(merge(relayer, reset ? undefined : await writer.relayer(relayer.id)));
+  const merged = merge(relayer, reset ? undefined : await writer.relayer(relayer.id));
+  await writer.putRelayer({ ...merged, disabledReason: merged.disabledReason ?? (await unreached(writer, relayer)) });
+}
+
+/** Why a relayer takes no requests before its first check; null when its chain is known. */
+export async function unreached(
+  read: Pick<Reader, 'chainIdentity'>,
+  { networkType, network }: Pick<Relayer, 'networkType' | 'network'>,
+): Promise<DisabledReason | null> {
+  return (await read.chainIdentity(networkType, network)) === undefined ? notReachedYet(network) : null;
 }
 
 async function dropOthers(writer: Writer, declared: ReadonlySet<string>): Promise<void> {

@@ -11,6 +11,7 @@ import { laneKey } from '../../domain/transaction/lane.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store, Writer } from '../../store/store.ts';
+import { unreached } from '../declarations/declarations.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
@@ -104,7 +105,7 @@ async function formOf(deps: RelayerCreateDeps, body: unknown, by: Caller): Promi
     networkType,
     address: chain.addressOf(await signer.publicKey(chain.curve)),
     paused: form.paused,
-    disabledReason: null,
+    disabledReason: await unreached(store.read, { networkType, network }),
     signerId,
     notificationId: form.notification_id ?? null,
     customRpcUrls,

@@ -43,7 +43,7 @@ async function checkOnce(world: EngineWorld): Promise<void> {
 
 t.test('a fit relayer stays enabled, and one that was disabled is enabled', async (t) => {
   const world = await EngineWorld.open(t);
-  const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
+  const disabledReason = { type: 'RpcValidationFailed', details: 'No endpoint answered', nextCheckAt: 1 } as const;
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
   await checkOnce(world);
   t.equal((await relayer(world))?.disabledReason, null);
@@ -286,7 +286,7 @@ t.test('what another instance checks and finds fit is not checked here', async (
 
 t.test('what another instance finds unfit is watched here as well, and checked when that one is gone', async (t) => {
   const { world, health, free, asked } = await standby(t);
-  const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
+  const disabledReason = { type: 'RpcValidationFailed', details: 'No endpoint answered', nextCheckAt: 1 } as const;
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
   await health.start();
   await world.until('it has asked several times', async () => asked() > 3);
@@ -405,7 +405,7 @@ t.test('a disabled relayer that nobody watches any more is taken up', async (t) 
   t.teardown(() => health.close());
   await health.start();
   await world.until('nothing is watched', async () => health.watched.length === 0);
-  const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
+  const disabledReason = { type: 'RpcValidationFailed', details: 'No endpoint answered', nextCheckAt: 1 } as const;
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
   await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
   t.match(world.logLines.join(''), /relayer enabled/);

@@ -1,11 +1,13 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { notReachedYet } from '../../../../../src/domain/relayer/disabled-reason.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import {
   applyChangedDeclarations,
   applyDeclarations,
   type DeclaredRelayer,
 } from '../../../../../src/services/declarations/declarations.ts';
-import { relayerOf, storeFor, transactionOf } from '../../../../support/store.ts';
+import type { Store } from '../../../../../src/store/store.ts';
+import { storeFor as emptyStore, relayerOf, transactionOf } from '../../../../support/store.ts';
 
 /** A declared relayer whose declaration in the file matches its fields. */
 function declared(given: Partial<DeclaredRelayer> = {}): DeclaredRelayer {
@@ -23,11 +25,28 @@ function declared(given: Partial<DeclaredRelayer> = {}): DeclaredRelayer {
 
 const silent = createLog('silent');
 
+/** A store that knows the chain of the relayers' network. */
+async function storeFor(t: Test): Promise<Store> {
+  const store = await emptyStore(t);
+  await store.write((writer) => writer.pinChainIdentity('evm', 'anvil', '31337:0x01'));
+  return store;
+}
+
 t.test('what is declared for the first time is stored as declared', async (t) => {
   const store = await storeFor(t);
   const relayer = declared({ policies: { min_balance: '5' } });
   await applyDeclarations(store, [relayer], silent);
   t.same(await store.read.relayer('relayer-1'), { ...relayer, disabledReason: null });
+});
+
+t.test('a relayer on a network that nobody has reached takes nothing yet, whether it is new or not', async (t) => {
+  const store = await emptyStore(t);
+  const disabledReason = notReachedYet('anvil');
+  await applyDeclarations(store, [declared()], silent);
+  t.same((await store.read.relayer('relayer-1'))?.disabledReason, disabledReason);
+  await store.write((writer) => writer.putRelayer({ ...declared(), disabledReason: null }));
+  await applyDeclarations(store, [declared()], silent);
+  t.same((await store.read.relayer('relayer-1'))?.disabledReason, disabledReason);
 });
 
 /** Each field that clients can change: as first declared, as a client changed it, and as the file declares it later. */

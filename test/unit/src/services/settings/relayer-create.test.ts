@@ -1,4 +1,5 @@
 import t from 'tap';
+import { notReachedYet } from '../../../../../src/domain/relayer/disabled-reason.ts';
 import { Access } from '../../../../../src/domain/settings/access.ts';
 import { laneKey } from '../../../../../src/domain/transaction/lane.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
@@ -30,7 +31,7 @@ t.test('a relayer is made with the account of its signer, and taken up at once',
     networkType: 'evm',
     address: ACCOUNT,
     paused: false,
-    disabledReason: null,
+    disabledReason: notReachedYet('sepolia'),
     signerId: 'key',
     notificationId: 'hook-1',
     customRpcUrls: [{ url: 'https://rpc.example/a-secret-key', weight: 100 }],
