@@ -26,7 +26,8 @@ import { describeLines, describeRun } from './report.ts';
 
 const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [options]
   --transactions <number>       default 1000; channels: 200
-  --database sqlite|postgres    default sqlite; postgres has two instances at a time
+  --database <kind>             sqlite (default), postgres (two instances at a time), lazy-postgres (the same, with
+                                synchronous_commit = off; not for channels)
   --chain evm|solana|stellar    default evm
   --blocks interval|automine    evm: default interval, one a second; those of others come by themselves
   --seed <number>               default: another one each time; that of a failure draws the same again
@@ -155,7 +156,7 @@ async function soak({ values, positionals }: Given): Promise<SoakResult> {
   const transactions = number(values.transactions ?? '1000');
   const options: SoakOptions = {
     transactions,
-    database: oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres']),
+    database: oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres', 'lazy-postgres']),
     chain: chainOf(values),
     seed: seedOf(values),
     patienceMs: number(values.patience ?? '180') * 1_000,

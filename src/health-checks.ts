@@ -5,7 +5,7 @@ import type { Store } from './store/store.ts';
 
 /** The parts that a readiness check examines. */
 interface CheckedParts {
-  store: Pick<Store, 'now' | 'read'>;
+  store: Pick<Store, 'now' | 'read' | 'warnings'>;
   engine: Pick<Engine, 'unreached'>;
   pluginHost: Pick<PluginHost, 'status'>;
   /** The reason why the latest write failed, if it did. */
@@ -22,9 +22,10 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
   const { store, engine, pluginHost, writeFailure, freeBytes } = parts;
   return {
     store: async () => {
-      await store.now();
+      const [warnings] = await Promise.all([store.warnings(), store.now()]);
       const error = writeFailure();
-      return error === undefined ? { status: 'healthy' } : { status: 'unhealthy', error };
+      const told = warnings.length > 0 ? { warnings } : {};
+      return error === undefined ? { status: 'healthy', ...told } : { status: 'unhealthy', error, ...told };
     },
     disk: async () => {
       const free = await freeBytes();

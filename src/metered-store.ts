@@ -40,6 +40,7 @@ export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Cl
     hints: store.hints,
     now: () => store.now(),
     place: () => store.place(),
+    warnings: () => store.warnings(),
     close: () => store.close(),
   };
 }

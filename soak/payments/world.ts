@@ -5,7 +5,8 @@ import { createWorkspace } from '../../test/support/workspace.ts';
 import type { Nodes, SoakChain, SoakNetwork } from './chain.ts';
 import { PAYER } from './errands.ts';
 
-export type Database = 'sqlite' | 'postgres';
+/** With `lazy-postgres` the server answers commits before they are on disk, unless it is told otherwise. */
+export type Database = 'sqlite' | 'postgres' | 'lazy-postgres';
 
 export interface WorldOptions {
   database: Database;
@@ -79,20 +80,26 @@ async function open(
     PROVIDER_PAUSE_DURATION_SECS: '5',
     LOG_LEVEL: 'info',
   };
-  const postgres = database === 'postgres' ? await openPostgres(opened) : null;
+  const postgres = database === 'sqlite' ? null : await openPostgres(database, opened);
   if (postgres !== null) shared['DATABASE_URL'] = postgres.url;
   return {
     network,
     database,
     postgres,
-    instances: database === 'postgres' ? 2 : 1,
+    instances: postgres === null ? 1 : 2,
     environmentOf: (instance) => ({ ...shared, DATA_DIR: join(workspace.dir, `data-${instance}`) }),
     close,
   };
 }
 
-async function openPostgres(opened: (() => Promise<unknown>)[]): Promise<NonNullable<World['postgres']>> {
-  const server = await startPostgres({ durable: true });
+/** Loses the commits of up to ten seconds in a crash: https://www.postgresql.org/docs/current/wal-async-commit.html */
+const LAZY = { synchronous_commit: 'off', wal_writer_delay: '10s' };
+
+async function openPostgres(
+  database: Exclude<Database, 'sqlite'>,
+  opened: (() => Promise<unknown>)[],
+): Promise<NonNullable<World['postgres']>> {
+  const server = await startPostgres({ durable: true, settings: database === 'lazy-postgres' ? LAZY : {} });
   opened.push(() => server.stop());
   return { server, url: await server.createDatabase() };
 }

@@ -62,6 +62,8 @@ export interface Store {
    * where the data folder is the database's only place.
    */
   place(): Promise<string | null>;
+  /** What an operator should change so that a crash or a failover loses no commit. One sentence each. */
+  warnings(): Promise<string[]>;
   close(): Promise<void>;
 }
 

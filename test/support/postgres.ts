@@ -48,17 +48,25 @@ const PUBLIC_FOLDERS = ['/tmp', '/var/tmp'];
  */
 const SETTINGS = ['-c', 'listen_addresses=', '-c', 'dynamic_shared_memory_type=mmap'];
 
+export interface PostgresOptions {
+  /** Whether commits are flushed to disk. */
+  durable?: boolean;
+  /** Settings of the server, by name, as `postgresql.conf` has them. */
+  settings?: Readonly<Record<string, string>>;
+}
+
 /**
  * Makes and starts a cluster. Durability is off unless a test is about crashes, because the data is only for the test.
  */
-export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
+export async function startPostgres({ durable = false, settings: more = {} }: PostgresOptions = {}): Promise<Postgres> {
   const owner = ownerOfServers();
   const place = [quickFolder(), ...PUBLIC_FOLDERS].find((one) => canEnter(one, owner));
   if (place === undefined) throw new Error(`who runs PostgreSQL (user ${owner.uid}) can enter no temporary folder`);
   const folder = await mkdtemp(join(place, 'isolayer-pg-'));
   const data = join(folder, 'data');
   await chmod(folder, 0o755);
-  const settings = durable ? [] : ['-F'];
+  const given = Object.entries(more).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = [...(durable ? [] : ['-F']), ...given];
   const shared = place === sharedFolder() ? place : undefined;
   const binaries = await postgresBinaries(installedPostgres(), owner, shared ?? folder);
   await makeCluster(binaries.initdb, data, owner, shared);

@@ -77,7 +77,7 @@ export class PostgresLeases implements Leases {
   /**
    * Checks the lease as the first statement of a transaction. The row stays locked until the transaction ends, so no
    * instance can take the lease over in between. A condition on a write alone would not be enough: it let a stale owner
-   * commit after a takeover.
+   * commit after a takeover. The owner is compared too: a server that loses its last commits gives a token again.
    * @throws LeaseLost unless the lease is held
    */
   async assertHeld(transaction: Kysely<Tables>, lease: Lease): Promise<void> {
@@ -86,6 +86,7 @@ export class PostgresLeases implements Leases {
       .select('token')
       .where('name', '=', lease.name)
       .where('token', '=', lease.token)
+      .where('owner', '=', this.#owner)
       .where('expires_at', '>', now)
       .forShare()
       .executeTakeFirst();

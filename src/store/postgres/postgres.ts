@@ -16,6 +16,7 @@ import type { Store, Writer } from '../store.ts';
 import { resealSettings } from '../tables/settings/reseal.ts';
 import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
+import { type Durability, readDurability } from './postgres-durability.ts';
 import { isConnectionTrouble, isSerializationFailure, reasonOf, toldToCaller } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
 import { PostgresInstances } from './postgres-instances.ts';
@@ -89,7 +90,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   if (idleInTransactionMs >= leaseMs) throw new Error('A lease must outlast a body that leaves its transaction alone');
   const sockets = new PostgresSockets(cut, log);
   const alone = { stream: sockets.make, max: 1 };
-  await patiently(() => bringUp(createPool(url, log, alone), log, sealer), { patienceMs, log, cut });
+  const { commit, overridden, warnings } = await patiently(() => bringUp(createPool(url, log, alone), log, sealer), {
+    ...{ patienceMs, log, cut },
+  });
+  for (const warning of [...overridden, ...warnings]) log.warn({ warning }, 'the database may lose what it commits');
   const pool = createPool(url, log, {
     stream: sockets.make,
     max: CONNECTIONS,
@@ -99,7 +103,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     idle_in_transaction_session_timeout: idleInTransactionMs,
   });
   const instance = randomUUID();
-  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
+  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool, commit) });
   const hints = new PostgresHints({ pool, instance, log });
   hints.start();
   const instances = new PostgresInstances(whole, instance, leaseMs);
@@ -110,17 +114,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
  * Tries to start until the server answers: it may be starting, or start later. An error from the server itself is
  * thrown at once.
  */
-async function patiently(
-  start: () => Promise<void>,
+async function patiently<T>(
+  start: () => Promise<T>,
   { patienceMs, log, cut }: { patienceMs: number; log: Log; cut: AbortSignal },
-): Promise<void> {
+): Promise<T> {
   const giveUpAt = performance.now() + patienceMs;
   let isWaiting = false;
   for (let pause = 100; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
-      await start();
+      const started = await start();
       if (isWaiting) log.info('the database answers');
-      return;
+      return started;
     } catch (cause) {
       cut.throwIfAborted();
       if (!isConnectionTrouble(cause)) throw cause;
@@ -136,10 +140,10 @@ async function patiently(
 }
 
 /** Prepares the database on a connection of its own, because a step of the schema may take longer than a query may. */
-async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Promise<void> {
+async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Promise<Durability> {
   const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   try {
-    await whole.connection().execute(async (db) => {
+    return await whole.connection().execute(async (db) => {
       // Held until the connection ends.
       await sql`select pg_advisory_lock(${sql.lit(MIGRATION_LOCK)})`.execute(db);
       await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
@@ -148,6 +152,7 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
         await checkSeal(db, sealer);
         await resealSettings(db, sealer);
       }
+      return await readDurability(db);
     });
   } finally {
     await whole.destroy();
@@ -243,6 +248,10 @@ function compose(
       return at;
     },
     place: () => placeOf(whole).catch(rethrowTold),
+    warnings: () =>
+      readDurability(whole)
+        .then(({ warnings }) => warnings)
+        .catch(rethrowTold),
     close() {
       guard.close();
       closing ??= end();

@@ -128,6 +128,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
       return clock.now();
     },
     place: async () => null,
+    warnings: async () => [],
     async close() {
       guard.close();
       await queue.drained();

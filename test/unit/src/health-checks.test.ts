@@ -51,6 +51,10 @@ t.test('a store that is not written and a disk without room are told, until it i
   free += 1;
   t.strictSame(await store?.(), { status: 'healthy' });
   t.strictSame(await disk?.(), { status: 'healthy', free_bytes: free });
+
+  const warnings = ['The standby is asynchronous'];
+  const stored = { now: async () => 0, read: (await storeFor(t)).read, warnings: async () => warnings };
+  t.strictSame(await (await stage(t, [], { store: stored }))['store']?.(), { status: 'healthy', warnings });
 });
 
 t.test('where no process for plugins starts it says so, and is not ready when there are plugins', async (t) => {

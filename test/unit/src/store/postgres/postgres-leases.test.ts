@@ -95,3 +95,17 @@ t.test('who wants one that is expired but inside a write is not made to wait', a
     await t.rejects(one.assertHeld(transaction, taken.lease), { name: 'LeaseLost' });
   });
 });
+
+t.test('a token that the database gives again, having lost its last commits, is not the first owner’s', async (t) => {
+  const { db, one, two } = await ownersFor(t, 60_000);
+  const first = await one.acquire('lane');
+  if (first.kind !== 'taken') throw new Error('not free');
+  // The database comes back without the commit, and another instance takes the lease.
+  await db.deleteFrom('leases').execute();
+  t.strictSame(await two.acquire('lane'), first);
+  await t.rejects(
+    db.transaction().execute((transaction) => one.assertHeld(transaction, first.lease)),
+    { name: 'LeaseLost' },
+  );
+  await db.transaction().execute((transaction) => two.assertHeld(transaction, first.lease));
+});
