@@ -319,7 +319,7 @@ async function build(
     exposition: metrics,
     health: createHealth(
       healthChecks({
-        ...{ store, engine, pluginHost },
+        ...{ store, engine, pluginHost, connections },
         writeFailure: () => metrics.store.writeFailure,
         freeBytes: async () => {
           const { bavail, bsize } = await statfs(dataDir);

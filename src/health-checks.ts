@@ -1,3 +1,4 @@
+import type { EndpointStatus } from './domain/endpoint-news.ts';
 import type { Engine } from './engine/engine.ts';
 import type { ComponentHealth, HealthCheck } from './observability/health.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
@@ -8,6 +9,7 @@ interface CheckedParts {
   store: Pick<Store, 'now' | 'read' | 'warnings'>;
   engine: Pick<Engine, 'unreached'>;
   pluginHost: Pick<PluginHost, 'status'>;
+  connections: { endpoints(): readonly (Pick<EndpointStatus, 'endpoint' | 'unanswered'> & { network: string })[] };
   /** The reason why the latest write failed, if it did. */
   writeFailure(): string | undefined;
   /** Free space where the data folder is, in bytes. */
@@ -19,7 +21,7 @@ const LEAST_FREE_BYTES = 16 * 1_048_576;
 
 /** The checks of the service's parts, by their names in `/ready`. */
 export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
-  const { store, engine, pluginHost, writeFailure, freeBytes } = parts;
+  const { store, engine, pluginHost, connections, writeFailure, freeBytes } = parts;
   return {
     store: async () => {
       const [warnings] = await Promise.all([store.warnings(), store.now()]);
@@ -33,7 +35,10 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
       const error = `The disk of DATA_DIR is full: ${(free / 1_048_576).toFixed(1)} MB are left`;
       return { status: 'unhealthy', error, free_bytes: free };
     },
-    networks: async () => networksOf(await store.read.allRelayers(), engine.unreached()),
+    networks: async () => ({
+      ...networksOf(await store.read.allRelayers(), engine.unreached()),
+      ...unansweredOn(connections.endpoints()),
+    }),
     plugins: () => {
       const { threads, processes, running, queued, plugins, startFailure, ...walls } = pluginHost.status();
       const held = { confinement: { ...walls.confinement }, bundler: { ...walls.bundler } };
@@ -47,6 +52,18 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
       return { status, ...error, threads, processes, running, queued, ...held, unfit };
     },
   };
+}
+
+/**
+ * The methods that endpoints do not answer, with what each costs: once per endpoint, however many relayers use it. They
+ * only advise, so they change no status.
+ */
+function unansweredOn(endpoints: ReturnType<CheckedParts['connections']['endpoints']>): Pick<ComponentHealth, string> {
+  const told = endpoints.flatMap(({ network, endpoint, unanswered }) =>
+    unanswered.map((one) => ({ network, endpoint, ...one })),
+  );
+  const once = new Map(told.map((one) => [JSON.stringify([one.network, one.endpoint, one.method]), one]));
+  return once.size === 0 ? {} : { unanswered_methods: [...once.values()] };
 }
 
 /**

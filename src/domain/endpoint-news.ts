@@ -21,4 +21,15 @@ export interface EndpointStatus {
   state: EndpointState;
   /** The most calls that the endpoint is given at once. */
   concurrency: number;
+  /** The methods that only advise and that the endpoint last did not answer usably. */
+  unanswered: readonly UnansweredMethod[];
+}
+
+/** A method that only advises, and that an endpoint does not answer usably. */
+export interface UnansweredMethod {
+  method: string;
+  /** What the endpoint said; it holds no key. */
+  reason: string;
+  /** What is lost without the answer. */
+  cost: string;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
-import type { EndpointNews, EndpointStatus } from '../../domain/endpoint-news.ts';
+import type { EndpointNews, EndpointStatus, UnansweredMethod } from '../../domain/endpoint-news.ts';
 import type { Json } from '../../domain/json/json.ts';
+import { printable } from '../../domain/printable.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { HttpClient } from '../http-client.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
@@ -92,6 +93,9 @@ export interface WatchedRpcClient extends RpcClient {
 /** The longest `Retry-After` that a call waits for. A longer one ends the call. */
 const LONGEST_HOLD_MS = 10_000;
 
+/** How many characters are kept of why an endpoint does not answer a method. */
+const LONGEST_REASON = 200;
+
 /** JSON-RPC 2.0 over HTTP to the given endpoints. */
 export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   const { http, clock, random, dialect = NO_DIALECT } = parts;
@@ -106,6 +110,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   /** The endpoint that last took an offer: it knows the account's earlier transactions. */
   let favourite: Endpoint | undefined;
   const readers = new WeakMap<ReadOne, Endpoint>();
+  const unanswered = new Map(pool.endpoints.map((endpoint) => [endpoint, new Map<string, UnansweredMethod>()]));
 
   function lineTo(endpoint: Endpoint): EndpointLine {
     const nextId = () => {
@@ -140,12 +145,21 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
         const answer = await line.read(method, params, options);
         const parsed = parseAnswer(line.endpoint, method, answer, parse, options);
         report(line, method, startedAt);
+        if (options?.advice !== undefined) unanswered.get(line.endpoint)?.delete(method);
         return parsed;
       } catch (error) {
         report(line, method, startedAt, error);
+        if (options?.advice !== undefined) noteUnanswered(line.endpoint, method, options.advice, error);
         if (options?.bestEffort === true || !isSoonOver(error, line, until)) throw error;
       }
     }
+  }
+
+  /** Remembers that an endpoint does not tell a figure. Trouble that passes, or with every call, is told elsewhere. */
+  function noteUnanswered(endpoint: Endpoint, method: string, cost: string, error: unknown): void {
+    if (!(error instanceof RpcError) || !['node', 'http', 'malformed'].includes(error.kind)) return;
+    const reason = printable(error.message, LONGEST_REASON);
+    if (!asksForLess(error, dialect)) unanswered.get(endpoint)?.set(method, { method, reason, cost });
   }
 
   /**
@@ -158,7 +172,10 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   }
 
   function readerOf(line: EndpointLine, options?: ReadOptions): ReadOne {
-    const read: ReadOne = (method, params, parse, own) => ask(line, method, params, parse, { ...options, ...own });
+    const read: ReadOne = (method, params, parse, own) => {
+      const all = { ...options, ...own };
+      return ask(line, method, params, parse, all.advice === undefined ? all : { ...all, bestEffort: true });
+    };
     readers.set(read, line.endpoint);
     return read;
   }
@@ -342,6 +359,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     endpoints: () =>
       [...lines.values()].map(({ endpoint, concurrency }) => ({
         ...{ endpoint: endpoint.name, state: pool.stateOf(endpoint), concurrency },
+        unanswered: [...(unanswered.get(endpoint)?.values() ?? [])],
       })),
     contact: pool.contact,
     async close() {

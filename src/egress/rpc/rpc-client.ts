@@ -69,6 +69,11 @@ export interface ReadOptions {
   /** For a call that may well fail, such as tracing. Its failure does not count against an endpoint. */
   bestEffort?: boolean;
   /**
+   * For a figure that is only advice: what is lost without it, as a sentence. Such a call is best effort. While the
+   * endpoint does not tell the figure, {@link import('../../domain/endpoint-news.ts').EndpointStatus} says so.
+   */
+  advice?: string;
+  /**
    * A client's own call. A node's error does not count against the endpoint, unless it says that the endpoint is asked
    * too much.
    */

@@ -11,7 +11,7 @@ async function stage(t: Test, unreached: Unreached[], parts: Partial<Parameters<
   });
   return healthChecks({
     ...{ store, engine: { unreached: () => unreached }, pluginHost: new FakePluginHost() },
-    ...{ writeFailure: () => undefined, freeBytes: async () => 1e9 },
+    ...{ connections: { endpoints: () => [] }, writeFailure: () => undefined, freeBytes: async () => 1e9 },
     ...parts,
   });
 }
@@ -39,6 +39,20 @@ t.test('an instance that reaches nothing is not ready while another may serve', 
   t.match(await alone['networks']?.(), { status: 'degraded', error });
   const gone = await stage(t, [lost('r3', true)]);
   t.match(await gone['networks']?.(), { status: 'healthy' }, 'of a relayer that is no more');
+});
+
+t.test('a method that only advises is told once per endpoint, with what its lack costs', async (t) => {
+  const lack = { method: 'eth_feeHistory', reason: 'no such method', cost: 'Tips are a guess' };
+  const endpoints = () => [
+    { network: 'local', endpoint: 'https://a.test', unanswered: [lack] },
+    { network: 'local', endpoint: 'https://a.test', unanswered: [lack] },
+    { network: 'local', endpoint: 'https://b.test', unanswered: [] },
+  ];
+  const { networks } = await stage(t, [], { connections: { endpoints } });
+  t.strictSame(await networks?.(), {
+    status: 'healthy',
+    unanswered_methods: [{ network: 'local', endpoint: 'https://a.test', ...lack }],
+  });
 });
 
 t.test('a store that is not written and a disk without room are told, until it is otherwise', async (t) => {

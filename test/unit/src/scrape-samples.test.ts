@@ -28,7 +28,7 @@ async function stage(t: Test) {
     chains: new Map([['evm' as const, { unit: 'wei' }]]),
     engine: { parked: () => [{ relayerId: 'r', networkType: 'evm', cause: 'price' }] },
     connections: {
-      endpoints: () => [{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16 }],
+      endpoints: () => [{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16, unanswered: [] }],
     },
     pluginHost,
   });

@@ -19,7 +19,7 @@ t.test('callers of the pass-through cannot make up labels without end', async (t
 
 t.test('endpoints of one name are added up, and each of their states has a figure', async (t) => {
   const metrics = createMetrics();
-  const one = { network: 'sepolia', endpoint: 'https://a.test', concurrency: 16 };
+  const one = { network: 'sepolia', endpoint: 'https://a.test', concurrency: 16, unanswered: [] };
   metrics.rpc.endpoints([
     { ...one, state: 'ready' },
     { ...one, state: 'paused' },
