@@ -1,6 +1,6 @@
 import type { EndCode, Outcome } from '../protocol.ts';
 import { EnvironmentReads } from './environment-reads.ts';
-import { describeFailure } from './failure.ts';
+import { describeFailure, isAnswer } from './failure.ts';
 import type { HostLink } from './host-link.ts';
 import { toJsonText } from './text/json-text.ts';
 import { uncaughtLine } from './text/log-line.ts';
@@ -64,7 +64,8 @@ export class CallEnd {
     const { outcome, droppedDetails } = describeFailure(thrown, this.#resultBytes);
     if (droppedDetails !== null) this.#link.log('warn', `The error's details were dropped: ${droppedDetails}`);
     if (outcome.status < LEAST_UNMEANT_STATUS) {
-      this.#link.log('error', uncaughtLine(thrown));
+      // Other errors with such a status may be a library's, of an exchange that the author knows nothing of.
+      if (!isAnswer(thrown)) this.#link.log('error', uncaughtLine(thrown));
       this.#send(outcome);
       return;
     }

@@ -32,6 +32,11 @@ export function describeFailure(thrown: unknown, detailsLimitBytes: number): Fai
   return { outcome: failure(messageOf(thrown), codeOf(thrown), statusOf(thrown), text), droppedDetails: dropped };
 }
 
+/** Whether a thrown value was made by `pluginError`, to be the answer to the caller. */
+export function isAnswer(thrown: unknown): boolean {
+  return isObject(thrown) && read(thrown, 'name') === 'PluginError';
+}
+
 function failure(message: string, code: string, status: number, details: string): Threw {
   return { kind: 'threw', message, code, status, details };
 }

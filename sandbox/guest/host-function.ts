@@ -15,6 +15,7 @@ import type { Limits } from '../protocol.ts';
  * | `retire` | `""` | `""`; the isolate serves no other call |
  * | `timer` | `id delayMs` | `""` or the text of an error |
  * | `clear` | timer id | `""` |
+ * | `ref` | `id 1`, or `id 0` for a timer that may end with the call | `""` |
  * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
  * | `url` | {@link UrlQuestion} | {@link UrlParts}, or `""` when invalid |
  * | `now` | `""` | milliseconds since the isolate began, with a fraction |
@@ -48,6 +49,7 @@ export type HostOp =
   | 'retire'
   | 'timer'
   | 'clear'
+  | 'ref'
   | 'random'
   | 'url'
   | 'now'

@@ -46,6 +46,11 @@ export class HostLink {
     this.#host('clear', `${id}`);
   }
 
+  /** Says whether the call is still busy while timer `id` waits. It is, until told otherwise. */
+  hold(id: number, isHeld: boolean): void {
+    this.#host('ref', `${id} ${isHeld ? 1 : 0}`);
+  }
+
   /** At most 65536 random bytes, as characters of code 0 to 255. */
   random(bytes: number): string {
     return this.#host('random', `${bytes}`);

@@ -29,7 +29,7 @@ export interface PartWorld {
   now(): number;
   /** Copies and moves the objects of all parts, for clones and messages. */
   readonly platform: Required<PlatformObjects>;
-  setTimer(callback: () => void, delayMs: number): unknown;
+  setTimer(callback: () => void, delayMs: number): { unref(): unknown };
   /** A function that requests fetches for the plugin call that runs now, and for no other. */
   asker(): AskForFetch;
   /**

@@ -70,7 +70,10 @@ export class Bridge {
   #open = true;
   #announced = false;
   #requests = 0;
+  /** Capability calls and jobs that wait for their answers. */
   #pending = 0;
+  /** The jobs among them. */
+  #pendingJobs = 0;
   readonly #logs = new LogRoom(FIXED_LIMITS.log_lines, FIXED_LIMITS.log_bytes);
   readonly #uncaught = new LogRoom(FIXED_LIMITS.uncaught_lines, FIXED_LIMITS.uncaught_bytes);
   #droppedLogs = 0;
@@ -82,6 +85,7 @@ export class Bridge {
     this.#channel = channel;
     this.#room = { ciphers: new OpenCiphers(), leftMs: () => call.leftMs() };
     this.#jobs = new CallJobs(queue, (id, answer, ms) => {
+      this.#pendingJobs -= 1;
       if (this.replied()) call.jobDone(JSON.stringify({ id, reply: { ok: true, value: answer } }), ms);
     });
   }
@@ -105,9 +109,12 @@ export class Bridge {
     return this.#jobs.runningMs;
   }
 
-  /** True when the guest itself has ended the call and has left no timer and no capability call open. */
+  /**
+   * True when the guest itself has ended the call and has left no timer and no capability call open. As in Node, an
+   * `unref`'d timer keeps nothing going: it is cleared with the call.
+   */
   get idle(): boolean {
-    return this.#announced && this.#timers.size === 0 && this.#pending === 0;
+    return this.#announced && this.#pending === 0 && this.#waitingTimers() === 0;
   }
 
   /** Ends the call from outside the guest, unless it has ended already. */
@@ -116,13 +123,15 @@ export class Bridge {
   }
 
   /**
-   * Logs a warning when the handler returned with open timers or capability calls. They are dropped, and the isolate
-   * serves no other call, so the author should know.
+   * Logs a warning when the handler returned while timers or jobs wait. They do not run any more, and the isolate
+   * serves no other call, so the author should know. The host names the capability calls that were left: only it knows
+   * what became of them.
    */
-  tellLeftBehind(): void {
-    if (this.idle) return;
-    const left = [counted(this.#timers.size, 'timer'), counted(this.#pending, 'request')].filter(Boolean).join(' and ');
-    const message = `The handler has returned and left ${left} behind, dropped by now: await or clear what it starts`;
+  logLeftBehind(): void {
+    const timers = this.#waitingTimers();
+    const left = [counted(timers, 'timer'), counted(this.#pendingJobs, 'operation of crypto', 'operations of crypto')];
+    if (timers + this.#pendingJobs === 0) return;
+    const message = `The handler has returned and left ${left.filter(Boolean).join(' and ')} behind, which the call's end has stopped: await or clear what it starts`;
     this.log(JSON.stringify({ level: 'warn', message }));
   }
 
@@ -155,6 +164,8 @@ export class Bridge {
         return this.#setTimer(text);
       case 'clear':
         return this.#clearTimer(Number(text));
+      case 'ref':
+        return this.#holdTimer(text);
       case 'job':
         return this.#job(text);
       default:
@@ -237,6 +248,7 @@ export class Bridge {
     if (!Number.isSafeInteger(id)) return 'a job needs a whole number as its id';
     if (this.#pending >= FIXED_LIMITS.pending_requests) return TOO_MANY;
     this.#pending += 1;
+    this.#pendingJobs += 1;
     this.#jobs.start(id, text.slice(cut + 1), this.#call.leftCpuMs());
     return '';
   }
@@ -246,10 +258,24 @@ export class Bridge {
     this.#timers.delete(id);
     return '';
   }
+
+  #holdTimer(text: string): string {
+    const [id = Number.NaN, isHeld] = text.split(' ').map(Number);
+    const timer = this.#timers.get(id);
+    if (isHeld === 1) timer?.ref();
+    else timer?.unref();
+    return '';
+  }
+
+  #waitingTimers(): number {
+    let waiting = 0;
+    for (const timer of this.#timers.values()) if (timer.hasRef()) waiting += 1;
+    return waiting;
+  }
 }
 
-function counted(count: number, what: string): string {
-  return count === 0 ? '' : `${count} ${what}${count === 1 ? '' : 's'}`;
+function counted(count: number, one: string, several = `${one}s`): string {
+  return count === 0 ? '' : `${count} ${count === 1 ? one : several}`;
 }
 
 /**
@@ -268,6 +294,7 @@ export function outsideCalls(): HostFunction {
       case 'log':
       case 'done':
       case 'clear':
+      case 'ref':
         return '';
       default:
         return answerAlways(op, text, room);

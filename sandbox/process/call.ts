@@ -126,7 +126,7 @@ export class Call {
     if (this.leftCpuMs() <= 0) bridge.end(cpuLimit(this.limits));
     const ended = bridge.outcome !== null;
     const clean = ended && bridge.idle && this.#isolate.sound;
-    if (bridge.outcome?.startsWith(RETURNED) === true) bridge.tellLeftBehind();
+    if (bridge.outcome?.startsWith(RETURNED) === true) bridge.logLeftBehind();
     this.#channel.send(UP.LEAVE, this.id, '');
 
     if (ended) this.#finish(clean);
@@ -136,8 +136,17 @@ export class Call {
   /** Turns an escape into the call's end; no other code does. An outcome that the guest announced before stands. */
   #endBy(escape: Escape): void {
     switch (escape.cause) {
-      case 'time':
-        return this.#bridge.end(sliceLimit(this.limits));
+      case 'time': {
+        const outcome = sliceLimit(this.limits);
+        if (escape.stack !== '' && this.#bridge.outcome === null) {
+          const entry: LogEntry = {
+            level: 'uncaught',
+            message: `${outcome.code}: ${outcome.message}\n${escape.stack}`,
+          };
+          this.#bridge.log(JSON.stringify(entry));
+        }
+        return this.#bridge.end(outcome);
+      }
       case 'memory':
         return this.#bridge.end(memoryLimit(this.limits));
       case 'thrown': {
@@ -179,7 +188,7 @@ export class Call {
   }
 }
 
-function sliceLimit({ slice_ms }: Limits): Outcome {
+function sliceLimit({ slice_ms }: Limits): Outcome & { kind: 'ended' } {
   const message = `The plugin ran for ${slice_ms} ms without a pause (limits.slice_ms)`;
   return { kind: 'ended', code: 'CPU_LIMIT', message };
 }

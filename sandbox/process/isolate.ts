@@ -8,7 +8,9 @@ import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUN
 /**
  * How a stretch of guest code ended without returning. Made from the errors that isolated-vm throws, in one place only.
  */
-export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; text: string };
+export type Escape =
+  /** `stack`: the plugin's frames at the moment at which its time was over; empty when none is known. */
+  { cause: 'time'; stack: string } | { cause: 'memory' } | { cause: 'thrown'; text: string };
 
 /** The guest's entry functions for a running call. */
 export type CallEntry = 'invoke' | 'reply' | 'fire';
@@ -329,7 +331,11 @@ export class GuestIsolate {
     this.sound = false;
     // A guest may throw an error with the same text as isolated-vm's. It can only lie about its own end.
     if (this.#isolate.isDisposed) return { cause: 'memory' };
-    if (error instanceof Error && error.message === 'Script execution timed out.') return { cause: 'time' };
+    if (error instanceof Error && error.message === 'Script execution timed out.') {
+      // isolated-vm takes the stack before it ends the script.
+      const [, ...frames] = thrownText(error, this.#filename).split('\n');
+      return { cause: 'time', stack: frames.join('\n') };
+    }
     return { cause: 'thrown', text: thrownText(error, this.#filename) };
   }
 }

@@ -244,7 +244,8 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFai
   const { escape } = error;
   switch (escape.cause) {
     case 'time': {
-      const message = `${filename} took more than ${evaluationMs(limits)} ms to load`;
+      const [frame] = escape.stack.split('\n', 1);
+      const message = `${filename} took more than ${evaluationMs(limits)} ms to load${frame === '' ? '' : `\n${frame}`}`;
       return { outcome: { kind: 'ended', code: 'CPU_LIMIT', message }, report: '' };
     }
     case 'memory':

@@ -4,6 +4,7 @@ import type { KvCaller, KvQuota } from '../domain/kv.ts';
 import type { Grants } from './capabilities/grants.ts';
 import { HeldLocks } from './capabilities/held-locks.ts';
 import type { EffectRun } from './effect-run.ts';
+import type { OpenCall } from './open-calls.ts';
 import { Traces } from './trace.ts';
 
 /** The facts of a plugin by which the gateway decides. */
@@ -31,6 +32,8 @@ export class CallRecord {
   readonly effects: EffectRun | undefined;
   readonly traces = new Traces();
   readonly locks = new HeldLocks();
+  /** Capability calls without an answer, in the order in which they were made. */
+  readonly open = new Set<OpenCall>();
   /** Capability calls made so far. */
   requests = 0;
   /** True from just before the first capability call that may change something. */

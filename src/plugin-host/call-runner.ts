@@ -18,7 +18,8 @@ import type { CatalogPlugin } from './catalog/known-plugin.ts';
 import { placeIn } from './compiler/source-positions.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
-import { answerOf, ended, failureAnswer, type HostFailure, type ShownUsage } from './outcome.ts';
+import { lineOfLeftCalls } from './open-calls.ts';
+import { answerOf, ended, failureAnswer, type HostFailure, type PlacedOutcome, type ShownUsage } from './outcome.ts';
 import type { CallerSignal, PluginAnswer, PluginRequest } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
 import type { DriverPool } from './processes/pool.ts';
@@ -122,7 +123,8 @@ export class CallRunner {
       if (outcome.kind !== 'ended') quarantine.endedWell(entry.id, request.keyId);
       if (record.failure !== undefined) throw record.failure;
       const shown = { ...usage, duration_ms: durationSince(began, clock) };
-      return this.answer(entry, outcome, { ...report, usage: shown }, record, seat.version);
+      const logs = record.open.size === 0 ? report.logs : await this.withLeftCalls(report, record);
+      return this.answer(entry, outcome, { ...report, logs, usage: shown }, record, seat.version);
     }
   }
 
@@ -165,6 +167,18 @@ export class CallRunner {
     calls.end(record);
     admission.leave(seat, report.lost);
     return report;
+  }
+
+  /** The lines of a call, and one that names what it left behind. */
+  private async withLeftCalls({ outcome, logs }: CallReport, record: CallRecord): Promise<LogEntry[]> {
+    const { plugin, requestId, open } = record;
+    const message = await lineOfLeftCalls(
+      open,
+      outcome.kind === 'returned',
+      { pluginId: plugin.id, requestId },
+      this.deps.log,
+    );
+    return message === undefined ? logs : [...logs, { level: 'warn', message }];
   }
 
   private answer(
@@ -249,11 +263,19 @@ function withoutCredential(headers: PluginRequest['headers']): PluginRequest['he
   return others;
 }
 
-/** Adds the place in the author's files to an uncaught error that has no details of its own. */
-function placed(outcome: Outcome, logs: readonly LogEntry[]): Outcome {
-  if (outcome.kind !== 'threw' || outcome.status < LEAST_UNMEANT_STATUS || outcome.details !== '{}') return outcome;
+/**
+ * Adds the place in the author's files to an uncaught error that has no details of its own, and to a call whose time
+ * was over: the sandbox wrote the stack into the log.
+ */
+function placed(outcome: Outcome, logs: readonly LogEntry[]): PlacedOutcome {
+  if (outcome.kind === 'returned') return outcome;
+  if (outcome.kind === 'threw' && (outcome.status < LEAST_UNMEANT_STATUS || outcome.details !== '{}')) return outcome;
+  if (outcome.kind === 'ended' && outcome.code !== 'CPU_LIMIT') return outcome;
   const place = placeIn(logs.findLast(({ level }) => level === 'uncaught')?.message ?? '');
-  return place === undefined ? outcome : { ...outcome, details: JSON.stringify(place) };
+  if (place === undefined) return outcome;
+  const details = JSON.stringify(place);
+  if (outcome.kind === 'threw') return { ...outcome, details };
+  return { ...outcome, message: `${outcome.message}, at ${place.file}:${place.line}:${place.column}`, details };
 }
 
 /**

@@ -18,6 +18,7 @@ import type { HeldLocks } from './capabilities/held-locks.ts';
 import { INTERNAL_FAILURE, spendingFailure, WaitTimeout } from './capabilities/relayer-failure.ts';
 import type { EffectRun } from './effect-run.ts';
 import { printable } from './forwarded-logs.ts';
+import type { Answer, OpenCall } from './open-calls.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
 
 export interface GatewayDeps {
@@ -46,12 +47,16 @@ export class Gateway {
   async answer(child: number, call: number, message: RequestMessage): Promise<CapabilityReply> {
     const record = this.deps.calls.find(child, call);
     if (record === undefined) return refuse(OVER);
-    const answer = await this.handle(record, message);
+    const open: OpenCall = { message, hasEffect: false, answering: UNANSWERED };
+    record.open.add(open);
+    open.answering = this.handle(record, message, open);
+    const answer = await open.answering;
+    record.open.delete(open);
     this.deps.metrics.capabilityCalled(record.plugin.id, answer.method, answer.result);
     return answer.reply;
   }
 
-  private async handle(record: CallRecord, message: RequestMessage): Promise<Answer> {
+  private async handle(record: CallRecord, message: RequestMessage, open: OpenCall): Promise<Answer> {
     record.requests++;
     if (record.requests > record.plugin.maxCalls) {
       return refused('unknown', `A call of this plugin may make ${record.plugin.maxCalls} capability calls`);
@@ -69,6 +74,7 @@ export class Gateway {
       this.traceUnread(record, capability, message.params);
       return refused(method, reason);
     }
+    open.hasEffect = prepared.effect;
     const { effects } = record;
     if (effects === undefined) return this.granted(record, capability, prepared);
     const answer = prepared.effect
@@ -212,6 +218,8 @@ export class Gateway {
 
 const OVER = 'The plugin call is over';
 
+const UNANSWERED = new Promise<never>(() => {});
+
 /** The most characters of a failure that are stored for further runs. The first run hears no more than that, either. */
 const LONGEST_FAILURE = 4096;
 
@@ -228,16 +236,6 @@ const LEFT_THE_WAY: ReadonlySet<string> = new Set([
   'IDEMPOTENCY_RUNNING',
   'LOCK_HELD_ELSEWHERE',
 ]);
-
-/** What the gateway knows of one capability call once it is answered. */
-interface Answer {
-  /** A method of the contract or `unknown`: a label of metrics, so never the guest's text. */
-  method: string;
-  result: 'ok' | 'refused' | 'failed';
-  reply: CapabilityReply;
-  /** The capability has run, but its answer is too large for the guest. */
-  isDone?: boolean;
-}
 
 /** The identity of a call record. Its signal is made only for a capability that asks for it. */
 class CallPrincipal {

@@ -36,11 +36,14 @@ export interface HostFailure {
   report?: string;
 }
 
+/** An outcome in which an end may have the place in the author's files, as JSON text. */
+export type PlacedOutcome = Outcome | (Extract<Outcome, { kind: 'ended' }> & { details: string });
+
 /**
  * The HTTP answer of a call. The guest makes and measures the JSON text of the result. This function inserts the text
  * and never parses it, so the size of a result costs the service no time.
  */
-export function answerOf(outcome: Outcome, shape: AnswerShape, trail: CallTrail): PluginAnswer {
+export function answerOf(outcome: PlacedOutcome, shape: AnswerShape, trail: CallTrail): PluginAnswer {
   switch (outcome.kind) {
     case 'returned':
       if (shape.raw_response) return { status: 200, body: outcome.json };
@@ -55,7 +58,8 @@ export function answerOf(outcome: Outcome, shape: AnswerShape, trail: CallTrail)
     case 'ended': {
       const { status } = END_CODES[outcome.code];
       const retry = status === 503 ? { retryAfter: LOST_RETRY_SECONDS } : {};
-      return { ...failed(status, outcome.code, '{}', outcome.message, shape, trail), ...retry };
+      const details = 'details' in outcome ? outcome.details : '{}';
+      return { ...failed(status, outcome.code, details, outcome.message, shape, trail), ...retry };
     }
     default:
       throw new Error(`Unknown outcome ${JSON.stringify(outcome satisfies never)}`);

@@ -188,8 +188,8 @@ t.test(
     const { call, close, log, host } = await startPluginHost({
       files: {
         '_deep.ts': 'type A = string;\n\nexport function deep(): A {\n  throw new TypeError("deep down");\n}\n',
-        'stack.ts': `import { deep } from './_deep.ts';
-interface X { params: { how: string }; api: any }
+        'stack.ts': `import { deep } from './_deep.ts'; import { pluginError } from 'isolayer';
+interface X { params: { how: string }; api: any } const spin = () => { for (;;) {} };
 async function pay(api: X['api']) {
   await api.useRelayer('unknown').sendTransaction({});
 }
@@ -201,12 +201,14 @@ export async function handler({ params, api }: X) {
     case 'relayer': return await pay(api);
     case 'text': throw 'a text';
     case 'answer': throw Object.assign(new Error('not you'), { status: 403 });
+    case 'meant': throw pluginError('not you', { status: 403, code: 'NOT_YOU' });
+    case 'loop': spin();
   }
 }
 `,
         'loads.ts': `import { deep } from './_deep.ts';\n\nexport const price = deep();\nexport const handler = () => price;\n`,
       },
-      entries: [{ id: 'stack', emit_logs: true }, { id: 'loads' }],
+      entries: [{ id: 'stack', emit_logs: true, limits: { slice_ms: 100 } }, { id: 'loads' }],
     });
     t.teardown(close);
     const logged = (how: string) => {
@@ -246,6 +248,27 @@ export async function handler({ params, api }: X) {
     t.match(logged('text'), [{ err: { message: 'Uncaught "a text" (not an Error, so it has no stack)' } }]);
     t.match((await answer('answer')).body.metadata.logs, [{ message: /^Uncaught Error: not you\n/ }]);
     t.same(logged('answer'), [], 'an answer to the caller is nothing for the operator');
+    t.strictSame((await answer('meant')).body, {
+      ...{ success: false, error: 'not you', data: { code: 'NOT_YOU', details: {} } },
+      metadata: { logs: [] },
+    });
+
+    // On a crowded machine the driver may kill the process first, which leaves no stack.
+    const loop = await eventually(
+      () => answer('loop'),
+      ({ body }) => body.data.details.file !== undefined,
+    );
+    t.match(loop, {
+      status: 504,
+      body: {
+        error: /^The plugin ran for 100 ms without a pause \(limits\.slice_ms\), at plugins\/stack\.ts:2:\d+$/,
+        data: { code: 'CPU_LIMIT', details: { file: 'plugins/stack.ts', line: 2, column: Number } },
+      },
+    });
+    t.match(loop.body.metadata.logs.at(-1), {
+      message:
+        /^CPU_LIMIT: The plugin ran for 100 ms .*\n {4}at spin \(plugins\/stack\.ts:2:\d+\)\n {4}at handler \(plugins\/stack\.ts:15:/,
+    });
 
     const told = 'plugins/loads.ts failed to load: deep down\n    at deep (plugins/_deep.ts:4:9)';
     t.match((await call('loads')).body, { error: told, data: { code: 'TYPE_ERROR', details: {} } });
@@ -264,10 +287,104 @@ export async function handler({ params, api }: X) {
 t.test('after its end a call can do nothing more', async (t) => {
   const left = await call('lingers');
   t.match(left.status, 200);
-  t.match(left.body.metadata.logs, [{ level: 'warn', message: /left 1 timer behind/ }]);
+  t.match(left.body.metadata.logs, [
+    { level: 'warn', message: /left 1 timer behind, which the call's end has stopped/ },
+  ]);
   t.match(await call('outlives'), { status: 504 });
   await new Promise((resolve) => setTimeout(resolve, 700));
   t.same(services.sent, []);
+});
+
+t.test('the line about calls that a handler did not await says what became of each', async (t) => {
+  const { call, close, services, log } = await startPluginHost({
+    files: {
+      'forgets.ts': handler(`
+        const relayer = api.useRelayer('known');
+        relayer.sendTransaction({ to: '0x1' });
+        api.useRelayer('paused').sendTransaction({ to: '0x2' }).catch(() => {});
+        kv.set('x', 1);
+        relayer.getRelayer();
+        return 'too early';`),
+      'slow.ts': handler(`
+        const sent = api.useRelayer('known').sendTransaction({ to: '0x3' });
+        sent.catch(() => {});
+        if (params.throws) throw new Error('in a hurry');
+        return 'too early';`),
+      'reads.ts': handler(`api.useRelayer('known').getRelayer(); throw new Error('in a hurry');`),
+    },
+    entries: [
+      { id: 'forgets', emit_logs: true },
+      { id: 'slow', emit_logs: true },
+      { id: 'reads', emit_logs: true },
+    ],
+  });
+  t.teardown(close);
+  const { body } = await call('forgets');
+  const lines = body.metadata.logs.filter(({ level }: { level: string }) => level === 'warn');
+  t.equal(lines.length, 1);
+  const [{ message }] = lines;
+  t.match(
+    message,
+    /^The handler has returned without waiting for relayer\.sendTransaction of known: accepted as transaction tx-1; /,
+  );
+  t.match(
+    message,
+    /relayer\.sendTransaction of paused: not done \(Relayer error: Relayer is paused\); kv\.set "x": done; /,
+  );
+  t.match(message, /relayer\.getRelayer of known: its answer was dropped\. Await what the handler starts\.$/);
+  t.same(services.sent, [{ relayerId: 'known', body: { to: '0x1' } }]);
+  t.equal(services.store.get('forgets/x'), 1);
+
+  const held = Promise.withResolvers<void>();
+  services.beforeSend = () => held.promise;
+  const early = await call('slow');
+  t.match(early.body.metadata.logs, [{ level: 'warn', message: /of known: still under way, it may happen yet\. / }]);
+  const thrown = await call('slow', { throws: true });
+  t.equal(thrown.status, 500);
+  t.match(thrown.body.metadata.logs.at(-1), {
+    level: 'warn',
+    message: /^The call ended before the answer to relayer\.sendTransaction of known: still under way/,
+  });
+  held.resolve();
+  const later = await eventually(
+    () =>
+      log()
+        .split('\n')
+        .filter((line) => line.includes('had left behind')),
+    (found) => found.length === 2,
+  );
+  t.match(
+    later.map((line) => JSON.parse(line)),
+    [
+      { level: 'warn', pluginId: 'slow', left: 'relayer.sendTransaction of known', transactionId: 'tx-2' },
+      { transactionId: 'tx-3' },
+    ],
+  );
+  t.notMatch(
+    (await call('reads')).body.metadata.logs.map(({ message }: { message: string }) => message),
+    /getRelayer/,
+  );
+});
+
+t.test('a timer that nobody can clear, or that was unref’d, costs no isolate', async (t) => {
+  const { call, close } = await startPluginHost({
+    files: {
+      'counts.ts': `let calls = 0;
+        export async function handler({ params }) {
+          calls += 1;
+          if (params.signal) AbortSignal.timeout(30_000);
+          if (params.timer) setTimeout(() => {}, 30_000).unref();
+          if (params.expires) await new Promise((done) => AbortSignal.timeout(5).addEventListener('abort', done));
+          return calls;
+        }`,
+    },
+    entries: [{ id: 'counts', emit_logs: true }],
+  });
+  t.teardown(close);
+  const asked = [{}, { signal: true }, { timer: true }, { expires: true }, { signal: true, timer: true }, {}];
+  for (const [index, params] of asked.entries()) {
+    t.match((await call('counts', params)).body, { data: index + 1, metadata: { logs: [] } }, JSON.stringify(params));
+  }
 });
 
 t.test('when the client leaves, a waiting call ends and one with an effect runs on', async (t) => {

@@ -15,6 +15,8 @@ export class GuestHost {
   readonly #room = { ciphers: new OpenCiphers(), leftMs: () => 10_000 };
   /** Armed timers, by id, with their delay in milliseconds. */
   readonly timers = new Map<number, number>();
+  /** What the guest said of timers: `id 0` after `unref`, `id 1` after `ref`. */
+  readonly holds: string[] = [];
   /** What `request` and `timer` answer; a text refuses. */
   refusal = '';
   /** Whether the guest said that the isolate may serve no other call. */
@@ -61,6 +63,9 @@ export class GuestHost {
       }
       case 'clear':
         this.timers.delete(Number(text));
+        return '';
+      case 'ref':
+        this.holds.push(text);
         return '';
       case 'random':
         if (this.beginsAnew) this.#drawn = 0;

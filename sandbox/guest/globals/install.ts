@@ -78,11 +78,12 @@ export function installGlobals(global: object, parts: WorldParts): World {
     process: () => objects.addNoted(createProcess(timers, line('log'), line('error'), now, granted)),
   };
   names.define(['console', 'process', 'navigator', 'Navigator'], (name) => make[name]());
-  const resets = installParts(global, parts, timerFunctions.setTimeout);
+  const resets = installParts(global, parts, (callback, delayMs) => timers.start(callback, delayMs));
   return {
     timers,
     reset() {
       console?.reset();
+      timers.reset();
       for (let index = 0; index < resets.length; index++) resets[index]?.();
     },
     grant(env) {

@@ -34,6 +34,8 @@ interface Timer {
   readonly args: unknown[];
   /** Milliseconds between two runs; null for a timer that runs once. */
   readonly every: number | null;
+  /** False once the plugin has called `unref`: the call may end while the timer waits. */
+  isHeld: boolean;
 }
 
 /** The timers of one isolate; the host keeps the time and wakes the guest with a timer's id. */
@@ -55,7 +57,14 @@ export class Timers {
     if (timer.every === null) this.#armed.delete(id);
     run(timer.callback, timer.args, this.#end);
     // Arms an interval again, unless its callback has cleared it. An interval that the host refuses to arm ends here.
-    if (timer.every !== null && this.#armed.has(id) && this.#link.arm(id, timer.every) !== '') this.#armed.delete(id);
+    if (timer.every === null || !this.#armed.has(id)) return;
+    if (this.#link.arm(id, timer.every) !== '') this.#armed.delete(id);
+    else if (!timer.isHeld) this.#link.hold(id, false);
+  }
+
+  /** Forgets the timers that an earlier call has left: its end has cleared them. */
+  reset(): void {
+    if (this.#armed.size > 0) this.#armed.clear();
   }
 
   /** The functions of the guest's global scope, by name. */
@@ -81,13 +90,18 @@ export class Timers {
     promiseThen(now, () => run(due, args, this.#end));
   }
 
+  /** `setTimeout` of the runtime's own code. */
+  start(callback: () => void, delayMs: number): TimerHandle {
+    return this.#start(callback, delayMs, [], false);
+  }
+
   #start(callback: unknown, delay: unknown, args: unknown[], repeats: boolean): TimerHandle {
     const due = checked(callback);
     const milliseconds = delayOf(delay);
     const id = ++this.#lastId;
     const refusal = this.#link.arm(id, milliseconds);
     if (refusal !== '') throw new NativeError(refusal);
-    this.#armed.set(id, { callback: due, args, every: repeats ? max(milliseconds, 1) : null });
+    this.#armed.set(id, { callback: due, args, every: repeats ? max(milliseconds, 1) : null, isHeld: true });
     return new TimerHandle(id, this);
   }
 
@@ -96,9 +110,17 @@ export class Timers {
     if (this.#armed.delete(id)) this.#link.disarm(id);
   }
 
-  /** Whether a timer still waits. */
-  has(id: number): boolean {
-    return this.#armed.has(id);
+  /** Whether a timer waits, and the call is busy until it has run. */
+  isHeld(id: number): boolean {
+    return this.#armed.get(id)?.isHeld === true;
+  }
+
+  /** What `ref` and `unref` do, as in Node: a call may end while an `unref`'d timer waits. */
+  hold(id: number, isHeld: boolean): void {
+    const timer = this.#armed.get(id);
+    if (timer === undefined || timer.isHeld === isHeld) return;
+    timer.isHeld = isHeld;
+    this.#link.hold(id, isHeld);
   }
 }
 
@@ -118,15 +140,17 @@ export class TimerHandle {
   }
 
   ref(): this {
+    this.#timers.hold(this.#id, true);
     return this;
   }
 
   unref(): this {
+    this.#timers.hold(this.#id, false);
     return this;
   }
 
   hasRef(): boolean {
-    return this.#timers.has(this.#id);
+    return this.#timers.isHeld(this.#id);
   }
 
   [Symbol.toPrimitive](): number {

@@ -23,6 +23,12 @@ function aborted(signal: Signal): Error {
   return Object.defineProperty(error, 'cause', { value: signal.reason, writable: true, configurable: true });
 }
 
+/** A timer as its option `ref` says: with `false`, a call may end while it waits. */
+function unheld<T>(timer: T, options: unknown): T {
+  if ((options as { ref?: unknown } | undefined)?.ref === false) (timer as { unref(): unknown }).unref();
+  return timer;
+}
+
 /** Waits until `start` calls `done`, or until the signal is aborted. */
 async function wait<T>(value: T, options: unknown, start: (done: () => void) => () => void): Promise<T> {
   const signal = signalOf(options);
@@ -43,13 +49,13 @@ async function wait<T>(value: T, options: unknown, start: (done: () => void) => 
 
 const sleep = <T>(delay?: number, value?: T, options?: unknown) =>
   wait(value, options, (done) => {
-    const timer = setTimeout(done, delay);
+    const timer = unheld(setTimeout(done, delay), options);
     return () => clearTimeout(timer);
   });
 
 const immediate = <T>(value?: T, options?: unknown) =>
   wait(value, options, (done) => {
-    const timer = setImmediate(done);
+    const timer = unheld(setImmediate(done), options);
     return () => clearImmediate(timer);
   });
 

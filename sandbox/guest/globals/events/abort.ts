@@ -2,7 +2,7 @@ import { DOMException } from '../dom-exception.ts';
 import { conform } from '../web-idl.ts';
 import type { EventClasses } from './event-target.ts';
 
-type SetTimer = (callback: () => void, delayMs: number) => unknown;
+type SetTimer = (callback: () => void, delayMs: number) => { unref(): unknown };
 
 /** AbortController and AbortSignal (DOM Standard 3.1 and 3.2). `setTimer` is the timer of `AbortSignal.timeout`. */
 export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: EventClasses, setTimer: SetTimer) {
@@ -37,7 +37,8 @@ export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: 
       const signal = new AbortSignal(permit);
       const expire = () =>
         AbortSignal.#abort(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-      setTimer(expire, delay);
+      // As in Node: nobody can clear this timer, so it must not count as work that the handler left behind.
+      setTimer(expire, delay).unref();
       return signal;
     }
 

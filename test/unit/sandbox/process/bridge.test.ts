@@ -148,13 +148,29 @@ t.test('outside of a call there are no capabilities and no timers', async (t) =>
 t.test('what a call leaves behind is counted for its author', async (t) => {
   const { bridge, channel } = bridged();
   bridge.answer('done', RETURNED);
-  bridge.tellLeftBehind();
+  bridge.logLeftBehind();
   t.same(channel.texts(UP.LOG), [], 'nothing is left');
   const other = bridged();
-  for (const id of [1, 2]) other.bridge.answer('timer', `${id} 60000`);
+  for (const id of [1, 2, 3]) other.bridge.answer('timer', `${id} 60000`);
+  other.bridge.answer('ref', '3 0');
   other.bridge.answer('request', REQUEST);
   other.bridge.answer('done', RETURNED);
-  other.bridge.tellLeftBehind();
-  t.match(other.channel.texts(UP.LOG), [/"level":"warn".*left 2 timers and 1 request behind/]);
+  other.bridge.logLeftBehind();
+  t.match(other.channel.texts(UP.LOG), [/"level":"warn".*left 2 timers behind, which the call's end has stopped/]);
+  t.notOk(other.bridge.idle);
   other.bridge.close();
+});
+
+t.test('a timer that was unref’d keeps no call going', async (t) => {
+  const { bridge, channel } = bridged();
+  bridge.answer('timer', '1 60000');
+  bridge.answer('ref', '1 0');
+  bridge.answer('ref', '9 0');
+  bridge.answer('done', RETURNED);
+  t.ok(bridge.idle);
+  bridge.logLeftBehind();
+  t.same(channel.texts(UP.LOG), []);
+  bridge.answer('ref', '1 1');
+  t.notOk(bridge.idle);
+  bridge.close();
 });

@@ -88,7 +88,7 @@ t.test('puts the web APIs on the global object, and nothing else', (t) => {
   t.equal((global['navigator'] as Navigator).userAgent, 'Isolayer');
   t.type(global['navigator'], global['Navigator'] as new () => object);
   t.equal(global['self'], global);
-  t.notOk(world.timers.has(1));
+  t.notOk(world.timers.isHeld(1));
   t.end();
 });
 

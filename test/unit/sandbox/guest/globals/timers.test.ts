@@ -44,11 +44,20 @@ t.test('an interval runs until it is cleared, also by itself', (t) => {
   t.strictSame([...host.timers], [[1, 5]]);
   timers.fire(1);
   t.equal(runs, 2);
-  t.notOk(timers.has(1));
+  t.notOk(timers.isHeld(1));
   setInterval(() => {}, 0);
   host.refusal = 'the call is over';
   timers.fire(2);
-  t.notOk(timers.has(2), 'one that is not woken again is gone');
+  t.notOk(timers.isHeld(2), 'one that is not woken again is gone');
+  host.refusal = '';
+  const quiet = setInterval(() => {}, 5) as { unref(): object };
+  quiet.unref();
+  timers.fire(3);
+  t.strictSame(host.holds, ['3 0', '3 0'], 'an unref’d interval stays so');
+  timers.reset();
+  host.timers.clear();
+  timers.fire(3);
+  t.strictSame([...host.timers], [], 'those of an earlier call are forgotten');
   t.end();
 });
 
@@ -56,8 +65,13 @@ t.test('handles are objects and numbers', (t) => {
   const { host, setTimeout, clearTimeout } = open();
   const handle = setTimeout(() => {}, 1) as { ref(): object; unref(): object; hasRef(): boolean };
   t.equal(+(handle as unknown as number), 1);
-  t.equal(handle.ref(), handle.unref());
   t.ok(handle.hasRef());
+  t.equal(handle.ref(), handle.unref());
+  t.notOk(handle.hasRef());
+  handle.unref();
+  t.equal(handle.ref(), handle);
+  t.ok(handle.hasRef());
+  t.strictSame(host.holds, ['1 0', '1 1'], 'only changes are told');
   clearTimeout(handle);
   t.notOk(handle.hasRef());
   clearTimeout(setTimeout(() => {}, 1));

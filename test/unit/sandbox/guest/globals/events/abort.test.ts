@@ -3,9 +3,14 @@ import { createAbortClasses } from '../../../../../../sandbox/guest/globals/even
 import { createEventClasses } from '../../../../../../sandbox/guest/globals/events/event-target.ts';
 
 const timers: [callback: () => void, delayMs: number][] = [];
+/** Which of the timers were unref'd. */
+const unheld: number[] = [];
 const { AbortController, AbortSignal } = createAbortClasses(
   createEventClasses(() => {}),
-  (callback, delayMs) => timers.push([callback, delayMs]),
+  (callback, delayMs) => {
+    timers.push([callback, delayMs]);
+    return { unref: () => unheld.push(timers.length) };
+  },
 );
 
 t.test('a controller aborts its signal once', (t) => {
