@@ -142,7 +142,40 @@ t.test('below what was signed far beyond its account payments go on, and no gap 
     [...offered(world)].toSorted((one, other) => one - other),
     [0, 1, 2, 1_000_000],
   );
-  t.equal((await world.get(beyond)).status, 'submitted');
+  await world.until('it is taken back', async () => (await world.get(beyond)).noopEnd === 'failed');
+  t.match(await world.get(beyond), {
+    status: 'submitted',
+    sequence: 1_000_000n,
+    statusReason: /^Signed under nonce 1000000, which the account is far from reaching: .* Taken back by a noop/,
+  });
+  t.equal(await world.store.read.settledSequence(LANE), 3n);
+});
+
+t.test(
+  'what is stranded and taken back is paid at most once: the account gets there, and its noop executes',
+  async (t) => {
+    const { world, engine, beyond } = await withBeyond(t, 80n);
+    await world.untilStatus(await pay(world, engine, 'newer'), 'confirmed', { mining: true });
+    await world.until('its noop is out', async () => (await world.get(beyond)).noopEnd === 'failed');
+    for (let count = 1; count < 80; count += 1) await pay(world, engine, `pay ${count}`);
+    await world.untilStatus(beyond, 'failed', { mining: true });
+    const last = await pay(world, engine, 'last');
+    await world.untilStatus(last, 'confirmed', { mining: true });
+    const used = world.chain.executed.find(({ transaction: { nonce } }) => nonce === '80');
+    t.equal(used?.transaction.effect, VOID, 'nobody else got its sequence');
+    t.notOk(effects(world).includes('beyond'));
+  },
+);
+
+t.test('what is taken back can be canceled, which ends it at once', async (t) => {
+  const { world, engine, beyond } = await withBeyond(t, 1_000_000n);
+  await world.untilStatus(await pay(world, engine, 'newer'), 'confirmed', { mining: true });
+  await world.until('it is taken back', async () => (await world.get(beyond)).noopEnd === 'failed');
+  await world.store.write((writer) =>
+    writer.insertIntent({ transactionId: beyond.id, lane: LANE, action: { kind: 'cancel' } }),
+  );
+  engine.wake(LANE);
+  await world.untilStatus(beyond, 'canceled', { mining: true });
 });
 
 for (const isStrict of [false, true]) {

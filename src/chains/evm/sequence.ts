@@ -1,6 +1,9 @@
+import type { Json } from '../../domain/json/json.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { answersInTime, middleOf } from '../quorum.ts';
-import { onlyOn, transactionCount } from './provider.ts';
+import { nonceUse } from './inclusion/nonce-use.ts';
+import { unsupported } from './inclusion/receipts.ts';
+import { blockNumber, onlyOn, quantity, transactionCount } from './provider.ts';
 
 /**
  * How many uses of the key by others are credible between two questions. A count beyond that needs more than one node's
@@ -20,16 +23,41 @@ export interface NonceQuestion {
  * The next nonce of an account, from one node that serves the chain. All nodes are asked if the answer is lower than
  * expected or far too high, or if nothing is known of the account. Of two answers the higher counts, because the other
  * node is behind. If the higher one is far beyond what is known, the lower one counts.
+ *
+ * A count above the expected one that no second node reports needs more: it does not count if the state of the node's
+ * own chain denies it. If it is far above, that state or a transaction of the account in a block has to show it.
+ * Otherwise payments would be signed under nonces that the account does not reach.
+ * @throws LeapNotShown
  */
 export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
   const own = onlyOn(chain, rpc);
   const told = await nextNonce(own, address);
-  if (rpc.endpointCount < 2 || least === undefined) return told;
-  const isFar = (count: bigint) => least !== null && count > least + FOREIGN_USES;
-  if (least !== null && told >= least && !isFar(told)) return told;
-  const all = await answersInTime(own.onAll((read) => nonceBy(read, address)));
-  const count = middleOf(all, 'higher') ?? told;
-  return isFar(count) ? (middleOf(all, 'lower') ?? told) : count;
+  if (least === undefined || told === least) return told;
+  const isFar = (count: bigint, known = least) => known !== null && count > known + FOREIGN_USES;
+  const isQuick = least !== null && told > least && !isFar(told);
+  const all =
+    rpc.endpointCount < 2 || isQuick ? [told] : await answersInTime(own.onAll((read) => nonceBy(read, address)));
+  const middle = middleOf(all, 'higher') ?? told;
+  const count = isFar(middle) ? (middleOf(all, 'lower') ?? told) : middle;
+  const isAlone = all.filter((one) => one >= count).length < 2;
+  if (count > (least ?? 0n) && isAlone) {
+    const shown = await own.onOne((read) => reachedOn(read, address, count));
+    const mayPass = shown === 'untold' && !isFar(count);
+    if (shown !== 'shown' && !mayPass) throw new LeapNotShown(count, least);
+  }
+  return count;
+}
+
+/** One node alone reports a count that nothing else bears out. */
+export class LeapNotShown extends Error {
+  constructor(count: bigint, known: bigint | null) {
+    const from = known === null ? 'nothing is known of it here' : `the nonce after those known here is ${known}`;
+    super(
+      `One endpoint alone reports nonce ${count} for this account, ${from}, and neither the state of its chain nor a ` +
+        'transaction of the account shows that. Waiting until that is so. If something else really used the key, add a second endpoint to the network (rpc_urls)',
+    );
+    this.name = 'LeapNotShown';
+  }
 }
 
 /** The next nonce of an account by one node's view: what is in blocks or in its pool. */
@@ -47,4 +75,28 @@ async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
     transactionCount(read, address, 'latest'),
   ]);
   return pending > latest ? pending : latest;
+}
+
+/**
+ * Whether a node shows, by other means than its counts, that an account has come so far. Its state tells (EIP-1186), or
+ * else the transaction that used the last nonce. Transactions of others in the pool are in neither, so a few may be
+ * missing.
+ */
+async function reachedOn(read: ReadOne, address: string, count: bigint): Promise<'shown' | 'denied' | 'untold'> {
+  const latest = await transactionCount(read, address, 'latest');
+  const isInReach = (nonce: bigint) => count <= nonce + FOREIGN_USES;
+  const state = await nonceInState(read, address).catch(() => undefined);
+  if (state !== undefined && latest <= state && isInReach(state)) return 'shown';
+  const lost = { account: address.toLowerCase(), sequence: latest - 1n, hashes: [] };
+  const search = async () => nonceUse(read, lost, await blockNumber(read));
+  const use = latest > 0n && isInReach(latest) ? await search().catch(unsupported) : undefined;
+  if (typeof use === 'object') return 'shown';
+  return state !== undefined || use === 'unused' ? 'denied' : 'untold';
+}
+
+/** The account's nonce in the state of the node's latest block. */
+function nonceInState(read: ReadOne, address: string): Promise<bigint> {
+  const nonceOf = (answer: Json) =>
+    quantity(typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer['nonce'] : undefined);
+  return read('eth_getProof', [address, [], 'latest'], nonceOf, { bestEffort: true });
 }

@@ -163,7 +163,8 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
     offers.accepted(transaction.id, step.clock.elapsed());
     const set = {
       ...(transaction.status === 'sent' ? ({ status: 'submitted' } as const) : {}),
-      ...reasonUnlessWithdrawn(transaction.noopEnd, null),
+      // One that stands under a sequence out of reach keeps the reason, however often nodes take it.
+      ...(offers.causeOf(transaction.id) === 'sequence' ? {} : reasonUnlessWithdrawn(transaction.noopEnd, null)),
       sentAt: transaction.sentAt ?? now,
       nextActionAt: nextLook(now, now, timing),
     };

@@ -83,7 +83,10 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   if (transaction.status === 'mined') return { refusal: stateRefusal(action.kind, transaction) };
   if (action.kind === 'cancel') {
     // A transaction that is to have no effect already keeps its reason.
-    if (transaction.noopEnd !== null) return { change: { transaction, set: {}, settles } };
+    if (transaction.noopEnd !== null) {
+      const isStranded = transaction.noopEnd === 'failed' && step.memory.offers.causeOf(transaction.id) === 'sequence';
+      return { change: { transaction, set: isStranded ? { noopEnd: 'canceled' } : {}, settles } };
+    }
     const reason = (await canReplace(step, entry, 'noop'))
       ? 'Transaction canceled by user, replacing with NOOP'
       : 'Transaction canceled by user: it is not offered any more, and ends when it can no longer execute';

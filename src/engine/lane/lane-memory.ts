@@ -1,3 +1,4 @@
+import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import { PoolWatch } from '../sequencing/pool-watch.ts';
 import { SequencePlanner } from '../sequencing/sequence-planner.ts';
 import { Ages } from './ages.ts';
@@ -10,6 +11,8 @@ export class LaneMemory {
   readonly pool = new PoolWatch();
   /** The ages of transactions, by their id, and of intents, by their position. */
   readonly ages = new Ages();
+  /** The attempt signed last of those that were seen in a block: its sequence, and when it was signed. */
+  newestInBlock: { sequence: bigint; signedAt: Timestamp } | null = null;
 
   /** @param driftMs how long the chain must contradict what is known here before it is believed, in milliseconds */
   constructor(driftMs: number) {

@@ -194,6 +194,9 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   }
   const now = step.clock.now();
   if (transaction.status !== 'mined') step.memory.pool.moved(step.clock.elapsed());
+  const { sequence } = transaction;
+  if (sequence !== null && attempt.createdAt > (step.memory.newestInBlock?.signedAt ?? 0))
+    step.memory.newestInBlock = { sequence, signedAt: attempt.createdAt };
   const seen = {
     ...contentOf(transaction, attempt),
     fields: { ...attempt.fields, ...observation.fields },

@@ -7,7 +7,7 @@ import { storeVaried } from '../lane/attempts/vary.ts';
 import { type LaneStep, unmined } from '../lane/lane-step.ts';
 import type { Sender } from '../lane/sender.ts';
 import { sequenceFigures } from './sequence-figures.ts';
-import { endStranded } from './stranded.ts';
+import { handleStranded } from './stranded.ts';
 
 /**
  * Fills gaps with noops. A gap is a sequence below the lane's open transactions that the chain waits for and no
@@ -23,7 +23,7 @@ export async function fillGaps(step: LaneStep): Promise<number> {
     const sender = await step.senders.of(lowest.transaction.relayerId);
     const figures = await sequenceFigures(step, [sender]);
     const gaps = step.memory.planner.gaps(figures, step.clock.elapsed());
-    await endStranded(step, () => step.memory.planner.beyond(figures, step.clock.elapsed()));
+    await handleStranded(step, step.memory.planner.beyond(figures, step.clock.elapsed()));
     for (const sequence of gaps) {
       if (step.life.isEnding() || !(await fill(step, sender, sequence))) break;
       filled += 1;

@@ -8,7 +8,7 @@ import type { Json } from '../../../src/domain/json/json.ts';
 import { WIDEST_GAP } from '../../../src/engine/sequencing/sequence-planner.ts';
 import { startAnvil } from '../../support/anvil.ts';
 import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
-import { insteadOf, outage } from '../../support/node-front.ts';
+import { type FrontRule, insteadOf, outage } from '../../support/node-front.ts';
 import { attemptOf, transactionOf } from '../../support/store.ts';
 
 const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
@@ -248,25 +248,56 @@ t.test('wide drift is closed completely, down and up', async (t) => {
   t.strictSame(await sequences(stage, [id]), [300_000]);
 });
 
+/** Adds 500 to every count of an account that the node reports, in blocks and in the pool. */
+const tooHigh: FrontRule = async ({ method }, pass) => {
+  if (method !== 'eth_getTransactionCount') return undefined;
+  const truth = await pass();
+  if (typeof truth !== 'object' || !('result' in truth)) return truth;
+  return { result: `0x${(Number(truth.result) + 500).toString(16)}` };
+};
+
+for (const known of ['at the first contact', 'later'] as const) {
+  t.test(
+    `counts of the only endpoint that jump by 500 ${known}: payments wait, say why, and go out after it`,
+    async (t) => {
+      const stage = await open(t);
+      await stage.start();
+      const before = known === 'later' ? await stage.sendMany(5) : [];
+      await stage.untilStatus(before, 'confirmed', { mining: true });
+      stage.front.rule(tooHigh);
+      const ids = await stage.sendMany(5, { value: 8 });
+      await stage.until('each says so', async () => {
+        const reasons = await Promise.all(ids.map(async (id) => (await stage.get(id)).statusReason ?? ''));
+        return reasons.every((reason) => /^One endpoint alone reports nonce .* add a second endpoint/.test(reason));
+      });
+      const asked = stage.front.calls('eth_getTransactionCount');
+      await stage.until('it was asked again', () => stage.front.calls('eth_getTransactionCount') > asked + 10);
+      for (const id of ids) t.match(await stage.get(id), { status: 'pending', sequence: null });
+      stage.front.rule();
+      const after = await stage.sendMany(5, { value: 9 });
+      await stage.untilStatus([...ids, ...after], 'confirmed', { mining: true });
+      const total = before.length + 10;
+      t.strictSame([await stage.nonces(), await stage.transactionCount()], [total, total]);
+      t.equal(await stage.paid(), BigInt(7 * before.length + 40 + 45));
+    },
+  );
+}
+
 t.test(
-  'a count that is made up for long at first contact: newer ones go on, and the way there is not paid',
+  'other use of the key, often, is followed on an only endpoint that keeps no states: a block shows it',
   async (t) => {
     const stage = await open(t);
-    stage.front.rule(({ method, params }) =>
-      method === 'eth_getTransactionCount' && params[1] === 'pending' ? { result: '0xf4240' } : undefined,
-    );
     await stage.start();
-    const beyond = await stage.send();
-    await stage.untilStatus(beyond, 'submitted');
-    stage.front.rule();
-    const newer = await stage.sendMany(2, { value: 8 });
-    await stage.untilStatus(newer, 'confirmed', { mining: true });
-    t.strictSame(await sequences(stage, [beyond]), [1_000_000]);
-    t.strictSame(
-      (await sequences(stage, newer)).toSorted((one, other) => one - other),
-      [0, 1],
+    await stage.untilStatus(await stage.send(), 'confirmed', { mining: true });
+    for (let nonce = 1; nonce <= 70; nonce += 1) await stage.useOutside(nonce);
+    await stage.mine();
+    stage.front.rule(({ method }) =>
+      method === 'eth_getProof'
+        ? { error: { code: -32_601, message: 'the method eth_getProof does not exist' } }
+        : undefined,
     );
-    t.strictSame([await stage.nonces(), await stage.paid(), await stage.transactionCount()], [2, 16n, 3]);
-    t.match(await stage.get(beyond), { status: 'submitted' });
+    const id = await stage.send();
+    await stage.untilStatus(id, 'confirmed', { mining: true });
+    t.strictSame(await sequences(stage, [id]), [71]);
   },
 );

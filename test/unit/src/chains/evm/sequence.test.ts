@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { nextNonce, nextNonceOn } from '../../../../../src/chains/evm/sequence.ts';
+import { LeapNotShown, nextNonce, nextNonceOn } from '../../../../../src/chains/evm/sequence.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -73,7 +73,6 @@ t.test('a count far beyond what is known needs more than one endpoint, whichever
   t.strictSame(await ask([1_000_000, 5]), [5n]);
   t.strictSame(await ask([1_000_000, 5, 9, 9]), [9n]);
   t.strictSame(await ask([1_000_000, 1_000_001, 5]), [1_000_000n], 'somebody else used the key so often');
-  t.strictSame(await ask([1_000_000]), [1_000_000n], 'nobody else is there');
   t.strictSame(await ask([73, 9]), [9n, 73n], 'so many uses by others are credible');
   t.strictSame(await ask([74, 9]), [9n]);
   t.strictSame(await ask([1_000_000, 9, 9], null), [9n]);
@@ -83,4 +82,62 @@ t.test('an endpoint that hangs does not make the word of one that lies count', a
   const rpc = await openMany(t, [1_000_000, 9, 'hangs', 9]);
   const ask = (least: bigint | null) => nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
   t.strictSame(await Promise.all([ask(9n), ask(null)]), [9n, 9n]);
+});
+
+const HASH = `0x${'1'.repeat(64)}`;
+/** The block in which the account used the nonce 29. */
+const USING_BLOCK = 6;
+
+/** A node whose account has used 30 nonces. Its counts are `lie` too high. */
+function liar(
+  lie: number,
+  { state, pool = 0, blocks = true }: { state?: string; pool?: number; blocks?: boolean } = {},
+) {
+  const hex = (value: number) => `0x${value.toString(16)}`;
+  const truthAt = (at: string) => (at === 'latest' || Number(at) >= USING_BLOCK ? 30 : 29);
+  const blockAt = (at: string) => {
+    const transactions = Number(at) === USING_BLOCK ? [{ hash: HASH, from: ACCOUNT, nonce: hex(29) }] : [];
+    return blocks ? { number: at, hash: HASH, transactions } : null;
+  };
+  return answersByMethod({
+    eth_chainId: '0x7a69',
+    eth_blockNumber: '0x9',
+    eth_getTransactionCount: (_address: string, at: string) =>
+      hex(at === 'pending' ? 30 + lie + pool : truthAt(at) + lie),
+    eth_getBlockByNumber: blockAt,
+    eth_getCode: '0x',
+    ...(state === undefined ? {} : { eth_getProof: { nonce: state } }),
+  });
+}
+
+t.test('what one endpoint alone reports beyond what is known counts only if its chain shows it', async (t) => {
+  const ask = async (handler: DoubleHandler, least: bigint | null) => {
+    const { rpc } = await open(t, handler);
+    const asked = nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
+    return asked.catch((error: unknown) => (error instanceof LeapNotShown ? 'waits' : Promise.reject(error)));
+  };
+  const truth = '0x1e';
+  t.equal(await ask(liar(500, { state: truth }), 30n), 'waits', 'the state denies it');
+  t.equal(await ask(liar(500), 30n), 'waits', 'no block shows it');
+  t.equal(await ask(liar(500, { blocks: false }), 30n), 'waits', 'the blocks are pruned');
+  t.equal(await ask(liar(500, { state: truth }), null), 'waits', 'at the first contact as well');
+  t.equal(await ask(liar(3, { state: truth }), 30n), 'waits', 'a small leap that the state denies');
+  t.equal(await ask(liar(3), 30n), 33n, 'a small one that nothing denies: its gap can be filled');
+  t.equal(await ask(liar(0, { pool: 500, state: truth }), 30n), 'waits', 'a pool that nobody sees');
+  t.equal(await ask(liar(0, { pool: 5, state: truth }), 30n), 35n, 'others wait in the pool');
+
+  t.equal(await ask(liar(0, { state: truth, blocks: false }), null), 30n, 'the state shows it');
+  t.equal(await ask(liar(0), null), 30n, 'a block shows it');
+  t.equal(await ask(liar(0, { state: '0x0' }), null), 30n, 'a block shows it, whatever the state says');
+  t.equal(await ask(liar(-30 + 200, { state: '0xc8' }), 30n), 200n, 'a leap that happened');
+  const { rpc } = await open(t, liar(500));
+  const refused = nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n });
+  await t.rejects(refused, { message: /nonce 530 .* known here is 30, .* add a second endpoint/ });
+});
+
+t.test('the word of an endpoint counts as that of one also where the others are down', async (t) => {
+  const doubles = await Promise.all([startRpcDouble(liar(500)), startRpcDouble(() => 'hang-up')]);
+  const rpc = openRpc(doubles.map(({ url }) => url));
+  t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
+  await t.rejects(nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n }), { name: 'LeapNotShown' });
 });

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { endStranded } from '../../../../../src/engine/sequencing/stranded.ts';
+import { handleStranded } from '../../../../../src/engine/sequencing/stranded.ts';
 import { EngineWorld, LANE, present } from '../../../../support/engine-world.ts';
 
 /**
@@ -21,10 +21,10 @@ async function scene(t: Test, { transaction = {}, attempts = [{}], told }: Parti
   });
   if (told !== undefined) step.memory.offers.isNews(accepted.id, told);
   const ends = async (...beyond: bigint[]) => {
-    await endStranded(step, () => beyond);
+    await handleStranded(step, beyond);
     return (await world.get(accepted)).status;
   };
-  return { world, ends, accepted };
+  return { world, step, ends, accepted };
 }
 
 interface Scene {
@@ -71,14 +71,44 @@ for (const [what, given] of Object.entries(staying)) {
   });
 }
 
-t.test('the chain is looked at only when something could end', async (t) => {
-  const world = await EngineWorld.open(t);
-  const step = await world.step();
-  await takeUp(step, [await world.accept('pay')]);
-  await endStranded(step, () => {
-    throw new Error('asked');
-  });
-  t.equal(step.open.entries.size, 1);
+t.test(
+  'what is still wanted says why it waits, and is taken back once the chain shows that it cannot execute yet',
+  async (t) => {
+    const { world, step, ends, accepted } = await scene(t, {
+      transaction: { noopEnd: null, statusReason: null },
+      attempts: [{ acceptedAt: 1 }],
+    });
+    const signedAt = present(step.open.entries.get(accepted.id)?.attempts[0]).createdAt;
+    const statusReason =
+      /^Signed under nonce 0, which the account is far from reaching: .* Do not pay again before it has ended$/;
+    await ends(0n);
+    t.match(await world.get(accepted), { status: 'sent', noopEnd: null, statusReason });
+    t.strictSame(step.memory.offers.parked(), [{ relayerId: 'r1', networkType: 'evm', cause: 'sequence' }]);
+    await ends(0n);
+    const parked = (await world.store.read.decisions(accepted.id, 10)).filter(({ kind }) => kind === 'parked');
+    t.equal(parked.length, 1, 'the timeline says it once');
+
+    for (const [what, newestInBlock] of Object.entries({
+      'one that was signed before it': { sequence: -1n, signedAt },
+      'one of a higher sequence': { sequence: 1n, signedAt: signedAt + 1 },
+    })) {
+      Object.assign(step.memory, { newestInBlock });
+      await ends(0n);
+      t.equal((await world.get(accepted)).noopEnd, null, what);
+    }
+    Object.assign(step.memory, { newestInBlock: { sequence: -1n, signedAt: signedAt + 1 } });
+    t.equal(await ends(0n), 'sent', 'its bytes can execute later, so it has not ended');
+    t.match(await world.get(accepted), { noopEnd: 'failed', sequence: 0n, statusReason: /Taken back by a noop/ });
+  },
+);
+
+t.test('what is taken back keeps its sequence while it lives, and ends with its lifetime', async (t) => {
+  const taken = { transaction: { noopEnd: 'failed' }, attempts: [...TAKEN_NOOP] } as const;
+  const { ends } = await scene(t, { ...taken, attempts: [...taken.attempts] });
+  t.equal(await ends(0n), 'sent');
+  const old = { ...taken.transaction, createdAt: 0, validUntil: 1 };
+  const { ends: endsLater } = await scene(t, { transaction: old, attempts: [...TAKEN_NOOP] });
+  t.equal(await endsLater(0n), 'failed');
 });
 
 t.test('what the account reaches stays', async (t) => {
