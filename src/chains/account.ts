@@ -11,4 +11,9 @@ export interface Account {
    * signature is made beside those transactions.
    */
   committed?(): Promise<bigint>;
+  /**
+   * Whether what is signed without being sent may spend what the account holds: whoever asks may send as well. Absent:
+   * it may not.
+   */
+  maySpend?: boolean | undefined;
 }

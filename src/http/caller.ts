@@ -15,6 +15,11 @@ export function actorOf(request: FastifyRequest): Actor {
   return { keyId: request.keyId, requestId: request.id };
 }
 
+/** Whether the caller may send through a relayer. */
+export function maySend(request: FastifyRequest, relayerId: string): boolean {
+  return accessOf(request).may({ resource: 'relayers', deed: 'send' }, relayerId);
+}
+
 /** The caller of a change, for its audit record. */
 export function callerOf(request: FastifyRequest): Caller {
   return { keyId: request.keyId, requestId: request.id, access: accessOf(request), effect: effectOf(request) };

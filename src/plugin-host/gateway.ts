@@ -279,6 +279,10 @@ class CallPrincipal {
   spender(relayerId: string): Spender | undefined {
     return this.record.plugin.grants.spender(relayerId);
   }
+
+  maySend(relayerId: string): boolean {
+    return this.record.plugin.grants.refusal({ relayer: relayerId, right: 'send' }) === undefined;
+  }
 }
 
 function notStored(cause: unknown): AppError<'UNAVAILABLE'> {

@@ -95,30 +95,30 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     return outcome;
   }
 
-  function askIn(effect: Effect | undefined, actor: Actor | undefined) {
+  function askIn(effect: Effect | undefined, actor: Actor | undefined, maySpend: boolean | undefined) {
     return (access: RelayerAccess, body: unknown, index: number): Promise<RpcOutcome> => {
       const client = access.client();
       const own = client.methods?.get(methodOf(body) ?? '');
       if (own === undefined) return client.rpc(body);
-      return runOwn(access.relayer.id, body, own, { effect: effect && partOf(effect, index), actor });
+      return runOwn(access.relayer.id, body, own, { effect: effect && partOf(effect, index), actor, maySpend });
     };
   }
 
   return {
-    async call(relayerId, body, effect, spender, by) {
+    async call(relayerId, body, effect, spender, by, maySpend) {
       const { client } = await relayers.find(relayerId);
       const own = client().methods?.get(methodOf(body) ?? '');
       if (own?.kind === 'send') return sendOwn(relayerId, body, own, effect, spender, by);
-      const [outcome] = await pass(relayerId, [body], effect, askIn(effect, by));
+      const [outcome] = await pass(relayerId, [body], effect, askIn(effect, by, maySpend));
       if (outcome === undefined) throw new Error('a call has an outcome');
       return outcome;
     },
 
-    async batch(relayerId, bodies, effect, by) {
+    async batch(relayerId, bodies, effect, by, maySpend) {
       if (bodies.length === 0 || bodies.length > MOST_CALLS) {
         throw invalidRequest(`A JSON-RPC batch holds 1 to ${MOST_CALLS} calls, not ${bodies.length}`);
       }
-      const ask = askIn(effect, by);
+      const ask = askIn(effect, by, maySpend);
       return pass(relayerId, bodies, effect, (access, body, index) =>
         ask(access, body, index).catch((error: unknown) => ({ ...noCall(error), ...echoOf(body) })),
       );

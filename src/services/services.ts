@@ -123,7 +123,14 @@ export interface SigningService {
   signMessage(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
   /** `POST /relayers/{id}/sign-typed-data`. */
   signTypedData(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
-  signTransaction(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
+  /** @param maySpend whether the caller may send as well: then what is signed may spend what the relayer holds */
+  signTransaction(
+    relayerId: string,
+    body: unknown,
+    effect?: Effect,
+    by?: Actor,
+    maySpend?: boolean,
+  ): Promise<WireObject>;
   /** The user's price of a transaction whose fee the relayer pays: `POST …/transactions/sponsored/quote`. */
   quoteSponsored(relayerId: string, body: unknown): Promise<WireObject>;
   /** The same transaction with the payment in it, signed by the relayer: `POST …/transactions/sponsored/build`. */
@@ -135,12 +142,26 @@ export interface RpcService {
    * Runs a call. A node's refusal is part of the outcome; only an invalid call throws. Throws `EFFECT_UNKNOWN` when an
    * earlier run asked a node to act, the outcome is unknown, and another call could act twice. A plugin's limits apply
    * to the family's own methods that send.
+   * @param maySpend as for `SigningService.signTransaction`
    */
-  call(relayerId: string, body: unknown, effect?: Effect, spender?: Spender, by?: Actor): Promise<RpcOutcome>;
+  call(
+    relayerId: string,
+    body: unknown,
+    effect?: Effect,
+    spender?: Spender,
+    by?: Actor,
+    maySpend?: boolean,
+  ): Promise<RpcOutcome>;
   /**
    * Runs several calls. Returns one outcome for each, in their order. An invalid call is an error among the outcomes.
    */
-  batch(relayerId: string, bodies: readonly unknown[], effect?: Effect, by?: Actor): Promise<RpcOutcome[]>;
+  batch(
+    relayerId: string,
+    bodies: readonly unknown[],
+    effect?: Effect,
+    by?: Actor,
+    maySpend?: boolean,
+  ): Promise<RpcOutcome[]>;
 }
 
 /**

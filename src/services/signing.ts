@@ -59,14 +59,14 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
         return chain.signTypedData(body, account, await signerOf(relayer));
       }),
 
-    signTransaction: (relayerId, body, effect, by) =>
+    signTransaction: (relayerId, body, effect, by, maySpend) =>
       once({ relayerId, what: 'transaction', request: body }, effect, by, async () => {
         const access = await relayers.enter(relayerId);
         const { relayer, chain, client } = access;
         const connected = client();
         if (connected.signTransaction === undefined) throw notSupported('transaction', chain);
         const account = await relayers.signingAccount(access);
-        return connected.signTransaction(body, account, await signerOf(relayer));
+        return connected.signTransaction(body, { ...account, maySpend }, await signerOf(relayer));
       }),
 
     async quoteSponsored(relayerId, body) {

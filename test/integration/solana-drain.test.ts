@@ -33,8 +33,10 @@ const templates = familyInstructions();
 const isTold = ({ name }: { name: string }) => !/(loader|loader-v4|unknown) ([3-9]|1\d)$/.test(name);
 
 t.test('every signing path refuses every place in which a relayer could lose', async (t) => {
-  const scenario = await SolanaScenario.open(t, scene);
+  const keys = await funded();
+  const scenario = await SolanaScenario.open(t, scene, { keys, policies: { own_funds: 'deny' } });
   await scenario.start();
+  const spending = await SolanaScenario.open(t, scene, { keys });
   const user = (await funded()).publicKey;
   const native = SystemProgram.programId.toBase58();
   const called = async (method: string, params: JsonObject) => {
@@ -44,10 +46,7 @@ t.test('every signing path refuses every place in which a relayer could lose', a
   let refused = 0;
   for (const { name, instruction } of templates.filter(isTold)) {
     for (const place of instruction.keys.keys()) {
-      const keys = instruction.keys.map((meta, index) =>
-        index === place ? { ...meta, pubkey: scenario.relayer } : meta,
-      );
-      const named = new TransactionInstruction({ programId: instruction.programId, keys, data: instruction.data });
+      const named = namedAt(instruction, place, scenario.relayer);
       const transaction = await scenario.built([], named);
       const isRefused = (reason: string) => reason.includes('Policy violation');
       const wanted = isRefused(await reasonOf(scenario.request({ transaction })));
@@ -58,8 +57,12 @@ t.test('every signing path refuses every place in which a relayer could lose', a
         ['signAndSendTransaction', called('signAndSendTransaction', { transaction })],
         ['prepareTransaction', called('prepareTransaction', { transaction: foreign, fee_token: native })],
       ];
-      const strangers = keys.some(({ pubkey, isSigner }) => isSigner && !pubkey.equals(scenario.relayer));
+      const strangers = named.keys.some(({ pubkey, isSigner }) => isSigner && !pubkey.equals(scenario.relayer));
       if (!strangers) paths.push(['instructions', reasonOf(scenario.request({ instructions: [onWire(named)] }))]);
+      // Where its own funds may be spent, that holds for what nobody else signs. And nobody ends the account.
+      const isEnded = /^system (assign|allocate)$/.test(name) && place === 0;
+      const kept = isRefused(await reasonOf(spending.request({ transaction })));
+      t.equal(kept, strangers ? wanted : isEnded, `${name}, account ${place + 1}: own funds`);
       for (const [path, reason] of paths) {
         t.equal(isRefused(await reason), wanted, `${name}, account ${place + 1}: ${path}: ${await reason}`);
       }
@@ -201,6 +204,12 @@ t.test('where users pay, the relayer never ends poorer than it was, whatever it 
   );
   t.ok(executed > 20, `of ${signed} signed ones ${executed} are executed`);
 });
+
+/** The instruction with an account in one of its places. */
+function namedAt({ programId, keys, data }: TransactionInstruction, place: number, account: PublicKey) {
+  const named = keys.map((meta, index) => (index === place ? { ...meta, pubkey: account } : meta));
+  return new TransactionInstruction({ programId, keys: named, data });
+}
 
 /** An instruction with accounts from a pool. */
 function drawn(template: number, accounts: readonly number[], pool: readonly PublicKey[]) {

@@ -186,6 +186,7 @@ const LISTED = 'what is enabled, and which tokens fees can be paid in';
 /** By policy: the test that covers it on the SVM, if it is in another file. */
 const ELSEWHERE: Readonly<Record<string, [file: string, title: string]>> = {
   fee_payment_strategy: ['solana-gasless', 'a relayer that pays for all asks nobody for anything'],
+  own_funds: ['solana-own-funds', 'policies narrow it, or close it'],
   fee_margin_percentage: ['solana-gasless', 'a margin is put on top of the fee'],
   'allowed_tokens.mint': ['solana-gasless', LISTED],
   'allowed_tokens.decimals': ['solana-gasless', LISTED],

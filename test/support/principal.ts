@@ -23,5 +23,6 @@ export function principalOf(pluginId = 'p', signal = new AbortController().signa
     },
     hosts: hostGrantsOf(pluginId, []),
     spender: () => undefined,
+    maySend: () => true,
   };
 }

@@ -53,8 +53,9 @@ export const description: ChainDescription = {
       schema: unsentRequestSchema,
       example: { transaction: 'AQAB…' },
       text:
-        'Solana: signs a transaction that the relayer pays for. The same policies apply as for sending. Others may ' +
-        'sign after the relayer.',
+        'Solana: signs a transaction that the relayer pays for, or, with fee_payment_strategy relayer, one that ' +
+        'somebody else pays for. The same policies apply as for sending. Others may sign after the relayer. What the ' +
+        'relayer holds is spent only where the caller may send, too.',
       answer: z.object({
         transaction: z.string().meta({ description: 'Signed transaction in base64' }),
         signature: z.string().meta({ description: 'Signature of the relayer, in base58' }),

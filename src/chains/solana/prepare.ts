@@ -3,27 +3,47 @@ import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
-import type { LaneFigures, Preparation, ReadyPreparation, RefusedPreparation } from '../chain-client.ts';
+import type {
+  LaneFigures,
+  ParkedPreparation,
+  Preparation,
+  ReadyPreparation,
+  RefusedPreparation,
+} from '../chain-client.ts';
 import { unlessRefusedAlone } from '../quorum.ts';
 import { readPolicy, type SolanaPolicy } from './configuration/policy.ts';
 import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
 import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS } from './form/draft.ts';
-import { lossShown } from './guard/loss.ts';
-import { guardOf, policyViolation, programsOf } from './guard/policies.ts';
+import { leftIn, lossShown } from './guard/loss.ts';
+import { coSignerViolation, guardFor, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lastHeight } from './inclusion/chain-height.ts';
-import { encodeMessage } from './message/compiled-message.ts';
+import { encodeMessage, type Message } from './message/compiled-message.ts';
+import { nonceOf } from './message/durable-nonce.ts';
 import { lookUp } from './message/lookup-tables.ts';
-import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH, sizeOf } from './message/transaction.ts';
-import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
-import { balance, type Simulation, simulate } from './provider.ts';
+import {
+  decodeTransaction,
+  encodeTransaction,
+  SIGNATURE_LENGTH,
+  sizeOf,
+  type WireTransaction,
+} from './message/transaction.ts';
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
+import { balance, isBlockhashValid, type Simulation, simulate } from './provider.ts';
 import { undatedMessage } from './request.ts';
 import { readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
+import { ownSpend } from './spending.ts';
 import { rentPaid } from './tokens/associated.ts';
 
 /** How soon a transaction that waits for money is tried again. */
 const SHORT_OF_FUNDS_MS = 10_000;
+
+/** What a transaction is prepared for. */
+interface Asking extends Pick<Drafting, 'settles'> {
+  /** Whether it may spend what the relayer holds, where it is the relayer's own. */
+  maySpend?: boolean;
+}
 
 /**
  * Decides blockhash, compute limit and price of a transaction, and whether policies, balance and a trial allow it.
@@ -33,12 +53,12 @@ export async function prepare(
   transaction: Pick<Transaction, 'request'> & Partial<Pick<Transaction, 'createdAt'>>,
   account: Account,
   lane: LaneFigures,
-  { settles = true }: Pick<Drafting, 'settles'> = {},
+  { settles = true, maySpend = true }: Asking = {},
 ): Promise<Preparation> {
   const { createdAt } = transaction;
-  const violation = ownViolation(readRequest(transaction.request), account);
+  const violation = ownViolation(readRequest(transaction.request), account, maySpend);
   if (violation !== undefined) return refused(violation);
-  const drafting = { settles, ...(createdAt === undefined ? {} : { acceptedAt: createdAt }) };
+  const drafting = { settles, maySpend, ...(createdAt === undefined ? {} : { acceptedAt: createdAt }) };
   const prepareOn = async (read: ReadOne) => {
     const decided = await prepareOnce(read, transaction, account, lane, drafting);
     return decided.kind === 'ready' ? withLastHeight(rpc, read, decided) : decided;
@@ -47,11 +67,16 @@ export async function prepare(
 }
 
 /** A policy violation that shows without the chain. No endpoint decides it, so no second endpoint has to confirm it. */
-function ownViolation({ transaction, instructions = [] }: SolanaRequest, account: Account): string | undefined {
+function ownViolation(
+  { transaction, instructions = [] }: SolanaRequest,
+  account: Account,
+  maySpend: boolean,
+): string | undefined {
   const message =
     transaction === undefined ? undatedMessage(instructions, account) : decodeTransaction(transaction).message;
   const policy = readPolicy(account.policies);
-  return policyViolation({ message, size: sizeOf(message) }, account.address, policy, guardOf(policy));
+  const guard = guardFor(message, policy, maySpend);
+  return policyViolation({ message, size: sizeOf(message) }, account.address, policy, guard);
 }
 
 /** Why a transaction is not signed as it is. */
@@ -69,25 +94,63 @@ export interface Verdict {
  */
 export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
   const asked = { request: { transaction } };
-  const decided = await prepare(
-    rpc,
-    asked,
-    account,
-    { committed: (await account.committed?.()) ?? 0n },
-    { settles: false },
-  );
-  if (decided.kind === 'refused') {
-    return { kind: 'validation', reason: decided.reason, detail: decided.reason.replace(REFUSED, '') };
-  }
-  if (decided.kind === 'parked') {
-    const kind = decided.cause === 'balance' ? 'funds' : 'provider';
-    return { kind, reason: decided.reason, detail: decided.reason.replace(SHORT, '') };
-  }
+  const lane = { committed: (await account.committed?.()) ?? 0n };
+  const decided = await prepare(rpc, asked, account, lane, { settles: false, maySpend: account.maySpend === true });
+  if (decided.kind === 'refused' || decided.kind === 'parked') return verdictOf(decided);
   const { message } = decodeTransaction(transaction);
   if (decided.kind === 'ready' && decided.fields['message'] === encodeMessage(message).toString('base64')) {
     return undefined;
   }
-  const reason = `Blockhash ${message.blockhash} is no longer valid`;
+  return lapsed(message);
+}
+
+/**
+ * {@link judge} for a transaction of another fee payer, which may spend what the relayer holds. A trial shows what it
+ * takes from the relayer's account.
+ */
+export async function judgeCoSigned(
+  rpc: RpcClient,
+  { message, messageBytes, signatures }: WireTransaction,
+  account: Account,
+): Promise<Verdict | undefined> {
+  const policy = readPolicy(account.policies);
+  const committed = (await account.committed?.()) ?? 0n;
+  return rpc.onOne(async (read) => {
+    const looked = await lookUp(read, message);
+    if (looked.kind === 'fault') return verdictOf(refused(looked.reason));
+    const trial = encodeTransaction(signatures, messageBytes);
+    const [isLapsed, tried, funds] = await Promise.all([
+      nonceOf(message) === undefined && isBlockhashValid(read, message.blockhash, 'processed').then((valid) => !valid),
+      simulate(read, trial, { replacesBlockhash: false, after: [account.address] }),
+      balance(read, account.address),
+    ]);
+    if (isLapsed) return lapsed(message);
+    const called = calledBy(tried, policy);
+    if (called === undefined) return verdictOf(refused(UNSEEN));
+    const keys = [...message.keys, ...looked.addresses];
+    const violation =
+      coSignerViolation(
+        { message, size: sizeOf(message), lookedUp: looked.addresses, called },
+        account.address,
+        policy,
+      ) ?? (await tokenFault(read, message, keys, policy));
+    if (violation !== undefined) return verdictOf(refused(violation));
+    const failure = failureOf(tried, {}, message) ?? takeoverOf(tried);
+    if (failure !== undefined) return verdictOf(failure);
+    const cost = takenIn(tried, funds);
+    const short = cost === 0n ? undefined : shortage({ funds, committed, cost, policy });
+    return short === undefined ? undefined : verdictOf(parkedForFunds(short));
+  });
+}
+
+function verdictOf(decided: RefusedPreparation | ParkedPreparation): Verdict {
+  const { reason } = decided;
+  if (decided.kind === 'refused') return { kind: 'validation', reason, detail: reason.replace(REFUSED, '') };
+  return { kind: decided.cause === 'balance' ? 'funds' : 'provider', reason, detail: reason.replace(SHORT, '') };
+}
+
+function lapsed({ blockhash }: Message): Verdict {
+  const reason = `Blockhash ${blockhash} is no longer valid`;
   return { kind: 'validation', reason, detail: reason };
 }
 
@@ -103,7 +166,7 @@ async function prepareOnce(
   { request }: Pick<Transaction, 'request'>,
   account: Account,
   { committed }: LaneFigures,
-  drafting: Drafting,
+  drafting: Drafting & Asking,
 ): Promise<Preparation> {
   const asked = readRequest(request);
   const policy = readPolicy(account.policies);
@@ -114,6 +177,8 @@ async function prepareOnce(
   const looked = await lookUp(read, message);
   if (looked.kind === 'fault') return refused(looked.reason);
   const keys = [...message.keys, ...looked.addresses];
+  const guard = guardFor(message, policy, drafting.maySpend === true);
+  const own = guard.spends === true ? ownSpend(message) : undefined;
 
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
   const replacesBlockhash = draft.isLapsed === true;
@@ -123,27 +188,36 @@ async function prepareOnce(
     balance(read, account.address),
     rentPaid(read, message, keys),
   ]);
-  if (tried.programs === null && policy.allowedPrograms !== null) return refused(UNSEEN);
-  const called = (tried.programs ?? []).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
+  const called = calledBy(tried, policy);
+  if (called === undefined) return refused(UNSEEN);
   const guarded = { message: draft.asked, size: sizeOf(message), lookedUp: looked.addresses, called };
   const violation =
-    policyViolation(guarded, account.address, policy, guardOf(policy)) ??
+    policyViolation(guarded, account.address, policy, guard) ??
     (await tokenFault(read, draft.asked, [...draft.asked.keys, ...looked.addresses], policy));
   if (violation !== undefined) return refused(violation);
-  // A lapsed transaction may have been executed already, so a failed trial proves nothing. The chain shows what
-  // happened.
-  const failure = draft.isLapsed === true ? undefined : failureOf(tried, asked, draft);
-  if (failure !== undefined) return failure;
   if (fee > policy.mostFee) {
     return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.mostFee}`);
   }
-  const cost = fee + rent;
-  if (draft.isLapsed !== true) {
-    const bound = { payer: account.address, trial, replacesBlockhash, most: cost };
-    const loss = await lossShown(read, tried, funds, bound);
-    if (loss !== undefined) return refused(loss);
-  }
+  const cost = largest(
+    fee + rent,
+    fee + amountOf(own?.lamports ?? 0),
+    // What programs take among themselves has no figure but the trial's.
+    own?.uncounted === undefined ? 0n : takenIn(tried, funds),
+  );
   const short = shortage({ funds, committed, cost, policy });
+  // A trial of a payment fails where the balance does not cover it. The payment waits for money.
+  if (short !== undefined && own !== undefined) return parkedForFunds(short);
+  // A lapsed transaction may have been executed already, so a failed trial proves nothing. The chain shows what
+  // happened.
+  if (draft.isLapsed !== true) {
+    const failure = failureOf(tried, asked, message) ?? takeoverOf(tried);
+    if (failure !== undefined) return failure;
+    if (own === undefined) {
+      const bound = { payer: account.address, trial, replacesBlockhash, most: cost };
+      const loss = await lossShown(read, tried, funds, bound);
+      if (loss !== undefined) return refused(loss);
+    }
+  }
   if (short !== undefined) return parkedForFunds(short);
   const fields: SolanaFields = {
     message: bytes.toString('base64'),
@@ -152,6 +226,7 @@ async function prepareOnce(
     slot: jsonAmount(draft.slot),
     fee: jsonAmount(fee),
     ...(rent === 0n ? {} : { rent: jsonAmount(rent) }),
+    ...(cost === fee + rent ? {} : { spent: jsonAmount(cost - fee - rent) }),
     ...(draft.isSigned === true ? { is_signed: true } : {}),
     ...(draft.nonce === undefined ? {} : { nonce_account: draft.nonce.account }),
   };
@@ -174,14 +249,36 @@ function anchorOf({ nonce }: Draft): Anchor {
 function failureOf(
   { error, logs }: Simulation,
   { errors = [] }: SolanaRequest,
-  { message }: Draft,
-): Preparation | undefined {
+  message: Message,
+): RefusedPreparation | ParkedPreparation | undefined {
   // `AlreadyProcessed`: somebody else who has the bytes sent them. A look at the chain will find the transaction.
   if (error === null || nameOf(error) === 'AlreadyProcessed') return undefined;
   const reason = reasonOf(error, { logs, programs: programsOf(message), errors });
   if (isPayerPoor(error)) return parkedForFunds(reason);
   if (nameOf(error) === 'BlockhashNotFound') return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
   return refused(`Simulation failed: ${reason}`);
+}
+
+/** The programs that a trial called; undefined where they have to be known and its logs were cut off. */
+function calledBy({ programs }: Simulation, { allowedPrograms }: SolanaPolicy): string[] | undefined {
+  if (programs === null && allowedPrograms !== null) return undefined;
+  return (programs ?? []).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
+}
+
+/** Refuses what would leave the relayer's account to another program, or with data: it could pay no fees any more. */
+function takeoverOf({ accounts: [wallet] }: Simulation): RefusedPreparation | undefined {
+  if (wallet == null || (wallet.owner === SYSTEM_PROGRAM && wallet.data.length === 0)) return undefined;
+  return refused('Policy violation: It would make the relayer account unusable');
+}
+
+/** What a trial took from the account, in lamports; zero where it does not tell. */
+function takenIn(tried: Simulation, funds: bigint): bigint {
+  const left = leftIn(tried) ?? funds;
+  return left < funds ? funds - left : 0n;
+}
+
+function largest(...amounts: readonly bigint[]): bigint {
+  return amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
 }
 
 /** The account's balance and what it has to cover, in lamports. */
@@ -206,7 +303,7 @@ function shortage({ funds, committed, cost, policy: { minBalance } }: Bill): str
   );
 }
 
-function parkedForFunds(reason: string): Preparation {
+function parkedForFunds(reason: string): ParkedPreparation {
   return { kind: 'parked', cause: 'balance', reason, retryInMs: SHORT_OF_FUNDS_MS };
 }
 

@@ -10,7 +10,7 @@ import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
 import { isAddress } from './address.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { guardOf, policyViolation } from './guard/policies.ts';
+import { coSignerViolation, guardFor, maySpend, policyViolation, spendsOwnFunds } from './guard/policies.ts';
 import { compileLegacy } from './message/compile.ts';
 import { MalformedTransaction, type Message } from './message/compiled-message.ts';
 import { nonceOf } from './message/durable-nonce.ts';
@@ -19,12 +19,12 @@ import {
   isSignatureOf,
   isUnsigned,
   LARGEST_TRANSACTION,
-  SIGNATURE_LENGTH,
   sizeOf,
   type WireTransaction,
 } from './message/transaction.ts';
 import { SYSTEM_PROGRAM } from './programs.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from './schema.ts';
+import { ownSpend } from './spending.ts';
 
 const MOST_INSTRUCTIONS = 64;
 const MOST_ACCOUNTS = 64;
@@ -107,7 +107,7 @@ type Parsed = Omit<ParsedRequest, 'validUntil'>;
 function parseTransaction(base64: string, account: Account): Parsed {
   const transaction = readTransaction(base64, account);
   return {
-    request: { transaction: base64 },
+    request: { transaction: base64, ...spendsOf(transaction.message, account) },
     contentKey: createHash('sha256').update(transaction.messageBytes).digest('hex'),
     ...fateOf(transaction),
     ...signedBefore(transaction),
@@ -136,12 +136,19 @@ function fateOf({ message, messageBytes, signatures }: WireTransaction): Pick<Pa
   return { anchorKind: 'none', onDeath: message.signers === 1 && !isSigned ? 'renew' : 'end' };
 }
 
+/** What the request says of the relayer's own money. Nothing where its transaction can take only the fee. */
+function spendsOf(message: Message, { policies }: Account): Pick<SolanaRequest, 'spends'> {
+  const spends = spendsOwnFunds(message, readPolicy(policies)) ? ownSpend(message) : undefined;
+  return spends === undefined ? {} : { spends };
+}
+
 /**
- * Reads a client's transaction and checks it against the policies. Every signer but the relayer must have signed it.
+ * Reads a transaction that a client sends, and checks it against the policies. Every signer but the relayer must have
+ * signed it.
  * @throws AppError `INVALID_REQUEST`
  */
 export function readTransaction(base64: string, account: Account): WireTransaction {
-  const transaction = readUnfinished(base64, account);
+  const transaction = readUnfinished(base64, { ...account, maySpend: true });
   for (const [place, signature] of transaction.signatures.entries()) {
     if (place > 0 && isUnsigned(signature)) {
       throw invalidRequest(`The signature of ${transaction.message.keys[place]} is missing`);
@@ -156,18 +163,47 @@ export function readTransaction(base64: string, account: Account): WireTransacti
  */
 export function readUnfinished(base64: string, account: Account): WireTransaction {
   const transaction = wellFormed(() => decodeTransaction(base64));
-  const { message, messageBytes, signatures } = transaction;
-  const size = messageBytes.length + 1 + SIGNATURE_LENGTH * message.signers;
+  const { message } = transaction;
   const policy = readPolicy(account.policies);
-  const violation = policyViolation({ message, size }, account.address, policy, guardOf(policy));
+  const guard = guardFor(message, policy, account.maySpend === true);
+  const violation = policyViolation({ message, size: sizeOf(message) }, account.address, policy, guard);
   if (violation !== undefined) throw invalidRequest(violation);
+  assertSignatures(transaction, account.address);
+  return transaction;
+}
+
+/**
+ * Reads a transaction of another fee payer, which the relayer is to sign as well. Undefined where it is none, or where
+ * the relayer signs no such transaction: what it signs may spend what it holds.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function readCoSigned(base64: string, account: Account): CoSigned | undefined {
+  const { address, policies, maySpend: isSpender = false } = account;
+  const policy = readPolicy(policies);
+  if (!isSpender || !maySpend(policy)) return undefined;
+  const transaction = wellFormed(() => decodeTransaction(base64));
+  const { message } = transaction;
+  const place = message.keys.slice(0, message.signers).indexOf(address);
+  if (place <= 0) return undefined;
+  const violation = coSignerViolation({ message, size: sizeOf(message) }, address, policy);
+  if (violation !== undefined) throw invalidRequest(violation);
+  assertSignatures(transaction, address);
+  return { transaction, place };
+}
+
+/** A transaction, and the relayer's place among its signers. */
+export interface CoSigned {
+  transaction: WireTransaction;
+  place: number;
+}
+
+/** Refuses wrong signatures. Those of the relayer are made anew, and those of others may be missing. */
+function assertSignatures({ message, messageBytes, signatures }: WireTransaction, relayer: string): void {
   for (const [place, signature] of signatures.entries()) {
     const signer = message.keys[place] ?? '';
-    // The relayer's own signature is made anew.
-    if (place === 0 || isUnsigned(signature)) continue;
+    if (signer === relayer || isUnsigned(signature)) continue;
     if (!isSignatureOf(signer, signature, messageBytes)) throw invalidRequest(`The signature of ${signer} is wrong`);
   }
-  return transaction;
 }
 
 /** Turns a malformed transaction into a refusal of the client's request. */
@@ -205,10 +241,11 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
     );
   }
   const policy = readPolicy(account.policies);
-  const violation = policyViolation({ message, size }, account.address, policy, guardOf(policy));
+  const violation = policyViolation({ message, size }, account.address, policy, guardFor(message, policy, true));
   if (violation !== undefined) throw invalidRequest(violation);
+  const asked = instructions.map((one) => ({ ...one }));
   return {
-    request: { instructions: instructions.map((one) => ({ ...one })) } satisfies SolanaRequest,
+    request: { instructions: asked, ...spendsOf(message, account) } satisfies SolanaRequest,
     contentKey: null,
     anchorKind: 'none',
     onDeath: 'renew',

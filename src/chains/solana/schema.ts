@@ -31,6 +31,11 @@ const requestSchema = z.strictObject({
    * signed.
    */
   swap: z.strictObject({ mint: z.string() }).exactOptional(),
+  /**
+   * Of the relayer's own transaction: the lamports that it names to be taken from the account, and what else could take
+   * something. Absent where nothing but the fee can be taken.
+   */
+  spends: z.strictObject({ lamports: amountSchema(128), uncounted: z.string().exactOptional() }).exactOptional(),
   /** The errors of an Anchor IDL; they name what failed. */
   errors: z.array(programErrorSchema).exactOptional(),
 });
@@ -91,6 +96,8 @@ const fieldsSchema = z.strictObject({
   fee: amount,
   /** What the transaction pays for accounts that it makes, in lamports. */
   rent: amount.exactOptional(),
+  /** What else the relayer's own transaction takes from the account, in lamports. */
+  spent: amount.exactOptional(),
   /** The relayer has signed these very bytes before: they stay as they are. */
   is_signed: z.literal(true).exactOptional(),
   /** The account of the durable nonce, if the transaction has one. */

@@ -1,4 +1,4 @@
-import { jsonAmount } from '../../domain/amount.ts';
+import { amountOf } from '../../domain/amount.ts';
 import { toBase58 } from '../../domain/base58.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
@@ -12,24 +12,27 @@ import { encodeTransaction } from './message/transaction.ts';
 import { readFields, type SolanaFields } from './schema.ts';
 
 /**
- * Signs a message as the account that pays for it, and puts the signature before those of the others.
- * @param others the signatures by place; the first place is the account's own and is ignored
- * @returns base64 of the whole transaction, and the account's signature, by which the chain knows the transaction
+ * Signs a message as one of its signers.
+ * @param signatures by place; the account's own is ignored
+ * @param place the account's place among the signers; the first pays for the transaction
+ * @returns base64 of the whole transaction, and the account's signature. The chain knows a transaction by the signature
+ * of who pays for it
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
 export async function signMessageAs(
-  payer: string,
+  account: string,
   message: Uint8Array,
-  others: readonly Uint8Array[],
+  signatures: readonly Uint8Array[],
   signer: Signer,
+  place = 0,
 ): Promise<{ transaction: string; signature: string }> {
   const address = addressOf(await signer.publicKey('ed25519'));
-  if (address !== payer) {
-    throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${payer}` });
+  if (address !== account) {
+    throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${account}` });
   }
   const signature = await signer.sign('ed25519', message);
   return {
-    transaction: encodeTransaction([signature, ...others.slice(1)], message),
+    transaction: encodeTransaction(signatures.with(place, signature), message),
     signature: toBase58(signature),
   };
 }
@@ -81,5 +84,6 @@ function variedLimit(message: Message): Message | undefined {
  */
 export function costOf(prepared: JsonObject): bigint {
   const fields = readFields(prepared);
-  return fields === undefined ? 0n : BigInt(fields.fee) + BigInt(fields.rent ?? jsonAmount(0n));
+  if (fields === undefined) return 0n;
+  return amountOf(fields.fee) + amountOf(fields.rent ?? 0) + amountOf(fields.spent ?? 0);
 }

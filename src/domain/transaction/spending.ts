@@ -32,6 +32,8 @@ export interface Spend {
   readonly fee: bigint | null;
   /** A part of the request that acts on others than the recipient; null when there is none. */
   readonly beyond: string | null;
+  /** What else the request can take from the account, which no limit counts. Absent: nothing. */
+  readonly uncounted?: string;
 }
 
 /** What a transaction that has ended took from its account. */
@@ -82,7 +84,7 @@ export interface Shortage {
 
 /** The caveat that a request breaks by itself, whatever was spent before. */
 export interface Breach {
-  readonly rule: 'recipients' | 'selectors' | 'value_per_call';
+  readonly rule: 'recipients' | 'selectors' | 'value_per_call' | BudgetRule;
   readonly asked: string;
   readonly limit: string;
 }
@@ -101,8 +103,19 @@ export function breachOf(spend: Spend, caveats: Caveats, forms: SpendingForms): 
     if (!allowed.some((text) => form.read(text) === asked)) return { rule, asked, limit };
     if (spend.beyond !== null) return { rule, asked: spend.beyond, limit };
   }
+  if (spend.uncounted !== undefined) {
+    return { rule: firstRule(caveats), asked: spend.uncounted, limit: 'only what is counted in the chain’s own coin' };
+  }
   if (valuePerCall === undefined || spend.value <= valuePerCall) return undefined;
   return { rule: 'value_per_call', asked: spend.value.toString(), limit: valuePerCall.toString() };
+}
+
+/** The limit to name where any of them is broken. */
+function firstRule({ valuePerHour, valuePerCall, feePerHour, recipients }: Caveats): Breach['rule'] {
+  if (valuePerHour !== undefined) return 'value_per_hour';
+  if (valuePerCall !== undefined) return 'value_per_call';
+  if (feePerHour !== undefined) return 'fee_per_hour';
+  return recipients !== undefined ? 'recipients' : 'selectors';
 }
 
 /** Whether the caveats set a budget by the hour. */

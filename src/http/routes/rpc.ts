@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import { rpcRight } from '../../services/rpc.ts';
 import type { RpcService } from '../../services/services.ts';
-import { accessOf, actorOf } from '../caller.ts';
+import { accessOf, actorOf, maySend } from '../caller.ts';
 import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 
@@ -17,11 +17,12 @@ export function rpcRoutes(app: FastifyInstance, rpc: RpcService): void {
   routes.post('/relayers/:id/rpc', { schema: { params } }, async (request, reply) => {
     const { id } = request.params;
     const [body, effect, by] = [bodyOf(request), effectOf(request), actorOf(request)];
+    const maySpend = maySend(request, id);
     for (const call of Array.isArray(body) ? body : [body]) assertPermitted(call, id, accessOf(request));
     if (Array.isArray(body)) await app.countAs(body.length, request, reply);
     const outcomes = Array.isArray(body)
-      ? await rpc.batch(id, body, effect, by)
-      : [await rpc.call(id, body, effect, undefined, by)];
+      ? await rpc.batch(id, body, effect, by, maySpend)
+      : [await rpc.call(id, body, effect, undefined, by, maySpend)];
     // A retry may succeed where a node refused or did not answer.
     request.isProvisional = outcomes.some(({ error }) => error !== undefined);
     return Array.isArray(body) ? outcomes : outcomes[0];

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { SigningService } from '../../services/services.ts';
 import { success } from '../answers/envelope.ts';
-import { actorOf } from '../caller.ts';
+import { actorOf, maySend } from '../caller.ts';
 import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 
@@ -22,7 +22,15 @@ export function signingRoutes(app: FastifyInstance, signing: SigningService): vo
   );
 
   routes.post('/relayers/:id/sign-transaction', { schema: { params } }, async (request) =>
-    success(await signing.signTransaction(request.params.id, bodyOf(request), effectOf(request), actorOf(request))),
+    success(
+      await signing.signTransaction(
+        request.params.id,
+        bodyOf(request),
+        effectOf(request),
+        actorOf(request),
+        maySend(request, request.params.id),
+      ),
+    ),
   );
 
   routes.post('/relayers/:id/transactions/sponsored/quote', { schema: { params } }, async (request) =>

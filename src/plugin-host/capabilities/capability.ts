@@ -29,6 +29,8 @@ export interface Principal {
   readonly hosts: FetchGrants;
   /** The limits for what the plugin sends through a relayer; undefined when there are none. */
   spender(relayerId: string): Spender | undefined;
+  /** Whether the plugin may send through a relayer: then what it has signed may spend what the relayer holds. */
+  maySend(relayerId: string): boolean;
 }
 
 type Params<M extends CapabilityMethod> = CapabilityContract[M]['params'];

@@ -110,8 +110,8 @@ export const signTransaction = defineCapability({
   grant: to('sign'),
   effect: always,
   trace: traced('signTransaction', ({ request }) => request),
-  handle: ({ signing }, { relayerId, request }, { effect, actor }) =>
-    signing.signTransaction(relayerId, request, effect, actor),
+  handle: ({ signing }, { relayerId, request }, principal) =>
+    signing.signTransaction(relayerId, request, principal.effect, principal.actor, principal.maySend(relayerId)),
   failure: failure('Invalid payload: '),
 });
 
@@ -125,8 +125,10 @@ export const rpc = defineCapability({
   },
   effect: ({ request }) => rpcMayAct(request),
   trace: traced('rpc', ({ request }) => request),
-  handle: async ({ rpc: service }, { relayerId, request }, principal) => ({
-    ...(await service.call(relayerId, request, principal.effect, principal.spender(relayerId), principal.actor)),
-  }),
+  handle: async ({ rpc: service }, { relayerId, request }, principal) => {
+    const { effect, actor } = principal;
+    const [spender, maySpend] = [principal.spender(relayerId), principal.maySend(relayerId)];
+    return { ...(await service.call(relayerId, request, effect, spender, actor, maySpend)) };
+  },
   failure: failure('Invalid payload: Bad Request: '),
 });

@@ -39,6 +39,8 @@ export interface CallBy {
   spender?: Spender | undefined;
   /** For its audit record. */
   actor?: Actor | undefined;
+  /** As for `SigningService.signTransaction`. */
+  maySpend?: boolean | undefined;
 }
 
 interface Call {
@@ -57,7 +59,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
   async function resultOf(access: RelayerAccess, method: OwnMethod, call: Call, by: CallBy): Promise<WireObject> {
     const { relayer } = access;
     const { params } = call;
-    const account = await relayers.signingAccount(access);
+    const account = { ...(await relayers.signingAccount(access)), maySpend: by.maySpend };
     switch (method.kind) {
       case 'answer':
         return method.run(params, account);

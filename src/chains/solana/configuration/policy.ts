@@ -89,6 +89,12 @@ const fields = strictForm({
   min_balance: int64.nullish().describe('Minimum balance that stays on the account, in lamports. Default: 10000000'),
   allowed_tokens: z.array(allowedToken).nullish().describe('Allowed tokens for fees and transfers. Default: any'),
   fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees. Default: user'),
+  own_funds: z
+    .enum(['allow', 'deny'])
+    .nullish()
+    .describe(
+      'Whether transactions that only the relayer signs may spend what it holds; only where it pays the fees. Default: allow',
+    ),
   fee_margin_percentage: feeMargin.nullish().describe('Margin on top of an estimated fee, in percent. Default: 0'),
   max_allowed_fee_lamports: int64
     .nullish()
@@ -102,6 +108,10 @@ const fields = strictForm({
   .refine(({ fee_payment_strategy: payer, swap_config: swap }) => swap == null || payer !== 'relayer', {
     path: ['swap_config'],
     error: SWAP_NEEDS_USER_FEES,
+  })
+  .refine(({ fee_payment_strategy: payer, own_funds: ownFunds }) => ownFunds !== 'allow' || payer === 'relayer', {
+    path: ['own_funds'],
+    error: 'allow needs fee_payment_strategy relayer: where users pay, nothing spends what the relayer holds',
   });
 
 /** A Solana relayer's policies. Null means unset, and unset fields are left out. */
@@ -141,6 +151,8 @@ export interface SolanaPolicy {
   /** Empty allows all. */
   allowedTokens: readonly AllowedToken[];
   feePayer: 'user' | 'relayer';
+  /** Whether the relayer's own transactions may spend what it holds. Nothing does where users pay. */
+  ownFunds: 'allow' | 'deny';
   /** In percent. */
   feeMargin: number;
   /** The most that one transaction may cost, in lamports; null where the policies do not say. */
@@ -190,6 +202,7 @@ export const readPolicy = oncePerObject((policies: JsonObject): SolanaPolicy => 
     minBalance: known.min_balance == null ? DEFAULT_MIN_BALANCE : amountOf(known.min_balance),
     allowedTokens: (known.allowed_tokens ?? []).map(readToken),
     feePayer: known.fee_payment_strategy ?? 'user',
+    ownFunds: known.own_funds ?? 'allow',
     feeMargin: known.fee_margin_percentage ?? 0,
     maxFee: optional(known.max_allowed_fee_lamports),
     mostFee: optional(known.max_allowed_fee_lamports) ?? DEFAULT_MOST_FEE,
@@ -257,6 +270,7 @@ export function policyView(policies: JsonObject): WireObject | undefined {
     min_balance: wireAmount(known.min_balance) ?? DEFAULT_MIN_BALANCE,
     allowed_tokens: known.allowed_tokens?.map(tokenView),
     fee_payment_strategy: known.fee_payment_strategy ?? undefined,
+    own_funds: known.own_funds ?? undefined,
     fee_margin_percentage: known.fee_margin_percentage ?? undefined,
     max_allowed_fee_lamports: wireAmount(known.max_allowed_fee_lamports),
     swap_config: known.swap_config == null ? undefined : swapView(known.swap_config),

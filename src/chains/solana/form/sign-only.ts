@@ -3,5 +3,5 @@ import { strictForm } from '../../../domain/json/unknown-field.ts';
 
 /** The body of sign-transaction. */
 export const unsentRequestSchema = strictForm({
-  transaction: z.string().meta({ description: 'Transaction that the relayer pays for, in base64' }),
+  transaction: z.string().meta({ description: 'Transaction that the relayer signs, in base64' }),
 });

@@ -21,6 +21,8 @@ type Places = (data: Buffer) => readonly number[] | 'any';
 const NOWHERE: readonly number[] = [];
 
 /** By the first four bytes of the data (solana-system-interface, `SystemInstruction`). */
+const ASSIGN = 1;
+const ALLOCATE = 8;
 const SYSTEM_PLACES: ReadonlyMap<number, readonly number[]> = new Map([
   // Transfer: the recipient.
   [2, [1]],
@@ -67,14 +69,21 @@ export function isCreation(data: Buffer): boolean {
 /** In the reference's words. */
 const NO_TRANSFERS = 'Lamports transfers are not allowed from the relayer account';
 
+export interface LossOptions {
+  /** Whether the fee payer may pay for associated token accounts, as where users pay it back. */
+  paysRent: boolean;
+  /** Whether its lamports may leave by the System program's Transfer, which names the amount. */
+  paysTransfers?: boolean;
+  /** The accounts that the lookup tables name; undefined before the tables are read. */
+  lookedUp?: readonly string[] | undefined;
+}
+
 /**
  * Why a transaction could take more than the fee from its fee payer, the first of its keys; undefined when it cannot.
- * @param lookedUp the accounts that its lookup tables name; undefined before the tables are read
- * @param paysRent whether the fee payer may pay for associated token accounts, as where users pay it back
  */
 export function feePayerLoss(
   message: Message,
-  { paysRent, lookedUp }: { paysRent: boolean; lookedUp?: readonly string[] | undefined },
+  { paysRent, paysTransfers = false, lookedUp }: LossOptions,
 ): string | undefined {
   const { keys } = message;
   // An account from a table that is not read yet passes. It is checked again once the table is read.
@@ -88,7 +97,10 @@ export function feePayerLoss(
     for (const [position, account] of accounts.entries()) {
       if (account !== 0 || harmless.includes(position)) continue;
       if (paysRent && isRent(program, data, position) && isTokens(accounts[TOKENS_PLACE])) continue;
-      if (program === SYSTEM_PROGRAM && position === 0 && isTransfer(data)) return NO_TRANSFERS;
+      if (program === SYSTEM_PROGRAM && position === 0 && isTransfer(data)) {
+        if (paysTransfers) continue;
+        return NO_TRANSFERS;
+      }
       return (
         `Instruction ${index + 1} (program ${program}) names the relayer account as account ${position + 1}, ` +
         'where it could take more than the fee from it'
@@ -96,6 +108,21 @@ export function feePayerLoss(
     }
   }
   return undefined;
+}
+
+/**
+ * Why a transaction that may spend what an account holds would cost it the account itself; undefined when it would not.
+ * An account with another owner, or with data, pays no fees and moves no lamports any more.
+ */
+export function accountLoss({ keys, instructions }: Message, account: string): string | undefined {
+  const index = instructions.findIndex(({ program, accounts, data }) => {
+    if (keys[program] !== SYSTEM_PROGRAM || keys[accounts[0] ?? -1] !== account || data.length < 4) return false;
+    const kind = data.readUInt32LE();
+    return kind === ASSIGN || kind === ALLOCATE;
+  });
+  return index < 0
+    ? undefined
+    : `Instruction ${index + 1} (program ${SYSTEM_PROGRAM}) would make the relayer account unusable`;
 }
 
 function isRent(program: string, data: Buffer, position: number): boolean {

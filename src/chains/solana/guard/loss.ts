@@ -37,7 +37,7 @@ export async function lossShown(
 }
 
 /** The fee payer's balance after the trial; undefined where the node does not tell, zero where the account is gone. */
-function leftIn({ error, accounts: [account] }: Simulation): bigint | undefined {
+export function leftIn({ error, accounts: [account] }: Simulation): bigint | undefined {
   if (error !== null || account === undefined) return undefined;
   return account?.lamports ?? 0n;
 }

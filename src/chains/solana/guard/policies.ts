@@ -1,6 +1,6 @@
 import type { SolanaPolicy } from '../configuration/policy.ts';
 import type { Message } from '../message/compiled-message.ts';
-import { feePayerLoss } from './fee-payer.ts';
+import { accountLoss, feePayerLoss } from './fee-payer.ts';
 
 /** A transaction as policies look at it. */
 export interface Guarded {
@@ -16,6 +16,8 @@ export interface Guarded {
 export interface GuardOptions {
   /** {@link feePayerLoss}. */
   paysRent: boolean;
+  /** {@link spendsOwnFunds}: the account may lose more than the fee, but not itself. */
+  spends?: boolean;
 }
 
 /**
@@ -26,21 +28,59 @@ export function policyViolation(
   { message, size, lookedUp, called = [] }: Guarded,
   relayer: string,
   policy: SolanaPolicy,
-  { paysRent }: GuardOptions,
+  { paysRent, spends = false }: GuardOptions,
 ): string | undefined {
+  const guarded = { message, size, called, ...(lookedUp === undefined ? {} : { lookedUp }) };
   const fault =
-    accountFault([...message.keys, ...(lookedUp ?? [])], policy) ??
-    programFault([...programsOf(message), ...called], policy) ??
-    signatureFault(message, policy) ??
+    listFault(guarded, policy) ??
     payerFault(message, relayer) ??
     sizeFault(size, policy) ??
-    feePayerLoss(message, { paysRent, lookedUp });
+    (spends ? accountLoss(message, relayer) : feePayerLoss(message, { paysRent, lookedUp }));
   return fault === undefined ? undefined : `Policy violation: ${fault}`;
+}
+
+/**
+ * {@link policyViolation} for a transaction of another fee payer, which the relayer signs as one of several: it may
+ * spend what the relayer holds.
+ */
+export function coSignerViolation(guarded: Guarded, relayer: string, policy: SolanaPolicy): string | undefined {
+  const { message, size } = guarded;
+  const fault = listFault(guarded, policy) ?? sizeFault(size, policy) ?? accountLoss(message, relayer);
+  return fault === undefined ? undefined : `Policy violation: ${fault}`;
+}
+
+function listFault({ message, lookedUp = [], called = [] }: Guarded, policy: SolanaPolicy): string | undefined {
+  return (
+    accountFault([...message.keys, ...lookedUp], policy) ??
+    programFault([...programsOf(message), ...called], policy) ??
+    signatureFault(message, policy)
+  );
 }
 
 /** What a relayer may lose beyond the fee: rent for accounts that it makes, where users pay it back. */
 export function guardOf({ feePayer }: Pick<SolanaPolicy, 'feePayer'>): GuardOptions {
   return { paysRent: feePayer === 'user' };
+}
+
+/**
+ * What a relayer may lose by a transaction that a client made.
+ * @param maySpend whether the client may send through the relayer
+ */
+export function guardFor(message: Message, policy: SolanaPolicy, maySpend: boolean): GuardOptions {
+  return { ...guardOf(policy), spends: maySpend && spendsOwnFunds(message, policy) };
+}
+
+/**
+ * Whether a transaction is the relayer's own, and may spend what its account holds: nobody else signs it, and nobody
+ * pays for it. Where others sign as well, they may have made it.
+ */
+export function spendsOwnFunds({ signers }: Message, policy: SolanaPolicy): boolean {
+  return signers === 1 && maySpend(policy);
+}
+
+/** Whether the policies let anything spend what the account holds. */
+export function maySpend({ feePayer, ownFunds }: Pick<SolanaPolicy, 'feePayer' | 'ownFunds'>): boolean {
+  return feePayer === 'relayer' && ownFunds === 'allow';
 }
 
 /** The program of each instruction. */

@@ -9,8 +9,8 @@ import { readPolicy } from '../configuration/policy.ts';
 import type { Message } from '../message/compiled-message.ts';
 import { nonceOf } from '../message/durable-nonce.ts';
 import { decodeTransaction } from '../message/transaction.ts';
-import { judge } from '../prepare.ts';
-import { readTransaction, readUnfinished } from '../request.ts';
+import { judge, judgeCoSigned, type Verdict } from '../prepare.ts';
+import { type CoSigned, readCoSigned, readTransaction, readUnfinished } from '../request.ts';
 import type { SolanaRequest } from '../schema.ts';
 import { signMessageAs } from '../signing.ts';
 import { type AskedTransfer, type Building, type Built, buildPrepared, buildTransfer } from './build.ts';
@@ -71,6 +71,8 @@ export class Sponsor {
 
   /** The relayer's signature for a client's own bytes, which stay as they are. Others may sign after it. */
   async sign(base64: string, account: Account, signer: Signer): Promise<{ transaction: string; signature: string }> {
+    const coSigned = readCoSigned(base64, account);
+    if (coSigned !== undefined) return this.#signAsOther(coSigned, account, signer);
     const { message, messageBytes, signatures } = readUnfinished(base64, account);
     assertPassing(message, account);
     await this.assertPaid({ transaction: base64 }, account);
@@ -78,12 +80,19 @@ export class Sponsor {
     return signMessageAs(account.address, messageBytes, signatures, signer);
   }
 
+  /** The relayer's signature for a transaction that somebody else pays for. */
+  async #signAsOther({ transaction, place }: CoSigned, account: Account, signer: Signer) {
+    const verdict = await judgeCoSigned(this.#parts.sideOf(account), transaction, account);
+    assertSupported(verdict);
+    return signMessageAs(account.address, transaction.messageBytes, transaction.signatures, signer, place);
+  }
+
   /**
    * Refuses a transaction that cannot be sent, before it is accepted. Every signer but the relayer must have signed it.
    */
   async assertSendable(base64: string, account: Account): Promise<void> {
     readTransaction(base64, account);
-    await this.assertSound(base64, account);
+    await this.assertSound(base64, { ...account, maySpend: true });
   }
 
   /** Where users pay, refuses a transaction that does not pay enough. */
@@ -96,8 +105,7 @@ export class Sponsor {
 
   /** Refuses a transaction that policies, a trial or the balance forbid. */
   async assertSound(base64: string, account: Account): Promise<void> {
-    const verdict = await judge(this.#parts.sideOf(account), base64, account);
-    if (verdict !== undefined) throw new Refusal(verdict.kind, verdict.detail, invalidRequest(verdict.reason));
+    assertSupported(await judge(this.#parts.sideOf(account), base64, account));
   }
 
   async #building(account: Account): Promise<Building> {
@@ -112,7 +120,8 @@ export class Sponsor {
 
   async #finished(built: Built, account: Account, signer: Signer): Promise<WireObject> {
     const { transaction, quote, lastValidBlockHeight } = built;
-    await this.assertSound(transaction, account);
+    // What is built for a user never spends what the relayer holds.
+    await this.assertSound(transaction, { ...account, maySpend: false });
     const { message, messageBytes, signatures } = decodeTransaction(transaction);
     assertPassing(message, account);
     const signed = await signMessageAs(account.address, messageBytes, signatures, signer);
@@ -124,6 +133,11 @@ export class Sponsor {
       valid_until_blockheight: lastValidBlockHeight,
     };
   }
+}
+
+/** @throws Refusal where there is a verdict */
+function assertSupported(verdict: Verdict | undefined): void {
+  if (verdict !== undefined) throw new Refusal(verdict.kind, verdict.detail, invalidRequest(verdict.reason));
 }
 
 /**

@@ -261,8 +261,12 @@ t.test('policies hold before anything else is looked at, in the reference’s wo
   }
   const taking = SystemProgram.transfer({ fromPubkey: RELAYER.publicKey, toPubkey: USER.publicKey, lamports: 1 });
   const drained = 'Policy violation: Lamports transfers are not allowed from the relayer account';
-  t.equal(refusal({ transaction: built([taking]) }), drained);
-  t.equal(refusal({ instructions: [onWire(taking)] }), drained);
+  for (const body of [{ transaction: built([taking]) }, { instructions: [onWire(taking)] }]) {
+    t.equal(refusal(body, { own_funds: 'deny' }), drained);
+    t.equal(refusal(body), 'taken');
+    t.match(parse(body).request, { spends: { lamports: 1 } });
+  }
+  t.equal(refusal({ transaction: built([taking, memo('a', USER)], { signers: [USER] }) }), drained);
 });
 
 t.test('who is to be paid by users takes transactions only', async (t) => {

@@ -69,7 +69,11 @@ t.test('methods of a family’s own that sign or send need these rights, and lim
   const request = { method: 'signAndSendTransaction' };
   const bound = relayer.rpc(watched).prepare({ relayerId: 'known', request });
   await bound.run({ ...principal, spender: () => spender });
-  t.same(seen, [['known', request, principal.effect, spender, principal.actor]]);
+  await bound.run({ ...principal, maySend: () => false });
+  t.same(seen, [
+    ['known', request, principal.effect, spender, principal.actor, true],
+    ['known', request, principal.effect, undefined, principal.actor, false],
+  ]);
 });
 
 t.test('wait resolves with the transaction, or says after how long it gave up', async (t) => {
