@@ -12,6 +12,7 @@ import { type ConfigurationFiles, digestsOf, watchConfiguration } from './config
 import { createMarkets } from './create-markets.ts';
 import { CutOff } from './cut-off.ts';
 import { systemClock } from './domain/clock.ts';
+import { messageOf } from './domain/errors.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import { orderedId } from './domain/ordered-id.ts';
 import type { Relayer } from './domain/relayer/relayer.ts';
@@ -132,7 +133,11 @@ export async function compose(parts: ServiceParts): Promise<Service> {
     return await build(parts, opened, cutOff);
   } catch (error) {
     cutOff.within(LAST_WRITES_MS);
-    await opened.close().catch((failure: unknown) => log.error({ err: failure }, 'not everything was closed'));
+    await opened.close().catch((failure: unknown) => {
+      // Without stacks: the reason of the failed start is what counts.
+      const failures = failure instanceof AggregateError ? failure.errors.map(messageOf) : [messageOf(failure)];
+      log.warn({ failures }, 'not everything was closed');
+    });
     // After `stop`, any other failure is a consequence of it.
     stop?.throwIfAborted();
     throw error;

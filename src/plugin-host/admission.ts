@@ -48,10 +48,20 @@ export class Admission {
   private readonly queues = new Map<string, Waiting[]>();
   private readonly running = new Map<string, number>();
   private closed = false;
+  private readonly ending = Promise.withResolvers<void>();
 
   constructor(children: SandboxProcesses, clock: Clock) {
     this.children = children;
     this.clock = clock;
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  /** Resolves when all calls are refused from now on. */
+  get closing(): Promise<void> {
+    return this.ending.promise;
   }
 
   get queued(): number {
@@ -117,6 +127,7 @@ export class Admission {
   /** Refuses all waiting calls, and all calls from now on. */
   close(): void {
     this.closed = true;
+    this.ending.resolve();
     for (const queue of [...this.queues.values()]) for (const waiting of [...queue]) waiting.settle('closed');
   }
 

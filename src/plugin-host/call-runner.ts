@@ -8,6 +8,7 @@ import {
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
+import { inTime } from '../domain/in-time.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
 import type { Admission, NoSeat, Seat } from './admission.ts';
@@ -45,11 +46,16 @@ export interface CallRunnerDeps {
  */
 const SHORTEST_WAIT_MS = 3000;
 
+/** How long a call waits for the first build of its plugin, in ms. */
+const BUILD_WAIT_MS = 10_000;
+
 /** Errors with a lower status are answers that the plugin meant to give. */
 const LEAST_UNMEANT_STATUS = 500;
 
 /** A lost call runs again only when at least this much time is left before its deadline, in ms. */
 const LEAST_RERUN_MS = 100;
+
+const SHUT_DOWN = { kind: 'ended', code: 'SERVICE_UNAVAILABLE', message: 'The server is shutting down' } as const;
 
 const NO_USAGE: CallUsage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
 
@@ -61,9 +67,9 @@ export class CallRunner {
     this.deps = deps;
   }
 
-  async run(plugin: CatalogPlugin, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer> {
-    const { clock, metrics, quarantine } = this.deps;
-    const { entry, serving } = plugin;
+  async run(called: CatalogPlugin, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer> {
+    const { clock, metrics, quarantine, admission } = this.deps;
+    const { entry } = called;
     const began = clock.elapsed();
     let hashed: string | undefined;
     const fingerprint = () => {
@@ -72,8 +78,15 @@ export class CallRunner {
     };
     const backOff = quarantine.refusal(entry.id, request.keyId, fingerprint);
     if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), request, began);
+    let plugin = called;
+    if (called.serving === undefined && called.failure === undefined) {
+      await inTime(BUILD_WAIT_MS, Promise.race([called.isBuilt, admission.closing]));
+      plugin = this.deps.plugin(entry.id) ?? called;
+    }
+    const { serving } = plugin;
     if (serving === undefined) {
-      return this.refuse(entry, plugin.failure ?? stillCompiling(entry.id), request, began);
+      const unbuilt = admission.isClosed ? notSeated(entry.id, 'closed', quarantine) : stillCompiling(entry.id);
+      return this.refuse(entry, plugin.failure ?? unbuilt, request, began);
     }
 
     const context = contextText(entry, request);
@@ -118,7 +131,7 @@ export class CallRunner {
         if ((await record.effects?.settled(deadline - clock.elapsed())) ?? true) continue;
       }
 
-      const outcome = restated(report.outcome, entry);
+      const outcome = report.lost && admission.isClosed ? SHUT_DOWN : restated(report.outcome, entry);
       metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock), usage);
       if (outcome.kind !== 'ended') quarantine.endedWell(entry.id, request.keyId);
       if (record.failure !== undefined) throw record.failure;
@@ -294,7 +307,7 @@ function notSeated(pluginId: string, reason: NoSeat, quarantine: Quarantine): Ho
     case 'backed-off':
       return backedOff(pluginId, quarantine.backOff(pluginId) ?? { reason: 'it did not load', leftMs: 1000 });
     case 'closed':
-      return ended('SERVICE_UNAVAILABLE', 'The server is shutting down', 5);
+      return ended(SHUT_DOWN.code, SHUT_DOWN.message, 5);
     case 'queue-full':
       return ended('SERVICE_UNAVAILABLE', `Too many calls of plugin ${pluginId} are waiting`, 2);
     case 'waited-too-long':

@@ -96,6 +96,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   let runner: CallRunner | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
+  const stopping = new AbortController();
   /** Read through a function, because `closing` may be set while `start` waits. */
   const ending = () => closing;
   /** Calls that have not ended, including those that wait for a place. */
@@ -207,6 +208,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
         data: { protocol: PROTOCOL_VERSION, ...texts, addon: nativeAddon() },
         mostThreads: deps.mostThreads,
         log,
+        stop: stopping.signal,
       },
       { threadReady: () => children.fill(0), message: heard, threadLost: (thread) => children.threadLost(thread) },
     );
@@ -275,7 +277,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await Promise.all([catalog?.close(), compiler?.close()]);
     await Promise.race([children.closeAll(), until(() => children.size === 0, LAST_CHILD_MS)]);
     for (const child of children.list()) for (const pid of child.pids) killProcess(pid);
-    // The first thread may still be starting: `pool` is not set then.
+    // The first thread may still be starting, which takes long on a busy machine: `pool` is not set then.
+    stopping.abort();
     const threads = await prepared?.then((ground) => ground?.thread).catch(() => undefined);
     await threads?.close();
   }

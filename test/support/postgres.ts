@@ -60,14 +60,14 @@ export interface PostgresOptions {
  */
 export async function startPostgres({ durable = false, settings: more = {} }: PostgresOptions = {}): Promise<Postgres> {
   const owner = ownerOfServers();
-  const place = [quickFolder(), ...PUBLIC_FOLDERS].find((one) => canEnter(one, owner));
-  if (place === undefined) throw new Error(`who runs PostgreSQL (user ${owner.uid}) can enter no temporary folder`);
-  const folder = await mkdtemp(join(place, 'isolayer-pg-'));
+  const home = [quickFolder(), ...PUBLIC_FOLDERS].find((one) => canEnter(one, owner));
+  if (home === undefined) throw new Error(`who runs PostgreSQL (user ${owner.uid}) can enter no temporary folder`);
+  const folder = await mkdtemp(join(home, 'isolayer-pg-'));
   const data = join(folder, 'data');
   await chmod(folder, 0o755);
   const given = Object.entries(more).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const settings = [...(durable ? [] : ['-F']), ...given];
-  const shared = place === sharedFolder() ? place : undefined;
+  const shared = home === sharedFolder() ? home : undefined;
   const binaries = await postgresBinaries(installedPostgres(), owner, shared ?? folder);
   await makeCluster(binaries.initdb, data, owner, shared);
 
@@ -85,7 +85,9 @@ export async function startPostgres({ durable = false, settings: more = {} }: Po
   };
   process.once('exit', killWithUs);
 
-  const urlOf = (database: string) => `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(data)}`;
+  const { port } = more;
+  const place = `host=${encodeURIComponent(data)}${port === undefined ? '' : `&port=${port}`}`;
+  const urlOf = (database: string) => `postgres://${SUPERUSER}@/${database}?${place}`;
   const administer = async (statement: string, values: string[] = []) => {
     const client = new pg.Client({ connectionString: urlOf('postgres') });
     await client.connect();

@@ -19,6 +19,8 @@ export interface CatalogPlugin {
   serving: ServingVersion | undefined;
   /** Why the newest version does not serve. */
   failure: HostFailure | undefined;
+  /** Resolves when the first version was built, or could not be. */
+  readonly isBuilt: Promise<void>;
 }
 
 /** A plugin of the catalog, with its versions. */
@@ -47,6 +49,10 @@ export class KnownPlugin implements CatalogPlugin {
 
   get failure(): HostFailure | undefined {
     return this.versions.failure;
+  }
+
+  get isBuilt(): Promise<void> {
+    return this.versions.isBuilt;
   }
 
   get failedAt(): number | undefined {

@@ -43,6 +43,9 @@ export class VersionSwap {
   /** The version that served before. Kept until a process has loaded the one that serves. */
   private before: ServingVersion | undefined;
   private losses = 0;
+  private readonly firstBuild = Promise.withResolvers<void>();
+  /** Resolves when the first version was built, or could not be. */
+  readonly isBuilt = this.firstBuild.promise;
 
   /** Why the newest version does not serve. */
   get failure(): HostFailure | undefined {
@@ -70,6 +73,7 @@ export class VersionSwap {
    * @param tryOut makes the plugin's processes load it; false when there are none, and then the version serves at once
    */
   built(version: ServingVersion, tryOut: (version: PluginVersion) => boolean): void {
+    this.firstBuild.resolve();
     this.refused = undefined;
     const { version: hash } = version.version;
     if (this.next?.version.version === hash) return;
@@ -82,6 +86,7 @@ export class VersionSwap {
 
   /** Notes that the newest version could not be built. */
   broken(failure: HostFailure, now: number): void {
+    this.firstBuild.resolve();
     if (this.failure?.message !== failure.message) this.failingSince = now;
     this.refused = failure;
   }

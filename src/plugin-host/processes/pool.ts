@@ -44,6 +44,8 @@ export interface DriverPoolDeps {
   /** The most threads. */
   mostThreads: number;
   log: Log;
+  /** Ends a start that is under way, with the signal's reason. */
+  stop?: AbortSignal;
 }
 
 /** How long the first thread may take to say that it is ready, in ms. */
@@ -109,6 +111,8 @@ class DriverThread {
  * system starts no thread, Piscina's attempt would throw from an event.
  */
 export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolEvents): Promise<DriverPool> {
+  const { stop } = deps;
+  stop?.throwIfAborted();
   const threads = new Map<number, DriverThread>();
   const started = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
@@ -209,6 +213,8 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   const timer = setTimeout(() => {
     started.reject(new Error(`no driver thread is ready after ${START_MS} ms`));
   }, START_MS);
+  const giveUp = () => started.reject(stop?.reason);
+  stop?.addEventListener('abort', giveUp);
   try {
     await started.promise;
   } catch (error) {
@@ -216,6 +222,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     throw error;
   } finally {
     clearTimeout(timer);
+    stop?.removeEventListener('abort', giveUp);
   }
   return driverPool;
 }

@@ -14,6 +14,13 @@ import type { Tables } from '../schema.ts';
 import { checkSeal, type Sealer } from '../sealing.ts';
 import type { Store, Writer } from '../store.ts';
 import { resealSettings } from '../tables/settings/reseal.ts';
+import {
+  chooseEncryption,
+  clientConfig,
+  explained,
+  type PostgresAddress,
+  postgresAddress,
+} from './postgres-address.ts';
 import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { type Durability, readDurability } from './postgres-durability.ts';
@@ -50,7 +57,7 @@ const TRIES = 50;
 const MIGRATION_LOCK = 4_716_903;
 
 export interface PostgresStoreOptions {
-  /** `postgres://user:password@host:port/database` */
+  /** `postgres://user:password@host:port/database`, with the parameters of libpq for TLS. */
   url: string;
   log: Log;
   /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
@@ -88,13 +95,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     cut = new AbortController().signal,
   } = options;
   if (idleInTransactionMs >= leaseMs) throw new Error('A lease must outlast a body that leaves its transaction alone');
+  const address = postgresAddress(url, process.env);
   const sockets = new PostgresSockets(cut, log);
-  const alone = { stream: sockets.make, max: 1 };
-  const { commit, overridden, warnings } = await patiently(() => bringUp(createPool(url, log, alone), log, sealer), {
-    ...{ patienceMs, log, cut },
-  });
+  const { server, commit, overridden, warnings } = await patiently(
+    async () => {
+      const limits = { stream: sockets.make, connectionTimeoutMillis: CONNECT_MS };
+      const server = clientConfig(address, await chooseEncryption(address, limits));
+      return { server, ...(await bringUp(createPool(server, log, { stream: sockets.make, max: 1 }), log, sealer)) };
+    },
+    { patienceMs, log, cut, address },
+  );
+  const { ssl } = server;
+  const isChecked = typeof ssl === 'object' && ssl.rejectUnauthorized !== false;
+  log.info({ server: address.place, isEncrypted: ssl !== false, isChecked }, 'the database is reached');
   for (const warning of [...overridden, ...warnings]) log.warn({ warning }, 'the database may lose what it commits');
-  const pool = createPool(url, log, {
+  const pool = createPool(server, log, {
     stream: sockets.make,
     max: CONNECTIONS,
     connectionTimeoutMillis: connectMs,
@@ -116,7 +131,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
  */
 async function patiently<T>(
   start: () => Promise<T>,
-  { patienceMs, log, cut }: { patienceMs: number; log: Log; cut: AbortSignal },
+  { patienceMs, log, cut, address }: { patienceMs: number; log: Log; cut: AbortSignal; address: PostgresAddress },
 ): Promise<T> {
   const giveUpAt = performance.now() + patienceMs;
   let isWaiting = false;
@@ -127,9 +142,11 @@ async function patiently<T>(
       return started;
     } catch (cause) {
       cut.throwIfAborted();
-      if (!isConnectionTrouble(cause)) throw cause;
+      if (!isConnectionTrouble(cause)) throw explained(cause, address);
       if (performance.now() + pause > giveUpAt) {
-        throw new Error(`The database does not answer: ${reasonOf(cause)}`, { cause });
+        throw new Error(`The database does not answer: ${reasonOf(cause)} (DATABASE_URL, server ${address.place})`, {
+          cause,
+        });
       }
       if (!isWaiting)
         log.warn({ reason: reasonOf(cause), patienceMs }, 'the database does not answer yet; it is waited for');
@@ -164,9 +181,9 @@ async function forgetForeignEvents(db: Kysely<Tables>): Promise<void> {
   await sql`delete from transaction_events where written > pg_current_xact_id()::text::bigint`.execute(db);
 }
 
-function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
+function createPool(server: pg.PoolConfig, log: Log, limits: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...server,
     application_name: 'isolayer',
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,

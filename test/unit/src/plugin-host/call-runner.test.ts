@@ -67,6 +67,7 @@ function setUp(entry: object = {}) {
     },
     failure: undefined,
     isDisabled: false,
+    isBuilt: Promise.resolve(),
   };
   const time = { now: 0 };
   const clock = { now: () => time.now, elapsed: () => time.now };
@@ -243,6 +244,37 @@ t.test('a plugin without a version answers with its failure', async (t) => {
   await run();
   const labels = ['call p SERVICE_UNAVAILABLE', 'call p COMPILE_ERROR'];
   t.same(new Set(metrics.lines), new Set(labels), 'a label is one of the known ends');
+});
+
+t.test('a call during the first build of its plugin waits for it', async (t) => {
+  const { plugin, run, admission } = setUp();
+  const { serving } = plugin;
+  const built = Promise.withResolvers<void>();
+  Object.assign(plugin, { serving: undefined, isBuilt: built.promise });
+  const [answer] = [run(), built.resolve(), Object.assign(plugin, { serving })];
+  t.match(await answer, { status: 200 });
+
+  const failing = Promise.withResolvers<void>();
+  Object.assign(plugin, { serving: undefined, isBuilt: failing.promise });
+  const [broken] = [run(), failing.resolve(), Object.assign(plugin, { failure: ended('COMPILE_ERROR', 'x') })];
+  t.match(await broken, { body: { data: { code: 'COMPILE_ERROR' } } }, 'and gets its failure');
+
+  Object.assign(plugin, { failure: undefined, isBuilt: new Promise(() => undefined) });
+  const [stopped] = [run(), admission.close()];
+  t.match(await stopped, { status: 503, body: { error: 'The server is shutting down' } }, 'or the end of the server');
+});
+
+t.test('a call that the end of the server cuts says so, also after an effect', async (t) => {
+  const { pool, calls, admission, run } = setUp();
+  pool.answer = ({ child, call }) => {
+    const record = calls.find(child, call);
+    if (record) record.hadEffect = true;
+    admission.close();
+    return Promise.resolve(lost);
+  };
+  const end = { data: { code: 'SERVICE_UNAVAILABLE' }, error: 'The server is shutting down' };
+  t.match(await run(), { status: 503, body: end });
+  t.equal(pool.tasks.length, 1);
 });
 
 t.test('a plugin that is backed off says for how long and why', async (t) => {

@@ -57,6 +57,20 @@ t.test('ends also while its thread is being started', async (t) => {
   t.match(host.status(), { threads: 0, processes: 0 });
 });
 
+t.test('ends at once while its thread does not come up', async (t) => {
+  const folder = new PluginFolder({ ...files, 'silent.mjs': 'setInterval(() => undefined, 1000);' });
+  t.teardown(() => folder.remove());
+  const host = createPluginHost({ ...hostDeps(folder.path), driverFile: join(folder.path, 'silent.mjs') });
+  host.prepare();
+  await eventually(
+    () => process.getActiveResourcesInfo(),
+    (open) => open.includes('MessagePort'),
+  );
+  const began = performance.now();
+  await host.close(0);
+  t.ok(performance.now() - began < 5000, 'within the time that a part has');
+});
+
 t.test('goes by what clients make of a plugin, and tells what its calls wrote', async (t) => {
   const made = { pluginId: 'echo', settings: { timeout: 7 }, isDisabled: false, declared: {} };
   const { host, call, close } = await startPluginHost({ files, driverFile, settings: () => made });

@@ -42,6 +42,7 @@ function shown(given: Partial<z.input<typeof pluginEntrySchema>>, more: Partial<
     },
     failure: undefined,
     isDisabled: false,
+    isBuilt: Promise.resolve(),
     failedAt: undefined,
     ...more,
   };

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { lockDataDir } from '../../../../../src/store/sqlite/lock.ts';
@@ -58,6 +58,39 @@ t.test('a folder that is made is for its owner only', async (t) => {
   const dataDir = join(t.testdir(), 'data');
   lockDataDir(dataDir).release();
   t.equal(statSync(dataDir).mode & 0o777, 0o700);
+});
+
+t.test('the lock is for its owner only: who can read the file could hold a lock on it', async (t) => {
+  const dataDir = t.testdir({ 'lock.db': '' });
+  chmodSync(join(dataDir, 'lock.db'), 0o644);
+  for (const folder of [dataDir, join(dataDir, 'new')]) {
+    lockDataDir(folder).release();
+    t.equal(statSync(join(folder, 'lock.db')).mode & 0o777, 0o600);
+  }
+});
+
+/** Runs as a user who is not root, because root may write everywhere. */
+function asSomebody<T>(run: () => T): T {
+  if (process.geteuid?.() !== 0) return run();
+  process.seteuid?.(65_534);
+  try {
+    return run();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+t.test('a folder that cannot be written is named, with the user and the cause', async (t) => {
+  const closed = join(t.testdir(), 'closed');
+  mkdirSync(closed, { mode: 0o555 });
+  chmodSync(t.testdirName, 0o755);
+  const words =
+    /^DATA_DIR \(\/.*closed.*\) cannot be written by user \d+, who runs the service: E[A-Z]+: .*\. Give the/;
+  for (const folder of [closed, join(closed, 'within')]) {
+    t.throws(() => asSomebody(() => lockDataDir(folder)), { message: words }, folder);
+  }
+  writeFileSync(join(t.testdirName, 'file'), '');
+  t.throws(() => lockDataDir(join(t.testdirName, 'file', 'closed')), { message: /^DATA_DIR .*ENOTDIR/ });
 });
 
 t.test('a lock file that is none is not "in use"', async (t) => {
