@@ -9,6 +9,7 @@
  * `"use strict"` comes first: it hides the caller of every function of the runtime. Names are not minified, so that
  * `URL.name` is `URL`.
  */
+import { NAMESPACES, RUN_PLUGIN } from '../guest-modules.ts';
 import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
@@ -21,8 +22,16 @@ import { HostLink } from './host-link.ts';
 import { tolerateFrozenTargets } from './intrinsics/capture-stack.ts';
 import { Freezer } from './intrinsics/freeze.ts';
 import { FrozenIntrinsics } from './intrinsics/frozen-intrinsics.ts';
-import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './intrinsics/primordials.ts';
-import { invokeHandler } from './invoke.ts';
+import {
+  apply,
+  defineProperty,
+  deleteProperty,
+  getOwnPropertyDescriptor,
+  isArray,
+  parseJson,
+  preventExtensions,
+} from './intrinsics/primordials.ts';
+import { findHandler, invokeHandler } from './invoke.ts';
 import { loadFailureText, withoutHandler } from './load-failure.ts';
 import type { PartName } from './part-name.ts';
 import type { Part } from './part-world.ts';
@@ -82,14 +91,18 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
         reused = new ReusedWorld({ intrinsics, objects, names, env });
       }
       // Defined before the bundle runs, so that its `var` finds a property that `seal` can delete.
-      for (const name of [EXPORTS, THROWN]) {
-        defineProperty(global, name, { value: undefined, writable: true, configurable: true });
+      for (const name of [EXPORTS, THROWN, RUN_PLUGIN, NAMESPACES]) {
+        const value = name === NAMESPACES ? [] : undefined;
+        defineProperty(global, name, { value, writable: true, configurable: true });
       }
     },
 
     seal() {
       moduleExports = takeAway(global, EXPORTS);
       const thrown = takeAway(global, THROWN) as { error: unknown } | undefined;
+      const main = takeAway(global, RUN_PLUGIN);
+      if (typeof main === 'function' && !hasHandler(moduleExports)) moduleExports = oldForm(main as OldMain, link);
+      closeNamespaces(takeAway(global, NAMESPACES));
       reused?.seal();
       return thrown === undefined ? withoutHandler(moduleExports) : loadFailureText(thrown.error, environment);
     },
@@ -112,6 +125,35 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       world.timers.fire(id);
     },
   };
+}
+
+type OldMain = (api: unknown, params: unknown) => unknown;
+
+function hasHandler(moduleExports: unknown): boolean {
+  try {
+    return typeof findHandler(moduleExports) === 'function';
+  } catch {
+    return false;
+  }
+}
+
+/** The exports of a plugin of the form `runPlugin(main)`. */
+function oldForm(main: OldMain, link: HostLink): { handler: OldMain } {
+  return {
+    handler: (api, params) => {
+      link.log('warn', 'runPlugin(main) is the old form of a plugin: export main as `handler` instead');
+      return apply(main, undefined, [api, params]);
+    },
+  };
+}
+
+/** As the language closes them (ECMA-262 10.4.6). The bundler makes them ordinary objects. */
+function closeNamespaces(namespaces: unknown): void {
+  if (!isArray(namespaces)) return;
+  for (let index = 0; index < namespaces.length; index++) {
+    const namespace: unknown = namespaces[index];
+    if (typeof namespace === 'object' && namespace !== null) preventExtensions(namespace);
+  }
 }
 
 function takeAway(global: object, name: string): unknown {

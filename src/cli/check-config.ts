@@ -26,7 +26,8 @@ export const checkConfigCommand: Command = {
     for (const { id } of notifications) context.say(`notification ${id}`);
     context.say(`networks: ${networks.length} known`);
     const plugins = await compiledPlugins(context.cwd, configuration);
-    for (const { entry, failure } of plugins) {
+    for (const { entry, failure, serving } of plugins) {
+      if (serving?.warning !== undefined) context.say(`warning: plugin ${entry.id}: ${serving.warning}`);
       if (failure === undefined) context.say(`plugin ${entry.id}: ${entry.path} compiles`);
       else context.complain(`plugin ${entry.id}: ${[failure.message, failure.hint].filter(Boolean).join('; ')}`);
     }

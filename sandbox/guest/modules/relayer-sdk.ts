@@ -4,6 +4,7 @@
  */
 import type { JsonRpcRequest, JsonRpcResponse, PluginErrorShape } from '../plugin-api.ts';
 import { PluginError as OwnPluginError, PLUGIN_ERROR_CLASS } from '../plugin-error.ts';
+import { frozen } from '../sdk/frozen.ts';
 
 export type {
   Json,
@@ -48,6 +49,7 @@ export const PluginError = registered ?? OwnPluginError;
 export type PluginError = OwnPluginError;
 
 /** Makes an error to throw from a plugin. Its message, code, HTTP status and details go to the caller. */
-export function pluginError(message: string, options: Partial<PluginErrorShape> = {}): PluginError {
-  return new PluginError(message, options);
-}
+export const pluginError = /* @__PURE__ */ frozen(
+  (message: string, options: Partial<PluginErrorShape> = {}): PluginError => new PluginError(message, options),
+  'pluginError',
+);

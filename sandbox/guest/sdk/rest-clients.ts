@@ -2,12 +2,13 @@
  * The REST clients of the public SDK. They need an API key, and no plugin has one. A plugin can import and construct
  * them, but each method rejects with an error that says what to use instead.
  */
+import { frozen } from './frozen.ts';
 
 // oxlint-disable typescript/no-explicit-any -- what the service would answer is nobody's here
 type Methods<Name extends string> = Record<Name, (...given: any[]) => Promise<any>>;
 
 /** Settings of a client. They are stored, but have no effect. */
-export class Configuration {
+class Settings {
   [setting: string]: any;
 
   constructor(settings: ConfigurationParameters = {}) {
@@ -18,6 +19,8 @@ export class Configuration {
     return /^application\/(?:json|[^;/ \t]+\+json)[ \t]*(?:;|$)/i.test(mime);
   }
 }
+export const Configuration = /* @__PURE__ */ frozen(Settings, 'Configuration');
+export type Configuration = Settings;
 export type ConfigurationParameters = Record<string, any>;
 // oxlint-enable typescript/no-explicit-any
 
@@ -31,11 +34,11 @@ function methodsOf<Name extends string>(
       `${family}.${name} is not there in a plugin, which has no API key. Use the api of its context: api.useRelayer(id)`,
     );
   };
-  return () => {
+  return frozen(() => {
     const methods: Partial<Methods<Name>> = {};
-    for (const name of names) methods[name] = refusing(name);
+    for (const name of names) methods[name] = frozen(refusing(name));
     return methods as Methods<Name>;
-  };
+  });
 }
 
 function client<Name extends string>(
@@ -46,8 +49,7 @@ function client<Name extends string>(
 ) => Methods<Name> {
   const made = class {};
   Object.assign(made.prototype, methodsOf(family, names)());
-  Object.defineProperty(made, 'name', { value: family });
-  return made as new () => Methods<Name>;
+  return frozen(made, family) as new () => Methods<Name>;
 }
 
 const health = ['health', 'readiness'] as const;

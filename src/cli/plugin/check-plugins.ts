@@ -63,6 +63,7 @@ function report({ say, complain }: CommandContext, { entry, serving, failure }: 
   if (failure === undefined) say(`plugin ${entry.id}: ${entry.path} compiles, ${(code.length / 1024).toFixed(1)} KiB`);
   const provided = namesIn(code, PROVIDED);
   const absent = namesIn(code, ABSENT);
+  if (serving.warning !== undefined) say(`  warning: ${serving.warning}`);
   if (provided.length > 0) say(`  of Node: ${provided.join(', ')}`);
   if (absent.length > 0) say(`  of Node, and throws when it is called: ${absent.join(', ')}`);
   for (const line of missingGrants(entry, serving)) say(`  ${line}`);

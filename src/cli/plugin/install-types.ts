@@ -91,7 +91,7 @@ export async function writeTypes({ cwd, say }: CommandContext, folder: string): 
 const IMPORTS = `/** The library that plugins written beside the reference import. */
 declare module '*/lib/plugin' {
   export * from '@openzeppelin/relayer-sdk';
-  export function runPlugin(main: unknown): never;
+  export function runPlugin(main: (api: import('isolayer').PluginAPI, params: any) => unknown): void;
 }
 `;
 

@@ -10,8 +10,11 @@ const PACKAGE = /^([^/]+)\/package\.json$/;
 /** The forms of a dropped-in plugin's path, best first. When two files share an id, the better form is the plugin. */
 const FORMS = [/^([^/]+)\.ts$/, /^([^/]+)\.js$/, /^([^/]+)\.mjs$/, /^([^/]+)\/index\.ts$/, /^([^/]+)\/index\.js$/];
 
-/** Files that are never plugins: declarations, tests, packages, and names that begin with `_` or `.`. */
-const NEVER = /(^[_.])|(^|\/)node_modules\/|\.d\.[cm]?ts$|\.test\.[^/]*$/;
+/**
+ * Files that are never plugins: declarations, tests, settings of tools (`jest.config.js`), packages, and names that
+ * begin with `_` or `.`.
+ */
+const NEVER = /^[_.]|^tests\/|(^|\/)node_modules\/|\.d\.[cm]?ts$|\.(?:test|spec)\.[^/]*$|\.config\.[cm]?[jt]s$/;
 
 export interface Discovered {
   entries: PluginEntry[];

@@ -6,7 +6,7 @@ import { type Grants, grantsOf } from '../capabilities/grants.ts';
 import { type BuiltInChange, builtInChanges } from '../compiler/built-in-changes.ts';
 import type { Bundle, Compiler } from '../compiler/compiler.ts';
 import { environmentReads } from '../compiler/environment-use.ts';
-import { exportedInstead } from '../compiler/handler-export.ts';
+import { exportedInstead, isOldForm } from '../compiler/handler-export.ts';
 import { hostRefusal, networkUse } from '../compiler/network-use.ts';
 import { ended, type HostFailure } from '../outcome.ts';
 import { findPluginFile } from './plugin-file.ts';
@@ -35,7 +35,10 @@ export async function buildVersion(deps: VersionBuildDeps, entry: PluginEntry): 
     if ('status' in bundle) return bundle;
     const version = versionOf(deps, entry, source.label, bundle);
     const exported = exportedInstead(bundle.code);
-    return exported === undefined ? version : { ...version, unloadable: withoutHandler(id, source.label, exported) };
+    if (exported === undefined) return version;
+    if (!isOldForm(bundle.code)) return { ...version, unloadable: withoutHandler(id, source.label, exported) };
+    deps.log.warn({ pluginId: id, hint: OLD_FORM }, 'a plugin has the old form');
+    return { ...version, warning: OLD_FORM };
   } catch (error) {
     deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
     const message = 'Compilation failed: the service could not do it, and its log says why';
@@ -58,6 +61,8 @@ function versionOf(
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
   return { ...kept, version: { ...parts, version: hash }, since: deps.clock.now(), reads };
 }
+
+const OLD_FORM = 'runPlugin(main) is the old form and still runs: export main as `handler` instead';
 
 /** The most exports that are named when the handler is missing. */
 const MOST_NAMES = 10;

@@ -13,6 +13,8 @@ export interface ServingVersion {
   /** When it began to serve, in milliseconds since the epoch. Before it serves: when it was built. */
   since: number;
   reads: Reads;
+  /** What works, but should be changed. */
+  warning?: string;
   /** True once a process has loaded it. When a later process cannot load it, that process is to blame. */
   isProven?: boolean;
   /** Why no process could load it so far. Its calls get this failure when there is no version before it. */

@@ -13,6 +13,7 @@ import { isBuildFailure } from './failures/build-failure.ts';
 import { buildProblems } from './failures/build-problems.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
 import { importWall, type WallOptions } from './import-wall.ts';
+import { withClosedNamespaces } from './namespaces.ts';
 import { partImports, providedCall } from './resolution/guest-modules.ts';
 import { isStrict, strict } from './strict-code.ts';
 
@@ -82,7 +83,8 @@ export async function performBuild(job: BuildJob, onRead: OnRead): Promise<Build
     const isSloppy = ([path, { format }]: [string, { format?: string }]) =>
       format !== 'esm' && job.kind === 'plugin' && sloppy.has(resolve(job.root, path));
     const wanted = metafile !== undefined && !Object.entries(metafile.inputs).some(isSloppy);
-    const code = wanted ? strict(contents(outfile)) : contents(outfile);
+    const closed = job.kind === 'plugin' ? withClosedNamespaces(contents(outfile)) : contents(outfile);
+    const code = wanted ? strict(closed) : closed;
     if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
     const map = contents(`${outfile}.map`);
     return { kind: 'built', code, map: map.length > MAP_BYTES ? null : map };

@@ -1,5 +1,12 @@
+import { RUN_PLUGIN } from '../../../sandbox/guest-modules.ts';
+
 /** The last line of a bundle whose entry is an ES module. It names the object that holds the exports. */
 const EXPORTS = /return __toCommonJS\((\w+)\);\s*\}\)\(\);\s*$/;
+
+/** Whether a bundle without a `handler` has the reference's old form, which runs all the same: `runPlugin(main)`. */
+export function isOldForm(code: string): boolean {
+  return code.includes(RUN_PLUGIN);
+}
 
 /**
  * The exports of a bundle that certainly has no `handler` among them, for instance because its source was cut off.

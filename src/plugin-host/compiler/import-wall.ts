@@ -38,6 +38,8 @@ const SDK_FILE = 'relayer-sdk.ts';
 /** The import of the reference's library, in plugins that were written beside it. */
 const LIBRARY = /^(?:\.{1,2}\/)+lib\/plugin(?:\.[jt]s)?$/;
 const LIBRARY_FILE = 'lib-plugin.ts';
+/** What the reference's library exports, and no other file of that name. */
+const REFERENCE_LIBRARY = /^\s*export (?:async )?function runPlugin\b/m;
 
 /** The most bytes of all files of one bundle together. */
 const BUILD_BYTES = 64 * 1_048_576;
@@ -112,6 +114,8 @@ export function importWall(
       /** The file that replaces a package's bundle for browsers, if any, by import and importing folder. */
       const mains = new Map<string, Promise<string | undefined>>();
       const paths = new TsconfigPaths(root, read);
+      /** Whether an author's `lib/plugin` is the reference's own, which needs all of Node. */
+      const isOfReference = async (file: string) => REFERENCE_LIBRARY.test((await read(file)) ?? '');
       /**
        * Reports the `package.json` files of a package as read, because the bundler reads them by itself. When one of
        * them breaks the build, its change starts a new build.
@@ -155,7 +159,8 @@ export function importWall(
         }
         if (LIBRARY.test(args.path) && isInside(root, importer) && !isOfPackage(importer)) {
           const found = await build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
-          if (found.errors.length > 0 || !isInside(root, found.path)) return { path: join(modulesDir, LIBRARY_FILE) };
+          const isOwn = found.errors.length === 0 && isInside(root, found.path) && !(await isOfReference(found.path));
+          if (!isOwn) return { path: join(modulesDir, LIBRARY_FILE) };
         }
         if (kind !== 'entry-point' && leadsOut(args.path, resolveDir, inside)) {
           // Packages probe for files above them, and can do without.

@@ -21,7 +21,18 @@ t.test('scripts and folders with an index are plugins, by their name', async (t)
 });
 
 t.test('declarations, tests, packages, other files and kept-back names are none', async (t) => {
-  const names = ['a.d.ts', 'a.test.ts', 'b.test.js', '_lib.ts', '_lib/index.ts', '.x.ts', 'data.json', 'README.md'];
+  const peers = ['jest.config.js', 'vitest.config.mjs', 'a.spec.ts', 'tests/index.ts', 'lib/plugin.ts'];
+  const names = [
+    ...peers,
+    'a.d.ts',
+    'a.test.ts',
+    'b.test.js',
+    '_lib.ts',
+    '_lib/index.ts',
+    '.x.ts',
+    'data.json',
+    'README.md',
+  ];
   const { found, ignored } = discover([...names, 'node_modules/index.js', 'node_modules/x/index.js']);
   t.same(found, []);
   t.same(ignored, []);
