@@ -87,6 +87,7 @@ async function measure(subject: SignerSubject, { signatures, together }: SignerB
     {
       secrets: createSecretResolver(subject.environment ?? {}),
       http: memory ?? network,
+      identity: network,
       ...{
         clock: systemClock,
         random: Math.random,

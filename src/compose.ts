@@ -21,7 +21,7 @@ import { createAddressGuard } from './egress/address-guard.ts';
 import { createPluginHttp } from './egress/fetch/plugin-http.ts';
 import { createMarketHttp } from './egress/market-client.ts';
 import { createRpcHttp } from './egress/rpc/rpc-http.ts';
-import { createSignerHttp } from './egress/signer-http.ts';
+import { createIdentityHttp, createSignerHttp } from './egress/signer-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
 import { HistoryKeeper } from './engine/history-keeper.ts';
 import type { LifeStep } from './engine/lane/life-steps.ts';
@@ -192,11 +192,14 @@ async function build(
   const secretOf = createSecretResolver(variables);
   const signerHttp = createSignerHttp();
   const clientHttp = createSignerHttp('made by a client');
-  opened.later('connections of signers', () => Promise.all([signerHttp.close(), clientHttp.close()]));
+  const identity = createIdentityHttp();
+  opened.later('connections of signers', () =>
+    Promise.all([signerHttp, clientHttp, identity].map((client) => client.close())),
+  );
   const keeper = new ThreadKeeper({ onLost: (err) => log.error({ err }, 'the thread that keeps the keys was lost') });
   opened.later('keys', () => keeper.close());
   const signerTools = {
-    ...{ secrets: secretOf, http: signerHttp, clock, random: Math.random },
+    ...{ secrets: secretOf, http: signerHttp, identity, clock, random: Math.random },
     ...{ metrics: metrics.signers, keys: parts.keyKeeper ?? keeper },
   };
   const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
@@ -281,6 +284,7 @@ async function build(
     signers,
     signerKinds,
     signerGuard: clientHttp,
+    signersUseServerIdentity: environment.API_SIGNERS_USE_SERVER_IDENTITY,
     connections,
     signerOf,
     engine,

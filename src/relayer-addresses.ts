@@ -1,5 +1,6 @@
 import type { Chain } from './chains/chain.ts';
 import type { RelayerEntry } from './config/configuration.ts';
+import { AppError } from './domain/errors.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer/relayer.ts';
 import type { Log } from './observability/log.ts';
@@ -73,12 +74,20 @@ export async function withAddresses(
   return { addressed: found.filter((one) => one !== undefined), late };
 }
 
-/** Returns the reason when a relayer's signer has the key of another account. */
+/**
+ * Returns the reason when a relayer's signer has the key of another account, or cannot be opened. A key service that
+ * does not answer is no such reason.
+ */
 export function keyFaults({ chains, signers }: Pick<AddressParts, 'chains' | 'signers'>) {
   return async ({ networkType, signerId, address }: Relayer): Promise<string | undefined> => {
     const chain = chains.get(networkType);
     if (chain === undefined) return undefined;
-    const own = chain.addressOf(await (await signers.signer(signerId)).publicKey(chain.curve));
+    const signer = await signers.signer(signerId).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'SIGNER_UNUSABLE') return error;
+      throw error;
+    });
+    if (signer instanceof AppError) return signer.message;
+    const own = chain.addressOf(await signer.publicKey(chain.curve));
     return own === address ? undefined : `signer ${signerId} has the key of ${own}, not of ${address}: ${HINT}`;
   };
 }

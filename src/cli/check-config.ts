@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import { createSecretResolver } from '../config/secrets.ts';
 import { systemClock } from '../domain/clock.ts';
-import { createSignerHttp } from '../egress/signer-http.ts';
+import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { ThreadKeeper } from '../signers/keeper/thread-keeper.ts';
 import { openKeyRing } from '../signers/key-ring.ts';
 import { createSignerKinds, type SignerKinds } from '../signers/registry.ts';
@@ -48,14 +48,15 @@ function lookedAt(limitMs: number | null | undefined): string {
 /** @throws AggregateError naming each signer that cannot be opened */
 async function openSigners({ signers, variables }: Configuration, kinds: SignerKinds): Promise<void> {
   const http = createSignerHttp();
+  const identity = createIdentityHttp();
   const keeper = new ThreadKeeper();
   try {
     const metrics = { asked() {} };
     const secrets = createSecretResolver(variables);
-    const tools = { secrets, http, clock: systemClock, random: Math.random, metrics, keys: keeper };
+    const tools = { secrets, http, identity, clock: systemClock, random: Math.random, metrics, keys: keeper };
     const keyRing = await openKeyRing(kinds, signers, tools);
     await keyRing.close();
   } finally {
-    await Promise.all([http.close(), keeper.close()]);
+    await Promise.all([http.close(), identity.close(), keeper.close()]);
   }
 }

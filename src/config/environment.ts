@@ -111,6 +111,7 @@ export const environmentSchema = z.object({
   STELLAR_TESTNET_SOROSWAP_ROUTER_ADDRESS: contract.optional(),
   PLUGIN_MAX_PROCESSES: integer(1, 1024).default(16),
   WEBHOOK_BLOCK_PRIVATE_IPS: flag.default(true),
+  API_SIGNERS_USE_SERVER_IDENTITY: flag.default(false),
 });
 
 /** The environment with all defaults; `HOST` is the address to listen on. */

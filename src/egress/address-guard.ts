@@ -8,8 +8,6 @@ export interface AddressPolicy {
   allowedHosts: readonly string[];
   /** Refuses loopback, private, carrier-grade and unique-local addresses, and the names that stand for them. */
   blockPrivate: boolean;
-  /** Addresses of metadata services that this purpose may call. Only the written address passes, never a name. */
-  metadata?: readonly string[];
   /** Tells, for the message, what would let a private address pass. */
   privateAdvice?: string;
 }
@@ -63,7 +61,6 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
     if (allowedHosts.size > 0 && !allowedHosts.has(name)) {
       throw new BlockedAddressError(host, 'the host is not among the allowed ones');
     }
-    if (policy.metadata?.includes(name) === true) return;
     const refusal = judge(name, ipaddr.isValid(name) ? refusalOf : nameRefusal, policy);
     if (refusal !== undefined) throw new BlockedAddressError(host, refusal.reason, refusal.isPrivate);
   }

@@ -50,6 +50,8 @@ export interface ServicesDeps {
   signerKinds: SignerKinds;
   /** Checks the addresses of the services in clients' signers. */
   signerGuard: Pick<AddressGuard, 'checkUrl'>;
+  /** Whether clients' signers may use the server's own identity at a cloud. */
+  signersUseServerIdentity: boolean;
   signerOf(relayer: Relayer): Promise<Signer>;
   engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
   /** Takes the events for webhooks. */
@@ -101,7 +103,10 @@ export function createServices(deps: ServicesDeps): ApiServices {
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createEffectsService(store),
-    signers: createSignersService({ store, signers, kinds: signerKinds, guard: signerGuard, newId }),
+    signers: createSignersService({
+      ...{ store, signers, kinds: signerKinds, guard: signerGuard, newId },
+      usesServerIdentity: deps.signersUseServerIdentity,
+    }),
     networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),
     plugins: createPluginsService({ store, feed }),
     apiKeys: createApiKeysService({ store, feed, randomBytes, startedAt, newId }),

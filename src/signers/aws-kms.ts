@@ -6,14 +6,38 @@ import { createRemoteSigner } from './remote/remote-signer.ts';
 import { RenewedClient } from './remote/renewed-client.ts';
 import { REMOTE_LIMIT_MS, serviceUrlSchema } from './remote/service-client.ts';
 import { signatureOfDer } from './remote/signature.ts';
-import { variableIn } from './secret.ts';
+import { secretSchema, variableIn } from './secret.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
 
-const configSchema = z.strictObject({
-  region: z.string().min(1).describe('AWS region of the key, for instance eu-central-1'),
-  key_id: z.string().min(1).describe('Id or ARN of the key, or of an alias'),
-  endpoint: serviceUrlSchema.optional().describe('URL of a private endpoint. Default: the public one of the region'),
-});
+const configSchema = z
+  .strictObject({
+    // It becomes a part of the service's host name.
+    region: z
+      .string()
+      .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'not a region of AWS, for instance eu-central-1')
+      .describe('AWS region of the key, for instance eu-central-1'),
+    key_id: z
+      .string()
+      .regex(/^[a-zA-Z0-9:/_-]{1,2048}$/, 'not the id or the ARN of a key or of an alias')
+      .describe('Id or ARN of the key, or of an alias'),
+    endpoint: serviceUrlSchema.optional().describe('URL of a private endpoint. Default: the public one of the region'),
+    access_key_id: secretSchema
+      .optional()
+      .describe('Id of the access key. Default: what the server itself has, as every client of AWS finds it'),
+    secret_access_key: secretSchema.optional().describe('Secret of the access key'),
+    session_token: secretSchema.optional().describe('Session token, for temporary credentials'),
+  })
+  .check(({ value: input, issues }) => {
+    const { access_key_id: id, secret_access_key: secret, session_token: session } = input;
+    const missing = id === undefined ? 'access_key_id' : secret === undefined ? 'secret_access_key' : undefined;
+    if (missing === undefined || [id, secret, session].every((one) => one === undefined)) return;
+    issues.push({
+      code: 'custom',
+      path: [missing],
+      message: 'needed beside the other parts of the credentials',
+      input,
+    });
+  });
 
 /** The parameters of `Sign`, by curve. */
 const ALGORITHMS: Record<Curve, { MessageType: 'DIGEST' | 'RAW'; SigningAlgorithm: SigningAlgorithmSpec }> = {
@@ -35,6 +59,10 @@ export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
   limitMs: REMOTE_LIMIT_MS,
   ofFilesOnly: ['endpoint'],
   variables: VARIABLES,
+  serverIdentity: ({ access_key_id }) =>
+    access_key_id === undefined
+      ? 'without access_key_id and secret_access_key it signs with the credentials'
+      : undefined,
   async create(id, config, { secrets }): Promise<Signer> {
     const kms = await import('@aws-sdk/client-kms');
     const clients = new RenewedClient(() => new kms.KMSClient(settings(config, secrets)), REMOTE_LIMIT_MS);
@@ -65,14 +93,12 @@ export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
   },
 };
 
-function settings(
-  { region, endpoint }: z.output<typeof configSchema>,
-  secrets: SignerTools['secrets'],
-): KMSClientConfig {
+function settings(config: z.output<typeof configSchema>, secrets: SignerTools['secrets']): KMSClientConfig {
+  const { region, endpoint } = config;
   return {
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
-    ...credentials(secrets),
+    ...(ownCredentials(config, secrets) ?? credentials(secrets)),
     // The client retries by itself, and only where the service says that it did nothing or was not reached.
     maxAttempts: 3,
     // The first two limits end with the head of an answer. The third one covers what comes after it, too.
@@ -83,6 +109,17 @@ function settings(
       socketTimeout: EXCHANGE_MS,
     },
   };
+}
+
+/** The credentials that the configuration brings along. */
+function ownCredentials(
+  { access_key_id, secret_access_key, session_token }: z.output<typeof configSchema>,
+  secrets: SignerTools['secrets'],
+): Pick<KMSClientConfig, 'credentials'> | undefined {
+  if (access_key_id === undefined || secret_access_key === undefined) return undefined;
+  const sessionToken = session_token === undefined ? {} : { sessionToken: secrets(session_token) };
+  const credentials = { accessKeyId: secrets(access_key_id), secretAccessKey: secrets(secret_access_key) };
+  return { credentials: { ...credentials, ...sessionToken } };
 }
 
 /**

@@ -7,18 +7,26 @@ import { publicKeyOfSpki } from './remote/public-key.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
 import { signatureOfDer } from './remote/signature.ts';
-import { secretSchema } from './secret.ts';
+import { secretSchema, variableIn } from './secret.ts';
 import type { SignerKind, SignerTools } from './signer.ts';
 
 const HOST = 'cloudkms.googleapis.com';
 /** The longest life of an assertion that Google accepts. */
 const ASSERTION_SECONDS = 3_600;
 
-const name = z.string().min(1);
+/** The metadata service of a machine or pod; the variable is that of Google's own clients. */
+const METADATA_HOST = '169.254.169.254';
+const METADATA_VARIABLE = 'GCE_METADATA_HOST';
+
+/** A step in the path of a key. */
+const name = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/, 'not an id: letters, digits, - and _, at most 63');
+const projectId = z
+  .string()
+  .regex(/^(?:[a-z0-9.-]{1,100}:)?[a-z0-9][a-z0-9-]{0,62}$/, 'not the id of a project, for instance my-project');
 const unused = z.string().optional().describe('Field of the downloaded key file; has no effect');
 
 const serviceAccountSchema = z.strictObject({
-  project_id: name.describe('Id of the project that has the key'),
+  project_id: projectId.describe('Id of the project that has the key'),
   private_key_id: secretSchema.describe('Id of the private key, from the downloaded key file'),
   private_key: secretSchema.describe('Private key in PEM, from the downloaded key file; line breaks can be \\n'),
   client_email: secretSchema.describe('Email of the service account, from the downloaded key file'),
@@ -34,24 +42,48 @@ const serviceAccountSchema = z.strictObject({
     .describe('Field of the downloaded key file; only googleapis.com is supported'),
 });
 
-const configSchema = z.strictObject({
-  service_account: serviceAccountSchema.describe('Service account that may use the key'),
-  key: z
-    .strictObject({
-      location: name.default('global').describe('Location of the key ring'),
-      key_ring_id: name.describe('Id of the key ring'),
-      key_id: name.describe('Id of the key'),
-      key_version: z.int().min(1).default(1).describe('Version of the key; each version is another key'),
-    })
-    .describe('Key that signs'),
-  endpoint: serviceUrlSchema.optional().describe(`URL of a private endpoint. Default: https://${HOST}`),
-});
+const configSchema = z
+  .strictObject({
+    auth_type: z
+      .enum(['service_account', 'workload_identity'])
+      .optional()
+      .describe('How to log in: by the key of a service account (default), or by the identity of the machine or pod'),
+    service_account: serviceAccountSchema
+      .optional()
+      .describe('Service account that may use the key; required unless auth_type is workload_identity'),
+    key: z
+      .strictObject({
+        project_id: projectId
+          .optional()
+          .describe('Id of the project that has the key. Default: that of service_account'),
+        location: name.default('global').describe('Location of the key ring'),
+        key_ring_id: name.describe('Id of the key ring'),
+        key_id: name.describe('Id of the key'),
+        key_version: z.int().min(1).default(1).describe('Version of the key; each version is another key'),
+      })
+      .describe('Key that signs'),
+    endpoint: serviceUrlSchema.optional().describe(`URL of a private endpoint. Default: https://${HOST}`),
+  })
+  .check(({ value: input, issues }) => {
+    const { auth_type: type, service_account: account, key } = input;
+    const needs = (path: string[], message: string) => issues.push({ code: 'custom', path, message, input });
+    if (type !== 'workload_identity' && account === undefined) {
+      needs(['service_account'], 'needed, or auth_type workload_identity');
+    }
+    if (type === 'workload_identity' && account !== undefined) {
+      needs(['service_account'], 'without meaning beside auth_type workload_identity: leave one of them out');
+    }
+    if (account === undefined && key.project_id === undefined) {
+      needs(['key', 'project_id'], 'needed where there is no service_account');
+    }
+  });
 
 type Config = z.output<typeof configSchema>;
 
 /** The checksum is a 64-bit integer, which Google's JSON writes as a text. */
 const publicKeySchema = z.object({ pem: z.string(), pemCrc32c: z.string().optional() });
 const signedSchema = z.object({ signature: z.base64() });
+const tokenSchema = z.object({ access_token: z.string().min(1), expires_in: z.number().min(0) });
 
 /** `google_cloud_kms`: a version of a key of Google's Cloud Key Management Service, over its REST interface. */
 export const googleCloudKmsSignerKind: SignerKind<Config> = {
@@ -60,9 +92,13 @@ export const googleCloudKmsSignerKind: SignerKind<Config> = {
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
   ofFilesOnly: ['endpoint'],
+  variables: [METADATA_VARIABLE],
+  serverIdentity: ({ auth_type: type }) =>
+    type === 'workload_identity' ? `with auth_type ${type} it logs in by the identity` : undefined,
   async create(id, config, tools) {
     const client = createServiceClient('Google Cloud KMS', (body) => textAt(body, ['error', 'message']), tools);
-    const tokens = assertions(config.service_account, tools);
+    const { service_account: account } = config;
+    const tokens = account === undefined ? machineTokens(tools) : assertions(account, tools);
     const base = `${(config.endpoint ?? `https://${HOST}`).replace(/\/+$/, '')}/v1/${versionPath(config)}`;
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -93,10 +129,10 @@ export const googleCloudKmsSignerKind: SignerKind<Config> = {
   },
 };
 
-function versionPath({ service_account: { project_id }, key }: Config): string {
-  const { location, key_ring_id, key_id, key_version } = key;
+function versionPath({ service_account: account, key }: Config): string {
+  const { project_id, location, key_ring_id, key_id, key_version } = key;
   return Object.entries({
-    projects: project_id,
+    projects: project_id ?? account?.project_id ?? '',
     locations: location,
     keyRings: key_ring_id,
     cryptoKeys: key_id,
@@ -110,7 +146,7 @@ function versionPath({ service_account: { project_id }, key }: Config): string {
  * Makes tokens that the account itself has signed for the service. The service accepts them without a token of Google's
  * authorization server. https://google.aip.dev/auth/4111
  */
-function assertions(account: Config['service_account'], { secrets, clock }: SignerTools): AccessTokens {
+function assertions(account: z.output<typeof serviceAccountSchema>, { secrets, clock }: SignerTools): AccessTokens {
   const key = readPrivateKey(secrets(account.private_key));
   const kid = secrets(account.private_key_id);
   const email = secrets(account.client_email);
@@ -119,6 +155,25 @@ function assertions(account: Config['service_account'], { secrets, clock }: Sign
     const claims = { iss: email, sub: email, aud: `https://${HOST}/`, iat, exp: iat + ASSERTION_SECONDS };
     return { text: signedJwt('RS256', key, { kid }, claims), lifeMs: ASSERTION_SECONDS * 1_000 };
   }, clock);
+}
+
+/**
+ * Asks the metadata service for tokens: of a GKE pod with workload identity, and of the service account of a machine or
+ * of Cloud Run. https://cloud.google.com/compute/docs/metadata/querying-metadata
+ */
+function machineTokens(tools: SignerTools): AccessTokens {
+  const client = createServiceClient(
+    'The metadata service of Google',
+    (body) => textAt(body, ['error_description'], ['error']),
+    { ...tools, http: tools.identity },
+  );
+  const host = variableIn(tools.secrets, METADATA_VARIABLE) ?? METADATA_HOST;
+  const url = URL.parse(`http://${host}/computeMetadata/v1/instance/service-accounts/default/token`);
+  if (url === null) throw new Error(`${METADATA_VARIABLE} is not a host`);
+  return createAccessTokens(async () => {
+    const told = await client.ask({ url, headers: { 'metadata-flavor': 'Google' }, answer: tokenSchema });
+    return { text: told.access_token, lifeMs: told.expires_in * 1_000 };
+  }, tools.clock);
 }
 
 function readPrivateKey(pem: string): KeyObject {

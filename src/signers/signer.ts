@@ -45,6 +45,11 @@ export interface SignerKind<Config = unknown> {
    */
   readonly ofFilesOnly?: readonly string[];
   /**
+   * What a signer of this configuration would use of the server's own identity at a cloud, for a message; undefined when
+   * the configuration brings its credentials along. Clients may make such a signer only where the operator allows it.
+   */
+  serverIdentity?(config: Config): string | undefined;
+  /**
    * Fields that are secret in a file but shown in answers. The reference shows them: its clients know their keys by
    * them.
    */
@@ -64,6 +69,8 @@ export interface SignerKind<Config = unknown> {
 export interface SignerTools {
   secrets: SecretResolver;
   http: Pick<HttpClient, 'get' | 'post'>;
+  /** Asks the machine itself for tokens of its identity, at addresses that only the environment names. */
+  identity: Pick<HttpClient, 'get' | 'post'>;
   clock: Clock;
   /** Returns a number from 0 to below 1, which spreads out retries. */
   random: () => number;

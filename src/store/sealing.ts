@@ -25,7 +25,7 @@ export interface Sealer {
 }
 
 /** A secret that no key opens, or that was changed or moved. The error never contains the secret or a key. */
-class UnsealableSecret extends Error {
+export class UnsealableSecret extends Error {
   readonly reason: 'unknown-key' | 'damaged';
 
   constructor(reason: UnsealableSecret['reason'], { table, row, field }: SealedPlace, options?: { cause?: unknown }) {

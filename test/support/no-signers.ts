@@ -12,7 +12,7 @@ import { signerTools } from './signer-tools.ts';
  */
 export function noSigners({
   read,
-}: Pick<Store, 'read'>): Pick<ServicesDeps, 'signers' | 'signerKinds' | 'signerGuard'> {
+}: Pick<Store, 'read'>): Pick<ServicesDeps, 'signers' | 'signerKinds' | 'signerGuard' | 'signersUseServerIdentity'> {
   const kinds = createSignerKinds();
   const ring = {
     signer: () => {
@@ -25,6 +25,7 @@ export function noSigners({
       ...{ read, kinds, tools: signerTools(), log: createLog('silent') },
     }),
     signerKinds: kinds,
+    signersUseServerIdentity: false,
     signerGuard: createAddressGuard({ allowedHosts: [], blockPrivate: true }),
   };
 }

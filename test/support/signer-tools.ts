@@ -9,6 +9,7 @@ export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): K
   return {
     secrets: () => secret,
     http: { get: nobody, post: nobody },
+    identity: { get: nobody, post: nobody },
     random: () => 0,
     clock: systemClock,
     metrics: { asked() {} },

@@ -1,8 +1,10 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
 import type { Log } from '../../observability/log.ts';
 import type { KeyRing } from '../../signers/key-ring.ts';
 import { openSigner, type SignerEntry, type SignerKinds } from '../../signers/registry.ts';
 import type { Signer, SignerKind, SignerTools } from '../../signers/signer.ts';
+import { UnsealableSecret } from '../../store/sealing.ts';
 import type { Reader } from '../../store/store.ts';
 import { clientKinds } from './signer-form.ts';
 
@@ -72,6 +74,20 @@ export class SignerDirectory {
     return { ...kind, curves: kind.curvesOf?.(declared?.config ?? stored?.shown) ?? kind.curves };
   }
 
+  /**
+   * Opens a client's signer and closes it again, so that a key or a credential without the right form is told at once.
+   * Asks no other service.
+   * @throws AppError `INVALID_REQUEST`, which shows no secret
+   */
+  async assertOpens(id: string, type: string, config: JsonObject): Promise<void> {
+    try {
+      await (await this.#openAs(id, type, async () => config)).close();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'SIGNER_UNUSABLE') throw error;
+      throw invalidRequest(`config: ${String(error.details['reason'])}`, error);
+    }
+  }
+
   /** Wipes the keys of clients' signers. Safe to call twice. */
   async close(): Promise<void> {
     const all = [...this.#opened.values()];
@@ -80,12 +96,19 @@ export class SignerDirectory {
   }
 
   async #open(id: string, stamp: string, type: string): Promise<Signer> {
-    const { read, tools } = this.#deps;
-    const reread = async () => {
-      const config = await read.signerConfig(id, stamp);
+    return await this.#openAs(id, type, async () => {
+      const config = await this.#deps.read.signerConfig(id, stamp).catch((error: unknown) => {
+        throw error instanceof UnsealableSecret
+          ? new AppError('SIGNER_UNUSABLE', { id, reason: error.message }, { cause: error })
+          : error;
+      });
       if (config === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
       return config;
-    };
+    });
+  }
+
+  async #openAs(id: string, type: string, reread: () => Promise<JsonObject>): Promise<Signer> {
+    const { tools } = this.#deps;
     const secrets = ownSecrets(tools.secrets, this.kinds.get(type)?.variables ?? []);
     return await openSigner(this.kinds, { id, type, config: await reread() }, { ...tools, secrets, reread });
   }

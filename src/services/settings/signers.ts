@@ -26,11 +26,13 @@ export interface SignersService {
 
 export interface SignersDeps {
   store: Store;
-  signers: Pick<SignerDirectory, 'declared' | 'declaredOne' | 'kinds'>;
+  signers: Pick<SignerDirectory, 'declared' | 'declaredOne' | 'kinds' | 'assertOpens'>;
   /** The signer kinds of the configuration. */
   kinds: SignerKinds;
   /** Checks the addresses of signing services. */
   guard: Pick<AddressGuard, 'checkUrl'>;
+  /** Whether clients may make signers that use the server's own identity at a cloud. */
+  usesServerIdentity: boolean;
   /** A new id (`domain/ordered-id.ts`). */
   newId(): string;
 }
@@ -38,7 +40,12 @@ export interface SignersDeps {
 const NO_UPDATES =
   'Signer updates are not allowed for security reasons. Please delete the existing signer and create a new one with the desired configuration.';
 
-export function createSignersService({ store, signers, kinds, guard, newId }: SignersDeps): SignersService {
+const OF_THE_SERVER =
+  ' of this server, and over the API a signer brings its own; send them, or have the operator declare the signer in the configuration or set API_SIGNERS_USE_SERVER_IDENTITY=true';
+
+export function createSignersService(deps: SignersDeps): SignersService {
+  const { store, signers, kinds, guard, usesServerIdentity, newId } = deps;
+
   function declaredView(entry: SignerEntry): JsonObject {
     const kind = kinds.get(entry.type);
     const config = kind === undefined ? {} : shownConfig(kind, entry.config as JsonObject);
@@ -68,7 +75,10 @@ export function createSignersService({ store, signers, kinds, guard, newId }: Si
     async create(body, by) {
       const { id: asked, kind, config } = readSignerForm(body, signers.kinds);
       checkAddresses(shownConfig(kind, config), guard);
+      const borrowed = usesServerIdentity ? undefined : kind.serverIdentity?.(kind.configSchema.parse(config));
+      if (borrowed !== undefined) throw invalidRequest(`config: ${borrowed}${OF_THE_SERVER}`);
       const id = asked ?? newId();
+      await signers.assertOpens(id, kind.type, config);
       const signer = { id, type: kind.type, stamp: newId(), shown: shownConfig(kind, config) };
       const { made } = await changeOnce(store, by, async (writer) => {
         const isTaken = signers.declaredOne(id) ?? (await writer.storedSigner(id));

@@ -36,6 +36,14 @@ export function missingField({ auth_type, ...config }: AzureAccessConfig): strin
   return needed[auth_type].find((field) => (config[field] ?? undefined) === undefined);
 }
 
+/** The variables that the clouds' own clients go by. */
+export const AZURE_VARIABLES = [
+  'AZURE_IMDS_TOKEN_URL',
+  'AZURE_FEDERATED_TOKEN_FILE',
+  'IDENTITY_ENDPOINT',
+  'IDENTITY_HEADER',
+] as const;
+
 const METADATA_URL = 'http://169.254.169.254/metadata/identity/oauth2/token';
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** The life of a token when the answer does not tell it. */
@@ -57,10 +65,11 @@ export function createAzureTokens(
   { resource, authority }: { resource: string; authority: string },
   tools: SignerTools,
 ): AccessTokens {
+  const isManaged = config.auth_type === 'managed_identity';
   const client = createServiceClient(
     'The token service of Azure',
-    (body) => textAt(body, ['error_description'], ['error', 'message'], ['error']),
-    tools,
+    (body) => textAt(body, ['error_description'], ['error', 'message'], ['message'], ['error']),
+    isManaged ? { ...tools, http: tools.identity } : tools,
   );
 
   async function tokenBy(question: Omit<ServiceQuestion<never>, 'answer'>): Promise<AccessToken> {
@@ -72,12 +81,11 @@ export function createAzureTokens(
   const told = (value: AzureAccessConfig['client_id']) =>
     value === null || value === undefined ? undefined : tools.secrets(value);
   const clientId = told(config.client_id);
-  if (config.auth_type === 'managed_identity') {
-    const url = new URL(variableIn(tools.secrets, 'AZURE_IMDS_TOKEN_URL') ?? METADATA_URL);
-    url.searchParams.set('api-version', '2018-02-01');
+  if (isManaged) {
+    const { url, headers } = machineEndpoint(tools.secrets);
     url.searchParams.set('resource', resource);
     if (clientId !== undefined) url.searchParams.set('client_id', clientId);
-    return createAccessTokens(() => tokenBy({ url, headers: { metadata: 'true' } }), tools.clock);
+    return createAccessTokens(() => tokenBy({ url, headers }), tools.clock);
   }
 
   const tenant = told(config.tenant_id) ?? '';
@@ -93,6 +101,24 @@ export function createAzureTokens(
       credentials: [shown['client_secret'] ?? '', shown['client_assertion'] ?? ''],
     });
   }, tools.clock);
+}
+
+/**
+ * Where a machine gets its tokens. App Service, Functions and Container Apps name an endpoint and a secret for it in
+ * their environment. Other machines have the metadata service.
+ * https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference
+ */
+function machineEndpoint(secrets: SignerTools['secrets']): { url: URL; headers: Record<string, string> } {
+  const [imds, , endpoint, header] = AZURE_VARIABLES.map((name) => variableIn(secrets, name));
+  if (imds === undefined && endpoint !== undefined && header !== undefined) {
+    const url = URL.parse(endpoint);
+    if (url === null) throw new Error('IDENTITY_ENDPOINT is not a URL');
+    url.searchParams.set('api-version', '2019-08-01');
+    return { url, headers: { 'x-identity-header': header } };
+  }
+  const url = new URL(imds ?? METADATA_URL);
+  url.searchParams.set('api-version', '2018-02-01');
+  return { url, headers: { metadata: 'true' } };
 }
 
 function proofOf(config: AzureAccessConfig, { secrets }: SignerTools): () => Promise<Record<string, string>> {

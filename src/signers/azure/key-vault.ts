@@ -3,7 +3,7 @@ import { publicKeyOfJwk } from '../remote/public-key.ts';
 import { createRemoteSigner } from '../remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from '../remote/service-client.ts';
 import type { SignerKind } from '../signer.ts';
-import { azureAccessFields, createAzureTokens, missingField } from './entra-id.ts';
+import { AZURE_VARIABLES, azureAccessFields, createAzureTokens, missingField } from './entra-id.ts';
 
 const API = 'api-version=7.4';
 
@@ -54,6 +54,9 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
   configSchema,
   ofFilesOnly: ['authority_host', 'federated_token_file'],
   shownAllTheSame: ['tenant_id', 'client_id'],
+  variables: AZURE_VARIABLES,
+  serverIdentity: ({ auth_type: type }) =>
+    type === 'client_secret' ? undefined : `with auth_type ${type} it logs in by an identity`,
   limitMs: REMOTE_LIMIT_MS,
   async create(id, config, tools) {
     const client = createServiceClient('Azure Key Vault', (body) => textAt(body, ['error', 'message']), tools);

@@ -167,7 +167,7 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
       await forgetForeignEvents(db);
       if (sealer !== undefined) {
         await checkSeal(db, sealer);
-        await resealSettings(db, sealer);
+        await resealSettings(db, sealer, log);
       }
       return await readDurability(db);
     });

@@ -60,7 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
     if (sealer !== undefined) {
       await checkSeal(whole, sealer);
-      await resealSettings(whole, sealer);
+      await resealSettings(whole, sealer, log);
     }
     const wal = openWal(path);
     opened.push(wal);

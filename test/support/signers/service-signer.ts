@@ -20,7 +20,7 @@ export async function serviceSigner(
   const signer = await openSigner(
     createSignerKinds(),
     { id: 'one', type, config },
-    signerTools('', { http, secrets, ...more }),
+    signerTools('', { http, identity: http, secrets, ...more }),
   );
   t.teardown(async () => {
     await signer.close();

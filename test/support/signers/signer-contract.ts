@@ -49,6 +49,7 @@ async function open(
   const tools: KindTools = {
     secrets: createSecretResolver(Object.fromEntries(environment)),
     http,
+    identity: http,
     clock: systemClock,
     random: () => 0,
     metrics: { asked: ({ signer, type, outcome }) => void counted.push(`${signer} ${type} ${outcome}`) },

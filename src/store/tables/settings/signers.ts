@@ -2,10 +2,11 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { StoredSigner } from '../../../domain/settings/signer.ts';
+import type { Log } from '../../../observability/log.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { Tables } from '../../schema.ts';
-import type { SealedPlace, Sealer } from '../../sealing.ts';
+import { type SealedPlace, type Sealer, UnsealableSecret } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';
 import { anyJsonObjectSchema, DuplicateRecord, jsonText, readRecord } from '../stored-record.ts';
@@ -90,11 +91,19 @@ export function signerWrites(connection: Connection): Pick<Writer, 'insertSigner
   };
 }
 
-/** Seals configurations anew under the first key, as `resealNotifications` does. */
-export async function resealSigners(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
+/**
+ * Seals configurations anew under the first key, as `resealNotifications` does. One that cannot be opened stays as it
+ * is: it stops only the relayers of its signer.
+ */
+export async function resealSigners(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
   for (const { id, config: sealed } of await db.selectFrom('signers').select(['id', 'config']).execute()) {
     if (!sealer.isOutdated(sealed)) continue;
-    const config = sealer.seal(sealer.open(sealed, configPlace(id)), configPlace(id));
-    await db.updateTable('signers').set({ config }).where('id', '=', id).execute();
+    try {
+      const config = sealer.seal(sealer.open(sealed, configPlace(id)), configPlace(id));
+      await db.updateTable('signers').set({ config }).where('id', '=', id).execute();
+    } catch (err) {
+      if (!(err instanceof UnsealableSecret)) throw err;
+      log.error({ err, signer: id }, 'a stored signer cannot be opened: its relayers sign nothing');
+    }
   }
 }

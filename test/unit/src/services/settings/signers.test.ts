@@ -1,4 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { createSecretResolver } from '../../../../../src/config/secrets.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { SignerDirectory } from '../../../../../src/services/settings/signer-directory.ts';
@@ -10,11 +12,14 @@ import { keyedEffect } from '../../../../support/keyed-effect.ts';
 import { signerTools } from '../../../../support/signer-tools.ts';
 import { relayerOf, storeFor } from '../../../../support/store.ts';
 
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ format: 'pem', type: 'pkcs8' })
+  .toString();
 const KEY = 'ab'.repeat(32);
 const PLAIN = { id: 'mine', type: 'plain', config: { key: KEY } };
 const SHOWN = { id: 'mine', type: 'local', config: {} };
 
-async function stage(t: Test) {
+async function stage(t: Test, usesServerIdentity = false) {
   const store = await storeFor(t);
   const kinds = createSignerKinds();
   const signers = new SignerDirectory({
@@ -22,11 +27,19 @@ async function stage(t: Test) {
       ring: { signer: () => new FakeSigner() },
       entries: ['z', 'a'].map((id) => ({ id, type: 'local', config: { path: '/secret/place' } })),
     },
-    ...{ read: store.read, kinds, tools: signerTools(), log: createLog('silent') },
+    ...{
+      read: store.read,
+      kinds,
+      tools: signerTools('', { secrets: createSecretResolver({}) }),
+      log: createLog('silent'),
+    },
   });
   t.teardown(() => signers.close());
   const guard = createAddressGuard({ allowedHosts: [], blockPrivate: true });
-  const made = createSignersService({ store, signers, kinds, guard, newId: () => crypto.randomUUID() });
+  const made = createSignersService({
+    ...{ store, signers, kinds, guard, usesServerIdentity },
+    newId: () => crypto.randomUUID(),
+  });
   const service = {
     ...made,
     create: (body: unknown, by = OPERATOR) => made.create(body, by),
@@ -81,7 +94,7 @@ t.test('nothing of a signer can be changed', async (t) => {
 
 t.test('no address of a private place is taken, however deep in the configuration it lies', async (t) => {
   const { service } = await stage(t);
-  const account = { project_id: 'p', private_key_id: 'k', private_key: 'pem', client_email: 'a@b.example' };
+  const account = { project_id: 'p', private_key_id: 'k', private_key: RSA, client_email: 'a@b.example' };
   const made = (more: object) =>
     service.create({
       type: 'google_cloud_kms',
@@ -92,6 +105,90 @@ t.test('no address of a private place is taken, however deep in the configuratio
     await t.rejects(made({ token_uri }), { code: 'INVALID_REQUEST', message }, token_uri);
   }
   t.match(await made({ token_uri: 'https://oauth2.googleapis.com/token' }), { type: 'google_cloud_kms' });
+});
+
+const KMS = { region: 'eu-central-1', key_id: 'alias/treasury' };
+const AZURE = { vault_url: 'https://my-vault.vault.azure.net', key_name: 'relayer' };
+const GOOGLE = { auth_type: 'workload_identity', key: { project_id: 'p-1', key_ring_id: 'r', key_id: 'k' } };
+
+// Threat: who may only make signers and relayers signs with every key that the server's role at a cloud may use.
+t.test('the identity of the server is for signers of its configuration', async (t) => {
+  const { service, store } = await stage(t);
+  const borrowing = [
+    ['aws_kms', KMS, /without access_key_id and secret_access_key it signs with the credentials of this server/],
+    ['azure_key_vault', { ...AZURE, auth_type: 'managed_identity' }, /auth_type managed_identity .* of this server/],
+    [
+      'azure_key_vault',
+      { ...AZURE, auth_type: 'workload_identity', tenant_id: 't', client_id: 'c' },
+      /auth_type workload_identity .* of this server/,
+    ],
+    ['google_cloud_kms', GOOGLE, /auth_type workload_identity .* of this server/],
+  ] as const;
+  for (const [type, config, message] of borrowing) {
+    await t.rejects(service.create({ type, config }), { code: 'INVALID_REQUEST', message }, type);
+    await t.rejects(service.create({ type, config }), { message: /API_SIGNERS_USE_SERVER_IDENTITY=true/ }, type);
+  }
+  t.strictSame(await store.read.allSigners(), []);
+
+  const credentials = {
+    access_key_id: 'AKIACANARY',
+    secret_access_key: 'canary-secret',
+    session_token: 'canary-token',
+  };
+  const made = await service.create({ id: 'own', type: 'aws_kms', config: { ...KMS, ...credentials } });
+  t.strictSame(made, { id: 'own', type: 'aws_kms', config: KMS });
+  t.notMatch(JSON.stringify([await store.read.storedSigner('own'), await service.get('own')]), /canary/i);
+  for (const missing of ['access_key_id', 'secret_access_key']) {
+    const rest = Object.fromEntries(Object.entries(credentials).filter(([name]) => name !== missing));
+    const config = { ...KMS, ...rest };
+    await t.rejects(service.create({ type: 'aws_kms', config }), {
+      message: new RegExp(`config\\.${missing}: needed`),
+    });
+  }
+
+  const allowed = (await stage(t, true)).service;
+  for (const [type, config] of borrowing.slice(0, 2)) t.match(await allowed.create({ type, config }), { type });
+  t.match(await allowed.create({ type: 'google_cloud_kms', config: GOOGLE }), { config: GOOGLE });
+});
+
+t.test('fields that no key service could read are refused at once', async (t) => {
+  const { service } = await stage(t, true);
+  const account = { project_id: 'p-1', private_key_id: 'k', private_key: RSA, client_email: 'a@b.example' };
+  const key = { key_ring_id: 'r', key_id: 'k' };
+  const aws = (more: object) => ({ type: 'aws_kms', config: { ...KMS, ...more } });
+  const google = (more: object, itsKey: object = key) => ({
+    ...{ type: 'google_cloud_kms', config: { service_account: { ...account, ...more }, key: itsKey } },
+  });
+  const cases: [object, RegExp][] = [
+    [aws({ region: '127.0.0.1:9/#' }), /config\.region: not a region of AWS/],
+    [aws({ region: '../..' }), /config\.region: not a region of AWS/],
+    [aws({ region: 'eu-central-1\r\nx' }), /config\.region: not a region of AWS/],
+    [aws({ key_id: 'alias/a b' }), /config\.key_id: not the id or the ARN/],
+    [google({ project_id: '../../x' }), /config\.service_account\.project_id: not the id of a project/],
+    [google({}, { ...key, location: 'a/b' }), /config\.key\.location: not an id/],
+    [google({}, { ...key, key_ring_id: '..' }), /config\.key\.key_ring_id: not an id/],
+    [google({ private_key: 'pem' }), /config: service_account\.private_key is not a private key in PEM/],
+    [{ type: 'google_cloud_kms', config: { key } }, /config\.service_account: needed, or auth_type workload_identity/],
+    [
+      { type: 'google_cloud_kms', config: { auth_type: 'workload_identity', key } },
+      /config\.key\.project_id: needed where there is no service_account/,
+    ],
+    [
+      {
+        type: 'turnkey',
+        config: {
+          ...{ api_public_key: `02${'ab'.repeat(32)}`, api_private_key: 'xyz', organization_id: 'o' },
+          ...{ private_key_id: 'p', public_key: 'ab'.repeat(32) },
+        },
+      },
+      /config: /,
+    ],
+  ];
+  for (const [body, message] of cases) {
+    await t.rejects(service.create(body), { code: 'INVALID_REQUEST', message }, message.source);
+  }
+  for (const region of ['us-gov-west-1', 'eusc-de-east-1', 'ap-southeast-7']) await service.create(aws({ region }));
+  await service.create(google({ project_id: 'example.com:my-project' }));
 });
 
 t.test('what relayers sign with stays, and so does what the configuration has', async (t) => {

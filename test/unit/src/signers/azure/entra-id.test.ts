@@ -19,7 +19,7 @@ async function scene(t: Test) {
   });
   const clock = { ms: 0, now: () => clock.ms, elapsed: () => clock.ms };
   const open = (config: object, variables: Variables = {}) => {
-    const tools = signerTools('', { http, clock, secrets: createSecretResolver(variables) });
+    const tools = signerTools('', { http, identity: http, clock, secrets: createSecretResolver(variables) });
     const tokens = createAzureTokens(
       schema.parse(config),
       { resource: 'https://vault.azure.net', authority: service.url },
