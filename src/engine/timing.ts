@@ -44,7 +44,7 @@ export interface EngineTiming {
   recheckMs: readonly number[];
   /** The time within which each fit relayer is checked once. */
   healthMs: number;
-  /** The pause before a check that found a fit relayer unfit is repeated, to be believed. */
+  /** The pause before a check that found a relayer unfit is repeated; a quarter of it before its first contact. */
   confirmMs: number;
   /**
    * How long a check waits while no endpoint answers anything. It is shorter than the time limit of a call, so that a

@@ -7,7 +7,7 @@ import { notReachedYet } from '../../src/domain/relayer/disabled-reason.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { identityAt } from '../support/evm.ts';
 import { answersOf, healthStage } from '../support/health-stage.ts';
-import { type DoubleHandler, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
+import { type DoubleAnswer, type DoubleHandler, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
 
 const SILENT: DoubleHandler = () => 'hang-up';
 const DISABLED = 'relayer_disabled';
@@ -74,6 +74,50 @@ t.test('all endpoints that were paused are tried all the same, and serve again (
   for (const endpoint of doubles) endpoint.answer(answersOf(anvil));
   await stage.until('it is enabled', async () => (await stage.reason()) === null);
   t.strictSame(typesOf(await stage.told()), [DISABLED, ENABLED]);
+});
+
+/** Answers that a gateway may give once, and a good node never. */
+const ODD: Readonly<Record<string, DoubleAnswer>> = {
+  'a cut body': { body: '[{"jsonrpc":"2.0","id":1,"resu' },
+  'an empty body': { body: '' },
+  'a page': { body: '<html>502</html>' },
+  'a hang-up': 'hang-up',
+};
+
+for (const [what, odd] of Object.entries(ODD)) {
+  t.test(`${what} of the only endpoint at the first contact disables nobody, and is asked again at once`, async (t) => {
+    const well = answersOf(anvil);
+    let isFirst = true;
+    const endpoint = await double(t, (call) => {
+      const isOdd = isFirst && call.method === 'eth_chainId';
+      isFirst &&= !isOdd;
+      return isOdd ? odd : well(call);
+    });
+    const stage = await healthStage(t, { urls: [endpoint.url], address, timing: { confirmMs: 600_000 } });
+    await stage.health.start();
+    t.notOk(isFirst, 'it was odd once');
+    t.equal(await stage.reason(), null);
+    t.equal(await stage.store.read.chainIdentity('evm', 'local'), await identityAt(anvil.url), 'without a pause');
+  });
+}
+
+t.test('what fails in two checks in a row is not disabled, and what fails in three is', async (t) => {
+  const well = answersOf(anvil);
+  let bad = 0;
+  const endpoint = await double(t, (call) => {
+    if (call.method !== 'eth_getBalance' || bad === 0) return well(call);
+    bad -= 1;
+    return { result: '0x0' };
+  });
+  // An endpoint that tells too little is asked twice in each check.
+  bad = 4;
+  const stage = await healthStage(t, { urls: [endpoint.url], address });
+  await stage.health.start();
+  t.strictSame([bad, await stage.reason(), await stage.told()], [0, null, []]);
+  bad = 1_000;
+  await stage.until('it is disabled', async () => (await stage.reason()) !== null);
+  t.ok(1_000 - bad >= 6, `${1_000 - bad} bad answers`);
+  t.strictSame(typesOf(await stage.told()), [DISABLED]);
 });
 
 t.test('a hiccup of all endpoints disables nobody', async (t) => {
@@ -178,10 +222,12 @@ t.test('a disabled relayer is checked at the growing pace, and its way back is t
     if (call.method === 'eth_getTransactionCount' && call.params[1] === 'pending') at.push(performance.now());
     return poor(call);
   });
+  /** The checks that come before the relayer is disabled. */
+  const first = 3;
   const stage = await healthStage(t, { urls: [endpoint.url], address, timing: { recheckMs: pauses } });
   await stage.health.start();
-  await stage.until('eight checks', () => at.length >= 8);
-  const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+  await stage.until('eight more checks', () => at.length >= first + 7);
+  const gaps = at.slice(first).map((time, index) => time - (at[first + index - 1] ?? 0));
   for (const [index, gap] of gaps.entries()) {
     const pause = pauses[Math.min(index, pauses.length - 1)] ?? 0;
     // A timer may fire a millisecond early by another clock.

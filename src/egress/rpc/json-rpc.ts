@@ -171,10 +171,21 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     return clock.elapsed() + pool.heldForMs(endpoint) < until;
   }
 
-  function readerOf(line: EndpointLine, options?: ReadOptions): ReadOne {
+  /** For checks that every endpoint is asked for once: an odd or cut answer is asked for again at once. */
+  async function askTwice<T>(...asked: Parameters<typeof ask<T>>): Promise<T> {
+    try {
+      return await ask(...asked);
+    } catch (error) {
+      const isOdd = error instanceof RpcError && (error.kind === 'malformed' || error.kind === 'transport');
+      if (!isOdd || asked[4]?.bestEffort === true || pool.isGone()) throw error;
+      return await ask(...asked);
+    }
+  }
+
+  function readerOf(line: EndpointLine, options?: ReadOptions, by: typeof ask = ask): ReadOne {
     const read: ReadOne = (method, params, parse, own) => {
       const all = { ...options, ...own };
-      return ask(line, method, params, parse, all.advice === undefined ? all : { ...all, bestEffort: true });
+      return by(line, method, params, parse, all.advice === undefined ? all : { ...all, bestEffort: true });
     };
     readers.set(read, line.endpoint);
     return read;
@@ -273,7 +284,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   /** Why an endpoint has no say; undefined if it has one. */
   async function objection(line: EndpointLine, check: EndpointCheck | undefined): Promise<RpcError | undefined> {
     try {
-      await check?.(readerOf(line));
+      await check?.(readerOf(line, undefined, askTwice));
       return undefined;
     } catch (error) {
       const failure = failureOf(line.endpoint, error);
@@ -302,7 +313,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
 
   async function askChecked(line: EndpointLine, method: string, params: Json, check?: EndpointCheck): Promise<Json> {
     const [answer, reason] = await Promise.allSettled([
-      ask(line, method, params, (said) => said),
+      askTwice(line, method, params, (said) => said),
       objection(line, check),
     ]);
     if (reason.status === 'rejected') throw reason.reason;

@@ -55,7 +55,8 @@ export interface RpcClient {
   prefer(place: number): void;
   /**
    * Calls a method once on each endpoint whose weight is not 0, for checks that all must pass. Returns the answers in
-   * the order of the endpoints. The answer of an endpoint that fails the check counts as none.
+   * the order of the endpoints. An odd or cut answer is asked for once more. The answer of an endpoint that fails the
+   * check counts as none.
    */
   each(method: string, params: Json, check?: EndpointCheck): Promise<PromiseSettledResult<Json>[]>;
   close(): Promise<void>;

@@ -43,6 +43,9 @@ export interface RelayerHealthDeps {
   random(): number;
 }
 
+/** How often a relayer that is not disabled is found unfit before it is. */
+const MAX_CHECKS = 3;
+
 /** Checks of one relayer, for as long as it is not fit. */
 interface Watch {
   ended: Promise<void>;
@@ -278,15 +281,22 @@ export class RelayerHealth {
 
   /**
    * Returns what the checks find; undefined when the service or the relayer ended before that was certain. A relayer
-   * that worked must be found unfit twice: a short interruption must not disable it.
+   * must be found unfit {@link MAX_CHECKS} times in a row: one odd answer or a short interruption must not disable it. The
+   * start waits for the first check, so before the first contact the pauses are shorter.
    */
   async #findingsOf(relayer: Relayer, watch: Watch): Promise<Findings | undefined> {
-    const findings = await this.#checks.all(relayer);
-    const hasWorked = relayer.disabledReason === null && findings.pinned !== undefined;
-    if (findings.failures.length === 0 || !hasWorked || findings.isSilence === true) return findings;
-    await watch.pause.last(this.#deps.timing.confirmMs);
-    const current = this.#closed ? undefined : await this.#deps.store.read.relayer(relayer.id);
-    return current && (await this.#checks.all(current));
+    let findings = await this.#checks.all(relayer);
+    const { confirmMs } = this.#deps.timing;
+    const pauseMs = findings.pinned === undefined ? confirmMs / 4 : confirmMs;
+    for (let check = 1; check < MAX_CHECKS; check += 1) {
+      const isCertain = findings.failures.length === 0 || findings.isSilence === true;
+      if (isCertain || relayer.disabledReason !== null) break;
+      await watch.pause.last(pauseMs);
+      const current = this.#closed ? undefined : await this.#deps.store.read.relayer(relayer.id);
+      if (current === undefined) return undefined;
+      findings = await this.#checks.all(current);
+    }
+    return findings;
   }
 
   /** Whether the checks failed only because this instance does not reach the chain, and another one may reach it. */

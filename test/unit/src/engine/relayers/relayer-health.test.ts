@@ -339,7 +339,7 @@ t.test('a hiccup disables nobody who has worked', async (t) => {
   t.notMatch(world.logLines.join(''), /disabled/);
 });
 
-t.test('what never worked needs no second look', async (t) => {
+t.test('what never worked is looked at three times before it is disabled, and what is disabled once', async (t) => {
   const world = await EngineWorld.open(t);
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { network: 'fresh' })));
   let asked = 0;
@@ -348,8 +348,11 @@ t.test('what never worked needs no second look', async (t) => {
     return 'request-lost';
   };
   await checkOnce(world);
-  t.equal(asked, 1);
+  t.equal(asked, 3);
   t.match((await relayer(world))?.disabledReason, { type: 'Multiple' });
+  asked = 0;
+  await checkOnce(world);
+  t.equal(asked, 1);
 });
 
 t.test('the second look is at the relayer as it is then, and comes early for a change', async (t) => {
