@@ -4,13 +4,18 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain } from './chain.ts';
 import { evm } from './evm/configuration/family.ts';
 import type * as evmCode from './evm/index.ts';
-import { isRead as isReadOfEvm } from './evm/rpc.ts';
+import { isRead as isReadOfEvm, takesSignedBytes as takesBytesOfEvm } from './evm/rpc.ts';
 import type { OwnMethod } from './own-method.ts';
 import { solana } from './solana/configuration/family.ts';
 import type * as solanaCode from './solana/index.ts';
-import { isRead as isReadOfSolana, OWN_METHODS as OWN_OF_SOLANA } from './solana/rpc.ts';
+import {
+  isRead as isReadOfSolana,
+  OWN_METHODS as OWN_OF_SOLANA,
+  takesSignedBytes as takesBytesOfSolana,
+} from './solana/rpc.ts';
 import { stellar } from './stellar/configuration/family.ts';
 import type * as stellarCode from './stellar/index.ts';
+import { isRead as isReadOfStellar, takesSignedBytes as takesBytesOfStellar } from './stellar/rpc.ts';
 import { whenNeeded } from './when-needed.ts';
 
 /** Loads a module synchronously, because code that needs a chain does not wait. */
@@ -26,12 +31,36 @@ export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
   return new Map(chains.map((chain) => [chain.type, chain]));
 }
 
-/**
- * Whether a JSON-RPC method is known to do nothing but read, by the lists of the families. Stellar has no list: any of
- * its methods may act.
- */
+/** Whether a JSON-RPC method is known to do nothing but read, by the lists of the families. */
 export function onlyReads(method: string): boolean {
-  return isReadOfEvm(method) || isReadOfSolana(method) || ownKind(method) === 'answer';
+  return isReadOfEvm(method) || isReadOfSolana(method) || isReadOfStellar(method) || ownKind(method) === 'answer';
+}
+
+/** Filters of Ethereum's nodes: the node remembers what to read next. */
+const FILTERS: ReadonlySet<string> = new Set(
+  `eth_newFilter eth_newBlockFilter eth_newPendingTransactionFilter eth_uninstallFilter eth_subscribe eth_unsubscribe`.split(
+    ' ',
+  ),
+);
+
+/**
+ * Names that providers give to their own reads, for instance `alchemy_getAssetTransfers` and Solana's `getAsset`. The
+ * namespaces with which a node is administered, or a test chain changed, are left out.
+ */
+const READING_NAME =
+  /^(?!(admin|anvil|clique|debug|engine|evm|hardhat|miner|personal|wallet)_)([A-Za-z0-9]+_)?(get|estimate|simulate|search)[A-Z]\w*$/;
+
+/**
+ * Whether a caller who may only read may have the method passed on to a node. Unlike {@link onlyReads} it does not say
+ * that the method may be called twice.
+ */
+export function isPassedRead(method: string): boolean {
+  return onlyReads(method) || FILTERS.has(method) || READING_NAME.test(method);
+}
+
+/** Whether a JSON-RPC method takes bytes that are signed already. */
+export function takesSignedBytes(method: string): boolean {
+  return takesBytesOfEvm(method) || takesBytesOfSolana(method) || takesBytesOfStellar(method);
 }
 
 /** The kind of a JSON-RPC method that some family answers itself; undefined if all families pass it through. */

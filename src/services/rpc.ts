@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OwnMethod } from '../chains/own-method.ts';
 import { readCall } from '../chains/pass-through.ts';
-import { onlyReads, ownKind } from '../chains/registry.ts';
+import { isPassedRead, onlyReads, ownKind, takesSignedBytes } from '../chains/registry.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
@@ -11,6 +11,7 @@ import type { Actor } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
+import { notePassed } from './audit/signature-audit.ts';
 import { beginEffect, earlierEffect, settleEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { RunOwnCall } from './rpc/own-calls.ts';
@@ -30,12 +31,18 @@ export function rpcMayAct(body: unknown): boolean {
 }
 
 /**
- * Returns the right that a call needs. The family's own methods that sign or send need `sign` or `send`; all others
- * need `rpc`.
+ * Returns the rights that a call needs. `rpc` is for reading. The family's own methods that sign or send need `sign` or
+ * `send`. Signed bytes need `send` as well. Any other method may make the node sign with accounts that it holds, or
+ * change the node, so it needs `send` and `sign` as well.
  */
-export function rpcRight(body: unknown): RelayerGrant {
-  const kind = ownKind(methodOf(body) ?? '') ?? 'answer';
-  return kind === 'answer' ? 'rpc' : kind;
+export function rpcRights(body: unknown): readonly RelayerGrant[] {
+  const method = methodOf(body);
+  // A call without a method is refused.
+  if (method === undefined) return ['rpc'];
+  const kind = ownKind(method);
+  if (kind === 'sign' || kind === 'send') return [kind];
+  if (kind === 'answer' || isPassedRead(method)) return ['rpc'];
+  return takesSignedBytes(method) ? ['rpc', 'send'] : ['rpc', 'send', 'sign'];
 }
 
 export interface RpcDeps {
@@ -49,7 +56,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
   async function pass(
     relayerId: string,
     bodies: readonly unknown[],
-    effect: Effect | undefined,
+    { effect, actor }: { effect: Effect | undefined; actor: Actor | undefined },
     ask: (access: RelayerAccess, body: unknown, index: number) => Promise<RpcOutcome>,
   ): Promise<RpcOutcome[]> {
     // A call without a method is refused, so there is nothing to record.
@@ -62,6 +69,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     if (earlier !== undefined && !bodies.filter(mayAct).every((body) => mayBeAskedTwice(known, body)))
       throw new AppError('EFFECT_UNKNOWN', {});
     const access = await relayers.enter(relayerId, bodies.length);
+    await noteActing(access, bodies, actor);
     // A node's action cannot be part of a commit. So the start is recorded before the call, and the outcome after it.
     if (keyed !== undefined && earlier === undefined) await beginEffect(store, keyed);
     const outcomes: RpcOutcome[] = [];
@@ -75,6 +83,23 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     const isDone = outcomes.every(({ error }, index) => error === undefined || !mayAct(bodies[index]));
     if (isDone || keyed.isStep) await settleEffect(store, keyed, storable(outcomes));
     return outcomes;
+  }
+
+  /** Records the calls that a node may act on, before they reach it. */
+  async function noteActing(
+    access: RelayerAccess,
+    bodies: readonly unknown[],
+    actor: Actor | undefined,
+  ): Promise<void> {
+    const { methods } = access.client();
+    const acting = bodies.filter((body) => {
+      const method = methodOf(body);
+      return method !== undefined && methods?.has(method) !== true && !isPassedRead(method);
+    });
+    if (acting.length === 0 || actor === undefined) return;
+    await store.write(async (writer) => {
+      for (const body of acting) await notePassed(writer, actor, access.relayer.id, body);
+    });
   }
 
   /** A call that sends is accepted in one commit with its effect, like any other transaction. */
@@ -109,7 +134,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
       const { client } = await relayers.find(relayerId);
       const own = client().methods?.get(methodOf(body) ?? '');
       if (own?.kind === 'send') return sendOwn(relayerId, body, own, effect, spender, by);
-      const [outcome] = await pass(relayerId, [body], effect, askIn(effect, by, maySpend));
+      const [outcome] = await pass(relayerId, [body], { effect, actor: by }, askIn(effect, by, maySpend));
       if (outcome === undefined) throw new Error('a call has an outcome');
       return outcome;
     },
@@ -119,7 +144,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
         throw invalidRequest(`A JSON-RPC batch holds 1 to ${MOST_CALLS} calls, not ${bodies.length}`);
       }
       const ask = askIn(effect, by, maySpend);
-      return pass(relayerId, bodies, effect, (access, body, index) =>
+      return pass(relayerId, bodies, { effect, actor: by }, (access, body, index) =>
         ask(access, body, index).catch((error: unknown) => ({ ...noCall(error), ...echoOf(body) })),
       );
     },

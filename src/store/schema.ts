@@ -327,6 +327,8 @@ interface ApiKeyTable {
   allowed_origins: string;
   rate: string | null;
   expires_at: number | null;
+  /** JSON. */
+  ancestors: string;
 }
 
 export interface AuditTable {

@@ -76,8 +76,8 @@ export interface SettingsWriter extends SettingsReader {
   putPlugin(plugin: StoredPlugin): Promise<void>;
   deletePlugin(id: string): Promise<void>;
   insertApiKey(key: Omit<ApiKey, 'createdAt'>, hash: string): Promise<void>;
-  /** Changes everything of a key except its hash. */
-  updateApiKey(key: Omit<ApiKey, 'createdAt'>): Promise<void>;
+  /** Changes everything of a key except its hash and its ancestors. */
+  updateApiKey(key: Omit<ApiKey, 'createdAt' | 'ancestors'>): Promise<void>;
   /** Resolves with true when it existed. */
   deleteApiKey(id: string): Promise<boolean>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;

@@ -225,6 +225,36 @@ t.test(`of ${CLIENTS} clients at once each key is served its own burst, whatever
   t.equal((await sign(two.key, 'local-2')).status, 200, 'nor does another key for the same relayer');
 });
 
+t.test('a key shares its rate with all keys that come from it, also once it is gone', async (t) => {
+  const rate_limit = { requests_per_second: 1, burst: 8 };
+  const make = async (key: string, name: string, more: object = {}) => {
+    const body = { name, permissions: ['networks:read', 'api-keys:write'], ...more };
+    const { data } = (await ask(key, 'POST', '/api/v1/api-keys', body)).json as { data: { id: string; key: string } };
+    return data;
+  };
+  /** How many of these requests are served. */
+  const served = async (keys: readonly string[], each: number) => {
+    const all = keys.flatMap((key) => Array.from({ length: each }, () => ask(key, 'GET', '/api/v1/networks')));
+    return (await Promise.all(all)).filter(({ status }) => status === 200).length;
+  };
+  const parent = await make(service.apiKey, 'parent', { rate_limit });
+  const children = [await make(parent.key, 'one'), await make(parent.key, 'two')];
+  const grandchild = await make(children[0]?.key ?? '', 'three', { rate_limit: { requests_per_second: 1, burst: 2 } });
+  const keys = [parent, ...children, grandchild].map(({ key }) => key);
+  const began = performance.now();
+  const count = await served(keys, 6);
+  const back = Math.ceil((performance.now() - began) / 1000);
+  t.ok(count <= rate_limit.burst - 3 + back + 1, `${count} of 24; three keys were made of a burst of 8`);
+
+  t.equal((await service.request('DELETE', `/api/v1/api-keys/${parent.id}`)).status, 200);
+  const since = performance.now();
+  const after = await served(keys.slice(1), 6);
+  t.ok(
+    after <= 3 + Math.ceil((performance.now() - since) / 1000),
+    `${after}: to delete a key frees no key that it made`,
+  );
+});
+
 t.test('whoever overtakes a change of permissions has what it was before or is after, and no more', async (t) => {
   const guest = await keyFor('local-2', 'two');
   const may = (relayer: string) =>

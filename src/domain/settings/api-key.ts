@@ -8,6 +8,12 @@ export interface KeyRate {
   burst: number;
 }
 
+/** A rate that several keys share, with the id of the key that it is set for. */
+export interface RateShare {
+  readonly id: string;
+  readonly rate: KeyRate;
+}
+
 /** An API key. The key itself is not stored, only a hash of it. */
 export interface ApiKey {
   id: string;
@@ -20,6 +26,8 @@ export interface ApiKey {
   rate: KeyRate | null;
   /** Null: the key does not expire. */
   expiresAt: Timestamp | null;
+  /** The keys that made it, the first one of the line first, with the rates that they had then. */
+  ancestors: { id: string; rate: KeyRate | null }[];
 }
 
 /** Whether a page of `origin` may use a key with these `origins`. With `*` as `origin`: whether they allow any page. */

@@ -24,6 +24,7 @@ export const auditActionSchema = z.enum([
   'replace',
   'cancel',
   'sign',
+  'pass',
 ]);
 
 /** What a change did to one resource. */

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type Access, FULL_ACCESS } from '../../domain/settings/access.ts';
-import type { KeyRate } from '../../domain/settings/api-key.ts';
+import type { KeyRate, RateShare } from '../../domain/settings/api-key.ts';
 
 /** The API key of a request. */
 export interface Identity {
@@ -8,6 +8,8 @@ export interface Identity {
   readonly access: Access;
   /** The key's own rate limit; undefined: the service's rate limit. */
   readonly rate?: KeyRate | undefined;
+  /** The rates of the keys that made this one; absent: none. */
+  readonly sharedRates?: readonly RateShare[];
   readonly allowedOrigins?: readonly string[];
 }
 
@@ -50,8 +52,8 @@ export function createAuthenticator(
     if (isMaster(given)) return identity;
     const key = withHash(hash('sha256', given, 'hex'));
     if (key === undefined || (key.expiresAt !== null && key.expiresAt <= now())) return undefined;
-    const { id, access, rate, allowedOrigins } = key;
-    return { id, access, rate: rate ?? undefined, allowedOrigins };
+    const { id, access, rate, sharedRates = [], allowedOrigins } = key;
+    return { id, access, rate: rate ?? undefined, sharedRates, allowedOrigins };
   };
 }
 

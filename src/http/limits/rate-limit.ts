@@ -52,9 +52,9 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
     if (further <= 0) return;
     // The `onRequest` hook has already taken one token.
     if (many > request.burst) {
-      throw invalidRequest(`${many} at once are more than the ${request.burst} that this key may ask for at once`);
+      throw tooManyAtOnce(many, request.burst);
     }
-    const refusal = told(reply, await limiter.take(subjectOf(request), request.identity?.rate, further));
+    const refusal = told(reply, await takeAll(limiter, request, further));
     if (refusal !== undefined) throw refusal;
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -66,10 +66,33 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
       request.burst = verdict.limit;
       done(told(reply, verdict));
     };
-    const verdict = limiter.take(subjectOf(request), request.identity?.rate);
+    const verdict = takeAll(limiter, request);
     if (verdict instanceof Promise) verdict.then(settle, done);
     else settle(verdict);
   });
+}
+
+/**
+ * Takes tokens from the bucket of the request's key, and then from those of the keys that made it, the nearest first.
+ * Otherwise a key could multiply its rate by making keys. A refused request costs no token of the keys further up.
+ * @returns the verdict of the bucket that has the least left
+ */
+function takeAll(limiter: RateLimiter, request: FastifyRequest, count = 1): RateVerdict | Promise<RateVerdict> {
+  const { identity } = request;
+  const own = limiter.take(subjectOf(request), identity?.rate, count);
+  const shared = identity?.sharedRates;
+  if (shared === undefined || shared.length === 0) return own;
+  const further = async (): Promise<RateVerdict> => {
+    let least = await own;
+    for (const { id, rate } of shared) {
+      if (!least.allowed) return least;
+      if (count > rate.burst) throw tooManyAtOnce(count, rate.burst);
+      const verdict = await limiter.take(`${KEY_SUBJECT}${id}`, rate, count);
+      if (!verdict.allowed || verdict.remaining < least.remaining) least = verdict;
+    }
+    return least;
+  };
+  return further();
 }
 
 /** Writes the verdict into the answer's headers. Returns an error when the request is refused. */
@@ -82,6 +105,10 @@ function told(reply: FastifyReply, verdict: RateVerdict): AppError | undefined {
   const { retryAfterSeconds } = verdict;
   reply.header('x-ratelimit-after', retryAfterSeconds);
   return new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds });
+}
+
+function tooManyAtOnce(many: number, burst: number): AppError {
+  return invalidRequest(`${many} at once are more than the ${burst} that this key may ask for at once`);
 }
 
 /** The prefix of a key's subject, before its id. No address begins like this, nor anything a caller can make up. */

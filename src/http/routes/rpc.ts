@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../../domain/settings/access.ts';
-import { rpcRight } from '../../services/rpc.ts';
+import { rpcRights } from '../../services/rpc.ts';
 import type { RpcService } from '../../services/services.ts';
 import { accessOf, actorOf, maySend } from '../caller.ts';
 import { effectOf } from '../idempotency.ts';
@@ -29,13 +29,8 @@ export function rpcRoutes(app: FastifyInstance, rpc: RpcService): void {
   });
 }
 
-/**
- * Checks the permission for a call. The family's own methods that send or sign need `send` or `sign`. One call without
- * permission refuses the whole batch.
- */
+/** Checks the permissions for a call. One call without permission refuses the whole batch. */
 function assertPermitted(call: unknown, id: string, access: Access): void {
-  const deed = rpcRight(call);
-  if (!access.may({ resource: 'relayers', deed }, id)) {
-    throw new AppError('NOT_PERMITTED', { deed, resource: `relayers:${id}` });
-  }
+  const deed = rpcRights(call).find((right) => !access.may({ resource: 'relayers', deed: right }, id));
+  if (deed !== undefined) throw new AppError('NOT_PERMITTED', { deed, resource: `relayers:${id}` });
 }

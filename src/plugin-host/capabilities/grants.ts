@@ -4,9 +4,11 @@ import type { Spender } from '../../domain/transaction/spending.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
 import { hostGrantsOf } from './host-grants.ts';
 
-/** The right that a capability call needs. `acts`: a node may do more than read for this call. */
+/**
+ * The right that a capability call needs, and further ones. `acts`: a node may do more than read for this call.
+ */
 export type Need =
-  | { relayer: string; right: RelayerGrant; acts?: boolean }
+  | { relayer: string; right: RelayerGrant; also?: readonly RelayerGrant[]; acts?: boolean }
   | { kv: true }
   | { url: string; method: string }
   /** The rest of a fetch that was granted. */
@@ -56,14 +58,16 @@ export function grantsOf(entry: PluginEntry): Grants {
       const rights = permission?.methods ?? [];
       const caveats = caveatsIn(permission);
       if (caveats.length > 0 && (need.right === 'sign' || need.acts === true)) return beyondCaveats(id, need, caveats);
-      if (rights.includes(need.right)) return undefined;
-      const line = JSON.stringify([...rights, need.right]).replaceAll(',', ', ');
+      const missing = [need.right, ...(need.also ?? [])].filter((right) => !rights.includes(right));
+      const [first] = missing;
+      if (first === undefined) return undefined;
+      const line = JSON.stringify([...rights, ...missing]).replaceAll(',', ', ');
       const shown =
         caveats.length > 0
           ? `"methods": ${line} to ${JSON.stringify(need.relayer)} in`
           : `${JSON.stringify(need.relayer)}: ${line} to`;
       return (
-        `Plugin ${id} has no grant to ${DEEDS[need.right]} relayer ${need.relayer}: ` +
+        `Plugin ${id} has no grant to ${DEEDS[first]} relayer ${need.relayer}: ` +
         `add ${shown} permissions.relayers of its entry in config.json`
       );
     },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AppError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { RelayerGrant } from '../../domain/plugin.ts';
-import { rpcMayAct, rpcRight } from '../../services/rpc.ts';
+import { rpcMayAct, rpcRights } from '../../services/rpc.ts';
 import { defineCapability } from './capability.ts';
 import { type PayloadPrefix, relayerFailure, WaitTimeout } from './relayer-failure.ts';
 
@@ -120,8 +120,9 @@ export const rpc = defineCapability({
   needs: ['rpc'],
   params: withRequest,
   grant: ({ relayerId, request }) => {
-    const right = rpcRight(request);
-    return { relayer: relayerId, right, ...(right === 'rpc' && { acts: rpcMayAct(request) }) };
+    const [right = 'rpc', ...also] = rpcRights(request);
+    const acts = right === 'rpc' && { acts: rpcMayAct(request) };
+    return { relayer: relayerId, right, ...acts, ...(also.length > 0 && { also }) };
   },
   effect: ({ request }) => rpcMayAct(request),
   trace: traced('rpc', ({ request }) => request),

@@ -14,6 +14,16 @@ export interface SignedFor {
 /** The most characters of a request that are stored. The hash covers the whole request. */
 const MOST_CHARACTERS = 2_000;
 
+/** Records who had which call passed on to a node that may act on it, before it is passed on. */
+export async function notePassed(
+  writer: Pick<Writer, 'insertAuditRecord'>,
+  by: Actor | undefined,
+  relayerId: string,
+  request: unknown,
+): Promise<void> {
+  await note(writer, by, 'pass', { relayerId, what: 'rpc', request });
+}
+
 /**
  * Records who asked a relayer to sign what. The record is committed before the signature is returned. Signatures are
  * not stored.
@@ -21,6 +31,15 @@ const MOST_CHARACTERS = 2_000;
 export async function noteSigned(
   writer: Pick<Writer, 'insertAuditRecord'>,
   by: Actor | undefined,
+  signed: SignedFor,
+): Promise<void> {
+  await note(writer, by, 'sign', signed);
+}
+
+async function note(
+  writer: Pick<Writer, 'insertAuditRecord'>,
+  by: Actor | undefined,
+  action: 'sign' | 'pass',
   { relayerId, what, request }: SignedFor,
 ): Promise<void> {
   if (by === undefined) return;
@@ -33,6 +52,6 @@ export async function noteSigned(
     request_sha256: createHash('sha256').update(text).digest('hex'),
     is_cut: text.length > MOST_CHARACTERS,
   };
-  const about = { action: 'sign', resource: 'signature', resourceId: relayerId, before: null, after } as const;
+  const about = { action, resource: 'signature', resourceId: relayerId, before: null, after } as const;
   await writer.insertAuditRecord({ ...about, keyId, requestId });
 }

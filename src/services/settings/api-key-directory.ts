@@ -1,10 +1,12 @@
 import { Access } from '../../domain/settings/access.ts';
-import type { ApiKey } from '../../domain/settings/api-key.ts';
+import type { ApiKey, RateShare } from '../../domain/settings/api-key.ts';
 import type { Reader } from '../../store/store.ts';
 
 /** An API key and its access. */
 export interface ActiveKey extends ApiKey {
   readonly access: Access;
+  /** The rates of the keys that made it, the nearest first. It shares each with them and their other keys. */
+  readonly sharedRates: readonly RateShare[];
 }
 
 /** The current API keys of clients, by their hashes. */
@@ -24,7 +26,16 @@ export class ApiKeyDirectory {
 
   async reload(): Promise<void> {
     const keys = await this.#read.apiKeyHashes();
-    this.#keys = new Map([...keys].map(([hash, key]) => [hash, { ...key, access: new Access(key.permissions) }]));
+    const rates = new Map([...keys.values()].map(({ id, rate }) => [id, rate]));
+    // An ancestor that is gone counts with the rate that it had: deleting a key must not free its keys.
+    const shared = ({ ancestors }: ApiKey) =>
+      ancestors.toReversed().flatMap(({ id, rate: then }) => {
+        const rate = rates.has(id) ? rates.get(id) : then;
+        return rate ? [{ id, rate }] : [];
+      });
+    this.#keys = new Map(
+      [...keys].map(([hash, key]) => [hash, { ...key, access: new Access(key.permissions), sharedRates: shared(key) }]),
+    );
     for (const listener of this.#listeners) listener.call();
   }
 

@@ -39,10 +39,10 @@ export interface ApiKeysDeps {
 }
 
 /** The limits of a key apart from its permissions. */
-type Bounds = Pick<ApiKey, 'expiresAt' | 'rate' | 'allowedOrigins'>;
+type Bounds = Pick<ApiKey, 'expiresAt' | 'rate' | 'allowedOrigins' | 'ancestors'>;
 
 /** The limits that a request asks for. */
-type Asked = { [K in keyof Bounds]?: Bounds[K] | undefined };
+type Asked = { [K in Exclude<keyof Bounds, 'ancestors'>]?: Bounds[K] | undefined };
 
 /** The prefix of keys. People and scanners for leaked keys recognise a key by it. */
 const PREFIX = 'iso_';
@@ -51,7 +51,7 @@ const KEY_BYTES = 32;
 export function createApiKeysService({ store, feed, randomBytes, startedAt, newId }: ApiKeysDeps): ApiKeysService {
   const master: ApiKey = {
     ...{ id: MASTER_KEY_ID, name: MASTER_KEY_ID, createdAt: startedAt, permissions: ['*'], allowedOrigins: ['*'] },
-    ...{ rate: null, expiresAt: null },
+    ...{ rate: null, expiresAt: null, ancestors: [] },
   };
 
   async function known(read: Pick<Reader, 'apiKey'>, id: string): Promise<ApiKey | undefined> {
@@ -66,7 +66,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
 
   /**
    * A key's expiry, rate and origins limit the keys that it creates or changes. Otherwise a key that expires could go
-   * on under another name.
+   * on under another name, and a key with a rate could multiply it.
    */
   async function boundsOf(writer: Writer, { keyId }: Caller): Promise<Bounds> {
     return (await writer.apiKey(keyId)) ?? master;
@@ -116,6 +116,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
           allowedOrigins: form.allowed_origins ?? bounds.allowedOrigins,
           rate: rateOf(form.rate_limit) ?? bounds.rate,
           expiresAt: expiresAt ?? bounds.expiresAt,
+          ancestors: by.keyId === MASTER_KEY_ID ? [] : [...bounds.ancestors, { id: by.keyId, rate: bounds.rate }],
         };
         assertWithin(bounds, made);
         await writer.insertApiKey(made, hashOfKey(key));

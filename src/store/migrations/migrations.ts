@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
 import { baseline } from './baseline.ts';
@@ -10,4 +10,12 @@ export interface Migration {
 }
 
 /** All steps. A database's version is the number of steps that it has taken. */
-export const migrations: readonly Migration[] = [{ name: 'baseline', up: baseline }];
+export const migrations: readonly Migration[] = [
+  { name: 'baseline', up: baseline },
+  { name: 'ancestors of API keys', up: ancestorsOfKeys },
+];
+
+/** A key shares the rates of the keys that made it. Keys from before have no ancestors. */
+async function ancestorsOfKeys(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+  await sql`alter table api_keys add column ancestors ${text} not null default '[]'`.execute(db);
+}

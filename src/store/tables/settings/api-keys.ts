@@ -5,6 +5,8 @@ import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';
 import { jsonText, readRecord, storableText, timestampSchema } from '../stored-record.ts';
 
+const rateSchema = z.strictObject({ perSecond: z.number(), burst: z.number() });
+
 const rowSchema = z
   .object({
     id: z.string(),
@@ -12,8 +14,9 @@ const rowSchema = z
     name: z.string(),
     permissions: jsonText(z.array(z.string())),
     allowed_origins: jsonText(z.array(z.string())),
-    rate: jsonText(z.strictObject({ perSecond: z.number(), burst: z.number() })).nullable(),
+    rate: jsonText(rateSchema).nullable(),
     expires_at: timestampSchema.nullable(),
+    ancestors: jsonText(z.array(z.strictObject({ id: z.string(), rate: rateSchema.nullable() }))),
   })
   .transform(
     (row): ApiKey => ({
@@ -24,10 +27,20 @@ const rowSchema = z
       allowedOrigins: row.allowed_origins,
       rate: row.rate,
       expiresAt: row.expires_at,
+      ancestors: row.ancestors,
     }),
   );
 
-const SHOWN = ['id', 'created_at', 'name', 'permissions', 'allowed_origins', 'rate', 'expires_at'] as const;
+const SHOWN = [
+  'id',
+  'created_at',
+  'name',
+  'permissions',
+  'allowed_origins',
+  'rate',
+  'expires_at',
+  'ancestors',
+] as const;
 
 /** Reads of the table `api_keys`. */
 export function apiKeyReads({ db }: Connection): Pick<Reader, 'apiKey' | 'apiKeys' | 'apiKeyHashes'> {
@@ -61,7 +74,7 @@ export function apiKeyWrites({ db, now }: Connection): Pick<Writer, 'insertApiKe
     async insertApiKey(key, hash) {
       await db
         .insertInto('api_keys')
-        .values({ id: key.id, created_at: now(), hash, ...changing(key) })
+        .values({ id: key.id, created_at: now(), hash, ancestors: JSON.stringify(key.ancestors), ...changing(key) })
         .execute();
     },
 
@@ -76,7 +89,7 @@ export function apiKeyWrites({ db, now }: Connection): Pick<Writer, 'insertApiKe
   };
 }
 
-function changing({ name, permissions, allowedOrigins, rate, expiresAt }: Omit<ApiKey, 'createdAt'>) {
+function changing({ name, permissions, allowedOrigins, rate, expiresAt }: Omit<ApiKey, 'createdAt' | 'ancestors'>) {
   return {
     name: storableText(name),
     permissions: JSON.stringify(permissions),

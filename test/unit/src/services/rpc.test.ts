@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { type OwnMethod, OwnRefusal } from '../../../../src/chains/own-method.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { RpcOutcome } from '../../../../src/egress/rpc/rpc-client.ts';
-import { rpcMayAct, rpcRight } from '../../../../src/services/rpc.ts';
+import { rpcMayAct, rpcRights } from '../../../../src/services/rpc.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 
@@ -280,13 +280,47 @@ t.test('with what a plugin was refused it is refused again; a request may be tri
   t.match(await rpc.call('r1', call('a'), request), { result: { id: String } });
 });
 
+t.test('the right `rpc` alone is for reading', async (t) => {
+  const reading = `getBalance eth_call eth_newFilter eth_getFilterChanges eth_getWork debug_traceTransaction trace_block
+    alchemy_getAssetTransfers bor_getAuthor arb_getRawBlockMetadata getAsset getAssetsByOwner getPriorityFeeEstimate
+    searchAssets getFeeStats getLedgers getLedgerEntries simulateTransaction zks_estimateFee`;
+  for (const method of reading.split(/\s+/)) t.strictSame(rpcRights({ method }), ['rpc'], method);
+  for (const method of ['eth_sendRawTransaction', 'eth_sendRawTransactionSync', 'sendTransaction']) {
+    t.strictSame(rpcRights({ method }), ['rpc', 'send'], method);
+  }
+  const acting = `eth_sendTransaction eth_sign eth_signTransaction eth_signTypedData_v4 personal_sign personal_getX
+    personal_unlockAccount admin_addPeer admin_getX debug_setHead miner_start anvil_setBalance evm_mine hardhat_setCode
+    engine_getPayloadV3 wallet_getPermissions pm_sponsorUserOperation eth_submitWork requestAirdrop some_unknownMethod
+    ETH_SENDTRANSACTION getaway`;
+  for (const method of acting.split(/\s+/)) {
+    t.strictSame(rpcRights({ method }), ['rpc', 'send', 'sign'], method);
+  }
+  t.strictSame(rpcRights({ method: ' eth_call' }), ['rpc', 'send', 'sign']);
+});
+
+t.test('what a node may act on is in the audit before it is passed on', async (t) => {
+  const { node, rpc, world } = await askedNode(t);
+  const by = { keyId: 'k', requestId: 'q' };
+  const passed = async () => (await world.store.read.auditRecords({ before: null, limit: 10 }, {})).items;
+  node.answer = async () => {
+    t.equal((await passed()).length, 1);
+    return { jsonrpc: '2.0', result: '0xhash' };
+  };
+  const call = { method: 'eth_sendTransaction', params: [{ to: '0x1' }] };
+  await rpc.call('r1', call, undefined, undefined, by);
+  const [record] = await passed();
+  t.match(record, { action: 'pass', resource: 'signature', resourceId: 'r1', keyId: 'k', requestId: 'q' });
+  t.match(record?.after, { what: 'rpc', request: /eth_sendTransaction.*0x1/ });
+  node.answer = async () => ({ jsonrpc: '2.0', result: '0x' });
+  await rpc.batch('r1', [{ method: 'eth_call' }, { method: 'personal_sign' }, {}], undefined, by);
+  t.equal((await passed()).length, 2, 'reads leave none');
+});
+
 t.test('for methods that sign or send a plugin needs just these rights', async (t) => {
-  t.equal(rpcRight({ method: 'getBalance' }), 'rpc');
-  t.equal(rpcRight({ method: 'sendTransaction' }), 'rpc');
-  t.equal(rpcRight({ method: 'feeEstimate' }), 'rpc');
-  t.equal(rpcRight({ method: 'prepareTransaction' }), 'sign');
-  t.equal(rpcRight({ method: 'signAndSendTransaction' }), 'send');
-  t.equal(rpcRight(null), 'rpc');
+  t.strictSame(rpcRights({ method: 'feeEstimate' }), ['rpc']);
+  t.strictSame(rpcRights({ method: 'prepareTransaction' }), ['sign']);
+  t.strictSame(rpcRights({ method: 'signAndSendTransaction' }), ['send']);
+  t.strictSame(rpcRights(null), ['rpc']);
   t.notOk(rpcMayAct({ method: 'feeEstimate' }));
   t.ok(rpcMayAct({ method: 'signTransaction' }));
 });

@@ -39,7 +39,17 @@ t.test('a key that may only pass calls through neither signs nor sends by method
   t.match(await passing(sign), refused);
   t.match(await passing([read, sign]), refused, 'nor in a batch');
   t.match(await passing({ method: 'signAndSendTransaction', id: 1 }), { status: 403, json: { error: /send/ } });
+  for (const method of ['eth_sendTransaction', 'personal_sign', 'anvil_setBalance', 'evm_mine', 'eth_sign', 'x']) {
+    t.match(
+      await passing([read, { method }]),
+      { status: 403, json: { code: 'NOT_PERMITTED', error: /:send$/ } },
+      method,
+    );
+  }
   t.equal(services.rpc.calls, 1, 'nothing was asked');
+  const broadcasting = make('relayers:r1:rpc', 'relayers:r1:send');
+  t.equal((await broadcasting({ method: 'eth_sendRawTransaction' })).status, 200);
+  t.match(await broadcasting({ method: 'eth_sendTransaction' }), { status: 403, json: { error: /:sign$/ } });
   const signing = make('relayers:r1:rpc', 'relayers:r1:sign');
   t.strictSame([(await signing(sign)).status, (await signing([read, sign, send])).status], [200, 403]);
   t.equal((await make('relayers:r1:*')([read, sign, send])).status, 200);

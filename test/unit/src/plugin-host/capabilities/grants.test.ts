@@ -32,6 +32,9 @@ t.test('a relayer with other rights keeps them in the line to add', async (t) =>
   const grants = grantsOf(entry({ relayers: { main: ['read', 'rpc'] } }));
   t.equal(grants.refusal({ relayer: 'main', right: 'read' }), undefined);
   t.match(grants.refusal({ relayer: 'main', right: 'sign' }), 'add "main": ["read", "rpc", "sign"]');
+  const acting = { relayer: 'main', right: 'rpc', also: ['send', 'sign'], acts: true } as const;
+  t.match(grants.refusal(acting), /no grant to send through .* add "main": \["read", "rpc", "send", "sign"\]/);
+  t.equal(grantsOf(entry({ relayers: { main: ['rpc', 'send', 'sign'] } })).refusal(acting), undefined);
 });
 
 t.test('names of object properties are no relayers', async (t) => {

@@ -3,7 +3,7 @@ import { ApiKeyDirectory } from '../../../../../src/services/settings/api-key-di
 
 t.test('a key is found by its hash, with what it may do', async (t) => {
   const key = { id: 'k1', name: 'n', createdAt: 1, permissions: ['metrics:read'], allowedOrigins: ['*'] };
-  const stored = new Map([['hash', { ...key, rate: null, expiresAt: null }]]);
+  const stored = new Map([['hash', { ...key, rate: null, expiresAt: null, ancestors: [] }]]);
   const directory = new ApiKeyDirectory({ apiKeyHashes: async () => stored });
   t.equal(directory.withHash('hash'), undefined);
   await directory.reload();
@@ -14,6 +14,27 @@ t.test('a key is found by its hash, with what it may do', async (t) => {
   stored.clear();
   await directory.reload();
   t.equal(directory.withHash('hash'), undefined);
+});
+
+t.test('a key shares the rates of the keys that made it, as they are now, or were when they went', async (t) => {
+  const rate = (perSecond: number) => ({ perSecond, burst: 10 });
+  const key = { name: 'n', createdAt: 1, permissions: [], allowedOrigins: ['*'], expiresAt: null };
+  const ancestors = ['gone', 'raised', 'freed', 'unlimited'].map((id, n) => ({
+    id,
+    rate: n === 3 ? null : rate(n + 1),
+  }));
+  const stored = new Map([
+    ['1', { ...key, id: 'raised', rate: rate(7), ancestors: [] }],
+    ['2', { ...key, id: 'freed', rate: null, ancestors: [] }],
+    ['3', { ...key, id: 'unlimited', rate: null, ancestors: [] }],
+    ['4', { ...key, id: 'child', rate: rate(1), ancestors }],
+  ]);
+  const directory = new ApiKeyDirectory({ apiKeyHashes: async () => stored });
+  await directory.reload();
+  t.strictSame(directory.withHash('4')?.sharedRates, [
+    { id: 'raised', rate: rate(7) },
+    { id: 'gone', rate: rate(1) },
+  ]);
 });
 
 t.test('who listens is told of each reading', async (t) => {

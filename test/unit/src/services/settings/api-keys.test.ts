@@ -124,6 +124,7 @@ t.test('a permission that is known no more keeps nobody who may do everything fr
     allowedOrigins: ['*'],
     rate: null,
     expiresAt: null,
+    ancestors: [],
   };
   for (const id of ['one', 'two']) await store.write((writer) => writer.insertApiKey({ ...stored, id }, hashOfKey(id)));
   await t.rejects(service.revoke('one', OPERATOR, new Access(['api-keys:write', 'relayers:*:*'])), {
