@@ -248,6 +248,11 @@ export default {
     ),
     owner('undici', npm('undici'), '^(src/egress|test|bench|demo)/'),
     owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins|soak/payments/evm)/'),
+    owner(
+      'solana-web3',
+      npm('@solana/web3\\.js'),
+      '^(src/chains/solana|test|bench|demo|plugins|soak|gauntlet|examples)/',
+    ),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
     owner(

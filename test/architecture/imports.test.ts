@@ -95,6 +95,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['src/chains/solana/a.ts', 'ethers'],
     ['src/services/d.ts', 'ethers'],
   ],
+  'only-owner-imports-solana-web3': [['src/chains/evm/e.ts', '@solana/web3.js']],
   'only-owner-imports-fastify': [['src/services/e.ts', 'fastify']],
   'only-owner-imports-fast-check': [['test/unit/src/engine/q.test.ts', 'fast-check']],
   'only-owner-imports-esbuild': [['src/http/d.ts', 'esbuild']],

@@ -1,12 +1,13 @@
 /** The statements of docs/solana.md are true. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
 import { policySchema, readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import { feePayerLoss } from '../../src/chains/solana/guard/fee-payer.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
-import { compileLegacy } from '../../src/chains/solana/message/compile.ts';
+import { compileLegacy } from '../../src/chains/solana/message/compiled-message.ts';
 import { MEMO_PROGRAMS } from '../../src/chains/solana/programs.ts';
 import { FEW_UNITS } from '../../src/chains/solana/sponsor/jupiter.ts';
 import { MOST_PRIORITY } from '../../src/chains/solana/swap/plan.ts';
@@ -81,10 +82,10 @@ t.test('its table has every place in which the relayer may stand', async (t) => 
   const allowed = new Set<string>();
   for (const { name, instruction } of familyInstructions()) {
     for (const place of instruction.keys.keys()) {
-      const accounts = instruction.keys.map(({ pubkey, isSigner, isWritable }, index) => ({
-        ...{ key: index === place ? ADDRESS : pubkey.toBase58(), isSigner, isWritable },
-      }));
-      const one = { program: instruction.programId.toBase58(), accounts, data: instruction.data };
+      const keys = instruction.keys.map((meta, index) =>
+        index === place ? { ...meta, pubkey: new PublicKey(ADDRESS) } : meta,
+      );
+      const one = new TransactionInstruction({ ...instruction, keys });
       const message = compileLegacy({ payer: ADDRESS, instructions: [one], blockhash: ADDRESS });
       if (feePayerLoss(message, { paysRent: false }) === undefined) allowed.add(name.replace(/^token(-2022)? /, ''));
     }

@@ -19,6 +19,21 @@ export interface MessagePlan {
   tables: AddressLookupTableAccount[];
 }
 
+/** An instruction by its keys, in base58. */
+export interface Call {
+  program: string;
+  accounts: readonly { key: string; isSigner: boolean; isWritable: boolean }[];
+  data: Buffer;
+}
+
+/** The instruction in the public client's form. */
+export const callOf = ({ program, accounts, data }: Call): TransactionInstruction =>
+  new TransactionInstruction({
+    programId: new PublicKey(program),
+    keys: accounts.map(({ key, ...rights }) => ({ pubkey: new PublicKey(key), ...rights })),
+    data,
+  });
+
 /** A key pair that is always the same. */
 export const keypair = (seed: number): Keypair => Keypair.fromSeed(Buffer.alloc(32, seed));
 

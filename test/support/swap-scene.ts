@@ -2,11 +2,11 @@ import { NATIVE_MINT } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import type { Message } from '../../src/chains/solana/message/compiled-message.ts';
-import { associatedTokenAddress } from '../../src/chains/solana/message/pda.ts';
 import { decodeTransaction, type WireTransaction } from '../../src/chains/solana/message/transaction.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/chains/solana/programs.ts';
 import type { Swapping } from '../../src/chains/solana/swap/plan.ts';
 import type { Stock } from '../../src/chains/solana/swap/stock.ts';
+import { associatedAccount } from '../../src/chains/solana/tokens/associated.ts';
 import { type Mint, readMint } from '../../src/chains/solana/tokens/mint.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { keyOf, type NodeAccount } from './solana-node.ts';
@@ -14,8 +14,8 @@ import { MINT, relayerAddress, TOKENS } from './sponsor-scene.ts';
 import { mintAccount, tokensAccount } from './token-accounts.ts';
 
 export const RELAYER_KEY = new PublicKey(relayerAddress);
-export const SOURCE = associatedTokenAddress(relayerAddress, MINT, TOKEN_PROGRAM);
-export const WRAPPED = associatedTokenAddress(relayerAddress, WRAPPED_SOL, TOKEN_PROGRAM);
+export const SOURCE = associatedAccount(relayerAddress, { address: MINT, program: TOKEN_PROGRAM });
+export const WRAPPED = associatedAccount(relayerAddress, { address: WRAPPED_SOL, program: TOKEN_PROGRAM });
 export const SOMEBODY = keyOf(77);
 
 /** The accounts on the chain: the relayer's 1,000 of the token, and wrapped SOL. */

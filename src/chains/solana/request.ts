@@ -9,19 +9,11 @@ import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
 import { isAddress } from './address.ts';
-import { readPolicy } from './configuration/policy.ts';
+import { LARGEST_TRANSACTION, readPolicy } from './configuration/policy.ts';
 import { coSignerViolation, guardFor, maySpend, policyViolation, spendsOwnFunds } from './guard/policies.ts';
-import { compileLegacy } from './message/compile.ts';
-import { MalformedTransaction, type Message } from './message/compiled-message.ts';
+import { compileLegacy, MalformedTransaction, type Message } from './message/compiled-message.ts';
 import { nonceOf } from './message/durable-nonce.ts';
-import {
-  decodeTransaction,
-  isSignatureOf,
-  isUnsigned,
-  LARGEST_TRANSACTION,
-  sizeOf,
-  type WireTransaction,
-} from './message/transaction.ts';
+import { decodeTransaction, isSignatureOf, isUnsigned, sizeOf, type WireTransaction } from './message/transaction.ts';
 import { SYSTEM_PROGRAM } from './programs.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from './schema.ts';
 import { ownSpend } from './spending.ts';
@@ -233,8 +225,8 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
       );
     }
   }
-  const message = undatedMessage(instructions, account);
-  const size = wellFormed(() => sizeOf(message));
+  const message = wellFormed(() => undatedMessage(instructions, account));
+  const size = sizeOf(message);
   if (size > LARGEST_TRANSACTION) {
     throw invalidRequest(
       `The instructions make a transaction of ${size} bytes, more than the ${LARGEST_TRANSACTION} of Solana`,

@@ -1,8 +1,9 @@
+import { TransactionInstruction } from '@solana/web3.js';
 import { z } from 'zod';
 import { amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { oncePerObject } from '../../domain/json/once-per-object.ts';
-import type { Instruction } from './message/compile.ts';
+import { publicKey } from './message/compiled-message.ts';
 
 const instructionSchema = z.strictObject({
   program_id: z.string(),
@@ -45,17 +46,20 @@ export type SolanaRequest = z.output<typeof requestSchema>;
 /** Reads a request back from the store. */
 export const readRequest = oncePerObject((request: JsonObject): SolanaRequest => requestSchema.parse(request));
 
-/** Instructions as the codec compiles them. */
-export function fromWire(instructions: readonly WireInstruction[]): Instruction[] {
-  return instructions.map(({ program_id: program, accounts, data }) => ({
-    program,
-    accounts: accounts.map(({ pubkey: key, is_signer: isSigner, is_writable: isWritable }) => ({
-      key,
-      isSigner,
-      isWritable,
-    })),
-    data: Buffer.from(data, 'base64'),
-  }));
+/** Instructions in the form of Solana's package. */
+export function fromWire(instructions: readonly WireInstruction[]): TransactionInstruction[] {
+  return instructions.map(
+    ({ program_id: program, accounts, data }) =>
+      new TransactionInstruction({
+        programId: publicKey(program),
+        keys: accounts.map(({ pubkey, is_signer: isSigner, is_writable: isWritable }) => ({
+          pubkey: publicKey(pubkey),
+          isSigner,
+          isWritable,
+        })),
+        data: Buffer.from(data, 'base64'),
+      }),
+  );
 }
 
 const amount: z.ZodType<JsonAmount> = amountSchema(64);

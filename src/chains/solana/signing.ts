@@ -1,3 +1,4 @@
+import { ComputeBudgetProgram } from '@solana/web3.js';
 import { amountOf } from '../../domain/amount.ts';
 import { toBase58 } from '../../domain/base58.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -7,8 +8,9 @@ import type { SignedBytes } from '../chain-client.ts';
 import { addressOf } from './address.ts';
 import { MOST_UNITS } from './fees.ts';
 import { decodeMessage, encodeMessage, type Message } from './message/compiled-message.ts';
-import { readComputeBudget, setLimit } from './message/compute-budget.ts';
+import { readComputeBudget } from './message/compute-budget.ts';
 import { encodeTransaction } from './message/transaction.ts';
+import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
 import { readFields, type SolanaFields } from './schema.ts';
 
 /**
@@ -71,10 +73,10 @@ function isFixed({ is_signed: isSigned, swap }: SolanaFields): boolean {
 function variedLimit(message: Message): Message | undefined {
   const { limit } = readComputeBudget(message);
   if (limit === undefined || limit >= MOST_UNITS) return undefined;
-  const [before, after] = [setLimit(limit), setLimit(limit + 1)];
+  const [before, after] = [limit, limit + 1].map((units) => ComputeBudgetProgram.setComputeUnitLimit({ units }).data);
   const instructions = message.instructions.map((one) => {
-    const isLimit = message.keys[one.program] === before.program && one.data.equals(before.data);
-    return isLimit ? { ...one, data: after.data } : one;
+    const isLimit = message.keys[one.program] === COMPUTE_BUDGET_PROGRAM && before?.equals(one.data) === true;
+    return isLimit && after !== undefined ? { ...one, data: after } : one;
   });
   return { ...message, instructions };
 }

@@ -74,8 +74,8 @@ t.test('an old blockhash of a client gives way to a new one where only the relay
   t.match((await scenario.get(late)).statusReason, /requires 2 signatures \(cannot resubmit\)/);
 });
 
-t.test('what the relayer itself would lose is refused wherever it signs', async (t) => {
-  const scenario = await SolanaScenario.open(t, scene);
+t.test('where its policies deny it, what the relayer itself would lose is refused wherever it signs', async (t) => {
+  const scenario = await SolanaScenario.open(t, scene, { policies: { own_funds: 'deny' } });
   await scenario.start();
   const drain = SystemProgram.transfer({ fromPubkey: scenario.relayer, toPubkey: anyone(), lamports: 1_000_000 });
   const transaction = await scenario.built([], drain);

@@ -18,7 +18,9 @@ import {
   withoutUnset,
 } from '../../policy-fields.ts';
 import { isAddress } from '../address.ts';
-import { LARGEST_TRANSACTION } from '../message/transaction.ts';
+
+/** The most bytes of a legacy transaction, and of one of version 0: as many as a packet carries. */
+export const LARGEST_TRANSACTION = 1232;
 
 const address = z.string().refine(isAddress, 'Public key must be a valid Solana address');
 

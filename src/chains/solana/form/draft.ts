@@ -1,19 +1,17 @@
+import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.js';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { Preparation } from '../../chain-client.ts';
-import type { SolanaPolicy } from '../configuration/policy.ts';
+import { LARGEST_TRANSACTION, type SolanaPolicy } from '../configuration/policy.ts';
 import { limitFor, MOST_UNITS, priceWithin, priorityPrice } from '../fees.ts';
 import { BLOCKHASH_LIFE } from '../inclusion/chain-height.ts';
-import { compileLegacy, type Instruction } from '../message/compile.ts';
-import { encodeMessage, isWritable, type Message } from '../message/compiled-message.ts';
-import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget.ts';
-import { type DurableNonce, nonceOf } from '../message/durable-nonce.ts';
-import { nonceState } from '../message/nonce-account.ts';
+import { compileLegacy, encodeMessage, isWritable, type Message } from '../message/compiled-message.ts';
+import { readComputeBudget } from '../message/compute-budget.ts';
+import { type DurableNonce, nonceOf, nonceState } from '../message/durable-nonce.ts';
 import {
   decodeTransaction,
   encodeTransaction,
   isSignatureOf,
-  LARGEST_TRANSACTION,
   SIGNATURE_LENGTH,
   sizeOf,
 } from '../message/transaction.ts';
@@ -163,7 +161,7 @@ async function composed(
   const instructions = fromWire(wire);
   const { blockhash, ...latest } = await latestBlockhash(read);
   // The client's instructions come first: some of them name others by their place (secp256k1, ed25519).
-  const compile = (extra: readonly Instruction[]) =>
+  const compile = (extra: readonly TransactionInstruction[]) =>
     compileLegacy({ payer, instructions: [...instructions, ...extra], blockhash });
   const asked = compile([]);
   const budgeted = await withComputeBudget(read, asked, compile, policy);
@@ -177,13 +175,15 @@ async function composed(
 async function withComputeBudget(
   read: ReadOne,
   asked: Message,
-  compile: (extra: readonly Instruction[]) => Message,
+  compile: (extra: readonly TransactionInstruction[]) => Message,
   policy: SolanaPolicy,
 ): Promise<Pick<Draft, 'message' | 'tried'>> {
   const own = readComputeBudget(asked);
   const extra = (limit: number, price: bigint) => [
-    ...(own.limit === undefined ? [setLimit(limit)] : []),
-    ...(own.price === undefined && price > 0n ? [setPrice(price)] : []),
+    ...(own.limit === undefined ? [ComputeBudgetProgram.setComputeUnitLimit({ units: limit })] : []),
+    ...(own.price === undefined && price > 0n
+      ? [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: price })]
+      : []),
   ];
   const widest = compile(extra(MOST_UNITS, 1n));
   if (sizeOf(widest) > Math.min(LARGEST_TRANSACTION, policy.largestTransaction)) return { message: asked };

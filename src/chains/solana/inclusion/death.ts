@@ -4,7 +4,7 @@ import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc
 import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
 import { SLOTS_BEFORE } from '../form/draft.ts';
 import { decodeMessage } from '../message/compiled-message.ts';
-import { type NonceState, nonceState } from '../message/nonce-account.ts';
+import { type NonceState, nonceState } from '../message/durable-nonce.ts';
 import {
   firstAvailableBlock,
   isBlockhashValid,

@@ -1,5 +1,4 @@
 import { COMPUTE_BUDGET_PROGRAM } from '../programs.ts';
-import type { Instruction } from './compile.ts';
 import type { Message } from './compiled-message.ts';
 
 /** The first byte of an instruction of the ComputeBudget program (solana-sdk, compute-budget-interface). */
@@ -15,7 +14,7 @@ export interface ComputeBudget {
 }
 
 /**
- * Reads what the runtime reads: bytes after a value are ignored. The runtime refuses a message that sets a value twice
+ * Reads what the runtime reads, whatever the package makes of it: bytes after a value are ignored. The runtime refuses a message that sets a value twice
  * or incompletely. Here the first complete value counts.
  */
 export function readComputeBudget({ keys, instructions }: Message): ComputeBudget {
@@ -24,18 +23,4 @@ export function readComputeBudget({ keys, instructions }: Message): ComputeBudge
     limit: said.find((data) => data[0] === SET_LIMIT && data.length >= 5)?.readUInt32LE(1),
     price: said.find((data) => data[0] === SET_PRICE && data.length >= 9)?.readBigUInt64LE(1),
   };
-}
-
-/** @throws RangeError for units that do not fit into 32 bits */
-export function setLimit(units: number): Instruction {
-  const data = Buffer.from([SET_LIMIT, 0, 0, 0, 0]);
-  data.writeUInt32LE(units, 1);
-  return { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data };
-}
-
-/** @throws RangeError for a price that does not fit into 64 bits */
-export function setPrice(microLamports: bigint): Instruction {
-  const data = Buffer.from([SET_PRICE, 0, 0, 0, 0, 0, 0, 0, 0]);
-  data.writeBigUInt64LE(microLamports, 1);
-  return { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data };
 }

@@ -1,4 +1,7 @@
+import { NONCE_ACCOUNT_LENGTH, NonceAccount } from '@solana/web3.js';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
+import { accountsAsOf, type Commitment } from '../provider.ts';
 import { isWritable, type Message } from './compiled-message.ts';
 
 /** A message that stays good until its nonce is advanced, instead of for 150 blocks. */
@@ -31,4 +34,26 @@ export function nonceOf(message: Message): DurableNonce | undefined {
   const authority = keys[authorityPlace];
   if (account === undefined || authority === undefined || !isWritable(message, place)) return undefined;
   return { account, authority, value: blockhash };
+}
+
+/** Where a nonce account says that it holds a nonce (solana-nonce, `Versions`); the package does not look. */
+const STATE_AT = 4;
+const INITIALIZED = 1;
+
+/** A durable nonce as a node knows it. */
+export interface NonceState {
+  /** The slot that the answer is for. */
+  slot: bigint;
+  /** In the form of a blockhash; undefined where the account does not exist or holds no nonce. */
+  value: string | undefined;
+}
+
+export async function nonceState(read: ReadOne, address: string, commitment: Commitment): Promise<NonceState> {
+  const { slot, accounts } = await accountsAsOf(read, [address], commitment);
+  const [account] = accounts;
+  if (account == null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_ACCOUNT_LENGTH) {
+    return { slot, value: undefined };
+  }
+  const isInitialized = account.data.readUInt32LE(STATE_AT) === INITIALIZED;
+  return { slot, value: isInitialized ? NonceAccount.fromAccountData(account.data).nonce : undefined };
 }

@@ -1,5 +1,5 @@
-import { arrange, type Instruction, placesIn } from './compile.ts';
-import { isSigner, isWritable, type Message, type TableLookup } from './compiled-message.ts';
+import { AddressLookupTableAccount, PublicKey, type TransactionInstruction, TransactionMessage } from '@solana/web3.js';
+import { compiledOf, compileWith, type Message, publicKey } from './compiled-message.ts';
 import { nonceOf } from './durable-nonce.ts';
 
 /** How a message is to differ. */
@@ -7,99 +7,49 @@ export interface Recomposition {
   payer: string;
   blockhash: string;
   /** These come first. Only the advance of a durable nonce stays before them: elsewhere it has no effect. */
-  before: readonly Instruction[];
+  before: readonly TransactionInstruction[];
   /** These come last. */
-  after?: readonly Instruction[];
+  after?: readonly TransactionInstruction[];
   /** The accounts that the message's lookup tables name, in their order. */
   lookedUp: readonly string[];
 }
 
-/** An account that a lookup table names. */
-interface Entry {
-  table: string;
-  index: number;
-  key: string;
-  isWritable: boolean;
-}
-
 /**
- * Rebuilds a message for another payer, with further instructions. Its accounts keep their rights, also those that its
- * lookup tables name. An account that no instruction names is left out. The runtime loads no account twice, so accounts
- * that the payer or the new instructions name are taken out of the tables.
+ * Rebuilds a message for another payer, with further instructions. Its accounts keep their rights. An account that no
+ * instruction names is left out. What came from a lookup table still does, if it need not sign and is not called;
+ * nothing else does. So the account of a durable nonce stays where the runtime looks for it.
  */
 export function recompose(
   message: Message,
   { payer, blockhash, before, after = [], lookedUp }: Recomposition,
 ): Message {
-  const { version, keys, instructions } = message;
-  const named = new Set([
-    payer,
-    ...[...before, ...after].flatMap(({ program, accounts }) => [program, ...accounts.map(({ key }) => key)]),
-  ]);
-  const entries = entriesOf(message, lookedUp);
-  const left = entries.filter(({ key }) => !named.has(key));
-  const known = instructions.map(
-    ({ program, accounts, data }): Instruction => ({
-      program: keys[program] ?? '',
-      accounts: accounts.flatMap((place) => accountAt(message, entries, named, place) ?? []),
-      data,
-    }),
-  );
-  const arrangement = arrange(payer, [...before, ...known, ...after]);
-  const places = new Map(arrangement.keys.map((key, place) => [key, place]));
-  const placeOf = (place: number): number => {
-    const entry = entries[place - keys.length];
-    const own = places.get(entry?.key ?? keys[place] ?? '');
-    return own ?? arrangement.keys.length + left.findIndex((one) => one === entry);
-  };
-  const moved = instructions.map(({ program, accounts, data }) => ({
-    program: placeOf(program),
-    accounts: accounts.map(placeOf),
-    data,
-  }));
+  const writable = message.lookups.reduce((sum, lookup) => sum + lookup.writable.length, 0);
+  const keys = lookedUp.map(publicKey);
+  const { instructions } = TransactionMessage.decompile(compiledOf(message), {
+    accountKeysFromLookups: { writable: keys.slice(0, writable), readonly: keys.slice(writable) },
+  });
   const start = nonceOf(message) === undefined ? 0 : 1;
-  return {
-    version,
-    ...arrangement,
-    blockhash,
-    instructions: [
-      ...moved.slice(0, start),
-      ...before.map(placesIn(arrangement)),
-      ...moved.slice(start),
-      ...after.map(placesIn(arrangement)),
-    ],
-    lookups: lookupsOf(message, left),
-  };
+  const all = [...instructions.slice(0, start), ...before, ...instructions.slice(start), ...after];
+  return compileWith(message.version, { payer, blockhash, instructions: all }, tablesOf(message, keys));
 }
 
-/** The table entries in the runtime's order: the writable entries of all tables, then the readonly ones. */
-function entriesOf({ lookups }: Message, lookedUp: readonly string[]): Entry[] {
-  const places = [true, false].flatMap((isWritable) =>
+/** No account of a message: nobody has a key for it, and no program derives it. */
+const NOBODY = new PublicKey(Buffer.alloc(32, 0xff));
+
+/** The message's lookup tables with only those entries that it takes. */
+function tablesOf({ lookups }: Message, lookedUp: readonly PublicKey[]): AddressLookupTableAccount[] {
+  const taken = [true, false].flatMap((isWritable) =>
     lookups.flatMap(({ table, writable, readonly }) =>
-      (isWritable ? writable : readonly).map((index) => ({ table, index, isWritable })),
+      (isWritable ? writable : readonly).map((index) => ({ table, index })),
     ),
   );
-  return places.map((entry, at) => ({ ...entry, key: lookedUp[at] ?? '' }));
-}
-
-function lookupsOf({ lookups }: Message, left: readonly Entry[]): TableLookup[] {
-  const indexes = (table: string, writable: boolean) =>
-    left.filter((entry) => entry.table === table && entry.isWritable === writable).map(({ index }) => index);
-  return lookups
-    .map(({ table }) => ({ table, writable: indexes(table, true), readonly: indexes(table, false) }))
-    .filter(({ writable, readonly }) => writable.length + readonly.length > 0);
-}
-
-/** Undefined for an account that stays in a lookup table: the lookup says its rights. */
-function accountAt(
-  message: Message,
-  entries: readonly Entry[],
-  named: ReadonlySet<string>,
-  place: number,
-): Instruction['accounts'][number] | undefined {
-  const key = message.keys[place];
-  if (key !== undefined) return { key, isSigner: isSigner(message, place), isWritable: isWritable(message, place) };
-  const entry = entries[place - message.keys.length];
-  if (entry === undefined || !named.has(entry.key)) return undefined;
-  return { key: entry.key, isSigner: false, isWritable: entry.isWritable };
+  return [...new Set(lookups.map(({ table }) => table))].map((table) => {
+    const addresses: PublicKey[] = [];
+    for (const [place, { table: of, index }] of taken.entries()) {
+      if (of === table) addresses[index] = lookedUp[place] ?? NOBODY;
+    }
+    for (let index = 0; index < addresses.length; index += 1) addresses[index] ??= NOBODY;
+    const state = { deactivationSlot: 0n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses };
+    return new AddressLookupTableAccount({ key: publicKey(table), state });
+  });
 }

@@ -1,10 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { keyOf } from '../address.ts';
-import { ByteReader, ByteWriter } from './binary.ts';
-import { decodeMessage, encodeMessage, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
-
-/** The most bytes of a legacy transaction, and of one of version 0: as many as a packet carries. */
-export const LARGEST_TRANSACTION = 1232;
+import { LARGEST_TRANSACTION } from '../configuration/policy.ts';
+import { decodeMessage, lengthOf, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
 
 export const SIGNATURE_LENGTH = 64;
 
@@ -23,12 +20,9 @@ export interface WireTransaction {
   messageBytes: Buffer;
 }
 
-/**
- * The size of a message's transaction with all its signatures, in bytes.
- * @throws MalformedTransaction as `encodeMessage`
- */
+/** The size of a message's transaction with all its signatures, in bytes. */
 export function sizeOf(message: Message): number {
-  return encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
+  return lengthOf(message) + 1 + SIGNATURE_LENGTH * message.signers;
 }
 
 /**
@@ -37,11 +31,13 @@ export function sizeOf(message: Message): number {
  */
 export function decodeTransaction(base64: string): WireTransaction {
   const bytes = bytesOf(base64);
-  const reader = new ByteReader(bytes, MalformedTransaction);
-  const count = reader.shortvec();
-  const signatures = reader.list(count, () => reader.take(SIGNATURE_LENGTH));
-  const messageBytes = reader.rest();
+  const [count = 0] = bytes;
+  const messageBytes = bytes.subarray(1 + SIGNATURE_LENGTH * count);
   const message = decodeMessage(messageBytes);
+  const signatures = Array.from({ length: count }, (_, index) => {
+    const at = 1 + SIGNATURE_LENGTH * index;
+    return bytes.subarray(at, at + SIGNATURE_LENGTH);
+  });
   if (count === message.signers) return { signatures, message, messageBytes };
   throw new MalformedTransaction(`it has ${count} signatures, and ${message.signers} are to sign it`);
 }
@@ -52,12 +48,9 @@ export function decodeTransaction(base64: string): WireTransaction {
  * @throws RangeError for a signature that is not 64 bytes
  */
 export function encodeTransaction(signatures: readonly Uint8Array[], messageBytes: Uint8Array): string {
-  const writer = new ByteWriter().shortvec(signatures.length);
-  for (const signature of signatures) {
-    if (signature.length !== SIGNATURE_LENGTH) throw new RangeError(`a signature has ${signature.length} bytes`);
-    writer.bytes(signature);
-  }
-  const bytes = writer.bytes(messageBytes).finish();
+  const odd = signatures.find(({ length }) => length !== SIGNATURE_LENGTH);
+  if (odd !== undefined) throw new RangeError(`a signature has ${odd.length} bytes`);
+  const bytes = Buffer.concat([Buffer.of(signatures.length), ...signatures, messageBytes]);
   assertFits(bytes.length);
   return bytes.toString('base64');
 }

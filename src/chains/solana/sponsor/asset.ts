@@ -1,7 +1,7 @@
+import type { TransactionInstruction } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isAddress } from '../address.ts';
 import type { SolanaPolicy } from '../configuration/policy.ts';
-import type { Instruction } from '../message/compile.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import { accountsAt, balance } from '../provider.ts';
 import { associatedAccount } from '../tokens/associated.ts';
@@ -48,7 +48,7 @@ export function grossOf({ mint }: Asset, net: bigint): bigint {
 }
 
 /** Moves an amount from one wallet to another. A token moves between their associated accounts. */
-export function transferOf({ mint }: Asset, from: string, to: string, amount: bigint): Instruction {
+export function transferOf({ mint }: Asset, from: string, to: string, amount: bigint): TransactionInstruction {
   if (mint === null) return lamportsTransfer(from, to, amount);
   const [source, destination] = [associatedAccount(from, mint), associatedAccount(to, mint)];
   return tokensTransfer({ mint, source, destination, authority: from, amount });

@@ -1,10 +1,10 @@
+import type { TransactionInstruction } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
 import { accountFault, guardOf, policyViolation } from '../guard/policies.ts';
 import { tokenFault } from '../guard/tokens.ts';
-import { compileLegacy, type Instruction } from '../message/compile.ts';
-import { encodeMessage, type Message } from '../message/compiled-message.ts';
+import { compileLegacy, encodeMessage, type Message } from '../message/compiled-message.ts';
 import { nonceOf } from '../message/durable-nonce.ts';
 import { lookUp } from '../message/lookup-tables.ts';
 import { recompose } from '../message/recompose.ts';
@@ -57,7 +57,7 @@ export async function buildPrepared(
   const looked = await lookUp(read, message);
   if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
   const recomposition = { payer: account.address, blockhash, lookedUp: looked.addresses };
-  const compose = (before: readonly Instruction[]) => recompose(message, { ...recomposition, before });
+  const compose = (before: readonly TransactionInstruction[]) => recompose(message, { ...recomposition, before });
   const [user = ''] = message.keys;
   const priced = await withFee(read, { compose, asset, user, spent: 0n, relayer: account.address, policy, prices });
   return { ...priced, lastValidBlockHeight: latest?.lastValidBlockHeight ?? null };
@@ -91,14 +91,14 @@ export async function buildTransfer(
     ...(isMissing && asset.mint !== null ? [createAssociated(payer, destination, asset.mint)] : []),
     transferOf(asset, source, destination, amount),
   ];
-  const compose = (before: readonly Instruction[]) =>
+  const compose = (before: readonly TransactionInstruction[]) =>
     compileLegacy({ payer: account.address, blockhash, instructions: [...before, ...transfer] });
   const asked = { compose, asset, user: source, spent: amount, relayer: account.address, policy, prices };
   return { ...(await withFee(read, asked)), lastValidBlockHeight };
 }
 
 interface Priced {
-  compose(before: readonly Instruction[]): Message;
+  compose(before: readonly TransactionInstruction[]): Message;
   asset: Asset;
   /** Who pays the fee, where users do. */
   user: string;

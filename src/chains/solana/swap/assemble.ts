@@ -1,10 +1,11 @@
+import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { LARGEST_TRANSACTION } from '../configuration/policy.ts';
 import { feeOf, limitFor, MOST_UNITS, priceWithin } from '../fees.ts';
-import type { Instruction } from '../message/compile.ts';
 import { encodeMessage, type Message } from '../message/compiled-message.ts';
-import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget.ts';
+import { readComputeBudget } from '../message/compute-budget.ts';
 import { recompose } from '../message/recompose.ts';
-import { LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
+import { sizeOf } from '../message/transaction.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM } from '../programs.ts';
 import { accountsAt, latestBlockhash, rentFor, simulate } from '../provider.ts';
 import { rentPaid } from '../tokens/associated.ts';
@@ -44,7 +45,7 @@ export async function composed(
     });
   const { price = 0n } = readComputeBudget(offer.transaction.message);
   const widest = compile(MOST_UNITS, 1n, 1n);
-  const size = encodeMessage(widest).length + 1 + SIGNATURE_LENGTH;
+  const size = sizeOf(widest);
   if (size > LARGEST_TRANSACTION) return `with what has to hold at its end it takes ${size} bytes`;
   const first = await simulate(read, trialOf(widest), { replacesBlockhash: false });
   if (first.error !== null) return { message: widest, tried: first, ...paid, ...latest };
@@ -68,8 +69,9 @@ function withoutOwnParts(message: Message, relayer: string, lookedUp: readonly s
   return { ...message, instructions: message.instructions.filter((one) => !isOwn(one)) };
 }
 
-function budgetOf(limit: number, price: bigint): Instruction[] {
-  return price > 0n ? [setLimit(limit), setPrice(price)] : [setLimit(limit)];
+function budgetOf(units: number, microLamports: bigint): TransactionInstruction[] {
+  const limit = ComputeBudgetProgram.setComputeUnitLimit({ units });
+  return microLamports > 0n ? [limit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })] : [limit];
 }
 
 /** The rent for accounts that stay, and for the account of wrapped SOL, whose rent comes back. */

@@ -1,4 +1,5 @@
-import type { Instruction } from '../message/compile.ts';
+import { TransactionInstruction } from '@solana/web3.js';
+import { publicKey } from '../message/compiled-message.ts';
 import { TOKEN_PROGRAM } from '../programs.ts';
 import { createAssociated } from '../tokens/associated.ts';
 import type { Mint } from '../tokens/mint.ts';
@@ -18,22 +19,22 @@ const REVOKE = 5;
 const CLOSE = 9;
 
 /** Makes sure that the account of wrapped SOL is there and empty. What it held before becomes SOL. */
-export function emptied(relayer: string, wrapped: Mint): Instruction[] {
+export function emptied(relayer: string, wrapped: Mint): TransactionInstruction[] {
   const made = createAssociated(relayer, relayer, wrapped);
   return [made, unwrapping(relayer), made];
 }
 
 /** Closes the account of wrapped SOL: all of it becomes SOL. */
-function unwrapping(relayer: string): Instruction {
-  return {
-    program: TOKEN_PROGRAM,
-    accounts: [
-      { key: wrappedAccount(relayer), isSigner: false, isWritable: true },
-      { key: relayer, isSigner: false, isWritable: true },
-      { key: relayer, isSigner: true, isWritable: false },
+function unwrapping(relayer: string): TransactionInstruction {
+  return new TransactionInstruction({
+    programId: publicKey(TOKEN_PROGRAM),
+    keys: [
+      { pubkey: publicKey(wrappedAccount(relayer)), isSigner: false, isWritable: true },
+      { pubkey: publicKey(relayer), isSigner: false, isWritable: true },
+      { pubkey: publicKey(relayer), isSigner: true, isWritable: false },
     ],
     data: Buffer.from([CLOSE]),
-  };
+  });
 }
 
 /** What has to be left when a swap is over. */
@@ -48,7 +49,7 @@ export interface Remainder {
 }
 
 /** Instructions that fail unless all of this is left. They also revoke delegates, so that nobody can take it later. */
-export function assertions({ relayer, lamports, brought, tokens }: Remainder): Instruction[] {
+export function assertions({ relayer, lamports, brought, tokens }: Remainder): TransactionInstruction[] {
   return [
     ...[...tokens].flatMap(([account, held]) => [
       ...(held.amount > 0n ? [kept(account, held, relayer)] : []),
@@ -63,29 +64,29 @@ export function assertions({ relayer, lamports, brought, tokens }: Remainder): I
 type Holding = Pick<TokenAccount, 'program' | 'amount'>;
 
 /** A transfer from an account to itself, which proves the amount. No transfer fee is taken. */
-function kept(account: string, { program, amount }: Holding, relayer: string): Instruction {
+function kept(account: string, { program, amount }: Holding, relayer: string): TransactionInstruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(TRANSFER);
   data.writeBigUInt64LE(amount, 1);
-  return {
-    program,
-    accounts: [
-      { key: account, isSigner: false, isWritable: true },
-      { key: account, isSigner: false, isWritable: true },
-      { key: relayer, isSigner: true, isWritable: false },
+  return new TransactionInstruction({
+    programId: publicKey(program),
+    keys: [
+      { pubkey: publicKey(account), isSigner: false, isWritable: true },
+      { pubkey: publicKey(account), isSigner: false, isWritable: true },
+      { pubkey: publicKey(relayer), isSigner: true, isWritable: false },
     ],
     data,
-  };
+  });
 }
 
 /** Revokes the account's delegate. Only the owner can do so, which proves that the relayer still owns the account. */
-function revocation(account: string, { program }: Holding, relayer: string): Instruction {
-  return {
-    program,
-    accounts: [
-      { key: account, isSigner: false, isWritable: true },
-      { key: relayer, isSigner: true, isWritable: false },
+function revocation(account: string, { program }: Holding, relayer: string): TransactionInstruction {
+  return new TransactionInstruction({
+    programId: publicKey(program),
+    keys: [
+      { pubkey: publicKey(account), isSigner: false, isWritable: true },
+      { pubkey: publicKey(relayer), isSigner: true, isWritable: false },
     ],
     data: Buffer.from([REVOKE]),
-  };
+  });
 }

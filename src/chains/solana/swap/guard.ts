@@ -1,3 +1,4 @@
+import { StakeProgram } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isCreation } from '../guard/fee-payer.ts';
 import { isWritable, type Message } from '../message/compiled-message.ts';
@@ -69,7 +70,7 @@ export async function writtenBy(
   return new Map(own);
 }
 
-const STAKE_PROGRAM = 'Stake11111111111111111111111111111111111111';
+const STAKE_PROGRAM = StakeProgram.programId.toBase58();
 
 /** Whether an account is stake, or holds a durable nonce. */
 function isSavings(account: OnChainAccount | null | undefined): boolean {

@@ -3,14 +3,20 @@ import { type MarketClient, MarketFailure } from '../../../egress/market-client.
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import type { LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
-import { type AllowedToken, readPolicy, type SolanaPolicy, type SwapPolicy } from '../configuration/policy.ts';
+import {
+  type AllowedToken,
+  LARGEST_TRANSACTION,
+  readPolicy,
+  type SolanaPolicy,
+  type SwapPolicy,
+} from '../configuration/policy.ts';
 import { reasonOf } from '../errors.ts';
 import { feeOf } from '../fees.ts';
 import { programsOf } from '../guard/policies.ts';
 import { lastHeight } from '../inclusion/chain-height.ts';
 import { encodeMessage } from '../message/compiled-message.ts';
 import { lookUp } from '../message/lookup-tables.ts';
-import { LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
+import { sizeOf } from '../message/transaction.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { accountsAt, balance } from '../provider.ts';
 import type { SolanaFields } from '../schema.ts';
@@ -96,9 +102,9 @@ function allowanceOf({ relayer, stock, offer, swaps }: Swapping): Allowance {
 
 async function ready(rpc: RpcClient, read: ReadOne, swapping: Swapping, plan: Plan): Promise<Preparation> {
   const { message, tried, rent, lent } = plan;
-  const bytes = encodeMessage(message);
-  const size = bytes.length + 1 + SIGNATURE_LENGTH;
+  const size = sizeOf(message);
   if (size > LARGEST_TRANSACTION) return refused(`The swap is a transaction of ${size} bytes`);
+  const bytes = encodeMessage(message);
   if (tried.error !== null) {
     const context = { logs: tried.logs, programs: programsOf(message), errors: [] };
     return parked(`Simulation failed: ${reasonOf(tried.error, context)}`, 'price');

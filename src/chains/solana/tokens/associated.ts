@@ -1,8 +1,8 @@
+import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { keyOf } from '../address.ts';
 import { isCreation } from '../guard/fee-payer.ts';
-import type { Instruction } from '../message/compile.ts';
-import type { Message } from '../message/compiled-message.ts';
-import { associatedTokenAddress } from '../message/pda.ts';
+import { type Message, publicKey } from '../message/compiled-message.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import { accountsAt, rentFor } from '../provider.ts';
 import { EXTENSIONS, LARGEST_ACCOUNT, type Mint, readMint } from './mint.ts';
@@ -13,23 +13,29 @@ const CREATE_IDEMPOTENT = 1;
 
 /** A wallet's account of a token. */
 export function associatedAccount(owner: string, { address, program }: Pick<Mint, 'address' | 'program'>): string {
-  return associatedTokenAddress(owner, address, program);
+  return programAddress([keyOf(owner), keyOf(program), keyOf(address)], ASSOCIATED_TOKEN_PROGRAM);
+}
+
+/** An address that only the program can sign for. */
+export function programAddress(seeds: Buffer[], program: string): string {
+  const [address] = PublicKey.findProgramAddressSync(seeds, publicKey(program));
+  return address.toBase58();
 }
 
 /** Makes the account, unless it is there. */
-export function createAssociated(payer: string, owner: string, mint: Mint): Instruction {
-  return {
-    program: ASSOCIATED_TOKEN_PROGRAM,
-    accounts: [
-      { key: payer, isSigner: true, isWritable: true },
-      { key: associatedAccount(owner, mint), isSigner: false, isWritable: true },
-      { key: owner, isSigner: false, isWritable: false },
-      { key: mint.address, isSigner: false, isWritable: false },
-      { key: SYSTEM_PROGRAM, isSigner: false, isWritable: false },
-      { key: mint.program, isSigner: false, isWritable: false },
+export function createAssociated(payer: string, owner: string, mint: Mint): TransactionInstruction {
+  return new TransactionInstruction({
+    programId: publicKey(ASSOCIATED_TOKEN_PROGRAM),
+    keys: [
+      { pubkey: publicKey(payer), isSigner: true, isWritable: true },
+      { pubkey: publicKey(associatedAccount(owner, mint)), isSigner: false, isWritable: true },
+      { pubkey: publicKey(owner), isSigner: false, isWritable: false },
+      { pubkey: publicKey(mint.address), isSigner: false, isWritable: false },
+      { pubkey: publicKey(SYSTEM_PROGRAM), isSigner: false, isWritable: false },
+      { pubkey: publicKey(mint.program), isSigner: false, isWritable: false },
     ],
     data: Buffer.from([CREATE_IDEMPOTENT]),
-  };
+  });
 }
 
 interface Creation {

@@ -1,6 +1,6 @@
 import { keyOf } from '../address.ts';
-import { programAddress } from '../message/pda.ts';
 import type { OnChainAccount } from '../provider.ts';
+import { programAddress } from './associated.ts';
 import { EXTENSIONS, type Mint } from './mint.ts';
 
 /** Metaplex's program. */

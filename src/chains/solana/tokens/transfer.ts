@@ -1,4 +1,5 @@
-import type { Instruction } from '../message/compile.ts';
+import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { publicKey } from '../message/compiled-message.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import type { Mint } from './mint.ts';
 
@@ -9,18 +10,8 @@ const SYSTEM_TRANSFER_WITH_SEED = 11;
 const TRANSFER_CHECKED = 12;
 
 /** @throws RangeError for an amount that does not fit into 64 bits */
-export function lamportsTransfer(from: string, to: string, lamports: bigint): Instruction {
-  const data = Buffer.alloc(12);
-  data.writeUInt32LE(SYSTEM_TRANSFER);
-  data.writeBigUInt64LE(lamports, 4);
-  return {
-    program: SYSTEM_PROGRAM,
-    accounts: [
-      { key: from, isSigner: true, isWritable: true },
-      { key: to, isSigner: false, isWritable: true },
-    ],
-    data,
-  };
+export function lamportsTransfer(from: string, to: string, lamports: bigint): TransactionInstruction {
+  return SystemProgram.transfer({ fromPubkey: publicKey(from), toPubkey: publicKey(to), lamports });
 }
 
 /** A transfer between token accounts; the amount is in the token's smallest unit. */
@@ -34,24 +25,33 @@ export interface CheckedTransfer {
 }
 
 /** @throws RangeError for an amount that does not fit into 64 bits */
-export function tokensTransfer({ mint, source, destination, authority, amount }: CheckedTransfer): Instruction {
+export function tokensTransfer({
+  mint,
+  source,
+  destination,
+  authority,
+  amount,
+}: CheckedTransfer): TransactionInstruction {
   const data = Buffer.alloc(10);
   data.writeUInt8(TRANSFER_CHECKED);
   data.writeBigUInt64LE(amount, 1);
   data.writeUInt8(mint.decimals, 9);
-  return {
-    program: mint.program,
-    accounts: [
-      { key: source, isSigner: false, isWritable: true },
-      { key: mint.address, isSigner: false, isWritable: false },
-      { key: destination, isSigner: false, isWritable: true },
-      { key: authority, isSigner: true, isWritable: false },
+  return new TransactionInstruction({
+    programId: publicKey(mint.program),
+    keys: [
+      { pubkey: publicKey(source), isSigner: false, isWritable: true },
+      { pubkey: publicKey(mint.address), isSigner: false, isWritable: false },
+      { pubkey: publicKey(destination), isSigner: false, isWritable: true },
+      { pubkey: publicKey(authority), isSigner: true, isWritable: false },
     ],
     data,
-  };
+  });
 }
 
-/** Where an instruction moves lamports to, and how many; undefined for one that moves none. */
+/**
+ * Where an instruction moves lamports to, and how many; undefined for one that moves none. As the runtime reads it:
+ * whatever follows the amount.
+ */
 export function readLamports(
   program: string,
   named: readonly string[],

@@ -33,7 +33,7 @@ t.test('only the code of the family that is used is loaded', async (t) => {
   t.ok(first.some((url) => url.endsWith('/stellar/configuration/family.ts')));
   t.strictSame(codeOf(first), []);
   t.strictSame(
-    first.filter((url) => /node_modules\/(ethers|@stellar)/.test(url)),
+    first.filter((url) => /node_modules\/(ethers|@stellar|@solana)/.test(url)),
     [],
   );
   t.strictSame(codeOf(then), ['solana']);

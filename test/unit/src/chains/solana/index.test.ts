@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { createSolanaChain } from '../../../../../src/chains/solana/index.ts';
 
@@ -30,4 +32,24 @@ t.test('typed data are not signed, which it says in the words that clients know'
   const chain = createSolanaChain();
   t.equal(chain.signTypedData, undefined);
   t.strictSame(chain.description.refusals, { typedData: 'Endpoint is not supported for Solana relayers' });
+});
+
+t.test('of the public client only its formats are used, and nothing that reaches a network', async (t) => {
+  const folder = join(import.meta.dirname, '../../../../../src/chains/solana');
+  const files = globSync('**/*.ts', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const imports = files.flatMap((text) => [...text.matchAll(/import ([^;]*?) from '@solana\/web3\.js'/g)]);
+  const names = imports.flatMap(([, list = '']) => list.replaceAll(/[{}]|\btype\b/g, '').split(','));
+  t.strictSame([...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))].toSorted(), [
+    ...['AddressLookupTableAccount', 'AddressLookupTableProgram', 'ComputeBudgetProgram', 'MessageCompiledInstruction'],
+    ...[
+      'MessageV0',
+      'NONCE_ACCOUNT_LENGTH',
+      'NonceAccount',
+      'PublicKey',
+      'StakeProgram',
+      'SystemProgram',
+      'TransactionInstruction',
+    ],
+    'TransactionMessage',
+  ]);
 });

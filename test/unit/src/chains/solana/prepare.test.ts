@@ -132,7 +132,7 @@ t.test('accounts out of lookup tables are held against the policies', async (t) 
     ...{ payerKey: RELAYER.publicKey, recentBlockhash: keyOf(7), instructions: [named] },
   }).compileToV0Message([table]);
   const transaction = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64');
-  const data = Buffer.concat([Buffer.alloc(56), STRANGER.toBuffer()]);
+  const data = Buffer.concat([Buffer.alloc(56).fill(1, 0, 1), STRANGER.toBuffer()]);
   const node = { accounts: { [TABLE]: { owner: ADDRESS_LOOKUP_TABLE_PROGRAM, data } } };
   t.match(await prepared(t, { transaction }, [node]), { kind: 'ready' });
   t.match(await prepared(t, { transaction }, [node], { disallowed_accounts: [keyOf(44)] }), {

@@ -1,5 +1,7 @@
+import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
 import { fromWire, readFields, readRequest } from '../../../../../src/chains/solana/schema.ts';
+import { keyOf } from '../../../../support/solana-node.ts';
 
 t.test('stored requests and fields are parsed on the way out', async (t) => {
   t.strictSame(readRequest({ transaction: 'AQ==' }), { transaction: 'AQ==' });
@@ -12,15 +14,15 @@ t.test('stored requests and fields are parsed on the way out', async (t) => {
 
 t.test('instructions are compiled from what clients write', async (t) => {
   const wire = {
-    program_id: 'Prog',
-    accounts: [{ pubkey: 'Payer', is_signer: true, is_writable: false }],
+    program_id: keyOf(1),
+    accounts: [{ pubkey: keyOf(2), is_signer: true, is_writable: false }],
     data: 'AQID',
   };
   t.strictSame(fromWire([wire]), [
-    {
-      program: 'Prog',
-      accounts: [{ key: 'Payer', isSigner: true, isWritable: false }],
+    new TransactionInstruction({
+      programId: new PublicKey(keyOf(1)),
+      keys: [{ pubkey: new PublicKey(keyOf(2)), isSigner: true, isWritable: false }],
       data: Buffer.from([1, 2, 3]),
-    },
+    }),
   ]);
 });

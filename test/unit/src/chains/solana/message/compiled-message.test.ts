@@ -3,21 +3,30 @@ import {
   type MessageAddressTableLookup,
   type MessageCompiledInstruction,
   PublicKey,
+  type TransactionInstruction,
   TransactionMessage,
   VersionedMessage,
 } from '@solana/web3.js';
 import t from 'tap';
+import { LARGEST_TRANSACTION } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import {
+  compileLegacy,
   decodeMessage,
   encodeMessage,
-  isSigner,
   isWritable,
+  lengthOf,
   MalformedTransaction,
   type Message,
   versionOf,
 } from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
-import { keypair, type MessagePlan, messagePlan, realTransactions } from '../../../../../support/solana-messages.ts';
+import {
+  callOf,
+  keypair,
+  type MessagePlan,
+  messagePlan,
+  realTransactions,
+} from '../../../../../support/solana-messages.ts';
 
 /** The message as Solana's public client compiles it. */
 function compiled({ payer, blockhash, instructions, tables }: MessagePlan, version: 'legacy' | 0): VersionedMessage {
@@ -77,7 +86,7 @@ t.test('who signs and what may be written is as the public client tells', async 
     const decoded = decodeMessage(message.serialize());
     const taken = decoded.lookups.flatMap(({ writable, readonly }) => [...writable, ...readonly]).length;
     for (let index = 0; index < decoded.keys.length + taken; index += 1) {
-      t.equal(isSigner(decoded, index), message.isAccountSigner(index));
+      t.equal(index < decoded.signers, message.isAccountSigner(index));
       t.equal(isWritable(decoded, index), message.isAccountWritable(index));
     }
   });
@@ -208,8 +217,14 @@ t.test('bytes before, after or instead of a message', async (t) => {
   for (let length = 0; length < bytes.length; length += 1) {
     t.throws(() => decodeMessage(bytes.subarray(0, length)), /^Malformed transaction: /);
   }
-  t.throws(() => decodeMessage(Buffer.from([1, 0, 0, 0x81, 0x00])), /no canonical compact-u16/);
-  t.throws(() => decodeMessage(Buffer.concat([encodeMessage(sound), Buffer.alloc(1)])), /after its end/);
+  const long = encodeMessage(sound);
+  const stretched = Buffer.concat([long.subarray(0, 3), Buffer.from([0x84, 0x00]), long.subarray(4)]);
+  t.throws(() => decodeMessage(stretched), /no canonical compact-u16/);
+  // What follows a legacy message could be a list of lookup tables in one of version 0.
+  const table = [...new PublicKey(a).toBytes(), 1, 0, 0];
+  for (const more of [[0], [0, 0], [1, ...table], [1, ...table, 0]]) {
+    t.throws(() => decodeMessage(Buffer.concat([long, Buffer.from(more)])), /after its end/);
+  }
 });
 
 t.test('of versions there are legacy and 0', async (t) => {
@@ -231,4 +246,41 @@ t.test('what the public client lets pass and the runtime does not', async (t) =>
   const stray = unchecked({ ...sound, instructions: [{ ...call, accounts: [200] }] });
   t.doesNotThrow(() => LegacyMessage.from(stray));
   t.throws(() => decodeMessage(stray), /^Malformed transaction: /);
+});
+
+t.test('the size of a message is that of its bytes, and it is known where they are too many', async (t) => {
+  const property = fc.property(messagePlan, version, (plan, version) => {
+    const bytes = compiled(plan, version).serialize();
+    t.equal(lengthOf(decodeMessage(bytes)), bytes.length);
+  });
+  fc.assert(property, { numRuns: runsOf(100) });
+  const large = (length: number): Message => ({ ...sound, instructions: [{ ...call, data: Buffer.alloc(length) }] });
+  const most = LARGEST_TRANSACTION - 65 - lengthOf(large(500)) + 500;
+  t.equal(encodeMessage(large(most)).length, LARGEST_TRANSACTION - 65, 'a signature has room');
+  t.throws(() => encodeMessage(large(most + 1)), /it is too large, it has 1233 bytes and 1232 are the most/);
+  t.equal(lengthOf(large(20_000)) - lengthOf(large(10_000)), 10_001, 'a length takes up to three bytes');
+});
+
+t.test('instructions become the bytes that the public client makes of them', async (t) => {
+  const property = fc.property(messagePlan, ({ payer, blockhash, instructions }) => {
+    const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
+    const ours = compileLegacy({ payer: payer.toBase58(), blockhash, instructions });
+    t.ok(encodeMessage(ours).equals(message.compileToLegacyMessage().serialize()));
+  });
+  fc.assert(property, { numRuns: runsOf(300) });
+});
+
+t.test('what cannot be a message is not compiled', async (t) => {
+  const key = (number: number) => new PublicKey(Buffer.alloc(32).fill(number + 1, 0, 2)).toBase58();
+  const calls = (program: string, count: number) =>
+    callOf({
+      program,
+      accounts: Array.from({ length: count }, (_, index) => ({ key: key(index), isSigner: false, isWritable: false })),
+      data: Buffer.alloc(0),
+    });
+  const compile = (instruction: TransactionInstruction) =>
+    compileLegacy({ payer: key(0), blockhash: key(0), instructions: [instruction] });
+  t.throws(() => compile(calls(key(0), 0)), new MalformedTransaction('instruction 0 calls the payer'));
+  t.equal(compile(calls(d, 255)).keys.length, 256);
+  t.throws(() => compile(calls(d, 256)), new MalformedTransaction('it has 257 accounts, and 256 are the most'));
 });

@@ -1,18 +1,23 @@
-import { SystemInstruction, TransactionMessage } from '@solana/web3.js';
+import { NONCE_ACCOUNT_LENGTH, NonceAccount, PublicKey, SystemInstruction, TransactionMessage } from '@solana/web3.js';
 import t from 'tap';
-import { compileLegacy, type Instruction } from '../../../../../../src/chains/solana/message/compile.ts';
-import { decodeMessage, type Message } from '../../../../../../src/chains/solana/message/compiled-message.ts';
-import { nonceOf } from '../../../../../../src/chains/solana/message/durable-nonce.ts';
-import { MEMO_PROGRAMS, SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
-import { keypair, realTransactions } from '../../../../../support/solana-messages.ts';
+import {
+  compileLegacy,
+  decodeMessage,
+  type Message,
+} from '../../../../../../src/chains/solana/message/compiled-message.ts';
+import { nonceOf, nonceState } from '../../../../../../src/chains/solana/message/durable-nonce.ts';
+import { MEMO_PROGRAMS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
+import { type Call, callOf, keypair, realTransactions } from '../../../../../support/solana-messages.ts';
+import { keyOf, type NodeAccount, openSolana } from '../../../../../support/solana-node.ts';
 
 const [payer, account, authority, sysvar, value] = [1, 2, 3, 4, 5].map((seed) =>
   keypair(seed).publicKey.toBase58(),
 ) as [string, string, string, string, string];
 
-const messageOf = (...instructions: Instruction[]): Message => compileLegacy({ payer, blockhash: value, instructions });
+const messageOf = (...calls: Call[]): Message =>
+  compileLegacy({ payer, blockhash: value, instructions: calls.map(callOf) });
 
-const advance: Instruction = {
+const advance: Call = {
   program: SYSTEM_PROGRAM,
   accounts: [
     { key: account, isSigner: false, isWritable: true },
@@ -21,7 +26,7 @@ const advance: Instruction = {
   ],
   data: Buffer.from([4, 0, 0, 0]),
 };
-const memo: Instruction = { program: MEMO_PROGRAMS[0] ?? '', accounts: [], data: Buffer.from('memo') };
+const memo: Call = { program: MEMO_PROGRAMS[0] ?? '', accounts: [], data: Buffer.from('memo') };
 
 t.test('a wallet’s durable nonce is the one that the public client finds', async (t) => {
   for (const [name, { message }] of Object.entries(realTransactions)) {
@@ -73,5 +78,45 @@ t.test('a nonce in a lookup table is none to the runtime', async (t) => {
   for (const place of [0, 2]) {
     const accounts = first.accounts.map((index, at) => (at === place ? looked : index));
     t.equal(nonceOf({ ...message, version: 0, instructions: [{ ...first, accounts }], lookups }), undefined);
+  }
+});
+
+const [NONCE, AUTHORITY, VALUE] = [keyOf(41), keyOf(42), keyOf(43)];
+
+/** A nonce account in the layout of the System program: version 1, state, authority, value, lamports per signature. */
+function nonceData({ state = 1 } = {}): Buffer {
+  const data = Buffer.alloc(80);
+  data.writeUInt32LE(1, 0);
+  data.writeUInt32LE(state, 4);
+  new PublicKey(AUTHORITY).toBuffer().copy(data, 8);
+  new PublicKey(VALUE).toBuffer().copy(data, 40);
+  data.writeBigUInt64LE(5_000n, 72);
+  return data;
+}
+
+t.test('the value is what the public client reads', async (t) => {
+  t.equal(nonceData().length, NONCE_ACCOUNT_LENGTH);
+  t.equal(NonceAccount.fromAccountData(nonceData()).nonce, VALUE);
+  const { rpc, doubles } = await openSolana(t, { accounts: { [NONCE]: { owner: SYSTEM_PROGRAM, data: nonceData() } } });
+  const told = await rpc.onOne((read) => nonceState(read, NONCE, 'finalized'));
+  t.strictSame(told, { slot: 968n, value: VALUE });
+  t.match(doubles[0]?.calls, [{ method: 'getMultipleAccounts', params: [[NONCE], { commitment: 'finalized' }] }]);
+});
+
+t.test('what is no nonce has no value', async (t) => {
+  const others: Record<string, NodeAccount> = {
+    [keyOf(1)]: { owner: TOKEN_PROGRAM, data: nonceData() },
+    [keyOf(2)]: { owner: SYSTEM_PROGRAM, data: nonceData({ state: 0 }) },
+    [keyOf(3)]: { owner: SYSTEM_PROGRAM, data: Buffer.alloc(0) },
+    [keyOf(4)]: { owner: SYSTEM_PROGRAM, data: nonceData().subarray(0, 79) },
+    [keyOf(5)]: { owner: SYSTEM_PROGRAM, data: Buffer.concat([nonceData(), Buffer.alloc(1)]) },
+  };
+  const { rpc } = await openSolana(t, { accounts: others });
+  for (const account of [...Object.keys(others), keyOf(6)]) {
+    t.match(
+      await rpc.onOne((read) => nonceState(read, account, 'confirmed')),
+      { slot: 998n, value: undefined },
+      account,
+    );
   }
 });

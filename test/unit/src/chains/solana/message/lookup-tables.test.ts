@@ -84,9 +84,17 @@ t.test('what a table does not have is a fault that names it', async (t) => {
     [
       { ...table, data: table.data.subarray(0, -1) },
       { writable: [1] },
-      `Lookup table ${TABLE} has 1 addresses and none at 1`,
+      `Lookup table ${TABLE} has 0 addresses and none at 1`,
     ],
   ] as const;
+  const twice = { ...table, data: tableData([...addresses, ...addresses, new PublicKey(keyOf(1)).toBytes()]) };
+  for (const [lookup, key] of [
+    [{ writable: [0], readonly: [2] }, ONE],
+    [{ readonly: [1, 4] }, keyOf(1)],
+  ] as const) {
+    const reason = `Account ${key} is loaded twice, by a lookup table for the second time`;
+    t.strictSame(await found(t, twice, lookup as Partial<TableLookup>), { kind: 'fault', reason });
+  }
   for (const [account, lookup, reason] of cases) {
     t.strictSame(await found(t, account, lookup as Partial<TableLookup>), { kind: 'fault', reason });
   }

@@ -2,14 +2,19 @@ import { createHash } from 'node:crypto';
 import { VersionedTransaction } from '@solana/web3.js';
 import t from 'tap';
 import { addressOf, keyOf } from '../../../../../../src/chains/solana/address.ts';
-import { encodeMessage, MalformedTransaction } from '../../../../../../src/chains/solana/message/compiled-message.ts';
+import { LARGEST_TRANSACTION } from '../../../../../../src/chains/solana/configuration/policy.ts';
+import {
+  encodeMessage,
+  MalformedTransaction,
+  type Message,
+} from '../../../../../../src/chains/solana/message/compiled-message.ts';
 import {
   decodeTransaction,
   encodeTransaction,
   isSignatureOf,
   isUnsigned,
-  LARGEST_TRANSACTION,
   SIGNATURE_LENGTH,
+  sizeOf,
 } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { ed25519Pair } from '../../../../../../src/signers/ed25519.ts';
@@ -164,25 +169,28 @@ t.test('base64 has one form', async (t) => {
 });
 
 /** A transfer with enough data to make the transaction this long. */
-function ofLength(length: number): { signatures: readonly Buffer[]; messageBytes: Buffer } {
+function ofLength(length: number): { signatures: readonly Buffer[]; message: Message } {
   const { signatures, message } = decodeTransaction(VECTOR);
   const [call] = message.instructions;
   // The data length takes two bytes from 128 on.
   const data = Buffer.alloc(length - Buffer.from(VECTOR, 'base64').length + 12 - 1);
   const instructions = call === undefined ? [] : [{ ...call, data }];
-  return { signatures, messageBytes: encodeMessage({ ...message, instructions }) };
+  return { signatures, message: { ...message, instructions } };
 }
 
 t.test('a transaction fits into a packet', async (t) => {
-  const most = ofLength(LARGEST_TRANSACTION);
-  t.equal(Buffer.from(encodeTransaction(most.signatures, most.messageBytes), 'base64').length, 1232);
-  t.same(decodeTransaction(encodeTransaction(most.signatures, most.messageBytes)).messageBytes, most.messageBytes);
+  const { signatures, message } = ofLength(LARGEST_TRANSACTION);
+  const most = encodeMessage(message);
+  t.equal(Buffer.from(encodeTransaction(signatures, most), 'base64').length, 1232);
+  t.same(decodeTransaction(encodeTransaction(signatures, most)).messageBytes, most);
 
   const more = ofLength(LARGEST_TRANSACTION + 1);
-  const large = base64(Buffer.concat([Buffer.from([1]), ...more.signatures, more.messageBytes]));
+  const large = Buffer.concat([most, Buffer.alloc(1)]);
   const refusal = new MalformedTransaction('it is too large, it has 1233 bytes and 1232 are the most');
-  t.throws(() => encodeTransaction(more.signatures, more.messageBytes), refusal);
-  t.throws(() => decodeTransaction(large), refusal);
+  t.equal(sizeOf(more.message), 1233);
+  t.throws(() => encodeMessage(more.message), refusal);
+  t.throws(() => encodeTransaction(signatures, large), refusal);
+  t.throws(() => decodeTransaction(base64(Buffer.concat([Buffer.from([1]), ...signatures, large]))), refusal);
   t.throws(() => decodeTransaction('A'.repeat(5468)), /it is too large, 1232 bytes are the most/);
 });
 

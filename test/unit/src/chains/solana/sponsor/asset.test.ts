@@ -21,7 +21,7 @@ t.test('a token is what the chain says it is, the coin needs no question', async
     t.equal(await isAccountMissing(read, token, userAddress), false);
     t.equal(await isAccountMissing(read, token, keyOf(50)), true);
     t.equal(grossOf(token, 5n), 5n);
-    t.match(transferOf(token, userAddress, keyOf(50), 5n).accounts, [{ key: accountOf(userAddress) }]);
+    t.match(String(transferOf(token, userAddress, keyOf(50), 5n).keys[0]?.pubkey), accountOf(userAddress));
     await t.rejects(holdings(read, token, keyOf(50)), { tag: 'PREPARATION_ERROR', code: -32_601 });
 
     const coin = await assetOf(read, SYSTEM_PROGRAM, readPolicy({ allowed_tokens: [{ mint: MINT }] }));
@@ -29,7 +29,7 @@ t.test('a token is what the chain says it is, the coin needs no question', async
     t.equal(await holdings(read, coin, userAddress), 77n);
     t.equal(await isAccountMissing(read, coin, userAddress), false);
     t.equal(grossOf(coin, 5n), 5n);
-    t.match(transferOf(coin, userAddress, keyOf(50), 5n), { program: SYSTEM_PROGRAM });
+    t.equal(String(transferOf(coin, userAddress, keyOf(50), 5n).programId), SYSTEM_PROGRAM);
   });
 });
 

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap';
 import { readPolicy } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import { programsOf } from '../../../../../../src/chains/solana/guard/policies.ts';
 import { tokenTransfers } from '../../../../../../src/chains/solana/guard/token-transfers.ts';
-import { associatedTokenAddress } from '../../../../../../src/chains/solana/message/pda.ts';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, WRAPPED_SOL } from '../../../../../../src/chains/solana/programs.ts';
 import {
@@ -12,6 +11,7 @@ import {
   buildPrepared,
   buildTransfer,
 } from '../../../../../../src/chains/solana/sponsor/build.ts';
+import { associatedAccount } from '../../../../../../src/chains/solana/tokens/associated.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { keyOf, type NodeWorld, openSolana } from '../../../../../support/solana-node.ts';
 import { built, memo, relayerAccount } from '../../../../../support/solana-relayer.ts';
@@ -139,7 +139,7 @@ t.test('a fee in a token stays within what the policies say of it', async (t) =>
 
 t.test('where swaps close the account of wrapped SOL, a payment in it makes it anew', async (t) => {
   const ofWrapped = (wallet: string) =>
-    associatedTokenAddress(wallet, WRAPPED_SOL, TOKENS[accountOf(wallet)]?.owner ?? '');
+    associatedAccount(wallet, { address: WRAPPED_SOL, program: TOKENS[accountOf(wallet)]?.owner ?? '' });
   const accounts = {
     ...TOKENS,
     [WRAPPED_SOL]: mintAccount(9),
