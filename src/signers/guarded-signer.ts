@@ -22,7 +22,7 @@ const MOST_AT_ONCE = 32;
  * into an error.
  */
 export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: Guard): Signer {
-  const { id } = inner;
+  const { id, signText } = inner;
   const publicKeys = new Map<Curve, Promise<Uint8Array>>();
   const turns = new Turns(MOST_AT_ONCE);
   let isClosed = false;
@@ -76,6 +76,7 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
       return Uint8Array.from(await known);
     },
     sign: (curve, payload) => asked(curve, () => inner.sign(curve, payload)),
+    ...(signText === undefined ? {} : { signText: (text: string) => asked('ed25519', () => signText(text)) }),
     async close() {
       isClosed = true;
       await inner.close();

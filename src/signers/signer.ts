@@ -20,6 +20,12 @@ export interface Signer {
    * @throws AppError `SIGNER_FAILED`
    */
   sign(curve: Curve, payload: Uint8Array): Promise<Uint8Array>;
+  /**
+   * ed25519: signs the UTF-8 bytes of a text. Only where the service that has the key signs texts as they are, and no
+   * bytes of a caller's making.
+   * @throws AppError `SIGNER_FAILED`
+   */
+  signText?(text: string): Promise<Uint8Array>;
   /** Wipes keys where that is possible, and closes connections. */
   close(): Promise<void>;
 }

@@ -5,10 +5,11 @@ import {
   ConfidentialClientApplication,
   type Configuration,
   type INetworkModule,
+  ManagedIdentityApplication,
   type NetworkRequestOptions,
 } from '@azure/msal-node';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { JWT } from 'google-auth-library';
+import { Compute, JWT } from 'google-auth-library';
 import { decodeJwt, decodeProtectedHeader, importSPKI, jwtVerify } from 'jose';
 import vault from 'node-vault';
 import t from 'tap';
@@ -155,6 +156,58 @@ t.test(
     t.strictSame([ourKey, ourSign].map(questionOf), [theirs[1], theirs.at(-1)].map(questionOf));
   },
 );
+
+t.test('Azure: App Service is asked as the official client asks it', async (t) => {
+  const { azure, service, ...double } = await startAzure();
+  t.teardown(() => service.stop());
+  const environment = { IDENTITY_ENDPOINT: `${service.url}/msi/token`, IDENTITY_HEADER: azure.identityHeader };
+  const before = { ...process.env };
+  Object.assign(process.env, environment);
+  t.teardown(() => {
+    process.env = before;
+  });
+  const id = { userAssignedClientId: CLIENT };
+  const official = new ManagedIdentityApplication({ managedIdentityIdParams: id });
+  t.equal(official.getManagedIdentitySource(), 'AppService');
+  const { accessToken } = await official.acquireToken({ resource: 'https://vault.azure.net' });
+  t.equal(accessToken, azure.issued[0]);
+  const [theirs] = service.asked.splice(0);
+
+  const { tenant_id: _, client_secret: __, ...config } = double.config;
+  const managed = { ...config, auth_type: 'managed_identity' };
+  await (await serviceSigner(t, { ...double, config: managed, environment })).sign('secp256k1', digest);
+  const [ours] = service.asked;
+  const asked = (one: Asked | undefined) => [
+    ...[one?.method, one?.url.pathname, Object.fromEntries(one?.url.searchParams ?? [])],
+    one?.headers['x-identity-header'],
+  ];
+  t.strictSame(asked(ours), asked(theirs));
+});
+
+t.test('Google: the metadata service is asked as the official client asks it', async (t) => {
+  const { service, ...double } = await startGoogleKms('ed25519');
+  t.teardown(() => service.stop());
+  const before = { ...process.env };
+  process.env['GCE_METADATA_HOST'] = new URL(service.url).host;
+  t.teardown(() => {
+    process.env = before;
+  });
+  t.ok((await new Compute().getAccessToken()).token);
+  const [theirs] = service.asked.splice(0);
+
+  const { service_account: account, key, endpoint } = double.config;
+  const { project_id } = account as { project_id: string };
+  const config = {
+    auth_type: 'workload_identity',
+    key: { ...(key as JsonObject), project_id },
+    endpoint: endpoint ?? '',
+  };
+  const environment = { GCE_METADATA_HOST: new URL(service.url).host };
+  const signature = await (await serviceSigner(t, { ...double, config, environment })).sign('ed25519', digest);
+  t.ok(verify(null, digest, double.key.spki, signature));
+  const asked = (one: Asked | undefined) => [one?.method, one?.url.href, one?.headers['metadata-flavor']];
+  t.strictSame(asked(service.asked[0]), asked(theirs));
+});
 
 t.test('Vault: a client that others keep logs in, reads and signs; the questions are the same', async (t) => {
   const stored = await startStoredKey('secp256k1');

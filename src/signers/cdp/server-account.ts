@@ -7,7 +7,7 @@ import { recoverPublicKey } from '../secp256k1/ecdsa.ts';
 import { secretSchema } from '../secret.ts';
 import type { Curve, SignerKind } from '../signer.ts';
 import { cdpAuthorization } from './signed-headers.ts';
-import { signatureIn, unsignedTransaction } from './solana-transaction.ts';
+import { isTransactionOf, signatureIn, unsignedTransaction } from './solana-transaction.ts';
 
 const API = 'https://api.cdp.coinbase.com/platform';
 
@@ -24,6 +24,7 @@ const configSchema = z.strictObject({
 
 const signatureSchema = z.object({ signature: z.string().regex(/^0x[0-9a-fA-F]{130}$/) });
 const transactionSchema = z.object({ signedTransaction: z.base64() });
+const messageSchema = z.object({ signature: z.string() });
 
 /** Sends a request to an account. */
 type AskAccount = <Answer>(path: string, body: object, answer: z.ZodType<Answer>) => Promise<Answer>;
@@ -33,7 +34,7 @@ export const cdpSignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'cdp',
   curves: ['secp256k1', 'ed25519'],
   curvesOf: ({ account_address }) => [curveOf(account_address)],
-  notFor: { stellar: 'of Ed25519 accounts CDP signs transactions of Solana, and no other bytes' },
+  notFor: { stellar: 'with an Ed25519 account CDP signs transactions of Solana and texts, and no other bytes' },
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
   async create(id, { account_address: address, ...config }, tools) {
@@ -56,11 +57,12 @@ export const cdpSignerKind: SignerKind<z.output<typeof configSchema>> = {
       return client.ask({ url, headers, body, answer });
     };
 
-    return createRemoteSigner(id, async (curve) => {
+    const find = async (curve: Curve) => {
       const actual = curveOf(address);
       if (actual !== curve) throw new Error(`its account is on ${actual}, and is asked to sign on ${curve}`);
       return family === 'evm' ? await evmKey(address, ask) : solanaKey(address, ask);
-    });
+    };
+    return createRemoteSigner(id, find, { signsTexts: family === 'solana' });
   },
 };
 
@@ -89,6 +91,11 @@ function solanaKey(address: string, ask: AskAccount): RemoteKey {
       const content = { transaction: transaction.toString('base64') };
       const { signedTransaction } = await ask('sign/transaction', content, transactionSchema);
       return signatureIn(Buffer.from(signedTransaction, 'base64'), place);
+    },
+    async signText(text) {
+      if (isTransactionOf(Buffer.from(text, 'utf8'), publicKey)) throw new Error('the text is a transaction');
+      const { signature } = await ask('sign/message', { message: text }, messageSchema);
+      return fromBase58(signature, 64) ?? new Uint8Array();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The form of a Solana transaction around its message, as far as a service needs it that signs only transactions. First
+ * The form of a Solana transaction around its message, as far as a service needs it that signs whole transactions. First
  * come the signatures, then the message, which begins with a header and the accounts.
  * https://solana.com/docs/core/transactions
  */
@@ -18,7 +18,7 @@ export function unsignedTransaction(message: Buffer, account: Buffer): { transac
   const needed = message[header] ?? 0;
   const { count, next } = compactAt(message, header + 3);
   if (first > 0x80 || needed === 0 || needed > count || next + count * KEY > message.length) {
-    throw new Error('CDP signs transactions of Solana and nothing else');
+    throw new Error('CDP signs transactions of Solana and texts, and no other bytes');
   }
   for (let place = 0; place < needed; place += 1) {
     const at = next + place * KEY;
@@ -26,6 +26,15 @@ export function unsignedTransaction(message: Buffer, account: Buffer): { transac
     return { transaction: Buffer.concat([compact(needed), Buffer.alloc(needed * SIGNATURE), message]), place };
   }
   throw new Error('the transaction is not one that this account signs');
+}
+
+/** Whether bytes are a transaction that the account signs. */
+export function isTransactionOf(bytes: Buffer, account: Buffer): boolean {
+  try {
+    return unsignedTransaction(bytes, account).place >= 0;
+  } catch {
+    return false;
+  }
 }
 
 /** The signature at a place; empty where there is none. */

@@ -8,14 +8,21 @@ export interface RemoteKey {
   readonly publicKey: Uint8Array;
   /** secp256k1: `r ‖ s` over the digest, with low or high s. ed25519: 64 bytes over the message. Not verified. */
   sign(payload: Uint8Array): Promise<Uint8Array>;
+  /** ed25519: 64 bytes over the text in UTF-8. Not verified. */
+  signText?(text: string): Promise<Uint8Array>;
 }
 
 /**
  * A signer for a key that a service keeps. The key is found once and stays the same, because an address is derived from
  * it. A signature is returned only when it leads back to that key. So a rotated, repointed or mixed-up key causes an
  * error here.
+ * @param signsTexts whether its key has `signText`
  */
-export function createRemoteSigner(id: string, find: (curve: Curve) => Promise<RemoteKey>): Signer {
+export function createRemoteSigner(
+  id: string,
+  find: (curve: Curve) => Promise<RemoteKey>,
+  { signsTexts = false } = {},
+): Signer {
   const keys = new Map<Curve, Promise<ProvenKey>>();
 
   function keyOf(curve: Curve): Promise<ProvenKey> {
@@ -32,6 +39,7 @@ export function createRemoteSigner(id: string, find: (curve: Curve) => Promise<R
     id,
     publicKey: async (curve) => (await keyOf(curve)).publicKey,
     sign: async (curve, payload) => (await keyOf(curve)).sign(payload),
+    ...(signsTexts ? { signText: async (text: string) => (await keyOf('ed25519')).signText(text) } : {}),
     async close() {
       keys.clear();
     },
@@ -41,9 +49,14 @@ export function createRemoteSigner(id: string, find: (curve: Curve) => Promise<R
 interface ProvenKey {
   publicKey: Uint8Array;
   sign(payload: Uint8Array): Promise<Uint8Array>;
+  signText(text: string): Promise<Uint8Array>;
 }
 
-function provenKey(curve: Curve, { publicKey, sign }: RemoteKey): ProvenKey {
+const NO_TEXTS = async () => {
+  throw new Error('its service signs no texts');
+};
+
+function provenKey(curve: Curve, { publicKey, sign, signText = NO_TEXTS }: RemoteKey): ProvenKey {
   if (curve === 'secp256k1') {
     return {
       publicKey,
@@ -51,15 +64,17 @@ function provenKey(curve: Curve, { publicKey, sign }: RemoteKey): ProvenKey {
         if (digest.length !== 32) throw new Error(`a digest has 32 bytes, not ${digest.length}`);
         return provenSignature(digest, await sign(digest), publicKey);
       },
+      signText: NO_TEXTS,
     };
   }
   const isSigned = ed25519Verifier(publicKey);
+  const proven = (message: Uint8Array, signature: Uint8Array): Uint8Array => {
+    if (isSigned(message, signature)) return signature;
+    throw new Error('the signature that came back was made by another key, or over something else');
+  };
   return {
     publicKey,
-    async sign(message) {
-      const signature = await sign(message);
-      if (isSigned(message, signature)) return signature;
-      throw new Error('the signature that came back was made by another key, or over something else');
-    },
+    sign: async (message) => proven(message, await sign(message)),
+    signText: async (text) => proven(Buffer.from(text, 'utf8'), await signText(text)),
   };
 }

@@ -9,6 +9,8 @@ export const REMOTE_LIMIT_MS = 10_000;
 /** How long one HTTP exchange may take, in ms. */
 const EXCHANGE_MS = 4_000;
 const TRIES = 3;
+/** How often a service is asked that says that it is not up to date yet: for some 3 s, within the limit above. */
+const TRIES_WHILE_BEHIND = 6;
 const FIRST_PAUSE_MS = 100;
 /** The longest pause before a retry, in ms. When the service asks for a longer one, the request fails. */
 const LONGEST_PAUSE_MS = 2_000;
@@ -69,19 +71,36 @@ export class ServiceRefusal extends Error {
 /**
  * @param name of the service, for errors
  * @param reasonIn finds the service's reason in the body of a refusal
+ * @param behind statuses of a server that has yet to catch up with the others of its cluster
  */
 export function createServiceClient(
   name: string,
   reasonIn: (body: unknown) => string | undefined,
   { http, random, clock }: Pick<SignerTools, 'http' | 'random' | 'clock'>,
+  behind: readonly number[] = [],
 ): ServiceClient {
+  /** How long to wait before the next try, in ms. Undefined when a further try would fail, too. */
+  function pauseAfter(error: unknown, tried: number): number | undefined {
+    const longest = FIRST_PAUSE_MS * 2 ** (tried - 1);
+    if (error instanceof ServiceRefusal && behind.includes(error.status)) {
+      // At least half of it: no time is lost by drawing too little, and the number of tries has to last.
+      return tried < TRIES_WHILE_BEHIND ? longest * (0.5 + random() / 2) : undefined;
+    }
+    if (tried >= TRIES) return undefined;
+    const drawn = longest * random();
+    if (error instanceof HttpFailure) return error.kind === 'transport' ? drawn : undefined;
+    if (!(error instanceof ServiceRefusal) || !PASSING.has(error.status)) return undefined;
+    const { retryAfterMs = drawn } = error;
+    return retryAfterMs > LONGEST_PAUSE_MS ? undefined : retryAfterMs;
+  }
+
   async function exchange({ url, body, ...question }: ServiceQuestion<unknown>): Promise<HttpAnswer> {
     const headers = typeof question.headers === 'function' ? question.headers() : question.headers;
     const given = { headers, timeoutMs: EXCHANGE_MS, maxBytes: LONGEST_ANSWER };
     const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
     const { status } = answer;
     if (status >= 200 && status < 300) return answer;
-    const said = reasonIn(jsonOf(answer.body)) ?? 'it gave no reason';
+    const said = reasonIn(jsonOf(answer.body)) ?? pointsTo(answer, url) ?? 'it gave no reason';
     const reason = withoutCredentials(said, headers, question.credentials ?? [])
       .replaceAll(/\s+/g, ' ')
       .trim()
@@ -96,22 +115,13 @@ export function createServiceClient(
         try {
           return understood(name, question, await exchange(question));
         } catch (error) {
-          const waitMs = tried < TRIES ? pauseAfter(error, tried, random) : undefined;
+          const waitMs = pauseAfter(error, tried);
           if (waitMs === undefined) throw named(error, name, question.url);
           await pause(waitMs);
         }
       }
     },
   };
-}
-
-/** How long to wait before the next try, in ms. Undefined when a further try would fail, too. */
-function pauseAfter(error: unknown, tried: number, random: () => number): number | undefined {
-  const drawn = FIRST_PAUSE_MS * 2 ** (tried - 1) * random();
-  if (error instanceof HttpFailure) return error.kind === 'transport' ? drawn : undefined;
-  if (!(error instanceof ServiceRefusal) || !PASSING.has(error.status)) return undefined;
-  const { retryAfterMs = drawn } = error;
-  return retryAfterMs > LONGEST_PAUSE_MS ? undefined : retryAfterMs;
 }
 
 function named(error: unknown, name: string, url: URL): unknown {
@@ -143,6 +153,13 @@ function clockFault({ headers }: HttpAnswer, now: number): string {
   const seconds = Math.round((now - told) / 1_000);
   if (Number.isNaN(told) || Math.abs(seconds) <= MOST_CLOCK_SECONDS) return '';
   return ` (the clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's)`;
+}
+
+/** Where a redirect points to. Following it would send credentials to a host that nobody has named. */
+function pointsTo({ status, headers }: HttpAnswer, from: URL): string | undefined {
+  const { location } = headers;
+  const to = status >= 300 && status < 400 && typeof location === 'string' ? URL.parse(location, from) : null;
+  return to === null ? undefined : `it points to ${to.protocol}//${to.host}, and redirects are not followed`;
 }
 
 /**

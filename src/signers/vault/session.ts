@@ -40,11 +40,18 @@ const authSchema = z.object({
  */
 const LOST = [401, 403];
 
+/**
+ * The statuses of a standby: 412 while it has not heard of a new token or key, 307 while it cannot forward a request.
+ * Both pass within moments, unless the address is that of a standby for good.
+ * https://developer.hashicorp.com/vault/docs/enterprise/consistency
+ */
+const BEHIND = [412, 307];
+
 /** Logs in at the first request, renews the token, and logs in again when it cannot be renewed. */
 export function createVaultSession({ address, ...config }: VaultConfig, tools: SignerTools): VaultSession {
   const roleId = tools.secrets(config.role_id);
   const secretId = tools.secrets(config.secret_id);
-  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), tools);
+  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), tools, BEHIND);
   const base = address.replace(/\/+$/, '');
   const common: Record<string, string> =
     config.namespace === null || config.namespace === undefined ? {} : { 'x-vault-namespace': config.namespace };

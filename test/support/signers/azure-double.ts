@@ -17,6 +17,9 @@ export class AzureDouble {
   readonly service = new ServiceDouble((asked) => this.#answer(asked));
   readonly clientSecret = `canary~${randomBytes(20).toString('base64url')}`;
   readonly federatedToken = `canary.federated.${randomBytes(20).toString('base64url')}`;
+  /** The secret of the endpoint of App Service, Functions and Container Apps. */
+  readonly identityHeader = `canary-${randomBytes(16).toString('hex')}`;
+  now = Date.now;
   /** Valid tokens. */
   readonly tokens = new Set<string>();
   readonly issued: string[] = [];
@@ -33,6 +36,7 @@ export class AzureDouble {
   #answer(asked: Asked): Answered {
     const { pathname } = asked.url;
     if (pathname === '/metadata/identity/oauth2/token') return this.#tokenOfMachine(asked);
+    if (pathname === '/msi/token') return this.#tokenOfAppService(asked);
     if (pathname.endsWith('/oauth2/v2.0/token')) return this.#tokenOfApplication(asked);
     const token = /^Bearer (\S+)$/.exec(asked.headers.authorization ?? '')?.[1] ?? '';
     if (!this.tokens.has(token)) {
@@ -58,6 +62,31 @@ export class AzureDouble {
       return { status: 400, json: { error: 'invalid_request', error_description: 'Identity not found' } };
     }
     return this.#issued();
+  }
+
+  /** https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference */
+  #tokenOfAppService({ method, url, headers }: Asked): Answered {
+    const { searchParams: query } = url;
+    if (headers['x-identity-header'] !== this.identityHeader) {
+      return { status: 401, json: { statusCode: 401, message: 'X-IDENTITY-HEADER does not match.' } };
+    }
+    if (method !== 'GET' || query.get('api-version') !== '2019-08-01' || query.get('resource') !== RESOURCE) {
+      return { status: 400, json: { statusCode: 400, message: 'Unsupported api-version or resource.' } };
+    }
+    const clientId = query.get('client_id');
+    if (clientId !== null && clientId !== CLIENT) {
+      return {
+        status: 400,
+        json: { statusCode: 400, message: 'No User Assigned or Delegated Managed Identity found.' },
+      };
+    }
+    const { json } = this.#issued();
+    const { access_token } = json as { access_token: string };
+    const expires_on = String(Math.floor(this.now() / 1_000) + 86_400);
+    return {
+      status: 200,
+      json: { access_token, expires_on, resource: RESOURCE, token_type: 'Bearer', client_id: CLIENT },
+    };
   }
 
   #tokenOfApplication({ method, url, headers, bytes }: Asked): Answered {
@@ -150,7 +179,7 @@ export async function startAzure(): Promise<SignerDouble & { azure: AzureDouble;
       ...said(429, 'Throttled', 'Request was not processed because too many requests were received.'),
       headers: { 'retry-after': '0' },
     },
-    secrets: () => [azure.clientSecret, azure.federatedToken, ...azure.issued],
+    secrets: () => [azure.identityHeader, azure.clientSecret, azure.federatedToken, ...azure.issued],
     mixUp: () => void azure.versions.set(first, newServiceKey('secp256k1')),
     revoke: () => {
       azure.refusal = said(403, 'Forbidden', 'Caller is not authorized to perform action on resource.');

@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, randomUUID } from 'nod
 import { PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { computeAddress, hexlify } from 'ethers';
 import type { Curve } from '../../../src/signers/signer.ts';
+import { toBase58 } from '../svm/base58.ts';
 import { readJwt } from './jwt.ts';
 import { type Answered, type Asked, ServiceDouble } from './service-double.ts';
 import { newServiceKey, type ServiceKey } from './service-key.ts';
@@ -56,7 +57,14 @@ export class CdpDouble {
     if (!this.isAllowed) return said(403, 'policy_violation', 'The request was rejected by a policy.');
     if (family === 'evm' && path === 'sign') return this.#signedHash(asked.json ?? {});
     if (family === 'solana' && path === 'sign/transaction') return this.#signedTransaction(asked.json ?? {});
+    if (family === 'solana' && path === 'sign/message') return this.#signedMessage(asked.json ?? {});
     return said(404, 'not_found', 'No such operation.');
+  }
+
+  #signedMessage({ message, ...more }: Record<string, unknown>): Answered {
+    const isText = typeof message === 'string' && message !== '' && Object.keys(more).length === 0;
+    if (!isText) return said(400, 'invalid_request', 'message must be a string.');
+    return { status: 200, json: { signature: toBase58(this.key.sign(Buffer.from(message, 'utf8'))) } };
   }
 
   /** @throws Error */

@@ -28,17 +28,20 @@ const schema = strictForm({
 });
 
 /**
- * Signs a text as an off-chain message of version 0, so that it can never be taken for a transaction.
+ * Signs a text as an off-chain message of version 0, so that it can never be taken for a transaction. A service that
+ * takes texts and no bytes signs the text as it is, where the text is no transaction of the account.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
 export async function signMessage(body: unknown, { address }: Account, signer: Signer): Promise<WireObject> {
   const { message } = readForm(schema, body);
   const bytes = offChainMessage(message, address);
+  const { signText } = signer;
   const own = addressOf(await signer.publicKey('ed25519'));
   if (own !== address) {
     throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${own}, not of ${address}` });
   }
-  return { signature: toBase58(await signer.sign('ed25519', bytes)), public_key: address };
+  const signature = signText === undefined ? signer.sign('ed25519', bytes) : signText(message);
+  return { signature: toBase58(await signature), public_key: address };
 }
 
 /** The bytes that are signed for a text. */

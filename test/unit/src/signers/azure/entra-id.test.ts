@@ -88,6 +88,29 @@ t.test('by the machine that it runs on', async (t) => {
   t.equal(await unknown(), azure.issued[3], 'a token without a life is taken for one of 300 s');
 });
 
+t.test('by App Service, Functions or Container Apps', async (t) => {
+  const { azure, clock, open } = await scene(t);
+  azure.now = () => clock.ms;
+  const variables = { IDENTITY_ENDPOINT: `${azure.service.url}/msi/token`, IDENTITY_HEADER: azure.identityHeader };
+  const config = { auth_type: 'managed_identity' };
+  const token = open(config, variables);
+  t.equal(await token(), azure.issued[0]);
+  clock.ms = 86_000_000;
+  t.equal(await token(), azure.issued[0], 'its life comes as the moment of its end');
+  clock.ms = 86_340_000;
+  t.equal(await token(), azure.issued[1]);
+  t.equal(await open({ ...config, client_id: plain(CLIENT) }, variables)(), azure.issued[2]);
+  await t.rejects(open({ ...config, client_id: plain('x') }, variables)(), { message: /No User Assigned/ });
+  const wrong = { ...variables, IDENTITY_HEADER: 'another' };
+  await t.rejects(open(config, wrong)(), { message: /answered 401: X-IDENTITY-HEADER does not match\. / });
+  // Azure Arc has an endpoint and no header. The metadata service is asked there.
+  const arc = {
+    IDENTITY_ENDPOINT: variables.IDENTITY_ENDPOINT,
+    AZURE_IMDS_TOKEN_URL: `${azure.service.url}/metadata/identity/oauth2/token`,
+  };
+  t.equal(await open(config, arc)(), azure.issued[3]);
+});
+
 t.test('what each way needs', (t) => {
   const all = { tenant_id: plain('t'), client_id: plain('c'), client_secret: plain('s') };
   t.equal(missingField(schema.parse(all)), undefined);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, verify } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createSignerHttp } from '../../../../../src/egress/signer-http.ts';
 import { cdpSignerKind } from '../../../../../src/signers/cdp/server-account.ts';
@@ -35,15 +35,22 @@ t.test('the key of an EVM account is found out once, whatever the letters of its
   await t.rejects((await open()).publicKey('secp256k1'), { message: /made by another key than that of 0x/ });
 });
 
-t.test('a Solana account signs transactions only', async (t) => {
+t.test('a Solana account signs transactions and texts, and no other bytes', async (t) => {
   const { cdp, publicKey, payload, open } = await scene(t, 'ed25519');
   const signer = await open();
   t.same(await signer.publicKey('ed25519'), publicKey);
   t.equal((await signer.sign('ed25519', payload?.(publicKey) ?? Buffer.alloc(0))).length, 64);
   await t.rejects(signer.sign('ed25519', Buffer.from('a text')), {
-    message: /transactions of Solana and nothing else/,
+    message: /signs transactions of Solana and texts, and no other bytes/,
   });
   t.equal(cdp.service.asked.length, 1);
+  const text = 'Isolayer logs in: "ä"\n';
+  const signature = (await signer.signText?.(text)) ?? Buffer.alloc(0);
+  t.ok(verify(null, Buffer.from(text), cdp.key.spki, signature));
+  t.strictSame(cdp.service.asked.at(-1)?.json, { message: text });
+  cdp.key = newServiceKey('ed25519');
+  await t.rejects(async () => signer.signText?.(text), { message: /made by another key/ });
+  t.equal((await (await scene(t, 'secp256k1')).open()).signText, undefined, 'an EVM account has a form of its own');
 });
 
 t.test('what the service says is passed on', async (t) => {

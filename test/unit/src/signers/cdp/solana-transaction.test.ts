@@ -32,7 +32,7 @@ t.test('a message of version 0, or of none, and the place of the account among t
 });
 
 t.test('what is no message, or of another version, or signed by others, is refused', (t) => {
-  const nothing = { message: 'CDP signs transactions of Solana and nothing else' };
+  const nothing = { message: 'CDP signs transactions of Solana and texts, and no other bytes' };
   const text = Buffer.from('\xffsolana offchain', 'latin1');
   const one = solanaMessage(own);
   const next = Buffer.from(one);

@@ -67,6 +67,38 @@ t.test('wrong credentials, a sealed server and the root of an address are told a
   t.ok(await slashed.ask('transit/keys/relayer/solana', anything));
 });
 
+t.test(
+  'a standby that is behind is waited for, and one that cannot forward is named with where it points',
+  async (t) => {
+    const { vault, ask } = await scene(t);
+    let left = 3;
+    vault.service.instead = ({ url }) => {
+      if (url.pathname === '/v1/auth/approle/login' || left === 0) return undefined;
+      left -= 1;
+      return { status: 412, json: { errors: ['required index state not present'] } };
+    };
+    t.ok(await ask());
+    left = 2;
+    const headers = { location: 'https://active.vault.example:8200/v1/transit/keys/relayer/solana?canary=1' };
+    vault.service.instead = () => {
+      left -= 1;
+      return left < 0 ? undefined : { status: 307, json: '', headers };
+    };
+    t.ok(await ask());
+    vault.service.asked.length = 0;
+    vault.service.instead = () => ({ status: 307, json: '', headers });
+    await t.rejects(ask(), {
+      message:
+        /^Vault at 127\.0\.0\.1:\d+ answered 307: it points to https:\/\/active\.vault\.example:8200, and redirects are not followed /,
+    });
+    t.equal(vault.service.asked.length, 6);
+    vault.service.asked.length = 0;
+    vault.service.instead = () => ({ status: 412, json: { errors: ['required index state not present'] } });
+    await t.rejects(ask(), { message: /answered 412: required index state not present/ });
+    t.equal(vault.service.asked.length, 6, 'not for ever');
+  },
+);
+
 t.test('paths keep their slashes, and lead nowhere else', (t) => {
   t.equal(vaultPath('/team a/key?x/'), 'team%20a/key%3Fx');
   const { key_name, mount_point } = vaultFields;
