@@ -1,5 +1,7 @@
 import { Agent, type Dispatcher, errors } from 'undici';
+import { messageOf } from '../domain/errors.ts';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
+import { type ContentDecoder, codingsOf, createContentDecoder } from './content-decoder.ts';
 import { basicCredentials } from './credentials.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import { HttpFailure } from './http-failure.ts';
@@ -8,7 +10,7 @@ export interface HttpGet {
   headers: Record<string, string>;
   /** From the call to the last byte of the answer, in milliseconds. */
   timeoutMs: number;
-  /** Longest answer that is read. */
+  /** Longest answer that is read, as it came and decompressed. */
   maxBytes: number;
   /**
    * `status`: the answer comes as soon as its status is there, and has no body. The rest is read and dropped within the
@@ -23,11 +25,16 @@ export interface HttpPost extends HttpGet {
 
 export interface HttpAnswer {
   status: number;
+  /** For messages: where a redirect leads, which is not followed. Empty for every other answer. */
+  redirect: string;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
 }
 
-/** Sends requests over pooled connections to guarded addresses. Never follows a redirect, never retries. */
+/**
+ * Sends requests over pooled connections to guarded addresses. Never follows a redirect, never retries. Asks for bodies
+ * that are not compressed, and reads those that are all the same (RFC 9110, section 12.5.3 allows a server that).
+ */
 export interface HttpClient {
   /** @throws HttpFailure */
   post(url: URL, request: HttpPost): Promise<HttpAnswer>;
@@ -57,7 +64,7 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
 
   const ask = (method: 'GET' | 'POST', url: URL, request: HttpGet, body: string | null): Promise<HttpAnswer> =>
     new Promise((resolve, reject) => {
-      const exchange = new Exchange(request, reading, resolve, reject);
+      const exchange = new Exchange({ url, request, reading }, resolve, reject);
       try {
         guard.checkUrl(url);
         agent.dispatch(
@@ -65,7 +72,7 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
             origin: url.origin,
             path: `${url.pathname}${url.search}`,
             method,
-            headers: { ...credentialsOf(url), ...request.headers },
+            headers: { 'accept-encoding': 'identity', ...credentialsOf(url), ...request.headers },
             body,
           },
           exchange,
@@ -91,25 +98,28 @@ interface Reading {
 
 /** One request under way; settles once, whatever arrives later. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #url: URL;
   readonly #request: HttpGet;
   readonly #reading: Reading;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (failure: HttpFailure) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
-  #size = 0;
+  /** Bytes as they came, and those of the body that are held. */
+  #received = 0;
   #held = 0;
-  #status = 0;
-  #headers: HttpAnswer['headers'] = {};
+  #head: Omit<HttpAnswer, 'body'> = { status: 0, redirect: '', headers: {} };
+  #codings: string[] = [];
+  #decoder: ContentDecoder | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: HttpFailure | undefined;
 
   constructor(
-    request: HttpGet,
-    reading: Reading,
+    { url, request, reading }: { url: URL; request: HttpGet; reading: Reading },
     resolve: (answer: HttpAnswer) => void,
     reject: (failure: HttpFailure) => void,
   ) {
+    this.#url = url;
     this.#request = request;
     this.#reading = reading;
     this.#resolve = resolve;
@@ -124,39 +134,74 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
-    this.#status = status;
-    this.#headers = headers;
     // A status below 200 only announces the answer (RFC 9110, section 15.2).
-    if (this.#request.reads === 'status' && status >= 200) this.#resolve({ status, headers, body: Buffer.alloc(0) });
+    if (status < 200) return;
+    this.#head = { status, headers, redirect: redirectIn(status, headers['location'], this.#url) };
+    if (this.#request.reads === 'status') {
+      this.#resolve({ ...this.#head, body: Buffer.alloc(0) });
+      return;
+    }
+    try {
+      this.#codings = codingsOf(String(headers['content-encoding'] ?? ''));
+    } catch (error) {
+      this.fail(new HttpFailure('transport', messageOf(error), error));
+    }
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#size += chunk.length;
-    const { maxBytes } = this.#request;
-    if (this.#size > maxBytes) this.fail(new HttpFailure('too-large', `the answer is larger than ${maxBytes} bytes`));
-    else if (this.#request.reads !== 'status') this.#keep(chunk);
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > this.#request.maxBytes) this.fail(this.#tooLarge());
+    else if (this.#request.reads === 'status' || this.#failure !== undefined) return;
+    else if (this.#codings.length === 0) this.#keep(chunk);
+    else this.#decode(controller, chunk);
   }
 
+  #decode(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#decoder === undefined) {
+      this.#decoder = createContentDecoder(this.#codings, chunk[0] ?? 0);
+      const { input, output } = this.#decoder;
+      const broken = (error: Error) =>
+        this.fail(new HttpFailure('transport', 'its body cannot be decompressed', error));
+      input.on('error', broken);
+      output.on('error', broken);
+      output.on('data', (part: Buffer) => this.#keep(part));
+      output.on('end', () => this.#finish());
+    }
+    const { input } = this.#decoder;
+    if (input.write(chunk)) return;
+    controller.pause();
+    input.once('drain', () => controller.resume());
+  }
+
+  /** Bytes are counted decompressed, so that a small body cannot grow beyond the limit. */
   #keep(chunk: Buffer): void {
     if (this.#failure !== undefined) return;
     this.#chunks.push(chunk);
     this.#held += chunk.length;
     this.#reading.bytes += chunk.length;
-    if (this.#held > SMALL_BYTES && this.#reading.bytes > MOST_BYTES_AT_ONCE) {
+    if (this.#held > this.#request.maxBytes) this.fail(this.#tooLarge());
+    else if (this.#held > SMALL_BYTES && this.#reading.bytes > MOST_BYTES_AT_ONCE) {
       this.fail(new HttpFailure('transport', 'too much is being read at once'));
     }
   }
 
   #letGo(): void {
+    clearTimeout(this.#timer);
+    this.#decoder?.destroy();
     this.#reading.bytes -= this.#held;
     this.#held = 0;
   }
 
   onResponseEnd(): void {
-    clearTimeout(this.#timer);
+    if (this.#decoder === undefined) this.#finish();
+    else this.#decoder.input.end();
+  }
+
+  #finish(): void {
+    if (this.#failure !== undefined) return;
     this.#letGo();
     const body = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
-    this.#resolve({ status: this.#status, headers: this.#headers, body: body ?? Buffer.concat(this.#chunks) });
+    this.#resolve({ ...this.#head, body: body ?? Buffer.concat(this.#chunks) });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -166,7 +211,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Ends the exchange and, when it still has one, its connection. */
   fail(error: unknown): void {
     if (this.#failure !== undefined) return;
-    clearTimeout(this.#timer);
     this.#letGo();
     this.#chunks.length = 0;
     this.#failure = asFailure(error);
@@ -174,9 +218,24 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(this.#failure);
   }
 
+  #tooLarge(): HttpFailure {
+    return new HttpFailure('too-large', `the answer is larger than ${this.#request.maxBytes} bytes`);
+  }
+
   #expired(): HttpFailure {
     return new HttpFailure('timeout', `no answer within ${this.#request.timeoutMs} ms`);
   }
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Names scheme and host of a redirect's target at most: path and query often hold a key. */
+function redirectIn(status: number, location: string | string[] | undefined, from: URL): string {
+  if (!REDIRECTS.has(status) || location === undefined) return '';
+  const to = URL.parse(String(location), from);
+  const isSame = to?.origin === from.origin;
+  const where = to === null ? 'what is not a URL' : `${to.protocol}//${to.host}${isSame ? ', another path' : ''}`;
+  return ` (a redirect to ${where}: redirects are not followed, so enter the address itself)`;
 }
 
 /** The header that a URL's user and password stand for. */

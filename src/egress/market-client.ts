@@ -86,11 +86,11 @@ function keyed(apiKey: string, keyIn: MarketParts['keyIn']): Record<string, stri
 }
 
 async function read(answering: Promise<HttpAnswer>, missingKey: string | undefined): Promise<Json> {
-  const { status, body } = await answering.catch((error: unknown) => {
+  const { status, redirect, body } = await answering.catch((error: unknown) => {
     throw error instanceof HttpFailure ? new MarketFailure(error.message, { cause: error }) : error;
   });
   const answer = parsed(body);
-  if (!isSuccess(status)) throw refusal(status, answer, missingKey);
+  if (!isSuccess(status)) throw refusal({ status, redirect }, answer, missingKey);
   if (answer === undefined) throw new MarketFailure('its answer is not JSON');
   return answer;
 }
@@ -108,12 +108,16 @@ function parsed(body: Buffer): Json | undefined {
 const KEYLESS = new Set([401, 403]);
 
 /** The error for a refusal. The market's own text is cut short: a page of a gateway is no reason. */
-function refusal(status: number, answer: Json | undefined, missingKey: string | undefined): MarketFailure {
+function refusal(
+  { status, redirect }: Pick<HttpAnswer, 'status' | 'redirect'>,
+  answer: Json | undefined,
+  missingKey: string | undefined,
+): MarketFailure {
   const { error, message, errorCode } = isObject(answer) ? answer : {};
   const said = [error, message].find((text) => typeof text === 'string' && text !== '');
   const reason = typeof said === 'string' ? `: ${said.slice(0, LONGEST_REASON)}` : '';
   const advice = missingKey !== undefined && KEYLESS.has(status) ? `; it asks for a key: set ${missingKey}` : '';
-  return new MarketFailure(`it answered with status ${status}${reason}${advice}`, {
+  return new MarketFailure(`it answered with status ${status}${redirect}${reason}${advice}`, {
     code: typeof errorCode === 'string' ? errorCode : undefined,
   });
 }

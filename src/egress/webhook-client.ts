@@ -22,7 +22,8 @@ export interface WebhookPost {
 export type WebhookAnswer =
   /** Any status from 200 to 299. */
   | { kind: 'delivered'; status: number }
-  | { kind: 'rejected'; status: number }
+  /** `redirect` as in {@link import('./http-client.ts').HttpAnswer}. */
+  | { kind: 'rejected'; status: number; redirect?: string }
   /** `blocked`: the address is refused, and nothing was sent. Otherwise the receiver may have the delivery. */
   | { kind: 'blocked' | 'timeout' | 'transport'; reason: string };
 
@@ -65,7 +66,7 @@ export function createWebhookClient(
     check: ({ url, isDeclared }) => (isDeclared ? guards.declared : guards.others).checkUrl(new URL(url)),
     async post({ url, isDeclared, ...delivery }) {
       try {
-        const { status } = await (isDeclared ? declared : others).post(new URL(url), {
+        const { status, redirect } = await (isDeclared ? declared : others).post(new URL(url), {
           headers: {
             'content-type': 'application/json',
             'user-agent': 'isolayer',
@@ -76,7 +77,8 @@ export function createWebhookClient(
           maxBytes: MOST_ANSWER_BYTES,
           reads: 'status',
         });
-        return { kind: status < 300 ? 'delivered' : 'rejected', status };
+        if (status < 300) return { kind: 'delivered', status };
+        return { kind: 'rejected', status, ...(redirect !== '' && { redirect }) };
       } catch (error) {
         if (!(error instanceof HttpFailure)) throw error;
         return { kind: error.kind === 'too-large' ? 'transport' : error.kind, reason: error.message };

@@ -142,7 +142,9 @@ async function asked<Answer>(region: string, ask: () => Promise<Answer>): Promis
     // Only the first line is the service's. The client's advice for its users comes after it.
     const said = messageOf(error).split('\n', 1)[0] || code || 'it gave no reason';
     const place = `AWS KMS in ${region}`;
-    throw new Error(status === undefined ? `${place}: ${said}` : `${place} answered ${status}: ${name}: ${said}`);
+    if (status === undefined) throw new Error(`${place}: ${said}`);
+    const redirect = status >= 300 && status < 400 ? ' (a redirect: redirects are not followed)' : '';
+    throw new Error(`${place} answered ${status}${redirect}: ${name}: ${said}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Dispatcher, errors } from 'undici';
 import { BlockedAddressError } from '../address-guard.ts';
-import { type ContentDecoder, codingsOf, createContentDecoder } from './content-decoder.ts';
+import { type ContentDecoder, codingsOf, createContentDecoder } from '../content-decoder.ts';
 import { answerHeaders } from './headers.ts';
 import { FetchFailure, type FetchRequest } from './plugin-fetch.ts';
 

@@ -6,6 +6,8 @@ import { RpcError } from './rpc-client.ts';
 /** The answer to a request. The body is undefined if it is not JSON, for instance because it was cut off. */
 export interface ReadBody {
   readonly status: number;
+  /** See {@link import('../http-client.ts').HttpAnswer}; absent means none. */
+  readonly redirect?: string;
   readonly body: Json | undefined;
 }
 
@@ -22,11 +24,12 @@ const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unkno
  * Takes the result out of an HTTP answer, by JSON-RPC 2.0 section 5.
  * @throws RpcError `node` when the node answered with an error, whatever the HTTP status; `http`; `malformed`
  */
-export function readAnswer(call: JsonRpcCall, { status, body }: ReadBody): Json {
+export function readAnswer(call: JsonRpcCall, answered: ReadBody): Json {
+  const { status, body } = answered;
   const answer = isObject(body) ? body : undefined;
   const failure = answer === undefined ? undefined : nodeError(call, answer, status);
   if (failure !== undefined) throw failure;
-  if (!isSuccess(status)) throw httpError(call.endpoint, status);
+  if (!isSuccess(status)) throw httpError(call.endpoint, answered);
   if (answer === undefined) throw malformed(call, 'the body is not a JSON object');
   if (answer['id'] !== call.id) throw malformed(call, 'the answer is for another request');
   return resultOf(call, answer);
@@ -83,8 +86,9 @@ export function errorOf(endpoint: Endpoint, answer: JsonObject, status: number):
 }
 
 /** The error for an answer with nothing but its status. */
-export function httpError(endpoint: Endpoint, status: number): RpcError {
-  return new RpcError('http', `${endpoint.name} answered with HTTP status ${status}`, { status });
+export function httpError(endpoint: Endpoint, { status, redirect = '' }: Omit<ReadBody, 'body'>): RpcError {
+  const message = `${endpoint.name} answered with HTTP status ${status}${endpoint.scrub(redirect)}`;
+  return new RpcError('http', message, { status });
 }
 
 /** The error for an unusable answer. The reason must hold no text of the endpoint that was not scrubbed. */

@@ -44,9 +44,10 @@ const NOT_TAKEN = new Set([400, 405, 413, 415, 422, 501]);
  */
 export function readBatch(
   calls: readonly [JsonRpcCall, ...JsonRpcCall[]],
-  { status, body }: ReadBody,
+  answered: ReadBody,
   dialect: RpcDialect,
 ): BatchReading {
+  const { status, body } = answered;
   const whole = Array.isArray(body) ? errorOfAll(calls, body) : body;
   if (isObject(whole) && isObject(whole['error'])) {
     const error = errorOf(calls[0].endpoint, whole, status);
@@ -54,10 +55,10 @@ export function readBatch(
   }
   if (Array.isArray(body)) return { kind: 'answers', answers: match(calls, body, status) };
   if (NOT_TAKEN.has(status)) {
-    return refused(status === 413 ? 'size' : 'batch', true, ({ endpoint }) => httpError(endpoint, status));
+    return refused(status === 413 ? 'size' : 'batch', true, ({ endpoint }) => httpError(endpoint, answered));
   }
-  if (status === 500) return refused('batch', false, ({ endpoint }) => httpError(endpoint, status));
-  if (!isSuccess(status)) return allFail(calls, ({ endpoint }) => httpError(endpoint, status));
+  if (status === 500) return refused('batch', false, ({ endpoint }) => httpError(endpoint, answered));
+  if (!isSuccess(status)) return allFail(calls, ({ endpoint }) => httpError(endpoint, answered));
   if (isObject(body)) return refused('batch', false, (call) => malformed(call, 'a batch got a single answer'));
   return allFail(calls, (call) => malformed(call, 'the body is not a JSON array'));
 }

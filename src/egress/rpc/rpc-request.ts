@@ -74,14 +74,14 @@ export function createRpcRequest(parts: RequestParts): RpcRequest {
     return response;
   }
 
-  async function bodyOf({ status, body }: HttpAnswer): Promise<ReadBody> {
+  async function bodyOf({ status, redirect, body }: HttpAnswer): Promise<ReadBody> {
     let since = clock.elapsed();
     const pause = async () => {
       if (clock.elapsed() - since < TURN_MS) return;
       await setImmediate();
       since = clock.elapsed();
     };
-    return { status, body: await parseLargeJson(body, pause).catch(() => undefined) };
+    return { status, redirect, body: await parseLargeJson(body, pause).catch(() => undefined) };
   }
 
   /** Errors of other layers stay unchanged. */

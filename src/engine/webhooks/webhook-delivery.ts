@@ -207,7 +207,8 @@ export class WebhookDelivery {
   async #judge(event: WebhookEvent, receiver: Receiver, answer: WebhookAnswer): Promise<WebhookReport> {
     const { store, log, clock, random } = this.#deps;
     const { restMs, restCapMs, retryMs, retryCapMs, giveUpMs, leastTries } = this.#timing;
-    const outcome = 'status' in answer ? `HTTP ${answer.status}` : `${answer.kind}: ${answer.reason}`;
+    const redirect = answer.kind === 'rejected' ? (answer.redirect ?? '') : '';
+    const outcome = 'status' in answer ? `HTTP ${answer.status}${redirect}` : `${answer.kind}: ${answer.reason}`;
     const about = { notification: event.notificationId, event: event.id, tries: event.tries, outcome };
     if (answer.kind === 'delivered') {
       if (receiver.failures > 0) log.info(about, 'webhook receiver takes deliveries again');

@@ -98,14 +98,14 @@ export function createServiceClient(
     const headers = typeof question.headers === 'function' ? question.headers() : question.headers;
     const given = { headers, timeoutMs: EXCHANGE_MS, maxBytes: LONGEST_ANSWER };
     const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
-    const { status } = answer;
+    const { status, redirect } = answer;
     if (status >= 200 && status < 300) return answer;
     const said = reasonIn(jsonOf(answer.body)) ?? pointsTo(answer, url) ?? 'it gave no reason';
     const reason = withoutCredentials(said, headers, question.credentials ?? [])
       .replaceAll(/\s+/g, ' ')
       .trim()
       .slice(0, LONGEST_REASON);
-    const message = `${name} at ${url.host} answered ${status}: ${reason}${clockFault(answer, clock.now())}`;
+    const message = `${name} at ${url.host} answered ${status}${redirect}: ${reason}${clockFault(answer, clock.now())}`;
     throw new ServiceRefusal(message, status, retryAfter(answer));
   }
 

@@ -59,7 +59,7 @@ export class ServiceDouble {
       const { user, system } = process.threadCpuUsage(cpu);
       memory.spent.ms += performance.now() - began;
       memory.spent.cpuMs += (user + system) / 1000;
-      return { status, headers: said, body: Buffer.from(JSON.stringify(json)) };
+      return { status, redirect: '', headers: said, body: Buffer.from(JSON.stringify(json)) };
     };
     const memory = {
       spent: { ms: 0, cpuMs: 0 },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createHttpClient, type HttpPost } from '../../../../src/egress/http-client.ts';
@@ -54,16 +55,65 @@ t.test('gets without a body', async (t) => {
   t.equal(answer.body.toString(), 'here');
 });
 
-t.test('never follows a redirect', async (t) => {
-  let requests = 0;
+t.test('never follows a redirect, and names no more of its target than scheme and host', async (t) => {
+  let [requests, location, status] = [0, '', 0];
   const url = await serve(t, (_request, response) => {
     requests += 1;
-    response.writeHead(307, { location: '/elsewhere' }).end();
+    response.writeHead(status, { location }).end();
   });
   const http = createHttpClient(guard);
   t.teardown(() => http.close());
-  t.match(await http.post(url, POST), { status: 307 });
-  t.equal(requests, 1);
+  const not = 'redirects are not followed, so enter the address itself';
+  for (const [to, where] of [
+    ['https://user:pass@rpc.example.com:8443/v2/secret?key=secret', 'https://rpc.example.com:8443'],
+    ['/secret', `${url.origin}, another path`],
+    ['http://:secret', 'what is not a URL'],
+  ] as const) {
+    for (status of [301, 302, 303, 307, 308]) {
+      location = to;
+      t.match(await http.post(url, POST), { status, redirect: ` (a redirect to ${where}: ${not})` });
+    }
+  }
+  status = 201;
+  t.match(await http.post(url, { ...POST, reads: 'status' }), { status: 201, redirect: '' });
+  t.equal(requests, 16);
+});
+
+const CODINGS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
+
+t.test('asks for no compression, and reads what is compressed all the same, within the limit', async (t) => {
+  const http = createHttpClient(guard);
+  t.teardown(() => http.close());
+  for (const [coding, compress] of Object.entries(CODINGS)) {
+    let body = Buffer.from('{"result":"0x1"}');
+    const url = await serve(t, (request, response) => {
+      response.setHeader('x-asked', String(request.headers['accept-encoding']));
+      response.writeHead(200, { 'content-encoding': coding, connection: 'close' }).end(compress(body));
+    });
+    const answer = await http.post(url, POST);
+    t.strictSame([answer.body.toString(), answer.headers['x-asked']], ['{"result":"0x1"}', 'identity'], coding);
+    body = Buffer.alloc(3_000_000);
+    const limits = { ...POST, maxBytes: 1_000_000 };
+    const small = compress(body).length < limits.maxBytes;
+    t.ok(small, 'it is small as it comes');
+    await t.rejects(http.post(url, limits), { kind: 'too-large', message: 'the answer is larger than 1000000 bytes' });
+    body = Buffer.from('x'.repeat(900_000));
+    t.equal((await http.get(url, limits)).body.length, 900_000, 'in several parts');
+  }
+});
+
+t.test('a body that cannot be decompressed, or is so too often, is a failure', async (t) => {
+  const http = createHttpClient(guard);
+  t.teardown(() => http.close());
+  for (const [coding, message] of [
+    ['gzip', 'its body cannot be decompressed'],
+    ['gzip, gzip, gzip', 'the body is encoded 3 times'],
+  ] as const) {
+    const url = await serve(t, (_request, response) =>
+      response.writeHead(200, { 'content-encoding': coding }).end('not compressed'),
+    );
+    await t.rejects(http.post(url, POST), { kind: 'transport', message });
+  }
 });
 
 t.test('an answer that never ends, grows too large or breaks off is a failure', async (t) => {

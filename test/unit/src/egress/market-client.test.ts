@@ -64,6 +64,15 @@ t.test('a refusal is told in the market’s words, as far as they are short', as
   }
 });
 
+t.test('a redirect is not followed, and is told with its host', async (t) => {
+  const { market } = await marketOf(t, (_request, response) =>
+    response.writeHead(308, { location: 'https://elsewhere.example/secret' }).end(),
+  );
+  const message =
+    /^it answered with status 308 \(a redirect to https:\/\/elsewhere\.example: redirects are not followed/;
+  await t.rejects(market.get('/quote', {}), { name: 'MarketFailure', message });
+});
+
 t.test('who has no key and is asked for one is told which variable takes it', async (t) => {
   const refusing = async (status: number, apiKey?: string) => {
     const { market } = await marketOf(t, (_request, response) => response.writeHead(status).end(), apiKey);

@@ -52,6 +52,14 @@ t.test('it asks again while the service is busy, three times in all', async (t) 
   t.equal(service.asked.length, 3);
 });
 
+t.test('a redirect is not followed, and is told with scheme and host of its target', async (t) => {
+  const headers = { location: 'https://elsewhere.example/v1/secret?key=secret' };
+  const { service, client, question, host } = await scene(t, { status: 308, json: {}, headers });
+  const to = 'a redirect to https://elsewhere.example: redirects are not followed, so enter the address itself';
+  await t.rejects(client.ask(question), { message: `Vault at ${host} answered 308 (${to}): it gave no reason` });
+  t.equal(service.asked.length, 1);
+});
+
 t.test('a refusal of a service whose clock is another one says so', async (t) => {
   const { client, clock, question, host } = await scene(t, { status: 401, json: { errors: ['expired'] } });
   const refusal = `Vault at ${host} answered 401: expired`;

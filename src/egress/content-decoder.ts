@@ -1,5 +1,12 @@
 import { pipeline, type Readable, type Writable } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 
 /** The most codings of one body. A proxy before a server may make two. */
 const MOST_CODINGS = 2;
@@ -29,13 +36,14 @@ export function codingsOf(header: string): string[] {
     .filter((coding) => coding !== '' && coding !== 'identity')
     .reverse();
   if (codings.length > MOST_CODINGS) throw new Error(`the body is encoded ${codings.length} times`);
-  return codings.every((coding) => /^((x-)?gzip|deflate|br)$/.test(coding)) ? codings : [];
+  return codings.every((coding) => /^((x-)?gzip|deflate|br|zstd)$/.test(coding)) ? codings : [];
 }
 
 /** A decoder for at least one coding; `firstByte` of the body tells the two kinds of deflate apart. */
 export function createContentDecoder(codings: readonly string[], firstByte: number): ContentDecoder {
   const steps = codings.map((coding, index) => {
     if (coding === 'br') return createBrotliDecompress(BROTLI);
+    if (coding === 'zstd') return createZstdDecompress();
     if (coding !== 'deflate') return createGunzip(GZIP);
     // RFC 9110, 8.4.1.2 asks for the zlib format. Some servers send bare deflate, which never begins as zlib does.
     const isWrapped = index > 0 || (firstByte & 0x0f) === 0x08;
