@@ -156,13 +156,14 @@ export interface RefusedPreparation {
 export type NewAttempt =
   /**
    * Repeats the latest attempt at a higher price, within the policy's cap. If that attempt does nothing, a further
-   * `noop` is asked for instead.
+   * `noop` is asked for instead. `refusal`: what every node said of the latest attempt that they did not take. The new
+   * one gets the figures that were refused anew.
    */
-  | { purpose: 'bump' }
+  | { purpose: 'bump'; refusal?: string }
   /** Sends another request in place of the transaction's own. */
   | { purpose: 'replace'; request: JsonObject }
   /** Uses up the anchor and does nothing else. May cost more than the cap allows. */
-  | { purpose: 'noop' };
+  | { purpose: 'noop'; refusal?: string };
 
 export type AttemptPreparation =
   | (ReadyPreparation & { request: JsonObject })
@@ -179,6 +180,8 @@ export interface ReadyPreparation {
   fields: JsonObject;
   /** The most that the transaction can take from the account, in the smallest unit. */
   cost: bigint;
+  /** Something that the timeline tells when the attempt is signed: a figure that had to be replaced by a usual one. */
+  remark?: string;
   /** The anchor that the attempt uses up. Absent: a sequence of the lane's account, which the lane assigns. */
   anchor?: Anchor;
 }
@@ -219,10 +222,16 @@ type BroadcastWord =
   | { kind: 'unfunded'; reason: string }
   /** The node has no room or no time for the transaction now. */
   | { kind: 'busy'; reason: string }
-  /** Every node that answered refuses the bytes themselves. */
-  | { kind: 'refused'; reason: string }
-  /** There is no answer, or one that says nothing. A node may have the bytes. */
-  | { kind: 'unknown'; reason: string };
+  /**
+   * Every node that answered refuses the bytes themselves. `isFigure`: because of a figure that the service may have
+   * chosen, such as a gas limit. Another attempt with another figure may do.
+   */
+  | { kind: 'refused'; reason: string; isFigure?: boolean }
+  /**
+   * There is no answer, or one that says nothing. A node may have the bytes. `isClear`: every node answered, with words
+   * that nobody knows and that are no trouble of its own, and every node says that it does not have the bytes.
+   */
+  | { kind: 'unknown'; reason: string; isClear?: boolean };
 
 export interface ObservedEntry {
   transaction: Transaction;

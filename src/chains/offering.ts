@@ -89,6 +89,7 @@ async function offerAll(
 function asOneWord(outcome: BroadcastOutcome, areSeveral: boolean): BroadcastOutcome {
   const { kind } = outcome;
   const costs = areSeveral && (kind === 'fee-too-low' || kind === 'underpriced');
+  if (kind === 'unknown') return { ...outcome, isClear: false };
   return kind === 'refused' || costs ? { ...outcome, kind: 'unknown' } : outcome;
 }
 
@@ -145,8 +146,17 @@ async function everyonesOpinion(
 
 function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
   const words = verdicts.filter(({ isWord }) => isWord);
-  const found = BY_WEIGHT.map((kind) => words.find(({ outcome }) => outcome.kind === kind)).find((one) => one);
-  if (found !== undefined) return found.outcome;
+  const found = BY_WEIGHT.map((kind) => words.filter(({ outcome }) => outcome.kind === kind)).find(
+    (some) => some.length > 0,
+  );
+  const [first] = found ?? [];
+  if (found !== undefined && first !== undefined) {
+    // A refused figure can be chosen anew, so it does not end a transaction as other refusals do.
+    const figure = found.find(({ outcome }) => outcome.kind === 'refused' && outcome.isFigure === true);
+    const areClear = verdicts.every(({ outcome }) => outcome.kind === 'unknown' && outcome.isClear === true);
+    if (first.outcome.kind !== 'unknown' || areClear) return (figure ?? first).outcome;
+    return { ...first.outcome, isClear: false };
+  }
   // No endpoint gave its word on the bytes. `unknown` counts first: that endpoint may have the bytes, although the
   // others turned them away.
   const silent = verdicts.map(({ outcome }) => outcome);

@@ -24,6 +24,8 @@ export interface EngineTiming {
   asideMs: number;
   /** How long every node must refuse bytes because of their content before a noop takes their sequence. */
   refusalMs: number;
+  /** The same for words that nobody knows, with which every node turns bytes away. */
+  turnedAwayMs: number;
   /** The pause before a further attempt that could not be made is tried again. */
   furtherMs: number;
   /** How long an intent that cannot be carried out is tried before it is refused. */
@@ -72,6 +74,7 @@ export const defaultTiming: EngineTiming = {
   unprovedMs: 20_000,
   asideMs: 25_000,
   refusalMs: 5_000,
+  turnedAwayMs: 300_000,
   furtherMs: 5_000,
   intentMs: 30_000,
   momentMs: 2_000,

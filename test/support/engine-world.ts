@@ -51,6 +51,7 @@ export const fastTiming: EngineTiming = {
   unprovedMs: 20,
   asideMs: 25,
   refusalMs: 5,
+  turnedAwayMs: 50,
   furtherMs: 5,
   intentMs: 300,
   momentMs: 5,

@@ -26,20 +26,27 @@ export interface EvmScenarioOptions {
   signer?: (privateKey: string) => Promise<Signer>;
   /** The store of another scenario on the same node. */
   store?: Store;
+  /** How many endpoints the relayer has; absent: one. */
+  endpoints?: number;
 }
 
 /** One relayer of a real node behind a front. */
 export class EvmScenario extends Scenario {
   readonly anvil: Anvil;
   readonly front: NodeFront;
+  /** All endpoints; the first is `front`. */
+  readonly fronts: readonly NodeFront[];
   readonly wallet: Wallet;
   /** An account that has only what this scenario's account pays. */
   readonly payee = `0x${randomBytes(20).toString('hex')}`;
 
-  constructor(anvil: Anvil, front: NodeFront, privateKey: string, grounds: ScenarioGrounds) {
+  constructor(anvil: Anvil, fronts: readonly NodeFront[], privateKey: string, grounds: ScenarioGrounds) {
     super(grounds);
+    const [front] = fronts;
+    if (front === undefined) throw new Error('no endpoint');
     this.anvil = anvil;
     this.front = front;
+    this.fronts = fronts;
     this.wallet = new Wallet(privateKey);
   }
 
@@ -49,14 +56,14 @@ export class EvmScenario extends Scenario {
     const account = anvil.accounts[index];
     if (account === undefined) throw new Error(`anvil has no account ${index}`);
     const clock = new TravelClock();
-    const front = await startNodeFront(anvil);
+    const fronts = await Promise.all(Array.from({ length: options.endpoints ?? 1 }, () => startNodeFront(anvil)));
     const own = options.store === undefined ? await temporaryStore(clock) : undefined;
     const store = options.store ?? own?.store;
     if (store === undefined) throw new Error('no store');
-    const scenario = new EvmScenario(anvil, front, account.privateKey, {
+    const scenario = new EvmScenario(anvil, fronts, account.privateKey, {
       chain: createEvmChain(clock),
       identity: await identityAt(anvil.url),
-      urls: [front.url],
+      urls: fronts.map(({ url }) => url),
       // Prices stay valid for a quarter of a block.
       settings: { average_blocktime_ms: 40, ...settings },
       address: account.address,
@@ -66,7 +73,7 @@ export class EvmScenario extends Scenario {
     t.teardown(async () => {
       await scenario.end();
       await own?.remove();
-      await front.stop();
+      await Promise.all(fronts.map((front) => front.stop()));
     });
     await scenario.declare();
     return scenario;

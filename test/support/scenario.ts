@@ -41,6 +41,7 @@ const PACE: EngineTiming = {
   unprovedMs: 300,
   asideMs: 200,
   refusalMs: 100,
+  turnedAwayMs: 5_000,
   furtherMs: 40,
   driftMs: 200,
   sweepMs: 50,

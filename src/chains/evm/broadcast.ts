@@ -13,9 +13,25 @@ const taking: Taking = {
   failure: broadcastFailure,
 };
 
-/** Offers signed transactions, lowest nonce first. */
-export function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
-  return offerBytes(rpc, taking, attempts);
+/**
+ * Offers signed transactions, lowest nonce first. Where every node turns one away with words that nobody knows, asks
+ * each of them whether it has it all the same.
+ */
+export async function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  const outcomes = await offerBytes(rpc, taking, attempts);
+  return Promise.all(
+    outcomes.map(async (outcome, index) => {
+      if (outcome.kind !== 'unknown' || outcome.isClear !== true) return outcome;
+      const hash = attempts[index]?.hash;
+      return { ...outcome, isClear: hash !== undefined && (await isNowhere(rpc, hash)) };
+    }),
+  );
+}
+
+/** Whether every node says that it does not have the transaction, in a block or in its pool. */
+async function isNowhere(rpc: RpcClient, hash: string): Promise<boolean> {
+  const answers = await rpc.each('eth_getTransactionByHash', [hash]);
+  return answers.every((answer) => answer.status === 'fulfilled' && answer.value === null);
 }
 
 function namesOurs(answer: Json, hash: string): boolean {

@@ -233,7 +233,7 @@ function receiptAsSeen({ entry, account, seen }: Wanted): Receipt | undefined {
     blockNumber: amountOf(seen.block_number),
     blockHash: seen.block_hash,
     succeeded: seen.succeeded,
-    gasUsed: amountOf(seen.gas_used),
+    gasUsed: seen.gas_used === null ? null : amountOf(seen.gas_used),
     effectiveGasPrice: seen.effective_gas_price === null ? null : amountOf(seen.effective_gas_price),
     contractAddress: seen.contract_address ?? null,
   };
@@ -295,7 +295,7 @@ function included(one: Wanted, receipt: Receipt, final: boolean, explained: Reve
     block_number: jsonAmount(receipt.blockNumber),
     block_hash: receipt.blockHash,
     succeeded,
-    gas_used: jsonAmount(receipt.gasUsed),
+    gas_used: receipt.gasUsed === null ? null : jsonAmount(receipt.gasUsed),
     effective_gas_price: receipt.effectiveGasPrice === null ? null : jsonAmount(receipt.effectiveGasPrice),
     ...(receipt.contractAddress === null ? {} : { contract_address: receipt.contractAddress }),
     ...(revert === undefined ? {} : { revert_reason: revert.reason }),
@@ -316,7 +316,7 @@ function included(one: Wanted, receipt: Receipt, final: boolean, explained: Reve
  * gas. A plain transfer takes all its gas as well, so it does not count.
  */
 function usedUp({ gasUsed }: Receipt, fields: EvmFields | undefined): boolean {
-  return gasUsed > 21_000n && usedAll(gasUsed, fields);
+  return gasUsed !== null && gasUsed > 21_000n && usedAll(gasUsed, fields);
 }
 
 /** The transaction as it was last seen. A node that is behind can neither confirm nor deny that. */

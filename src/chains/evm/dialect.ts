@@ -11,13 +11,14 @@ export const dialect: RpcDialect = {
     ],
     [
       'request',
-      /execution aborted|intrinsic gas|invalid (sender|signature|chain)|invalid argument|(returned|requested) more than|block range/i,
+      /intrinsic gas|invalid (sender|signature|chain)|invalid argument|(returned|requested) more than|block range/i,
     ],
+    // "execution aborted" is the node's own limit of time (geth `--rpc.evmtimeout`): another node may have more.
     // Matched before a gateway's refusals: an endpoint without an archive in its plan can still be asked for recent
     // data.
     [
       'nobody',
-      /missing trie node|header .*not found|(unknown|missing) block|block .*(not (found|available)|out of range)|historical (state|data)|state .*(not available|unavailable)|no state available|pruned|pruning|archive|neither stored nor|indexing is in progress/i,
+      /execution aborted|missing trie node|header .*not found|(unknown|missing) block|block .*(not (found|available)|out of range)|historical (state|data)|state .*(not available|unavailable)|no state available|pruned|pruning|archive|neither stored nor|indexing is in progress/i,
     ],
   ],
   /** EIP-1474, and "pruned history unavailable" of EIP-4444. */

@@ -1,8 +1,10 @@
 import type { Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
+import { judgeFailure } from '../../egress/rpc/rpc-verdict.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import type { Verdict } from '../offering.ts';
+import { dialect } from './dialect.ts';
 
 /** `absent`: the endpoint has not looked at the bytes, or is not the right one to ask. */
 type Meaning = BroadcastOutcome['kind'] | 'absent';
@@ -101,6 +103,8 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
       /chain ?id is required|replay-protected/i,
       /(transaction )?type not supported|unsupported transaction type|invalid transaction type|type is not activated/i,
       /(sender|signer) (is )?not an eoa|SenderIsContract|authorization (list|tuple)|invalid fee input/i,
+      // Linea: what its prover has no room for (`linea_estimateGas`, module limits) never gets into a block.
+      /line count|module .{0,40}above the limit/i,
       /banned in local queue|is not permitted|not authorized to send|(blocked|forbidden) sender|in blacklist/i,
       /not in the allow list|marked the transaction as invalid|out of counters|counters to continue/i,
       /rlp:|invalid rlp|decode (signed )?transaction|transaction data|typed transaction|serialize transaction/i,
@@ -115,11 +119,54 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
  */
 const CONTRACT_SPEAKS = /execution reverted|reverted with |VM Exception while|VM execution error|transaction reverted/i;
 
+/**
+ * How nodes say of a call that they executed it and that it fails, also with all the gas that a block has. Every other
+ * failure of an estimate says nothing about the call.
+ */
+const CALL_FAILS = [
+  CONTRACT_SPEAKS,
+  /reverted?\b|CONTRACT_REVERT|always failing|gas required exceeds|requires higher than upper limit/i,
+  /out of gas|OutOfGas|gas spent exceeded|execution failed due to an exception|transaction execution fails/i,
+  /(invalid|bad|undefined) (opcode|instruction)|OpcodeNotFound|invalid jump|InvalidJump|stack (under|over)flow/i,
+  /write protection|StateChangeDuringStaticCall|(init|contract )?code size|contract address collision/i,
+];
+
 /** Chains of the Cosmos family use one text for a nonce that is too low or too high, and give both figures in it. */
 const FIGURES = [
   /invalid nonce; got (?<got>\d+), (should be )?expected (?<expected>\d+)/i,
   /sequence mismatch, expected (?<expected>\d+), got (?<got>\d+)/i,
 ];
+
+/** Refusals of a gas limit, which the service chose unless the request gave it. */
+const GAS_TOO_LOW =
+  /intrinsic ?gas(?!.{0,20}too high)|(?<!\bout of )gas (is |limit )?too low|gas limit (is )?too low|not enough gas to|floor data gas/i;
+const GAS_TOO_HIGH =
+  /gas (limit )?(is )?too high|exceeds (the )?(block('s)? )?gas limit|block gas limit|GasLimitExceeded|gas limit reached|current gas limit|gas is beyond limit|max(imum)? transaction gas limit|gas_limit_cap|GasLimitCap|gas limit.{0,40}greater than/i;
+
+/** The tip or price below which a node takes nothing (geth core/txpool/validation.go: `minimum needed 25000000000`). */
+const LEAST_PRICE = /(?:minimum needed|minimum required|required|at least):? (\d{1,39})\b/i;
+
+/** What a node's refusal says of the gas limit of the bytes; undefined if it is about something else. */
+export function gasRefusal(reason: string): 'too low' | 'too high' | undefined {
+  if (GAS_TOO_LOW.test(reason)) return 'too low';
+  return GAS_TOO_HIGH.test(reason) ? 'too high' : undefined;
+}
+
+/** The highest figure in a refusal that is below the refused gas limit: the most that the node takes. */
+export function namedGasCap(reason: string, refused: bigint): bigint | undefined {
+  const figures = [...reason.matchAll(/\b\d{5,18}\b/g)].map(([figure]) => BigInt(figure));
+  return figures.filter((figure) => figure < refused).reduce<bigint | undefined>(higher, undefined);
+}
+
+/** The least price, in wei per gas, that a refusal names. */
+export function namedPrice(reason: string): bigint | undefined {
+  const [, figure] = LEAST_PRICE.exec(reason) ?? [];
+  return figure === undefined || gasRefusal(reason) !== undefined ? undefined : BigInt(figure);
+}
+
+function higher(one: bigint | undefined, other: bigint): bigint {
+  return one === undefined || other > one ? other : one;
+}
 
 /** How many characters of a text are read, and shown. No node has more to say. */
 const LONGEST_TEXT = 2_000;
@@ -137,13 +184,28 @@ export function broadcastFailure(error: RpcError): Verdict {
     const kind = meaningOf(text);
     if (kind !== 'unknown') return verdict(kind, printable(text, LONGEST_REASON));
   }
-  return verdict(error.code === 429 || error.code === -32_601 ? 'absent' : 'unknown', reason);
+  if (error.code === 429 || error.code === -32_601) return verdict('absent', reason);
+  // Trouble of the node is told from words about the bytes, as far as gateways' texts are known.
+  const isClear = judgeFailure(error, dialect).meaning === 'permanent';
+  return { outcome: { kind: 'unknown', reason, isClear }, isWord: true };
+}
+
+/**
+ * What a failed `eth_estimateGas` says of the call: that it fails, or that the account cannot pay for it now. Undefined
+ * for everything else: the estimate is not known yet.
+ */
+export function estimateFailure(error: RpcError): 'fails' | 'unfunded' | undefined {
+  if (error.kind !== 'node') return undefined;
+  const texts = textsOf(error);
+  if (texts.some((text) => CALL_FAILS.some((pattern) => pattern.test(text)))) return 'fails';
+  return texts.some((text) => meaningOf(text) === 'unfunded') ? 'unfunded' : undefined;
 }
 
 function verdict(meaning: Meaning, reason: string): Verdict {
   if (meaning === 'accepted') return { outcome: { kind: 'accepted' }, isWord: true };
   if (meaning === 'absent') return { outcome: { kind: 'busy', reason }, isWord: false };
-  return { outcome: { kind: meaning, reason }, isWord: true };
+  const isFigure = meaning === 'refused' && gasRefusal(reason) !== undefined;
+  return { outcome: isFigure ? { kind: 'refused', reason, isFigure } : { kind: meaning, reason }, isWord: true };
 }
 
 /** The node's own text, then those of the errors that a gateway or a framework wrapped in it. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
+import { invalidRequest } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
@@ -21,12 +22,13 @@ import { signUnsent } from './form/sign-only.ts';
 import { balanceOn, readChainId } from './identity.ts';
 import { createBodySearch } from './inclusion/body-search.ts';
 import { createHeadFloor } from './inclusion/head-floor.ts';
-import { costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
+import { beyondTransaction, costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
 import { noopRequest } from './price/noop.ts';
 import { head, onlyOn } from './provider.ts';
 import { checkReplacement, patienceMs, prepareReplacement, vary } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
+import { readRequest } from './schema.ts';
 import { nextNonce, nextNonceOn } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { spending } from './spending.ts';
@@ -151,6 +153,11 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
         const { number: height, madeAt: at } = await sideOf(identity).rpc.onOne(head);
         return { height, at };
       }),
+    screen: async ({ request }) => {
+      const { gasLimit } = readRequest(request);
+      const fault = gasLimit === null ? undefined : beyondTransaction(gasLimit, settings);
+      if (fault !== undefined) throw invalidRequest(fault);
+    },
     prepare: (transaction, account, lane) =>
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
     replacement: {

@@ -1,14 +1,16 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
+import { printable } from '../../domain/printable.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain-client.ts';
-import { answersInTime, figureOfAll, refusedAlone, unlessRefusedAlone } from '../quorum.ts';
+import { answersInTime, figureOfAll, middleBy, refusedAlone, unlessRefusedAlone } from '../quorum.ts';
 import type { EvmSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
-import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
+import { estimateFailure } from './errors.ts';
+import { capPrice, floorAbove, least, most, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
 import { policyViolation } from './form/policy-checks.ts';
 import { leastGas } from './price/gas.ts';
 import { type Market, type MarketReading, openMarket, readMarket } from './price/market.ts';
@@ -26,6 +28,8 @@ export interface PrepareParts {
   /** The chain id of the transaction's lane. */
   chainId: bigint;
   market: MarketReading;
+  /** The gas of a call, by one node or by all. @throws RpcError if no node says anything about the call */
+  estimate(call: JsonObject, of?: 'all'): Promise<Estimate>;
   /** The balance from one node, or from all. Never of a state older than the call. */
   balance(address: string, of?: 'all'): Promise<bigint>;
   endpoints: Pick<RpcClient, 'endpointCount' | 'onAll'>;
@@ -41,7 +45,7 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
   });
   const read: ReadOne = (method, params, parse) => own.onOne((one) => one(method, params, parse));
   const guarded = createPriceGuard(clock, {
-    one: () => own.onOne((one) => readMarket(one, settings)),
+    one: () => own.onOne((one) => readMarket(one, settings, own)),
     all: () => answersInTime(own.onAll((one) => readMarket(one, settings))),
   });
   return {
@@ -49,6 +53,7 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
     settings,
     chainId,
     market: openMarket(settings, clock, guarded),
+    estimate: (call, of) => estimateFrom(own, call, of),
     balance: (address, of) => (of === 'all' ? byAll(address) : byOne(address)),
     endpoints: own,
   };
@@ -92,6 +97,7 @@ export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPr
   const again = await decide({
     ...parts,
     figure: (use) => parts.figure(use, 'all'),
+    estimate: (call) => parts.estimate(call, 'all'),
     market: () => parts.market('all'),
     balance: (address) => parts.balance(address, 'all'),
   });
@@ -103,6 +109,7 @@ function partsOf(read: ReadOne, parts: PrepareParts): PrepareParts {
   return {
     ...parts,
     figure: (use) => use(read),
+    estimate: (call) => estimateOn(read, call),
     market: () => readMarket(read, parts.settings),
     balance: (address) => balance(read, address),
   };
@@ -123,7 +130,7 @@ async function prepareOnce(
   ]);
 
   const gasLimit = withinBlock(gas, market);
-  const tooMuchGas = beyondBlock(gasLimit, market);
+  const tooMuchGas = beyondTransaction(gasLimit, parts.settings) ?? beyondBlock(gasLimit, market);
   if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
   const tooDear = aboveCap(policy, market);
   if (tooDear !== undefined) return parked(tooDear);
@@ -139,7 +146,17 @@ async function prepareOnce(
   const unfit = misfit(request, price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
   const ready = await costed(parts, { request: transaction.request, sequence: null }, account, gasLimit, price);
-  return shortOfFunds(funds, ready.cost, policy, lane) ?? ready;
+  return shortOfFunds(funds, ready.cost, policy, lane) ?? unestimated(gas) ?? withRemark(ready, gas);
+}
+
+/** Parks a transaction whose gas nodes do not estimate because the account cannot pay for it. */
+export function unestimated({ shortage }: GasNeed): ParkedPreparation | undefined {
+  return shortage === undefined ? undefined : parked(`Gas cannot be estimated: ${shortage}`, 'balance');
+}
+
+/** Adds why the gas limit is no estimate, if it is none. */
+export function withRemark<T extends ReadyPreparation>(ready: T, { fallback }: GasNeed): T {
+  return fallback === undefined ? ready : { ...ready, remark: fallback };
 }
 
 /** The fields that an attempt is signed with, and the most that it can cost, the fee of its data included. */
@@ -209,6 +226,12 @@ export function beyondBlock(gasLimit: bigint, market: Market): string | undefine
   return `Transaction gas limit (${gasLimit}) exceeds block gas limit (${most})`;
 }
 
+/** Why no transaction of the network may have so much gas (EIP-7825), as far as the network's settings say. */
+export function beyondTransaction(gasLimit: bigint, { maxTransactionGas }: EvmSettings): string | undefined {
+  if (maxTransactionGas === null || gasLimit <= maxTransactionGas) return undefined;
+  return `Transaction gas limit (${gasLimit}) exceeds the network's limit for one transaction (${maxTransactionGas})`;
+}
+
 /** Why the network's prices do not fit the request: an authorization list requires EIP-1559 fees (EIP-7702). */
 export function misfit(request: EvmRequest, price: Price): string | undefined {
   if (price.kind !== 'legacy' || request.authorizationList.length === 0) return undefined;
@@ -216,9 +239,13 @@ export function misfit(request: EvmRequest, price: Price): string | undefined {
 }
 
 /** The gas that a call needs by estimate, and the gas limit that it gets. */
-interface GasNeed {
+export interface GasNeed {
   used: bigint;
   limit: bigint;
+  /** Why the limit is a usual one and no estimate. */
+  fallback?: string;
+  /** Why there is no estimate before the account has more money. */
+  shortage?: string;
 }
 
 /**
@@ -231,7 +258,21 @@ export function withinBlock({ used, limit }: GasNeed, market: Market): bigint {
   return used > most ? used : most;
 }
 
-/** The gas limit of the request, or the node's estimate plus a tenth. */
+/** The most gas of one transaction by EIP-7825, on the chains that have it. */
+export const EIP_7825_GAS = 16_777_216n;
+
+/**
+ * The gas limit for an estimate: a tenth more, and half more on Arbitrum, where a call's gas follows the price of data
+ * on the chain below. The reserve does not lift it beyond what one transaction may have. Where that is not known,
+ * EIP-7825's limit counts: less reserve does less harm than a transaction that no node takes.
+ */
+export function withReserve(used: bigint, { isArbitrum, maxTransactionGas }: EvmSettings): bigint {
+  const reserved = (used * (isArbitrum ? 150n : 110n)) / 100n;
+  const cap = maxTransactionGas ?? (isArbitrum ? reserved : EIP_7825_GAS);
+  return most(used, least(reserved, cap));
+}
+
+/** The gas limit of the request, or the node's estimate with a reserve. */
 export async function gasFor(
   parts: PrepareParts,
   request: EvmRequest,
@@ -239,21 +280,64 @@ export async function gasFor(
   from: string,
 ): Promise<GasNeed> {
   if (request.gasLimit !== null) return { used: request.gasLimit, limit: request.gasLimit };
-  const used = policy.estimatesGas ? await estimated(parts, estimateCall(request, from)) : undefined;
-  if (used !== undefined) return { used, limit: (used * 110n) / 100n };
-  // If there is no estimate, the call most often reverts. It is sent all the same, and the revert shows on chain.
-  const fallback = fallbackGasLimit(request);
-  return { used: fallback, limit: fallback };
+  const usual = fallbackGasLimit(request);
+  const need = { used: usual, limit: usual };
+  if (!policy.estimatesGas) return need;
+  const estimate = await parts.estimate(estimateCall(request, from));
+  if (estimate.kind === 'gas') return { used: estimate.used, limit: withReserve(estimate.used, parts.settings) };
+  if (estimate.kind === 'unfunded') return { ...need, shortage: estimate.reason };
+  // The call fails now. It is sent all the same, and the revert shows on chain.
+  return { ...need, fallback: `Its gas limit is ${usual}, as nodes could not estimate it: ${estimate.reason}` };
 }
 
-/** Undefined if the node answers that it cannot estimate. */
-export async function estimated(parts: PrepareParts, call: JsonObject, of?: 'all'): Promise<bigint | undefined> {
+/**
+ * What nodes say of a call's gas. `fails`: the call itself reverts, or needs more than a block has. `unfunded`: the
+ * account cannot pay for it now.
+ */
+export type Estimate = { kind: 'gas'; used: bigint } | { kind: 'fails' | 'unfunded'; reason: string };
+
+const LONGEST_REASON = 300;
+
+/** @throws RpcError for a failure that says nothing about the call: the estimate is not known yet */
+async function estimateOn(read: ReadOne, call: JsonObject): Promise<Estimate> {
   try {
-    return await parts.figure((read) => estimateGas(read, call), of);
+    return { kind: 'gas', used: await estimateGas(read, call) };
   } catch (error) {
-    if (isNodeError(error)) return undefined;
-    throw error;
+    const kind = error instanceof RpcError ? estimateFailure(error) : undefined;
+    if (kind === undefined || !(error instanceof RpcError)) throw error;
+    return { kind, reason: printable(error.message, LONGEST_REASON) };
   }
+}
+
+/**
+ * Asks one node. If it gives no figure, asks all of them: one that is behind or in trouble must not decide that a call
+ * fails. Of several figures the middle one counts, the lower of two.
+ */
+async function estimateFrom(rpc: RpcClient, call: JsonObject, of?: 'all'): Promise<Estimate> {
+  const ask = (read: ReadOne) => estimateOn(read, call);
+  const one = () => rpc.onOne(ask).catch(unknownGas);
+  const areSeveral = rpc.endpointCount > 1;
+  const first = of === 'all' && areSeveral ? undefined : await one();
+  if (!areSeveral && first !== undefined) return known(first);
+  if (first !== undefined && !(first instanceof RpcError) && first.kind === 'gas') return first;
+  const told = await answersInTime(rpc.onAll(ask));
+  const figures = told.filter((answer) => answer.kind === 'gas');
+  const failures = told.filter((answer) => answer.kind !== 'gas');
+  const said = middleBy(figures, 'lower', ({ used }) => used) ?? failures[0];
+  return said ?? known(first ?? (await one()));
+}
+
+function unknownGas(error: unknown): RpcError {
+  if (!(error instanceof RpcError)) throw error;
+  const { kind, code, data, status } = error;
+  const detail = { cause: error, ...(code !== undefined && { code }), ...(status !== undefined && { status }) };
+  const text = `The gas of the call is not known yet, and is asked for again: ${error.message}`;
+  return new RpcError(kind, text, data === undefined ? detail : { ...detail, data });
+}
+
+function known(answer: Estimate | RpcError): Estimate {
+  if (answer instanceof RpcError) throw answer;
+  return answer;
 }
 
 /** The reference's gas limit for a call without an estimate. Never less than nodes ask for. */

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { shownOrNull } from '../advice.ts';
 import { onlyServing } from '../only-serving.ts';
 
 /** Requests and policies accept only prices below this. */
@@ -9,6 +10,7 @@ const HIGHEST_PRICE = 1n << 128n;
 export interface Block {
   number: bigint;
   hash: string;
+  /** Zero where the chain shows none: it says nothing then. */
   gasLimit: bigint;
   /** Null before EIP-1559. */
   baseFeePerGas: bigint | null;
@@ -23,7 +25,8 @@ export interface Receipt {
   blockHash: string;
   /** Null before EIP-658, when receipts had no status. */
   succeeded: boolean | null;
-  gasUsed: bigint;
+  /** Null if the node shows none that can be read, like the next two. */
+  gasUsed: bigint | null;
   effectiveGasPrice: bigint | null;
   /** The address of the contract that the transaction created; null if it created none. */
   contractAddress: string | null;
@@ -74,8 +77,8 @@ export function balance(read: ReadOne, address: string): Promise<bigint> {
   return read('eth_getBalance', [address, 'latest'], quantity);
 }
 
-/** The number of the account's transactions in blocks up to `at`. `pending` also counts those in the pool. */
-export function transactionCount(read: ReadOne, address: string, at: bigint | 'latest' | 'pending'): Promise<bigint> {
+/** The number of the account's transactions in blocks up to `at`. */
+export function transactionCount(read: ReadOne, address: string, at: bigint | 'latest'): Promise<bigint> {
   return read('eth_getTransactionCount', [address, typeof at === 'bigint' ? toQuantity(at) : at], quantity);
 }
 
@@ -90,7 +93,7 @@ export function latestBlock(read: ReadOne): Promise<Block> {
     return {
       number: quantity(block['number']),
       hash: hash(block['hash']),
-      gasLimit: quantity(block['gasLimit']),
+      gasLimit: shownOrNull(block['gasLimit'], quantity) ?? 0n,
       baseFeePerGas: base === undefined || base === null ? null : price(base),
     };
   });
@@ -203,13 +206,18 @@ function authorizationsOf(list: Json | undefined): BlockAuthorization[] {
   });
 }
 
-/** Priority fees of the last blocks, one row per block, one column per percentile; nothing where a node has none. */
-export function feeHistory(read: ReadOne, blocks: number, percentiles: readonly number[]): Promise<bigint[][]> {
-  return read('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [...percentiles]], (answer) => {
-    const rewards = object(answer)['reward'];
-    if (rewards === undefined || rewards === null) return [];
-    return array(rewards).map((row) => (row === null ? [] : array(row).map((fee) => (fee === null ? 0n : price(fee)))));
-  });
+/**
+ * Reads the priority fees of a fee history: one row per block, one column per percentile. A fee that cannot be read
+ * counts as none.
+ * @throws TypeError if it is no fee history
+ */
+export function feeRewards(answer: Json): bigint[][] {
+  const rewards = object(answer)['reward'];
+  return rewards === undefined || rewards === null ? [] : array(rewards).map(rewardsIn);
+}
+
+function rewardsIn(row: Json): bigint[] {
+  return Array.isArray(row) ? row.map((fee) => shownOrNull(fee, price) ?? 0n) : [];
 }
 
 export function estimateGas(read: ReadOne, call: JsonObject): Promise<bigint> {
@@ -257,16 +265,15 @@ function toReceipt(answer: Json): Receipt | null {
   if (answer === null) return null;
   const found = object(answer);
   if (found['blockNumber'] === null || found['blockHash'] === null) return null;
-  const { effectiveGasPrice: price, contractAddress: contract } = found;
   return {
     transactionHash: hash(found['transactionHash']),
     from: address(found['from']),
     blockNumber: quantity(found['blockNumber']),
     blockHash: hash(found['blockHash']),
     succeeded: succeeded(found),
-    gasUsed: quantity(found['gasUsed']),
-    effectiveGasPrice: price === undefined || price === null ? null : quantity(price),
-    contractAddress: contract === undefined || contract === null ? null : address(contract),
+    gasUsed: shownOrNull(found['gasUsed'], quantity),
+    effectiveGasPrice: shownOrNull(found['effectiveGasPrice'], quantity),
+    contractAddress: shownOrNull(found['contractAddress'], address),
   };
 }
 
@@ -279,7 +286,8 @@ function succeeded({ status, root }: JsonObject): boolean | null {
     hash(root);
     return null;
   }
-  return quantity(status) === 1n;
+  // Some nodes write it as a number.
+  return (typeof status === 'number' ? BigInt(status) : quantity(status)) === 1n;
 }
 
 /** The hash that a node answers to an offer of signed bytes. It does not say what the node does with them. */
@@ -314,11 +322,6 @@ export function price(value: Json | undefined): bigint {
   const amount = quantity(value);
   if (amount >= HIGHEST_PRICE) throw new TypeError('not a price');
   return amount;
-}
-
-/** Whether a node says that it does not have the method: -32601 of JSON-RPC, -32004 of EIP-1474. */
-export function lacksMethod(error: unknown): boolean {
-  return isNodeError(error) && (error.code === -32_601 || error.code === -32_004);
 }
 
 function hash(value: Json | undefined): string {

@@ -7,19 +7,25 @@ import type { Account } from '../account.ts';
 import type { AttemptPreparation, LaneFigures, NewAttempt } from '../chain-client.ts';
 import type { EvmSettings } from './configuration/network.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { highestOf, most } from './fees.ts';
+import { gasRefusal, namedGasCap, namedPrice } from './errors.ts';
+import { highestOf, least, most } from './fees.ts';
 import { policyViolation } from './form/policy-checks.ts';
 import {
   beyondBlock,
+  beyondTransaction,
   costed,
   costOf,
+  EIP_7825_GAS,
+  type GasNeed,
   gasFor,
   misfit,
   type PrepareParts,
   parked,
   shortOfFunds,
+  unestimated,
   unlessSaidTwice,
   withinBlock,
+  withRemark,
 } from './prepare.ts';
 import { type PricePlan, payable, pricedFor, replacementFault } from './price/attempt-price.ts';
 import { noopGas, noopRequest, withinLimit } from './price/noop.ts';
@@ -39,6 +45,10 @@ interface Plan extends PricePlan {
   stored: JsonObject;
   /** The most that the signed attempts may take: the cost of the dearest. */
   own: bigint;
+  /** How many attempts there are. */
+  count: number;
+  /** What every node said of the latest attempt that they refuse; undefined if they did not. */
+  refusal: string | undefined;
   account: Account;
   transaction: Transaction;
 }
@@ -60,7 +70,7 @@ export async function prepareReplacement(
   const fault =
     plan.purpose === 'replace'
       ? (policyViolation(plan.request, account) ?? replacementFault(plan, parts.settings))
-      : undefined;
+      : gasFault(plan);
   if (fault !== undefined) return { kind: 'refused', reason: fault };
   return unlessSaidTwice(parts, (from) => prepareOnce(from, plan, lane));
 }
@@ -69,6 +79,7 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
   const last = attempts.at(-1);
   const isSigned = last !== undefined;
   const { purpose } = attempt;
+  const refusal = attempt.purpose === 'replace' ? undefined : attempt.refusal;
   const stored = {
     bump: () => last?.request ?? transaction.request,
     replace: () => (attempt.purpose === 'replace' ? attempt.request : transaction.request),
@@ -83,6 +94,10 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
     highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
     firstFee: highestOf(fieldsOf(attempts.slice(0, 1)))?.fee,
     own: attempts.map(costOf).reduce(most, 0n),
+    count: attempts.length,
+    refusal,
+    isGasRefused: refusal !== undefined && gasRefusal(refusal) !== undefined,
+    named: refusal === undefined ? undefined : namedPrice(refusal),
     policy: readPolicy(account.policies),
     account,
     transaction,
@@ -103,7 +118,9 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
     parts.balance(account.address),
   ]);
   const gasLimit = isForced ? withinLimit(gas.limit, market) : withinBlock(gas, market);
-  const tooMuchGas = isForced ? undefined : beyondBlock(gasLimit, market);
+  const tooMuchGas = isForced
+    ? undefined
+    : (beyondTransaction(gasLimit, parts.settings) ?? beyondBlock(gasLimit, market));
   if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
 
   const priced = pricedFor(plan, market, gasLimit, parts.settings);
@@ -115,24 +132,51 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
   const wanted = await costed(parts, attempt, account, gasLimit, priced.price);
   const price = isForced ? payable(plan, priced.price, market, { funds, gasLimit, cost: wanted.cost }) : priced.price;
   const ready = price === priced.price ? wanted : await costed(parts, attempt, account, gasLimit, price);
-  return unpayable(plan, funds, ready.cost, lane) ?? { ...ready, request: plan.stored };
+  const later = unpayable(plan, funds, ready.cost, lane) ?? (isForced ? undefined : unestimated(gas));
+  return later ?? withRemark({ ...ready, request: plan.stored }, gas);
+}
+
+/** After so many attempts, no further gas limit is tried in place of one that nodes refuse. */
+const MOST_GAS_LIMITS = 6;
+
+/** Why a refused gas limit ends the request: it is the request's own, or none of those tried was taken. */
+function gasFault({ purpose, isGasRefused, refusal, request, count }: Plan): string | undefined {
+  if (purpose !== 'bump' || !isGasRefused) return undefined;
+  return request.gasLimit !== null || count >= MOST_GAS_LIMITS ? `No node takes it: ${refusal}` : undefined;
+}
+
+/**
+ * The gas in place of a limit that nodes refused. Nothing was executed, so the call is estimated anew. A limit that was
+ * too low grows by a quarter at least. One that was too high is lowered to the figure that the refusal names, else to
+ * that of EIP-7825, but never below the estimate.
+ */
+async function gasAfterRefusal(parts: PrepareParts, plan: Plan, refused: bigint, refusal: string): Promise<GasNeed> {
+  const now = await gasFor(parts, plan.request, plan.policy, plan.account.address);
+  if (gasRefusal(refusal) === 'too low') return { ...now, limit: most(now.limit, (refused * 5n) / 4n) };
+  const cap = namedGasCap(refusal, refused) ?? (EIP_7825_GAS < refused ? EIP_7825_GAS : now.used);
+  return { ...now, limit: most(now.used, least(now.limit, cap)) };
 }
 
 /**
  * The gas of the new attempt. On Arbitrum it is estimated again, because the share of gas for data moves there. Nodes
  * would keep dropping an attempt whose gas limit is too low, and that would hold the account up.
  */
-async function gasOf(parts: PrepareParts, plan: Plan): Promise<{ used: bigint; limit: bigint }> {
+async function gasOf(parts: PrepareParts, plan: Plan): Promise<GasNeed> {
   const { purpose, request, latest, policy, account } = plan;
-  if (purpose === 'noop') return exactly(await noopGas(parts, account));
+  if (purpose === 'noop') {
+    const need = await noopGas(parts, account);
+    const isTooLow = latest !== undefined && plan.refusal !== undefined && gasRefusal(plan.refusal) === 'too low';
+    return isTooLow ? { ...need, limit: most(need.limit, (amountOf(latest.gas_limit) * 5n) / 4n) } : need;
+  }
   if (purpose === 'replace' || latest === undefined) return gasFor(parts, request, policy, account.address);
   const before = amountOf(latest.gas_limit);
+  if (plan.isGasRefused && plan.refusal !== undefined) return gasAfterRefusal(parts, plan, before, plan.refusal);
   if (!parts.settings.isArbitrum || request.gasLimit !== null) return exactly(before);
   const now = await gasFor(parts, request, policy, account.address);
   return now.limit > before ? now : exactly(before);
 }
 
-function exactly(limit: bigint): { used: bigint; limit: bigint } {
+function exactly(limit: bigint): GasNeed {
   return { used: limit, limit };
 }
 
@@ -161,7 +205,9 @@ export function checkReplacement(
   settings: EvmSettings,
 ): void {
   const asked = { request: readRequest(request), policy: readPolicy(account.policies) };
-  const fault = replacementFault({ ...asked, highest: highestOf(fieldsOf(attempts)) }, settings);
+  const { gasLimit } = asked.request;
+  const tooMuchGas = gasLimit === null ? undefined : beyondTransaction(gasLimit, settings);
+  const fault = tooMuchGas ?? replacementFault({ ...asked, highest: highestOf(fieldsOf(attempts)) }, settings);
   if (fault !== undefined) throw invalidRequest(fault);
 }
 

@@ -102,7 +102,7 @@ const receiptSchema = z.strictObject({
   block_number: amount,
   block_hash: z.string(),
   succeeded: z.boolean(),
-  gas_used: amount,
+  gas_used: amount.nullable(),
   effective_gas_price: amount.nullable(),
   /** The address of the contract that the transaction created. */
   contract_address: z.string().exactOptional(),

@@ -1,5 +1,6 @@
 import type { Json } from '../../domain/json/json.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { figureOrNothing } from '../advice.ts';
 import { answersInTime, middleOf } from '../quorum.ts';
 import { nonceUse } from './inclusion/nonce-use.ts';
 import { unsupported } from './inclusion/receipts.ts';
@@ -66,12 +67,17 @@ export function nextNonce(rpc: RpcClient, address: string): Promise<bigint> {
 }
 
 /**
- * Asks for both counts and takes the higher. Some nodes keep no pool, and some answer `pending` with less than
- * `latest`.
+ * Asks for both counts and takes the higher. Some nodes keep no pool, some do not know the tag `pending`, and some
+ * answer it with less than `latest`, which is enough to send.
  */
 async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
-  const [pending, latest] = await Promise.all([
-    transactionCount(read, address, 'pending'),
+  const [pending = 0n, latest] = await Promise.all([
+    figureOrNothing(read, {
+      method: 'eth_getTransactionCount',
+      params: [address, 'pending'],
+      parse: quantity,
+      cost: 'Transactions that others sent with the key are seen once they are in a block, not in the pool before',
+    }),
     transactionCount(read, address, 'latest'),
   ]);
   return pending > latest ? pending : latest;

@@ -39,7 +39,7 @@ function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): 
   const receipt = known?.receipt;
   if (known === undefined || receipt === undefined) return { value: 0n, fee: 0n };
   const perGas = receipt.effective_gas_price ?? known.max_fee_per_gas ?? known.gas_price ?? 0;
-  const gas = amountOf(receipt.gas_used) * amountOf(perGas);
+  const gas = amountOf(receipt.gas_used ?? known.gas_limit) * amountOf(perGas);
   return {
     value: receipt.succeeded ? readRequest(request).value : 0n,
     fee: gas + amountOf(known.data_fee ?? 0),

@@ -80,7 +80,7 @@ export function inclusionView(transaction: Transaction): WireObject | null {
     block_number: amountOf(receipt.block_number),
     block_hash: receipt.block_hash,
     succeeded: receipt.succeeded,
-    gas_used: amountOf(receipt.gas_used),
+    gas_used: receipt.gas_used === null ? null : amountOf(receipt.gas_used),
     effective_gas_price: decimal(receipt.effective_gas_price),
   };
 }

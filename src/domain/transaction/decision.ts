@@ -16,6 +16,7 @@ export const decisionKindSchema = z.enum([
   'reorganised',
   'gap-filled',
   'dead',
+  'fallback',
 ]);
 
 export type DecisionKind = z.infer<typeof decisionKindSchema>;

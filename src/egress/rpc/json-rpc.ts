@@ -110,6 +110,8 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   /** The endpoint that last took an offer: it knows the account's earlier transactions. */
   let favourite: Endpoint | undefined;
   const readers = new WeakMap<ReadOne, Endpoint>();
+  /** The methods that only advise and that each endpoint answered when it was asked last. */
+  const answered = new Map(pool.endpoints.map((endpoint) => [endpoint, new Set<string>()]));
   const unanswered = new Map(pool.endpoints.map((endpoint) => [endpoint, new Map<string, UnansweredMethod>()]));
 
   function lineTo(endpoint: Endpoint): EndpointLine {
@@ -145,18 +147,23 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
         const answer = await line.read(method, params, options);
         const parsed = parseAnswer(line.endpoint, method, answer, parse, options);
         report(line, method, startedAt);
-        if (options?.advice !== undefined) unanswered.get(line.endpoint)?.delete(method);
+        if (options?.advice !== undefined) {
+          answered.get(line.endpoint)?.add(method);
+          unanswered.get(line.endpoint)?.delete(method);
+        }
         return parsed;
       } catch (error) {
         report(line, method, startedAt, error);
         if (options?.advice !== undefined) noteUnanswered(line.endpoint, method, options.advice, error);
-        if (options?.bestEffort === true || !isSoonOver(error, line, until)) throw error;
+        if (options?.bestEffort === true || options?.advice !== undefined || !isSoonOver(error, line, until))
+          throw error;
       }
     }
   }
 
   /** Remembers that an endpoint does not tell a figure. Trouble that passes, or with every call, is told elsewhere. */
   function noteUnanswered(endpoint: Endpoint, method: string, cost: string, error: unknown): void {
+    answered.get(endpoint)?.delete(method);
     if (!(error instanceof RpcError) || !['node', 'http', 'malformed'].includes(error.kind)) return;
     const reason = printable(error.message, LONGEST_REASON);
     if (!asksForLess(error, dialect)) unanswered.get(endpoint)?.set(method, { method, reason, cost });
@@ -185,7 +192,10 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   function readerOf(line: EndpointLine, options?: ReadOptions, by: typeof ask = ask): ReadOne {
     const read: ReadOne = (method, params, parse, own) => {
       const all = { ...options, ...own };
-      return by(line, method, params, parse, all.advice === undefined ? all : { ...all, bestEffort: true });
+      if (all.advice === undefined) return by(line, method, params, parse, all);
+      // A method that the endpoint has answered goes together with other calls. Otherwise it could take them with it.
+      const isKnown = answered.get(line.endpoint)?.has(method) === true;
+      return by(line, method, params, parse, { ...all, ...(isKnown ? { isForeign: true } : { bestEffort: true }) });
     };
     readers.set(read, line.endpoint);
     return read;
@@ -206,7 +216,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       // and a log would show a cause in full.
       const reason = error instanceof Error ? endpoint.scrub(error.message) : 'not what was asked for';
       const failure = new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
-      if (options?.bestEffort !== true) pool.failed(endpoint, failure.message);
+      if (options?.bestEffort !== true && options?.advice === undefined) pool.failed(endpoint, failure.message);
       throw failure;
     }
   }

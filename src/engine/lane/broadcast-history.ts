@@ -17,7 +17,14 @@ interface Entry {
   acceptedAt: number | null;
   refusals: number;
   refusedSince: number;
-  wantsDearer: boolean;
+  /** Another attempt is due: nodes ask for a higher fee, or for another figure. */
+  wantsAnother: boolean;
+  /** What they said of it. */
+  refusal: string | undefined;
+  /** Words that nobody knows, and with which every node turns the bytes away. */
+  words: string;
+  wordsSince: number;
+  timesSaid: number;
   /** Whether a node is known not to have the transaction, although a node took it or had no room for it before. */
   isMissing: boolean;
   restsUntil: number;
@@ -33,7 +40,11 @@ const NEW: Entry = {
   acceptedAt: null,
   refusals: 0,
   refusedSince: 0,
-  wantsDearer: false,
+  wantsAnother: false,
+  refusal: undefined,
+  words: '',
+  wordsSince: 0,
+  timesSaid: 0,
   isMissing: false,
   restsUntil: 0,
   parked: null,
@@ -94,9 +105,23 @@ export class BroadcastHistory {
     return this.#entries.get(transactionId)?.isMissing ?? false;
   }
 
-  /** Nodes ask for a higher fee than the bytes pay. */
-  tooCheap(transactionId: string): void {
-    this.#change(transactionId, () => ({ wantsDearer: true }));
+  /** Nodes ask for a higher fee than the bytes pay, or refuse another figure in them. */
+  wantsAnother(transactionId: string, refusal: string): void {
+    this.#change(transactionId, () => ({ wantsAnother: true, refusal }));
+  }
+
+  /** Every node turned the bytes away with words that nobody knows, and none has them. */
+  turnedAway(transactionId: string, reason: string, elapsed: number): void {
+    const words = reason.replace(/0x[0-9a-f]+|\d+/gi, '#');
+    this.#change(transactionId, (entry) =>
+      entry.words === words ? { timesSaid: entry.timesSaid + 1 } : { words, timesSaid: 1, wordsSince: elapsed },
+    );
+  }
+
+  /** A node gave another answer, or none: it may have the bytes. */
+  notTurnedAway(transactionId: string): void {
+    if ((this.#entries.get(transactionId)?.timesSaid ?? 0) > 0)
+      this.#change(transactionId, () => ({ words: '', timesSaid: 0 }));
   }
 
   /** A further attempt cannot be made before the given time. */
@@ -182,8 +207,19 @@ export class BroadcastHistory {
     return refusals >= REFUSALS_BELIEVED && elapsed - refusedSince >= refusalMs;
   }
 
-  wantsDearer(transactionId: string): boolean {
-    return this.#entries.get(transactionId)?.wantsDearer ?? false;
+  /**
+   * Whether every node has turned the bytes away with the same words again and again and for so long that it is a
+   * refusal, although nobody knows the words.
+   */
+  isTurnedAway(transactionId: string, elapsed: number, forMs: number): boolean {
+    const { timesSaid, wordsSince } = this.#entries.get(transactionId) ?? NEW;
+    return timesSaid >= WORDS_BELIEVED && elapsed - wordsSince >= forMs;
+  }
+
+  /** Why another attempt is due because of what nodes said of the latest; undefined if none is. */
+  anotherFor(transactionId: string): { refusal: string | undefined } | undefined {
+    const { wantsAnother, refusal } = this.#entries.get(transactionId) ?? NEW;
+    return wantsAnother ? { refusal } : undefined;
   }
 
   isResting(transactionId: string, elapsed: number): boolean {
@@ -207,3 +243,4 @@ export class BroadcastHistory {
 }
 
 const REFUSALS_BELIEVED = 3;
+const WORDS_BELIEVED = 10;

@@ -175,7 +175,11 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
   const level = isNews ? 'warn' : 'debug';
   step.log[level]({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
   if (kind === 'refused') offers.refused(transaction.id, step.clock.elapsed());
-  if (kind === 'fee-too-low' || kind === 'underpriced') offers.tooCheap(transaction.id);
+  const isFigure = outcome.kind === 'refused' && outcome.isFigure === true;
+  if (kind === 'fee-too-low' || kind === 'underpriced' || isFigure) offers.wantsAnother(transaction.id, reason);
+  if (outcome.kind === 'unknown' && outcome.isClear === true)
+    offers.turnedAway(transaction.id, reason, step.clock.elapsed());
+  else offers.notTurnedAway(transaction.id);
   const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);
   const text = `Attempt ${ordinal} not taken${by === undefined ? '' : ` by ${by}`} (${kind}): ${reason}`;
   return {

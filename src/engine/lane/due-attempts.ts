@@ -31,6 +31,15 @@ function unsigned(step: LaneStep, { entry, attempt }: Wanted, outcome: AttemptOu
   if (outcome.kind === 'signed' || outcome.kind === 'later') return undefined;
   // No price would bring the transaction into a block.
   if (outcome.kind === 'refused' && attempt.purpose === 'bump') {
+    // What nodes refuse once may be taken a moment later. It is offered again until the refusal is believed.
+    const { offers } = step.memory;
+    const isDoubted =
+      offers.hasHeard(transaction.id, 'refused') &&
+      !offers.isHopeless(transaction.id, step.clock.elapsed(), step.timing.refusalMs);
+    if (attempt.refusal !== undefined && isDoubted) {
+      offers.restUntil(transaction.id, step.clock.elapsed() + step.timing.retryMs);
+      return undefined;
+    }
     return withdraw(step, transaction, 'failed', 'refused', outcome.reason);
   }
   // The earlier attempts stay on offer.
@@ -80,12 +89,22 @@ async function withdrawals(step: LaneStep): Promise<Change[]> {
     if (await hasExpired(step, transaction)) {
       const reason = `${lifetimeOf(transaction)} before it was in a block`;
       changes.push(withdraw(step, transaction, 'expired', 'expired', reason));
-    } else if (step.memory.offers.isHopeless(transaction.id, step.clock.elapsed(), step.timing.refusalMs)) {
+    } else if (isRefusedForGood(step, transaction.id)) {
       const reason = `No node takes it: ${transaction.statusReason ?? 'refused'}`;
       changes.push(withdraw(step, transaction, 'failed', 'refused', reason));
     }
   }
   return changes;
+}
+
+/**
+ * Whether no node will ever take the latest attempt. A refusal of a figure is no end: another attempt is made first,
+ * and where none can be made, {@link unsigned} ends the transaction.
+ */
+function isRefusedForGood({ memory: { offers }, clock, timing }: LaneStep, id: string): boolean {
+  const now = clock.elapsed();
+  if (offers.isTurnedAway(id, now, timing.turnedAwayMs)) return true;
+  return offers.anotherFor(id) === undefined && offers.isHopeless(id, now, timing.refusalMs);
 }
 
 /** The decision that a transaction is to have no effect any more. */
@@ -113,8 +132,10 @@ async function dueOf(step: LaneStep, entry: OpenEntry): Promise<NewAttempt | und
     const isRefused = step.memory.offers.isHopeless(id, step.clock.elapsed(), step.timing.refusalMs);
     if (isRefused) return { purpose: 'noop' };
   }
-  if (!step.memory.offers.wantsDearer(id) && !(await isOverdue(step, entry))) return undefined;
-  return { purpose: latest.purpose === 'noop' ? 'noop' : 'bump' };
+  const another = step.memory.offers.anotherFor(id);
+  if (another === undefined && !(await isOverdue(step, entry))) return undefined;
+  const refusal = another?.refusal === undefined ? {} : { refusal: another.refusal };
+  return { purpose: latest.purpose === 'noop' ? 'noop' : 'bump', ...refusal };
 }
 
 /** Whether a further attempt can replace the present attempts of the transaction. */

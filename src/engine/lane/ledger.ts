@@ -42,6 +42,8 @@ export interface SignedAttempt extends Omit<Change, 'accepted'> {
   attempt: Attempt;
   /** Whether the transaction is the engine's own and not stored yet. */
   isNew?: boolean;
+  /** {@link import('../../chains/chain-client.ts').ReadyPreparation.remark} of the attempt. */
+  remark?: string | undefined;
 }
 
 export interface LedgerDeps {
@@ -59,7 +61,7 @@ export interface LedgerDeps {
 }
 
 /** Decisions that an operator should look at. */
-const REMARKABLE: ReadonlySet<DecisionKind> = new Set(['refused', 'gap-filled', 'reorganised']);
+const REMARKABLE: ReadonlySet<DecisionKind> = new Set(['refused', 'gap-filled', 'reorganised', 'fallback']);
 
 /** Decisions about nearly every transaction. They would fill the log. */
 const ROUTINE: ReadonlySet<DecisionKind> = new Set(['mined']);
@@ -132,6 +134,7 @@ export class Ledger {
           }
           await writer.insertAttempt(attempt);
           await note(writer, one);
+          if (one.remark !== undefined) await writer.insertDecision(transaction.id, fallback(one.remark));
         }
         await this.#deps.outbox.transactionsMoved(writer, toldBy(signed));
       });
@@ -142,8 +145,9 @@ export class Ledger {
       throw error;
     }
     this.#tell(signed);
-    for (const { transaction, attempt } of signed) {
+    for (const { transaction, attempt, remark } of signed) {
       const { networkType, relayerId } = transaction;
+      if (remark !== undefined) this.#decided(transaction, fallback(remark));
       this.#deps.metrics.signed({ networkType, relayerId, purpose: attempt.purpose });
     }
     return true;
@@ -206,6 +210,10 @@ export class Ledger {
     const level = REMARKABLE.has(kind) ? 'warn' : ROUTINE.has(kind) ? 'debug' : 'info';
     this.#deps.log[level]({ transaction: id, lane, decision: kind, text }, 'transaction decided');
   }
+}
+
+function fallback(text: string): Omit<Decision, 'at'> {
+  return { kind: 'fallback', text };
 }
 
 async function note(writer: Writer, { transaction, decision, settles }: Omit<Change, 'set'>): Promise<void> {

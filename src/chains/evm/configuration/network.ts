@@ -47,6 +47,11 @@ const settingsSchema = z.strictObject({
     .max(86_400_000)
     .default(12_000)
     .describe('Average time between two blocks, in milliseconds'),
+  max_transaction_gas: amountSchema(64)
+    .optional()
+    .describe(
+      'The most gas that one transaction may have on the chain, such as 16777216 by EIP-7825. Default: not known',
+    ),
   is_testnet: z
     .boolean()
     .optional()
@@ -75,6 +80,8 @@ export interface EvmSettings {
   /** Null when only a block can tell. */
   hasEip1559: boolean | null;
   averageBlocktimeMs: number;
+  /** The most gas of one transaction; null where the entry does not say. */
+  maxTransactionGas: bigint | null;
   /**
    * The network has no pool of waiting transactions. It drops one that pays too little and takes the others in the
    * order of arrival, so a dearer attempt replaces nothing.
@@ -106,6 +113,7 @@ export function readSettings({ settings }: Network): EvmSettings {
     // An entry with a chain id is complete: absent features mean none, as in the reference.
     hasEip1559: known.features?.includes('eip1559') ?? (declaredChainId === null ? null : false),
     averageBlocktimeMs: known.average_blocktime_ms,
+    maxTransactionGas: known.max_transaction_gas === undefined ? null : amountOf(known.max_transaction_gas),
     lacksMempool: hasTag('no-mempool') || isArbitrum || isOptimism,
     isArbitrum,
     isOptimism,

@@ -26,7 +26,7 @@ export interface FailedTransaction {
   fields: EvmFields | undefined;
   hash: string;
   block: bigint;
-  gasUsed: bigint;
+  gasUsed: bigint | null;
 }
 
 /** Characters of revert data that are shown and kept. */
@@ -71,7 +71,7 @@ export async function revertReason(
 }
 
 /** Whether a transaction used all its gas, as one does that runs out of gas. */
-export function usedAll(gasUsed: bigint, fields: EvmFields | undefined): boolean {
+export function usedAll(gasUsed: bigint | null, fields: EvmFields | undefined): boolean {
   return gasUsed === BigInt(fields?.gas_limit ?? 0);
 }
 

@@ -28,6 +28,10 @@ export interface PricePlan {
   highest: Caps | undefined;
   /** The most that the first attempt pays for a unit of gas; undefined when there is none. */
   firstFee: bigint | undefined;
+  /** Nodes refused the latest attempt for its gas limit. So none of them has it. */
+  isGasRefused?: boolean;
+  /** The least price, in wei per gas, that nodes named when they refused the latest attempt. */
+  named?: bigint | undefined;
   policy: EvmPolicy;
 }
 
@@ -63,8 +67,9 @@ export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, set
     case 'bump': {
       const tooDear = aboveCap(policy, market) ?? market.doubt;
       if (tooDear !== undefined) return parked(tooDear);
-      const asked = laterPriceOf(request.price, market, policy, averageBlocktimeMs);
+      const asked = atLeast(plan, laterPriceOf(request.price, market, policy, averageBlocktimeMs));
       const cap = capOf(plan);
+      if (plan.isGasRefused === true) return priced(capPrice(raised(asked, highest), cap));
       if (lacksMempool) return followed(plan, capPrice(raised(asked, highest), cap), gasLimit);
       const price = capPrice(raised(asked, outbid), cap);
       if (outbid === undefined || reaches(price, outbid)) return priced(price);
@@ -81,7 +86,7 @@ export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, set
 function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): Priced {
   const { request, policy, highest } = plan;
   const cap = capOf(plan);
-  const asked = capPrice(priceOf(request.price, market, policy, averageBlocktimeMs), cap);
+  const asked = capPrice(atLeast(plan, priceOf(request.price, market, policy, averageBlocktimeMs)), cap);
   if (highest === undefined) return market.doubt === undefined ? priced(asked) : parked(market.doubt);
   const outbid = minimumBump(highest);
   const needed = most(outbid.fee, outbid.tip);
@@ -99,6 +104,11 @@ function followed({ highest, latest }: PricePlan, price: Price, gasLimit: bigint
   const isBetter = mostPerGas(price) > highest.fee || gasLimit > amountOf(latest.gas_limit);
   if (isBetter && reaches(price, highest)) return priced(price);
   return parked(`The network's price is not above the ${highest.fee} wei per gas that were offered before`);
+}
+
+/** A price raised at once to what nodes named as the least, so that it is not approached step by step. */
+function atLeast({ named }: PricePlan, price: Price): Price {
+  return named === undefined ? price : raiseTo(price, { fee: named, tip: named });
 }
 
 function raised(price: Price, outbid: Caps | undefined): Price {

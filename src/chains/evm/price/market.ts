@@ -1,7 +1,9 @@
 import type { Clock } from '../../../domain/clock.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { type Advice, figureOrNothing } from '../../advice.ts';
 import type { EvmSettings } from '../configuration/network.ts';
-import { type Block, feeHistory, gasPrice, lacksMethod, latestBlock } from '../provider.ts';
+import { most } from '../fees.ts';
+import { type Block, feeRewards, gasPrice, latestBlock, price as priceIn, toQuantity } from '../provider.ts';
 import { type Speed, speedSchema } from '../schema.ts';
 import { zkEvmGasPrice } from './rollup.ts';
 import { cachedFor, freshShared } from './single-flight.ts';
@@ -30,37 +32,62 @@ const GWEI = 1_000_000_000n;
 const PERCENTILES: Readonly<Record<Speed, number>> = { safeLow: 30, average: 50, fast: 85, fastest: 99 };
 const SPEEDS = speedSchema.options.toSorted((one, other) => PERCENTILES[one] - PERCENTILES[other]);
 
-/** Asks a node what the network charges. If the settings leave EIP-1559 open, the latest block decides. */
+/** What blocks paid lately in tips, one row per block, one column per speed. */
+const PAID: Advice<bigint[][]> = {
+  method: 'eth_feeHistory',
+  params: [toQuantity(BigInt(HISTORY_BLOCKS)), 'latest', SPEEDS.map((speed) => PERCENTILES[speed])],
+  parse: feeRewards,
+  cost: 'Tips are those that the node suggests, else the usual ones',
+};
+
+const SUGGESTED: Advice<bigint> = {
+  method: 'eth_maxPriorityFeePerGas',
+  params: [],
+  parse: priceIn,
+  cost: 'Tips are those that blocks paid, which some nodes refuse as too low',
+};
+
+/**
+ * Asks a node what the network charges. If the settings leave EIP-1559 open, the latest block decides. Tips are only
+ * advice: what that node does not tell is asked of the others, and then done without.
+ */
 export async function readMarket(
   read: ReadOne,
   settings: Pick<EvmSettings, 'hasEip1559' | 'isZkEvm'>,
+  others?: Pick<RpcClient, 'onOthers'>,
 ): Promise<Market> {
-  const [block, price] = await Promise.all([
+  const advice = () => Promise.all([figureOrNothing(read, PAID, others), figureOrNothing(read, SUGGESTED, others)]);
+  const [block, price, early] = await Promise.all([
     latestBlock(read),
     settings.isZkEvm ? zkEvmGasPrice(read) : gasPrice(read),
+    settings.hasEip1559 === true ? advice() : undefined,
   ]);
   if (!(settings.hasEip1559 ?? block.baseFeePerGas !== null)) return { block, gasPrice: price, tips: undefined };
-  const percentiles = SPEEDS.map((speed) => PERCENTILES[speed]);
-  const rewards = await feeHistory(read, HISTORY_BLOCKS, percentiles).catch(noHistory);
-  return { block, gasPrice: price, tips: tipsFrom(rewards) };
-}
-
-function noHistory(error: unknown): bigint[][] {
-  if (lacksMethod(error)) return [];
-  throw error;
+  const base = block.baseFeePerGas ?? 0n;
+  const [rewards = [], suggested] = early ?? (await advice());
+  // A network that charges nothing gets nothing, whatever the node suggests.
+  const isFree = base === 0n && price === 0n;
+  return { block, gasPrice: price, tips: isFree ? tipsOf(() => 0n) : tipsFrom(rewards, suggested, price - base) };
 }
 
 /**
- * The mean of the fees that were really paid in a percentile's column. If nobody paid, as many hundredths of a gwei as
- * the percentile.
+ * The mean of the fees that were really paid in a percentile's column, or the tip that the node suggests where that is
+ * more: some nodes refuse less, although blocks hold it. `safeLow` takes the mean alone. If nobody paid, as many
+ * hundredths of a gwei as the percentile, or what the node suggests if that is more. A node that says nothing of tips
+ * has a price that contains one (`left`).
  */
-function tipsFrom(rewards: readonly bigint[][]): Record<Speed, bigint> {
-  const tips = SPEEDS.map((speed, column) => {
+function tipsFrom(rewards: readonly bigint[][], suggested: bigint | undefined, left: bigint): Record<Speed, bigint> {
+  const isSilent = rewards.every((row) => row.every((fee) => fee === 0n));
+  return tipsOf((speed, column) => {
     const paid = rewards.map((row) => row[column] ?? 0n).filter((fee) => fee > 0n);
-    const usual = (BigInt(PERCENTILES[speed]) * GWEI) / 100n;
-    return [speed, paid.length === 0 ? usual : paid.reduce((sum, fee) => sum + fee, 0n) / BigInt(paid.length)];
+    if (paid.length === 0) return most((BigInt(PERCENTILES[speed]) * GWEI) / 100n, suggested ?? (isSilent ? left : 0n));
+    const mean = paid.reduce((sum, fee) => sum + fee, 0n) / BigInt(paid.length);
+    return speed === 'safeLow' ? mean : most(mean, suggested ?? 0n);
   });
-  return Object.fromEntries(tips) as Record<Speed, bigint>;
+}
+
+function tipsOf(tip: (speed: Speed, column: number) => bigint): Record<Speed, bigint> {
+  return Object.fromEntries(SPEEDS.map((speed, column) => [speed, tip(speed, column)])) as Record<Speed, bigint>;
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../../domain/json/json.ts';
+import { isNodeError } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import { normalAddress } from '../address.ts';
 import { least, most } from '../fees.ts';
-import { estimated, type PrepareParts } from '../prepare.ts';
+import { type GasNeed, type PrepareParts, withReserve } from '../prepare.ts';
 import { toQuantity } from '../provider.ts';
 import type { StoredRequest } from '../schema.ts';
 import type { Market } from './market.ts';
@@ -27,13 +28,25 @@ const ARBITRUM_TRANSFER_GAS = 50_000n;
 
 /**
  * The gas of a noop. It is more than a transfer's on chains that charge more, and where the account has code
- * (EIP-7702). All nodes are asked, so that one wild estimate does not decide.
+ * (EIP-7702). All nodes are asked, so that one wild estimate does not decide. A node's error leads to the usual gas,
+ * whatever it says: a noop with too little gas does no harm, and one that is not sent blocks the account.
  */
-export async function noopGas(parts: PrepareParts, account: Account): Promise<bigint> {
+export async function noopGas(parts: PrepareParts, account: Account): Promise<GasNeed> {
   const self = normalAddress(account.address);
-  const told = await estimated(parts, { from: self, to: self, value: toQuantity(0n) }, 'all');
-  if (told === undefined) return parts.settings.isArbitrum ? ARBITRUM_TRANSFER_GAS : TRANSFER_GAS;
-  return told > TRANSFER_GAS ? (told * 110n) / 100n : TRANSFER_GAS;
+  const call = { from: self, to: self, value: toQuantity(0n) };
+  const told = await parts.estimate(call, 'all').catch(nodeError);
+  if ('used' in told) {
+    const limit = told.used > TRANSFER_GAS ? withReserve(told.used, parts.settings) : TRANSFER_GAS;
+    return { used: limit, limit };
+  }
+  const usual = parts.settings.isArbitrum ? ARBITRUM_TRANSFER_GAS : TRANSFER_GAS;
+  const fallback = `Its gas limit is ${usual}, as nodes could not estimate it: ${told.reason}`;
+  return { used: usual, limit: usual, fallback };
+}
+
+function nodeError(error: unknown): { reason: string } {
+  if (isNodeError(error)) return { reason: error.message };
+  throw error;
 }
 
 /** Keeps gas between a transfer's gas and the block's limit. Nodes take nothing outside of that. */

@@ -238,7 +238,14 @@ function attemptFor(step: LaneStep, { wanted, anchor, prepared, signed }: Signed
   const reason = transaction.noopEnd === null ? { statusReason: null } : {};
   const set = { hash, request, fields, ...reason, ...wanted.set, nextActionAt: now };
   const decision = { kind, text: `Attempt ${attempt.ordinal} signed: ${hash}` };
-  return { transaction, set, attempt, decision, ...(settles === undefined ? {} : { settles }) };
+  return {
+    transaction,
+    set,
+    attempt,
+    decision,
+    remark: prepared.remark,
+    ...(settles === undefined ? {} : { settles }),
+  };
 }
 
 function failed(step: LaneStep, { entry: { transaction, attempts } }: Wanted, error: unknown): AttemptOutcome {

@@ -212,13 +212,14 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
     ids.length === 0 ? [] : await step.read.attempts(...ids),
     ({ transactionId }) => transactionId,
   );
-  const attempts = signed.map(({ priced: { transaction }, anchor, bytes }): SignedAttempt => {
+  const attempts = signed.map(({ priced: { transaction, preparation }, anchor, bytes }): SignedAttempt => {
     const { raw, hash, fields } = bytes;
     const cause = step.memory.offers.causeOf(transaction.id);
     const text = `Nothing stands in its way any more (${cause})`;
     return {
       transaction,
       ...(cause !== undefined && { decision: { kind: 'resumed', text } as const }),
+      remark: preparation.remark,
       set: { status: 'sent', statusReason: null, sequence: sequenceOf(anchor), hash, fields, nextActionAt: now },
       attempt: {
         transactionId: transaction.id,

@@ -6,10 +6,9 @@ import {
   blockReceipts,
   blockTime,
   estimateGas,
-  feeHistory,
+  feeRewards,
   gasPrice,
   hasCode,
-  lacksMethod,
   latestBlock,
   onlyOn,
   price,
@@ -54,7 +53,7 @@ t.test('quantities are exact, and nothing else is one', async (t) => {
   t.equal(await blockNumber(read), value);
   t.equal(await gasPrice(read), value);
   t.equal(await balance(read, ACCOUNT), value);
-  t.equal(await transactionCount(read, ACCOUNT, 'pending'), value);
+  t.equal(await transactionCount(read, ACCOUNT, 'latest'), value);
   t.equal(await transactionCount(read, ACCOUNT, 255n), value);
   t.equal(await estimateGas(read, { to: ACCOUNT }), value);
   t.same(
@@ -63,7 +62,7 @@ t.test('quantities are exact, and nothing else is one', async (t) => {
       ['eth_blockNumber'],
       ['eth_gasPrice'],
       ['eth_getBalance', ACCOUNT, 'latest'],
-      ['eth_getTransactionCount', ACCOUNT, 'pending'],
+      ['eth_getTransactionCount', ACCOUNT, 'latest'],
       ['eth_getTransactionCount', ACCOUNT, '0xff'],
       ['eth_estimateGas', { to: ACCOUNT }],
     ],
@@ -81,6 +80,8 @@ t.test('blocks before and after EIP-1559', async (t) => {
   const block = { number: '0x1', hash: HASH, gasLimit: '0x1c9c380' };
   t.match(await latestBlock(answering(block).read), { number: 1n, gasLimit: 30_000_000n, baseFeePerGas: null });
   t.match(await latestBlock(answering({ ...block, baseFeePerGas: '0x7' }).read), { baseFeePerGas: 7n });
+  for (const gasLimit of [null, '', 7])
+    t.match(await latestBlock(answering({ ...block, gasLimit }).read), { gasLimit: 0n });
 });
 
 t.test('a block with what is in it', async (t) => {
@@ -144,6 +145,15 @@ t.test('receipts are compared in lower case', async (t) => {
   t.equal(sentHash(HASH), HASH.toLowerCase());
 });
 
+t.test('what a receipt only shows is dropped if it cannot be read, and its status may be a number', async (t) => {
+  for (const odd of ['0x', '', null, 7]) {
+    const receipt = { ...RECEIPT, gasUsed: odd, effectiveGasPrice: odd, contractAddress: odd, status: 1 };
+    const shown = { succeeded: true, gasUsed: null, effectiveGasPrice: null, contractAddress: null };
+    t.match(await receiptOf(answering(receipt).read, HASH), shown, JSON.stringify(odd));
+  }
+  t.match(await receiptOf(answering({ ...RECEIPT, status: 0 }).read, HASH), { succeeded: false });
+});
+
 t.test('a receipt of the time before they told, and one of what waits in a pool', async (t) => {
   const { status: _status, ...untold } = RECEIPT;
   const old = { ...untold, root: HASH };
@@ -188,7 +198,7 @@ t.test('what no honest node answers is refused', async (t) => {
     await t.rejects(receiptOf(answering(lie).read, HASH), TypeError, JSON.stringify(lie));
   }
   await t.rejects(blockReceipts(answering({}).read, 1n, new Set()), TypeError);
-  await t.rejects(feeHistory(answering({ reward: 'much' }).read, 4, [50]), TypeError);
+  for (const none of [null, { reward: 'much' }]) t.throws(() => feeRewards(none), TypeError);
   t.throws(() => sentHash(null), TypeError);
 });
 
@@ -199,17 +209,8 @@ t.test('a price that no chain ever had is none', async (t) => {
   await t.rejects(gasPrice(answering(absurd).read), TypeError);
   const block = { number: '0x1', hash: HASH, gasLimit: '0x1', baseFeePerGas: absurd };
   await t.rejects(latestBlock(answering(block).read), TypeError);
-  await t.rejects(feeHistory(answering({ reward: [[absurd]] }).read, 4, [50]), TypeError);
-  const holes = { reward: [['0x5', null], null, []] };
-  t.same(await feeHistory(answering(holes).read, 4, [50, 85]), [[5n, 0n], [], []]);
-});
-
-t.test('a node says in two ways that it lacks a method', async (t) => {
-  t.ok(lacksMethod(new RpcError('node', 'the method does not exist', { code: -32_601 })));
-  t.ok(lacksMethod(new RpcError('node', 'method not supported', { code: -32_004 })));
-  t.notOk(lacksMethod(new RpcError('node', 'execution reverted', { code: 3 })));
-  t.notOk(lacksMethod(new RpcError('http', 'status 404', { status: 404 })));
-  t.notOk(lacksMethod(new Error('-32601')));
+  const holes = { reward: [['0x5', null, absurd, '-0xfd', 9], null, []] };
+  t.same(feeRewards(holes), [[5n, 0n, 0n, 0n, 0n], [], []], 'a figure that cannot be read counts as none');
 });
 
 t.test('a node that serves another chain is not believed, and another one is asked', async (t) => {

@@ -55,12 +55,11 @@ function partsOf(world: World): PrepareParts {
     ...(world.doubt === undefined ? {} : { doubt: world.doubt }),
   };
   return {
-    figure: (use, of) =>
-      use(async (method, _params, parse) => {
-        const told = of === 'all' ? others : estimate;
-        if (method !== 'eth_estimateGas' || told === null) throw new RpcError('node', 'execution reverted');
-        return parse(`0x${told.toString(16)}`);
-      }),
+    figure: (use) => use(async () => Promise.reject(new RpcError('node', 'execution reverted'))),
+    estimate: async (_call, of) => {
+      const used = of === 'all' ? others : estimate;
+      return used === null ? { kind: 'fails', reason: 'execution reverted' } : { kind: 'gas', used };
+    },
     settings: settingsOf({ average_blocktime_ms: 90_001, ...world.settings }),
     chainId: 31_337n,
     market: async () => market,
@@ -251,7 +250,7 @@ t.test('a void has the gas that doing nothing takes on its chain', async (t) => 
   t.equal(await gas({ estimate: 100_000n }), 110_000);
   t.equal(await gas({ estimate: null }), 21_000);
   t.equal(await gas({ estimate: null, settings: arbitrum }), 50_000);
-  t.equal(await gas({ estimate: 400_000n, settings: arbitrum }), 440_000);
+  t.equal(await gas({ estimate: 400_000n, settings: arbitrum }), 600_000);
 });
 
 t.test('one wrong estimate does not rule a void’s gas', async (t) => {
@@ -397,7 +396,7 @@ t.test('on Arbitrum, where gas pays for data, a bump has the gas that it takes b
   const settings = { tags: ['arbitrum-based'] };
   const prices = [dynamic(2n * GWEI, 10n)];
   const bumped = await version({ settings, estimate: 200_000n }, { prices, gasLimit: 100_000 }, BUMP);
-  t.match(bumped, { kind: 'ready', fields: { gas_limit: 220_000, max_fee_per_gas: Number(2n * GWEI) } });
+  t.match(bumped, { kind: 'ready', fields: { gas_limit: 300_000, max_fee_per_gas: Number(2n * GWEI) } });
   t.match(await version({ settings, estimate: 50_000n }, { prices, gasLimit: 100_000 }, BUMP), { kind: 'parked' });
 });
 

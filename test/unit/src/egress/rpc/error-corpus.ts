@@ -102,11 +102,11 @@ export const ETHEREUM: Partial<Record<keyof typeof VERDICTS, readonly Said[]>> =
     [-32_602, 'invalid argument 0: json: cannot unmarshal hex string', 'erpc/erpc thirdparty/quicknode.go'],
     [-32_005, 'query returned more than 10000 results', 'erpc/erpc error_normalizer.go (returned more than)'],
     [-32_005, 'Limit exceeded: Query requested more than 10.000 blocks', 'energywebfoundation/origin issue 2378'],
-    [-32_000, 'execution aborted (timeout = 5s)', 'memory: geth, a call that computes for too long anywhere'],
   ],
   lacks: [
     [-32_000, 'missing trie node c6eb (path ) state 0xc6eb is not available, not found', '0xPolygon/bor issue 1303'],
     [-32_000, 'header not found', 'public code search, several'],
+    [-32_000, 'execution aborted (timeout = 5s)', 'memory: geth, the limit of time of this node'],
     [-32_000, 'header not found', 'the same behind a gateway: invented', 503],
     [-32_002, 'project ID is required to access archive state', 'ethereum-development-with-go-book issue 42', 403],
     [-32_000, 'project ID does not have access to archive state', 'public code search: hardhat’s guide'],

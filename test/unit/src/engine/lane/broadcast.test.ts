@@ -69,7 +69,7 @@ for (const kind of ['unknown', 'refused', 'busy', 'unfunded', 'anchor-used'] as 
       t.match(failed, { status: 'sent', statusReason: `node says ${kind}`, hash: transactions[1]?.hash });
       t.ok((failed?.nextActionAt ?? 0) > (transactions[1]?.nextActionAt ?? 0));
       t.equal(behind?.status, 'submitted');
-      t.notOk(step.memory.offers.wantsDearer(failed?.id ?? ''));
+      t.equal(step.memory.offers.anotherFor(failed?.id ?? ''), undefined);
     },
   );
 }
@@ -80,7 +80,7 @@ for (const kind of ['underpriced', 'fee-too-low'] as const) {
     const { step, transactions } = await signed(world, 1);
     answers(world, [kind]);
     await offer(step);
-    t.ok(step.memory.offers.wantsDearer(transactions[0]?.id ?? ''));
+    t.ok(step.memory.offers.anotherFor(transactions[0]?.id ?? ''));
   });
 }
 

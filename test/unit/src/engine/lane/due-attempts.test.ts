@@ -95,7 +95,7 @@ t.test(
   async (t) => {
     const { world, step, transaction } = await scene(t);
     const ask = async (elapsed: number) => {
-      step.memory.offers.tooCheap(transaction.id);
+      step.memory.offers.wantsAnother(transaction.id, 'underpriced');
       await signDue(stepAt(step, { elapsed: () => elapsed }));
       return (await world.store.read.attempts(transaction.id)).length;
     };
@@ -156,7 +156,7 @@ t.test('noops are signed before dearer versions, a batch at a time', async (t) =
   const step = await world.step({ furtherMs: 60_000, batch: 2, reofferMs: 3_600_000 });
   await takeUp(step, pending);
   await offer(step);
-  for (const { id } of pending) step.memory.offers.tooCheap(id);
+  for (const { id } of pending) step.memory.offers.wantsAnother(id, 'underpriced');
   const last = present(step.open.entries.get(present(pending.at(-1)).id));
   await applyToOpen(step, [withdraw(step, last.transaction, 'canceled', 'canceled', 'no longer wanted')]);
   const signed = async () => {
@@ -203,7 +203,7 @@ for (const [what, replacement] of [
     const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
     const known = { ...world.client.replacement, patienceMs: () => 0 };
     Object.assign(world.client, { replacement: replacement && { ...known, ...replacement } });
-    step.memory.offers.tooCheap(transaction.id);
+    step.memory.offers.wantsAnother(transaction.id, 'underpriced');
     t.equal(await signDue(step), 0);
     t.equal((await world.get(transaction)).noopEnd, null);
 

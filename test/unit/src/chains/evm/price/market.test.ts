@@ -3,7 +3,7 @@ import { type Market, openMarket, readMarket, servedStale } from '../../../../..
 import type { Clock } from '../../../../../../src/domain/clock.ts';
 import type { ReadOne } from '../../../../../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from '../../../../../support/evm.ts';
-import { answersByMethod, startRpcDouble } from '../../../../../support/rpc-double.ts';
+import { answersByMethod, type DoubleAnswer, startRpcDouble } from '../../../../../support/rpc-double.ts';
 
 const GWEI = 1_000_000_000n;
 const HASH = `0x${'1'.repeat(64)}`;
@@ -28,7 +28,8 @@ t.test('the market by a node’s answers', async (t) => {
     },
     'the mean of what was paid, and hundredths of a gwei where nobody paid',
   );
-  t.match(double.calls.at(-1)?.params, ['0x4', 'latest', [30, 50, 85, 99]]);
+  const asked = double.calls.find(({ method }) => method === 'eth_feeHistory');
+  t.match(asked?.params, ['0x4', 'latest', [30, 50, 85, 99]]);
   t.match(await readMarket(read, { ...OPEN, hasEip1559: false }), { tips: undefined });
 
   const usual = { tips: { safeLow: (GWEI * 30n) / 100n } };
@@ -41,11 +42,62 @@ t.test('the market by a node’s answers', async (t) => {
   t.match(await readMarket(read, OPEN), { block: { baseFeePerGas: null }, tips: undefined }, 'a block shows the lack');
 
   const absurd = `0x${'f'.repeat(64)}`;
-  for (const lie of [{ eth_gasPrice: absurd }, { eth_feeHistory: { reward: [[absurd]] } }]) {
-    double.answer(answersByMethod({ eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x1', eth_feeHistory: {}, ...lie }));
-    const failure = await readMarket(read, OPEN).catch((error: unknown) => error);
-    t.match(failure, { kind: 'malformed' }, 'a price that no chain ever had');
+  double.answer(answersByMethod({ eth_getBlockByNumber: BLOCK, eth_gasPrice: absurd, eth_feeHistory: {} }));
+  const failure = await readMarket(read, OPEN).catch((error: unknown) => error);
+  t.match(failure, { kind: 'malformed' }, 'a price that no chain ever had');
+});
+
+t.test('tips are only advice: whatever keeps a node from telling them stops nothing', async (t) => {
+  const answers = { eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x77359400' };
+  const double = await startRpcDouble(answersByMethod(answers));
+  const rpc = openRpc([double.url]);
+  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+  const saying = (code: number, message: string): DoubleAnswer => ({ error: { code, message } });
+  for (const answer of [
+    saying(-32_600, 'Unsupported method: eth_feeHistory on XYZ_MAINNET'),
+    saying(-32_603, 'Method eth_feeHistory is not supported'),
+    saying(-32_000, 'the method eth_feeHistory does not exist/is not available'),
+    saying(-32_000, 'failed to get transaction receipts for block: not found'),
+    { status: 403 } as const,
+    { result: null },
+    { result: { reward: [['-0xfd', '-0xfd', '-0xfd', '-0xfd']] } },
+    { result: { reward: [[5, 5, 5, 5]] } },
+  ]) {
+    for (const hasEip1559 of [null, true]) {
+      double.answer(answersByMethod(answers, () => answer));
+      const market = await rpc.onOne((read) => readMarket(read, { ...OPEN, hasEip1559 }));
+      t.match(
+        market,
+        { tips: { fast: GWEI, safeLow: GWEI } },
+        `what the price leaves above the base fee: ${JSON.stringify(answer)}`,
+      );
+    }
+    t.match(rpc.endpoints(), [{ state: 'ready' }]);
   }
+});
+
+t.test('the node’s own suggestion counts where it is higher than what blocks paid, but for the slow', async (t) => {
+  const history = { reward: [['0x64', '0x64', '0x64', '0x64']] };
+  const answers = { eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x77359400', eth_feeHistory: history };
+  const double = await startRpcDouble(answersByMethod({ ...answers, eth_maxPriorityFeePerGas: '0x5d21dba00' }));
+  const rpc = openRpc([double.url]);
+  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+  const tips = async () => (await rpc.onOne((read) => readMarket(read, OPEN))).tips;
+  t.match(await tips(), { safeLow: 100n, average: 25n * GWEI, fast: 25n * GWEI, fastest: 25n * GWEI });
+  double.answer(answersByMethod({ ...answers, eth_maxPriorityFeePerGas: '0x0' }));
+  t.match(await tips(), { safeLow: 100n, fastest: 100n });
+  double.answer(answersByMethod({ ...answers, eth_feeHistory: {}, eth_maxPriorityFeePerGas: '0x5d21dba00' }));
+  t.match(await tips(), { safeLow: 25n * GWEI, fast: 25n * GWEI }, 'nobody paid');
+});
+
+t.test('a network that charges nothing gets nothing', async (t) => {
+  const free = { ...BLOCK, baseFeePerGas: '0x0' };
+  const answers = { eth_getBlockByNumber: free, eth_gasPrice: '0x0', eth_maxPriorityFeePerGas: '0x3b9aca00' };
+  const double = await startRpcDouble(answersByMethod({ ...answers, eth_feeHistory: { reward: [['0x0']] } }));
+  const rpc = openRpc([double.url]);
+  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+  const market = await rpc.onOne((read) => readMarket(read, OPEN));
+  t.strictSame(market.tips, { safeLow: 0n, average: 0n, fast: 0n, fastest: 0n });
 });
 
 t.test('a zkEVM node’s own price comes first', async (t) => {

@@ -16,12 +16,12 @@ const account = { address: FROM, policies: {} };
  */
 function partsOf(one: bigint | null, all = one, settings: JsonObject = {}): PrepareParts {
   return {
-    figure: (use, of) =>
-      use(async (_method, _params, parse) => {
-        const told = of === 'all' ? all : one;
-        if (told === null) throw new RpcError('node', 'method not found');
-        return parse(`0x${told.toString(16)}`);
-      }),
+    figure: () => Promise.reject(new Error('not asked')),
+    estimate: async (_call, of) => {
+      const used = of === 'all' ? all : one;
+      if (used === null) throw new RpcError('node', 'method not found');
+      return { kind: 'gas', used };
+    },
     settings: readSettings({ type: 'evm', name: 'x', rpcUrls: [], settings: networkSchema.parse(settings) }),
     chainId: 1n,
     market: () => Promise.reject(new Error('not asked')),
@@ -30,7 +30,7 @@ function partsOf(one: bigint | null, all = one, settings: JsonObject = {}): Prep
   };
 }
 
-const gas = (parts: PrepareParts) => noopGas(parts, account);
+const gas = async (parts: PrepareParts) => (await noopGas(parts, account)).limit;
 
 t.test('it pays the account nothing and calls nobody', async (t) => {
   t.match(readRequest(noopRequest(account)), { to: FROM, value: 0n, gasLimit: null, accessList: [] });

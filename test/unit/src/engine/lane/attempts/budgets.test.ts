@@ -60,7 +60,7 @@ t.test('a dearer version waits for the budget; the bytes that there are stay on 
   const transaction = present(transactions[0]);
   await takeUp(await world.step(), transactions);
   const step = await world.step();
-  step.memory.offers.tooCheap(transaction.id);
+  step.memory.offers.wantsAnother(transaction.id, 'underpriced');
   world.client.onPrepareVersion = (prepared) => ({ ...prepared, cost: 11n });
   t.equal(await signDue(step), 1);
   t.match(await world.get(transaction), { status: 'sent', statusReason: /^Plugin p has 0 left of fee_per_hour 7/ });
