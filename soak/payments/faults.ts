@@ -10,7 +10,8 @@ import type { SoakOptions, SoakResult } from './run.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
- * `trouble`: every endpoint has a bad connection, but its answers are true. `lag`: in addition endpoints fall behind;
+ * `trouble`: every endpoint has a bad connection, but its answers are true. In each mode an endpoint sometimes answers
+ * with no figure, or an unreadable one, where the service can do without it or ask again. `lag`: in addition endpoints fall behind;
  * in turns one of them is up to date, or none. `pruned`: as `lag`, and they forget data that is a few blocks old.
  * `lies`: as `trouble`, and in some turns one endpoint lies and falls behind.
  */
@@ -39,10 +40,10 @@ const TURN_MS = 3_000;
 /** Rates for an endpoint that never answers. */
 const AWAY: FaultRates = { 'request dropped': 1 };
 const NATURES: Record<FaultMode, readonly FaultNature[]> = {
-  trouble: ['trouble'],
-  lag: ['trouble', 'lag'],
-  pruned: ['trouble', 'lag', 'pruned'],
-  lies: ['trouble', 'lag', 'lie'],
+  trouble: ['trouble', 'odd'],
+  lag: ['trouble', 'odd', 'lag'],
+  pruned: ['trouble', 'odd', 'lag', 'pruned'],
+  lies: ['trouble', 'odd', 'lag', 'lie'],
 };
 
 /** A part of a run with one mode and one number of endpoints. */
@@ -172,7 +173,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, lagging
 
 /** A fault of a request affects all calls in it, so faults of single calls get a higher rate. */
 function ratesOf(mode: FaultMode, { chain, rate, without = [] }: FaultOptions): FaultRates {
-  const ofCalls = NATURES[mode].filter((nature) => nature === 'lag' || nature === 'lie');
+  const ofCalls = NATURES[mode].filter((nature) => nature === 'lag' || nature === 'lie' || nature === 'odd');
   const calls: CallFaults = chain.callFaults();
   const none = Object.fromEntries(without.map((fault) => [fault, 0]));
   return {

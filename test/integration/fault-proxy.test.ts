@@ -236,7 +236,9 @@ t.test('the plan is the same for the same seed', async (t) => {
 
 t.test('every fault has a nature by which it is chosen', async (t) => {
   const { table } = evmCallFaults();
-  const chosen = (['trouble', 'lag', 'pruned', 'lie'] as const).flatMap((nature) => Object.keys(evmRates([nature])));
+  const chosen = (['trouble', 'lag', 'pruned', 'lie', 'odd'] as const).flatMap((nature) =>
+    Object.keys(evmRates([nature])),
+  );
   t.same(chosen.sort(), [...Object.keys(REQUEST_FAULTS), ...Object.keys(table)].sort());
   const proxy = await proxyFor(t, {});
   t.throws(() => proxy.setRates({ 'count too hihg': 1 }), { message: 'There is no fault "count too hihg".' });

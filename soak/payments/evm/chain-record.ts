@@ -68,7 +68,10 @@ export function readingOf(record: ChainRecord, foreign: ReadonlySet<string>): Ch
     diedAt: new Map(),
     // No request of the plan is refused for its content.
     isRefused: () => false,
-    judgeAccounts: (shown) => judgeAccounts(shown, record),
+    judgeAccounts: (shown) => {
+      const { gaps, wrong } = judgeAccounts(shown, record);
+      return { gaps, wrong: [...wrong, ...starved(record)] };
+    },
   };
 }
 
@@ -109,6 +112,12 @@ function judgeAccounts(shown: readonly Shown[], { accounts, pool }: ChainRecord)
     if (twice.length > 0) wrong.push(`${address}: several transactions show nonces ${twice.join(', ')}`);
   }
   return { gaps, wrong };
+}
+
+/** Calls that had too little gas: nothing else makes the counter fail. */
+function starved({ entries }: ChainRecord): string[] {
+  const failed = entries.filter(({ to, succeeded }) => to === COUNTER.address && !succeeded);
+  return failed.map(({ hash }) => `${hash} called the counter with too little gas`);
 }
 
 /** Whether a transaction only consumes its nonce. */

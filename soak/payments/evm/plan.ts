@@ -3,8 +3,14 @@ import type { RelayerAccount } from '../../../test/support/relayer-accounts.ts';
 import { seededUnit } from '../../../test/support/seeded.ts';
 import type { Intention } from '../intention.ts';
 
-/** A contract that adds one to the storage slot in the first word of its call data. */
-export const COUNTER = { address: '0x00000000000000000000000000000000c0de0001', code: '0x5f358054600101905500' };
+/**
+ * A contract that adds one to the storage slot in the first word of its call data. It counts down from 8,000 before, so
+ * that a call needs more gas than a gas limit that is no estimate has.
+ */
+export const COUNTER = {
+  address: '0x00000000000000000000000000000000c0de0001',
+  code: '0x611f405b6001900380600357505f358054600101905500',
+};
 /** A contract that reverts every call. */
 export const REVERTER = { address: '0x00000000000000000000000000000000c0de0002', code: '0x5f5ffd' };
 
@@ -56,19 +62,19 @@ function intention(seed: number, index: number, relayers: readonly RelayerAccoun
   if (relayer === undefined) throw new Error('no relayer to send through');
   const mark = createHash('sha256').update(`${seed} ${index}`).digest('hex');
   const chance = unit('kind');
-  const kind = chance < 0.75 ? 'payment' : chance < 0.9 ? 'count' : 'revert';
+  const kind = chance < 0.65 ? 'payment' : chance < 0.9 ? 'count' : 'revert';
   const to = kind === 'payment' ? `0x${mark.slice(0, 40)}` : kind === 'count' ? COUNTER.address : REVERTER.address;
   const data = kind === 'payment' ? '0x' : `0x${mark}`;
   const value = kind === 'payment' ? 1n : 0n;
   // Without `gas_limit` the service lets the node estimate it. A call that reverts cannot be estimated.
-  const estimated = kind === 'count' && unit('limit') < 0.5;
+  const estimated = kind === 'count' && unit('limit') < 0.7;
   const worthMs = unit('expiry') < 0.03 ? WORTH_MS[0] + unit('worth') * (WORTH_MS[1] - WORTH_MS[0]) : null;
   const request = {
     to,
     value: String(value),
     data,
     speed: SPEEDS[Math.floor(unit('speed') * SPEEDS.length)],
-    ...(estimated ? {} : { gas_limit: kind === 'payment' ? 21_000 : 90_000 }),
+    ...(estimated ? {} : { gas_limit: kind === 'payment' ? 21_000 : 400_000 }),
   };
   return {
     index,

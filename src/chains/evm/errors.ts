@@ -197,7 +197,8 @@ export function broadcastFailure(error: RpcError): Verdict {
 export function estimateFailure(error: RpcError): 'fails' | 'unfunded' | undefined {
   if (error.kind !== 'node') return undefined;
   const texts = textsOf(error);
-  if (texts.some((text) => CALL_FAILS.some((pattern) => pattern.test(text)))) return 'fails';
+  // Code 3 is geth's for a revert, and nobody else uses it.
+  if (error.code === 3 || texts.some((text) => CALL_FAILS.some((pattern) => pattern.test(text)))) return 'fails';
   return texts.some((text) => meaningOf(text) === 'unfunded') ? 'unfunded' : undefined;
 }
 

@@ -95,6 +95,57 @@ function tableOf(memory: Memory): Record<string, CallFault> {
       reachesNode: false,
     },
     ...falseRefusals(),
+    ...oddAnswers(),
+  };
+}
+
+/** Errors of hosted providers that say nothing about the call. */
+const NO_ESTIMATES = {
+  'header not found': -32_000,
+  'execution aborted (timeout = 5s)': -32_000,
+  'failed to fetch state: context canceled': -32_000,
+  'daily request count exceeded, request rate limited': -32_005,
+  'Temporary internal error. Please retry, trace-id: 1': 19,
+  'Request timeout on the free tier, please upgrade': 30,
+};
+
+function oddAnswers(): Record<string, CallFault> {
+  const estimates = Object.entries(NO_ESTIMATES).map(([message, code]): [string, CallFault] => [
+    `no estimate, "${message}"`,
+    { nature: 'odd', methods: ['eth_estimateGas'], answer: () => ({ error: { code, message } }) },
+  ]);
+  const noSuch = (message: string) => () => ({ error: { code: -32_600, message } });
+  return {
+    ...Object.fromEntries(estimates),
+    'negative rewards': {
+      nature: 'odd',
+      methods: ['eth_feeHistory'],
+      answer: () => ({ result: { reward: [['-0xfd', '-0xfd', '-0xfd', '-0xfd']] } }),
+    },
+    'no fee history': { nature: 'odd', methods: ['eth_feeHistory'], answer: noSuch('Unsupported method') },
+    'no suggested tip': { nature: 'odd', methods: ['eth_maxPriorityFeePerGas'], answer: noSuch('Unsupported method') },
+    'pending unknown': {
+      nature: 'odd',
+      methods: COUNT,
+      answer: ({ call }) => (call.params[1] === 'pending' ? noSuch('Unsupported block tag pending')() : undefined),
+    },
+    'receipt with odd figures': {
+      nature: 'odd',
+      methods: RECEIPT,
+      answer: ({ truth }) => {
+        const receipt = 'result' in truth ? truth.result : null;
+        if (typeof receipt !== 'object' || receipt === null) return undefined;
+        return { result: { ...receipt, contractAddress: '0x', gasUsed: null, effectiveGasPrice: '0x' } };
+      },
+    },
+    'block without a gas limit': {
+      nature: 'odd',
+      methods: ['eth_getBlockByNumber'],
+      answer: ({ truth }) => {
+        const block = 'result' in truth ? truth.result : null;
+        return typeof block === 'object' && block !== null ? { result: { ...block, gasLimit: undefined } } : undefined;
+      },
+    },
   };
 }
 

@@ -9,9 +9,10 @@ export type ProxiedAnswer = { result: unknown } | { error: { code: number; messa
 
 /**
  * `trouble`: a bad connection or an overloaded gateway. `lag`: a node behind the others. `pruned`: a node that drops
- * old data. `lie`: an answer that was never true.
+ * old data. `lie`: an answer that was never true. `odd`: no figure, or one that nobody can read, where a figure was asked
+ * for that the service can do without or ask for again.
  */
-export type FaultNature = 'trouble' | 'lag' | 'pruned' | 'lie';
+export type FaultNature = 'trouble' | 'lag' | 'pruned' | 'lie' | 'odd';
 
 /** What can go wrong with a whole HTTP request, and whether the node saw it. */
 export const REQUEST_FAULTS = {
@@ -108,9 +109,11 @@ export function faultAt<F extends string>(possible: readonly F[], rates: FaultRa
   });
 }
 
+const HONEST: readonly FaultNature[] = ['pruned', 'odd'];
+
 /** The possible faults of a call. Leaves out lies and lag for an endpoint that is truthful at the moment. */
 export function faultsOfCall({ table }: CallFaults, { method }: ProxiedCall, truthful: boolean): string[] {
   return Object.entries(table)
-    .filter(([, { methods, nature }]) => methods.includes(method) && (!truthful || nature === 'pruned'))
+    .filter(([, { methods, nature }]) => methods.includes(method) && (!truthful || HONEST.includes(nature)))
     .map(([fault]) => fault);
 }

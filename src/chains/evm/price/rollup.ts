@@ -1,7 +1,9 @@
 import { amountOf } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { figureOrNothing } from '../../advice.ts';
 import type { EvmSettings } from '../configuration/network.ts';
+import { estimateFailure } from '../errors.ts';
 import { gasPrice, price } from '../provider.ts';
 import type { EvmFields } from '../schema.ts';
 import { unsignedBytes } from '../signing.ts';
@@ -18,8 +20,8 @@ export interface UnsignedAttempt {
 }
 
 /**
- * The most that a rollup takes beside gas limit times price, in wei. Zero on other chains, and where the chain cannot
- * say. The fee is used for the balance check only, so a missing answer must not hold a transaction up.
+ * The most that a rollup takes beside gas limit times price, in wei. Zero on other chains, and where the chain has no
+ * such fee.
  */
 export async function dataFee(read: ReadOne, settings: EvmSettings, attempt: UnsignedAttempt): Promise<bigint> {
   if (settings.isOptimism) return optimismFees(read, attempt);
@@ -91,9 +93,18 @@ async function wordFrom(read: ReadOne, data: string): Promise<bigint | null> {
   try {
     return await read('eth_call', [{ to: GAS_PRICE_ORACLE, data }, 'latest'], firstWord);
   } catch (error) {
-    if (isNodeError(error)) return null;
+    if (isWithout(error)) return null;
     throw error;
   }
+}
+
+/**
+ * Whether a node says that its chain has no such figure: the contract reverts, or the method is missing. Budgets and
+ * the balance count these fees, so any other failure means that the figure is not known yet.
+ */
+function isWithout(error: unknown): boolean {
+  if (!isNodeError(error)) return false;
+  return estimateFailure(error) === 'fails' || error.code === -32_601 || error.code === -32_004;
 }
 
 function firstWord(answer: Json): bigint | null {
@@ -106,20 +117,9 @@ function firstWord(answer: Json): bigint | null {
  * node does not say, the usual price.
  */
 export async function zkEvmGasPrice(read: ReadOne): Promise<bigint> {
-  try {
-    return (await read('zkevm_estimateGasPrice', [], priceIfAny)) ?? (await gasPrice(read));
-  } catch (error) {
-    if (isNodeError(error)) return gasPrice(read);
-    throw error;
-  }
-}
-
-function priceIfAny(answer: Json): bigint | null {
-  try {
-    return price(answer);
-  } catch {
-    return null;
-  }
+  const cost = 'The price is that of eth_gasPrice, which leaves out the cost of the proof';
+  const told = await figureOrNothing(read, { method: 'zkevm_estimateGasPrice', params: [], parse: price, cost });
+  return told ?? (await gasPrice(read));
 }
 
 /** By how much a Polygon zkEVM node's figure for the whole fee exceeds gas limit times price. */
@@ -130,7 +130,7 @@ async function zkEvmSurcharge(read: ReadOne, { fields, call }: UnsignedAttempt):
     const fee = await read('zkevm_estimateFee', [call], price);
     return fee > paid ? fee - paid : 0n;
   } catch (error) {
-    if (isNodeError(error)) return 0n;
+    if (isWithout(error)) return 0n;
     throw error;
   }
 }

@@ -104,6 +104,8 @@ t.test('the operator’s fee is asked for the whole gas limit', async (t) => {
 t.test('an oracle that cannot be reached, or answers nonsense, is not free', async (t) => {
   for (const [answer, kind] of [
     ['hang-up', 'transport'],
+    [{ error: { code: -32_000, message: 'header not found' } }, 'node'],
+    [{ error: { code: -32_000, message: 'execution aborted (timeout = 5s)' } }, 'node'],
     [{ result: 7 as Json }, 'malformed'],
     [{ result: `0x${'f'.repeat(64)}` }, 'malformed'],
   ] as const) {
@@ -126,6 +128,8 @@ t.test('a zkEVM node’s figure counts where it is more than gas limit times pri
     double.answer(() => ({ error: { code, message: 'no' } }));
     t.equal(await dataFee(read, ZKEVM, version), 0n, `code ${code}`);
   }
+  double.answer(() => ({ error: { code: -32_000, message: 'failed to fetch state: context canceled' } }));
+  t.match(await dataFee(read, ZKEVM, version).catch((error: unknown) => error), { kind: 'node' }, 'not known yet');
   double.answer(() => ({ status: 503 }));
   t.match(await dataFee(read, ZKEVM, version).catch((error: unknown) => error), { kind: 'http' });
 });
