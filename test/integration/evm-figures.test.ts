@@ -102,9 +102,9 @@ t.test('an endpoint that never estimates, or takes a call to fail, does not deci
     saying(3, 'execution reverted'),
     saying(-32_000, 'gas required exceeds allowance'),
   ]) {
-    const big = await contract(stage.anvil, writing(16));
     stage.front.rule(estimates(answer, () => true));
-    const ids = await Promise.all([stage.send(call(big)), stage.send(call(big))]);
+    const contracts = await Promise.all([contract(stage.anvil, writing(16)), contract(stage.anvil, writing(16))]);
+    const ids = await Promise.all(contracts.map((big) => stage.send(call(big))));
     await stage.untilStatus(ids, 'confirmed', { mining: true });
     for (const id of ids) t.ok(((await gasOf(stage, id))[0] ?? 0n) > 350_000n, JSON.stringify(answer));
   }

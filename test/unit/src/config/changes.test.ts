@@ -64,7 +64,14 @@ const OTHER_VALUES: Record<Section, Record<string, unknown>> = {
     signing_key: { type: 'env', value: 'SECRET' },
   },
   networks: {
-    ...{ from: 'sepolia', rpc_urls: ['https://new.example'], chain_id: 7, required_confirmations: 3, symbol: 'X' },
+    ...{
+      from: 'sepolia',
+      rpc_urls: ['https://new.example'],
+      chain_id: 7,
+      required_confirmations: 3,
+      max_transaction_gas: 16_777_216,
+      symbol: 'X',
+    },
     ...{ features: ['eip1559'], average_blocktime_ms: 9, is_testnet: true, tags: ['no-mempool'] },
     ...{ explorer_urls: ['https://e.example'], gas_price_cache: { enabled: true } },
   },
