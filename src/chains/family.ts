@@ -1,8 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Curve } from '../signers/signer.ts';
+
+/** Block explorers of a network. Pages link to them, so no other scheme is taken. */
+export const explorerUrls = z.array(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }));
 
 /** The part of a chain family that is known before its code is loaded. Configuration is checked against it. */
 export interface ChainFamily {

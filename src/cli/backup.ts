@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createLog } from '../observability/log.ts';
 import { backupSqlite } from '../store/backup.ts';
+import { loadSealingKey } from '../store/storage-key.ts';
 import type { Command } from './command.ts';
 import { environmentOf } from './settings.ts';
 
@@ -21,10 +23,20 @@ export const backupCommand: Command = {
     if (!existsSync(database)) throw new Error(`There is no database in ${dataDir}`);
     const target = resolve(context.cwd, file);
     if (existsSync(target)) throw new Error(`${target} exists; a backup never overwrites`);
-    await backupSqlite(database, target);
+    const randomBytes = (): never => {
+      throw new Error(`There is no storage key in ${dataDir}, which a backup needs`);
+    };
+    const [key] = loadSealingKey({
+      dataDir,
+      configured: STORAGE_ENCRYPTION_KEY,
+      randomBytes,
+      log: createLog('silent'),
+    });
+    if (key === undefined) throw new Error('there is no storage key');
+    await backupSqlite(database, target, key);
     context.say(`Written to ${target}`);
-    const key = STORAGE_ENCRYPTION_KEY === undefined ? join(dataDir, 'storage-key') : 'STORAGE_ENCRYPTION_KEY';
-    context.say(`Its secrets are sealed: keep ${key} too, and not beside it.`);
+    const place = STORAGE_ENCRYPTION_KEY === undefined ? join(dataDir, 'storage-key') : 'STORAGE_ENCRYPTION_KEY';
+    context.say(`Its secrets are sealed, and it cannot be changed unnoticed: keep ${place} too, and not beside it.`);
     return 0;
   },
 };

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../domain/clock.ts';
 import { createLog } from '../observability/log.ts';
+import { checkBackup } from '../store/backup.ts';
 import { openPostgresStore } from '../store/postgres/postgres.ts';
 import { restoreSqlite } from '../store/restore.ts';
 import { createSealer } from '../store/sealing.ts';
@@ -21,6 +22,8 @@ interface Task {
   /** Absent: the database itself has been restored already. */
   file: string | undefined;
   isReplacing: boolean;
+  /** Whether a backup without an authentication code is taken. */
+  isTrusting: boolean;
   dataDir: string;
   url: string | undefined;
   storageKey: string | undefined;
@@ -32,10 +35,10 @@ interface Task {
  * store.
  */
 export const restoreCommand: Command = {
-  usage: 'restore [<file>] [--replace] [--send-unsigned | --fail-unsigned]',
+  usage: 'restore [<file>] [--replace] [--unauthenticated] [--send-unsigned | --fail-unsigned]',
   summary:
     'While no server runs: put a backup into DATA_DIR (--replace keeps what was there under another name). Without a file, and so for PostgreSQL after pg_restore: answer what becomes of the unsigned',
-  flags: ['replace', 'send-unsigned', 'fail-unsigned'],
+  flags: ['replace', 'unauthenticated', 'send-unsigned', 'fail-unsigned'],
   arguments: { least: 0, most: 1 },
   async run(context, { values: [file], flags }) {
     const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await environmentOf(context);
@@ -51,7 +54,8 @@ export const restoreCommand: Command = {
     const dataDir = resolve(context.cwd, DATA_DIR);
     const lock = lockDataDir(dataDir);
     try {
-      await restore({ context, file, isReplacing: flags.has('replace'), dataDir, url, storageKey, answer });
+      const [isReplacing, isTrusting] = [flags.has('replace'), flags.has('unauthenticated')];
+      await restore({ context, file, isReplacing, isTrusting, dataDir, url, storageKey, answer });
       return 0;
     } catch (error) {
       if (!(error instanceof UnsignedTransactions)) throw error;
@@ -88,11 +92,27 @@ async function restore(task: Task): Promise<void> {
   if (isThere && !task.isReplacing) {
     throw new Error(`There is a database in ${dataDir}; --replace puts the backup in its place and keeps it`);
   }
+  await assertAuthentic(task, source);
   const keepAs = `${target}.replaced-${context.now().toISOString().replaceAll(/[:.]/g, '-')}`;
   const settle = (draft: string) => settled(task, memory, () => openEmbedded(task, draft));
   await memory.keep(await restoreSqlite({ source, target, settle, ...(isThere ? { keepAs } : {}) }));
   context.say(`Restored into ${dataDir}`);
   if (isThere) context.say(`What was there is now ${keepAs}`);
+}
+
+/** @throws when the backup was changed, or nothing shows that it was not */
+async function assertAuthentic(task: Task, source: string): Promise<void> {
+  const state = await checkBackup(source, keysOf(task));
+  if (state === 'changed') {
+    throw new Error(
+      `${source} was changed after it was made, or it was made under another storage key. It is not restored: who changed it could have given himself an API key. Take another backup.`,
+    );
+  }
+  if (state === 'absent' && !task.isTrusting) {
+    throw new Error(
+      `${source} has no authentication code: an earlier version made it, it was copied by hand, or somebody changed it. Who could write it may have given himself an API key. If you know that nobody could: --unauthenticated`,
+    );
+  }
 }
 
 /** Opens a store, settles its unsigned transactions, and closes it. */
@@ -109,14 +129,17 @@ function openEmbedded(task: Task, path: string): Promise<Store> {
   return openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer: sealerOf(task) });
 }
 
+function sealerOf(task: Task) {
+  return createSealer(keysOf(task), randomBytes);
+}
+
 /**
- * Returns the sealer of the existing storage key. Throws instead of creating a key, because a new key could not open
- * the backup's secrets.
+ * Returns the existing storage key. Throws instead of creating one, because a new key could not open the backup's
+ * secrets.
  */
-function sealerOf({ dataDir, storageKey }: Task) {
+function keysOf({ dataDir, storageKey }: Task): Uint8Array[] {
   const made = (): never => {
     throw new Error(`There is no storage key in ${dataDir}: bring the one that belongs to the backup`);
   };
-  const keys = loadSealingKey({ dataDir, configured: storageKey, randomBytes: made, log: createLog('silent') });
-  return createSealer(keys, randomBytes);
+  return loadSealingKey({ dataDir, configured: storageKey, randomBytes: made, log: createLog('silent') });
 }

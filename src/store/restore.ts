@@ -62,6 +62,9 @@ async function copyWhole(source: string, draft: string): Promise<void> {
     const check = copy.prepare('pragma integrity_check').get()?.['integrity_check'];
     if (check !== 'ok') throw new Error(`${source} is damaged: ${String(check)}`);
     assertKnownSteps(stepsOf(copy, source), migrations);
+    // The service makes neither. Somebody else's would run within its own writes and reads.
+    const foreign = copy.prepare(`select name from sqlite_schema where type in ('trigger', 'view')`).get()?.['name'];
+    if (foreign !== undefined) throw new Error(`${source} has a trigger or view that is not ours: ${String(foreign)}`);
   } finally {
     copy.close();
   }

@@ -39,6 +39,10 @@ t.test('settings', async (t) => {
     t.match((await networks.getNetwork('evm:mine')).data, { data: { chain_id: 5, network_type: 'evm' } });
     const moved = await networks.updateNetwork('evm:mine', { rpc_urls: ['https://two.example'] as never });
     t.match(moved.data, { data: { rpc_urls: [{ url: 'https://two.example', weight: 100 }] } });
+    for (const url of ['javascript:alert(1)//', 'data:text/html,x', 'ftp://x.example']) {
+      const refused = await ask('PATCH', '/networks/evm:mine', { explorer_urls: [url] });
+      t.match(refused, { status: 400, error: /explorer_urls.*http or https/ }, url);
+    }
     t.match(await ask('DELETE', '/networks/evm:local'), { status: 400, message: 'Bad Request' });
     t.match(await ask('DELETE', '/networks/evm:mine'), { status: 200 });
     t.match(await ask('GET', '/networks/evm:mine'), { status: 404 });

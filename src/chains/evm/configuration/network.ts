@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../domain/network.ts';
+import { explorerUrls } from '../../family.ts';
 
 const gasPriceCacheSchema = z
   .strictObject({
@@ -60,7 +61,7 @@ const settingsSchema = z.strictObject({
     .array(z.string())
     .optional()
     .describe('Labels; these have an effect: arbitrum-based, optimism-based, polygon-zkevm-based, no-mempool'),
-  explorer_urls: z.array(z.url()).optional().describe('URLs of block explorers; shown in the API, no effect'),
+  explorer_urls: explorerUrls.optional().describe('URLs of block explorers; shown in the API, no effect'),
   gas_price_cache: gasPriceCacheSchema
     .optional()
     .describe('Cache of gas prices. Default: prices are reused for at most 2 seconds'),

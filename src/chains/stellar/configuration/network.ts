@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../domain/network.ts';
+import { explorerUrls } from '../../family.ts';
 import { isContract } from '../address.ts';
 
 /**
@@ -29,7 +30,7 @@ const settingsSchema = z.strictObject({
     .optional()
     .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
   tags: z.array(z.string()).optional().describe('Labels; shown in the API, no effect'),
-  explorer_urls: z.array(z.url()).optional().describe('URLs of block explorers; shown in the API, no effect'),
+  explorer_urls: explorerUrls.optional().describe('URLs of block explorers; shown in the API, no effect'),
 });
 
 /** {@link settingsSchema} as the chain interface offers it; absent fields stay absent. */

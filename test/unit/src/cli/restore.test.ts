@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { HistoryKeeper } from '../../../../src/engine/history-keeper.ts';
@@ -45,7 +46,7 @@ async function backupIn(t: Test, status: 'pending' | 'confirmed') {
       await writer.insertTransaction(transactionOf({ id: 'a', status }));
     }),
   );
-  await backupSqlite(join(cwd, 'data', 'isolayer.db'), join(cwd, 'backup.db'));
+  await backupSqlite(join(cwd, 'data', 'isolayer.db'), join(cwd, 'backup.db'), KEY);
   renameSync(join(cwd, 'data'), join(cwd, 'was'));
   mkdirSync(join(cwd, 'data'));
   const data = () => readdirSync(join(cwd, 'data')).filter((name) => name.startsWith('isolayer'));
@@ -109,7 +110,7 @@ t.test('without the storage key that belongs to it nothing is restored, and none
   const { cwd } = await backupIn(t, 'confirmed');
   t.match(await runTyped(cwd, ['restore', 'backup.db']), { code: 1, complained: /no storage key in .*bring the one/ });
   const other = { STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
-  t.match(await runTyped(cwd, ['restore', 'backup.db'], other), { code: 1, complained: /not the key that this/ });
+  t.match(await runTyped(cwd, ['restore', 'backup.db'], other), { code: 1, complained: /another storage key/ });
   t.strictSame(
     readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('lock.db')),
     [],
@@ -121,4 +122,40 @@ t.test('no file, or a file for PostgreSQL', async (t) => {
   t.match(await runTyped(cwd, ['restore', 'nothing.db'], env), { code: 1, complained: /There is no file/ });
   const postgres = { ...env, DATABASE_URL: 'postgres://localhost/x' };
   t.match(await runTyped(cwd, ['restore', 'x'], postgres), { code: 1, complained: /pg_restore[^]*without a file/ });
+});
+
+t.test('a backup that somebody has changed is not restored', async (t) => {
+  // Threat: who can write a backup plants an API key in it, and owns the service after the restore.
+  const restored = async (cwd: string, ...flags: string[]) =>
+    await runTyped(cwd, ['restore', 'backup.db', ...flags], env);
+  const plant = (cwd: string, statement: string) => {
+    const database = new DatabaseSync(join(cwd, 'backup.db'));
+    database.exec(`pragma journal_mode = delete; ${statement}`);
+    database.close();
+  };
+  const key = `insert into api_keys (id, created_at, name, hash, permissions, allowed_origins)
+    values ('planted', 0, 'planted', 'hash', '["*"]', '["*"]')`;
+  const trigger = `create trigger planted after insert on relayers begin ${key}; end`;
+  for (const statement of [key, trigger, `update relayers set name = 'other'`]) {
+    const { cwd, data } = await backupIn(t, 'confirmed');
+    plant(cwd, statement);
+    for (const flags of [[], ['--unauthenticated']]) {
+      t.match(await restored(cwd, ...flags), { code: 1, complained: /was changed after it was made/ }, statement);
+    }
+    t.strictSame(data(), []);
+    // He cuts off the code.
+    truncateSync(join(cwd, 'backup.db'), readFileSync(join(cwd, 'backup.db')).length - 48);
+    t.match(await restored(cwd), { code: 1, complained: /has no authentication code.*--unauthenticated/ }, statement);
+    const { code, complained } = await restored(cwd, '--unauthenticated');
+    if (statement === trigger) t.match([code, complained], [1, /has a trigger or view that is not ours: planted/]);
+    else t.equal(code, 0, 'who asks for it has it');
+  }
+  const { cwd } = await backupIn(t, 'confirmed');
+  appendFileSync(join(cwd, 'backup.db'), 'x');
+  t.match(await restored(cwd), { code: 1, complained: /has no authentication code/ });
+  truncateSync(join(cwd, 'backup.db'), readFileSync(join(cwd, 'backup.db')).length - 1);
+  const other = { STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 4).toString('base64') };
+  t.match(await runTyped(cwd, ['restore', 'backup.db'], other), { code: 1, complained: /another storage key/ });
+  const rotated = { STORAGE_ENCRYPTION_KEY: `${other.STORAGE_ENCRYPTION_KEY},${env.STORAGE_ENCRYPTION_KEY}` };
+  t.match(await runTyped(cwd, ['restore', 'backup.db'], rotated), { code: 0 });
 });

@@ -19,7 +19,7 @@ t.test('a backup taken while bodies are written holds whole bodies, and all that
   };
   await Promise.all(Array.from({ length: 300 }, insert));
   const target = join(t.testdir(), 'backup.db');
-  await Promise.all([backupSqlite(path, target), ...Array.from({ length: 300 }, insert)]);
+  await Promise.all([backupSqlite(path, target, Buffer.alloc(32, 3)), ...Array.from({ length: 300 }, insert)]);
 
   t.equal(statSync(target).mode & 0o777, 0o600);
   const copy = await openSqliteStore({ path: target, log: createLog('silent'), clock: systemClock });
@@ -37,7 +37,7 @@ t.test('a backup ends however busy the store is, and leaves one file', async (t)
   for (let key = 0; key < 600; key += 1) await store.write((writer) => writer.kvSet('plugin', `key-${key}`, large));
   const dir = t.testdir();
   let hasEnded = false;
-  const copying = backupSqlite(path, join(dir, 'backup.db')).finally(() => {
+  const copying = backupSqlite(path, join(dir, 'backup.db'), Buffer.alloc(32, 3)).finally(() => {
     hasEnded = true;
   });
   const late = performance.now() + 20_000;
@@ -55,8 +55,8 @@ t.test('nothing is overwritten, and nothing is left of a failure', async (t) => 
   const dir = t.testdir({ 'there.db': 'precious', 'broken.db': 'no database '.repeat(1000) });
   const { path, remove } = await temporaryStore();
   t.teardown(remove);
-  await t.rejects(backupSqlite(path, join(dir, 'there.db')), { code: 'EEXIST' });
-  await t.rejects(backupSqlite(join(dir, 'broken.db'), join(dir, 'copy.db')));
+  await t.rejects(backupSqlite(path, join(dir, 'there.db'), Buffer.alloc(32, 3)), { code: 'EEXIST' });
+  await t.rejects(backupSqlite(join(dir, 'broken.db'), join(dir, 'copy.db'), Buffer.alloc(32, 3)));
   t.equal(existsSync(join(dir, 'copy.db')), false);
-  await t.rejects(backupSqlite(join(dir, 'absent.db'), join(dir, 'copy.db')));
+  await t.rejects(backupSqlite(join(dir, 'absent.db'), join(dir, 'copy.db'), Buffer.alloc(32, 3)));
 });

@@ -19,7 +19,7 @@ async function backedUp(t: Test, transactions: Parameters<typeof transactionOf>[
     for (const given of transactions) await writer.insertTransaction(transactionOf(given));
   });
   const source = join(dirname(path), 'backup.db');
-  await backupSqlite(path, source);
+  await backupSqlite(path, source, Buffer.alloc(32, 3));
   return { store, path, source, target: join(dirname(path), 'restored.db') };
 }
 
@@ -134,7 +134,7 @@ t.test('what is no backup of ours, or of a newer version, or broken, changes not
   writeFileSync(bad('text.db', /no database that can be read|not a database/), 'x'.repeat(5000));
   new DatabaseSync(bad('empty.db', /no backup of Isolayer/)).exec('create table other (x)');
   const newer = bad('newer.db', /newer version/);
-  await backupSqlite(source, newer);
+  await backupSqlite(source, newer, Buffer.alloc(32, 3));
   new DatabaseSync(newer).exec(`insert into migrations (version, name, applied_at) values (999, 'tomorrow', 0)`);
   bad('absent.db', /unable to open/);
   for (const [path, message] of attempts) {

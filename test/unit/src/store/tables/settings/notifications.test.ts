@@ -51,7 +51,7 @@ t.test('no file of the database holds a key or an address in clear, and neither 
     await writer.putSigningKey('hook-1', KEY);
   });
   const copy = `${t.testdir()}/backup.db`;
-  await backupSqlite(path, copy);
+  await backupSqlite(path, copy, Buffer.alloc(32, 3));
   for (const file of [path, `${path}-wal`, copy]) {
     const bytes = await readFile(file);
     for (const secret of [KEY, 'user-info', 'a-secret-path']) t.notOk(bytes.includes(secret), `${file}: ${secret}`);
