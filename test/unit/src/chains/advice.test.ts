@@ -48,6 +48,22 @@ t.test('another endpoint is asked for it, unless it serves another chain', async
   t.equal(await own.onOne((read) => figureOrNothing(read, TIP, own)), undefined);
 });
 
+t.test('once an endpoint has answered, the question shares a request with others', async (t) => {
+  const { doubles, rpc } = await open(t, { result: '0x7' });
+  const together = () =>
+    rpc.onOne((read) => Promise.all([figureOrNothing(read, TIP), read('eth_chainId', [], quantity)]));
+  const sizes = () => doubles[0]?.requests.slice(-2).map((calls) => calls.length);
+  await together();
+  t.strictSame(sizes(), [1, 1], 'alone at first: it could take others with it');
+  await together();
+  t.equal(doubles[0]?.requests.at(-1)?.length, 2);
+  doubles[0]?.answer(answersByMethod({ eth_chainId: '0x1' }, () => ({ status: 403 })));
+  await rpc.onOne((read) => figureOrNothing(read, TIP));
+  doubles[0]?.answer(answersByMethod({ eth_chainId: '0x1', eth_tip: '0x7' }));
+  await together();
+  t.strictSame(sizes(), [1, 1], 'and again after a failure');
+});
+
 t.test('silence is waited for a little, and is told as silence elsewhere', async (t) => {
   const { rpc, asked } = await open(t, 'silence');
   t.equal(await asked(false), undefined);

@@ -23,6 +23,13 @@ const HASH = `0x${'a'.repeat(64)}`;
 /** Answers to `eth_sendRawTransaction` of nodes, networks and providers, and what each one means. */
 export const BROADCAST_CORPUS: readonly Source[] = [
   {
+    client: 'Linea',
+    code: -32_000,
+    place: 'Consensys/doc.linea issues 588 and 746 (that the method answers so)',
+    verified: false,
+    says: [['refused', 'Transaction line count for module ADD=402 is above the limit 70']],
+  },
+  {
     client: 'geth',
     code: -32_000,
     place: 'ethereum/go-ethereum core/txpool/errors.go',

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { broadcastFailure } from '../../../../../src/chains/evm/errors.ts';
+import {
+  broadcastFailure,
+  estimateFailure,
+  gasRefusal,
+  namedGasCap,
+  namedPrice,
+} from '../../../../../src/chains/evm/errors.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { BROADCAST_CORPUS, BROADCAST_TEXTS } from './broadcast-corpus.ts';
 
@@ -49,4 +55,88 @@ t.test('a text of any length or kind is read and shown within bounds', async (t)
   t.equal(broadcastFailure(new RpcError('node', `${'x'.repeat(5_000)} nonce too low`)).outcome.kind, 'unknown');
   const deep = Array.from({ length: 50 }).reduce<object>((data) => ({ data }), { message: 'nonce too low' });
   t.equal(broadcastFailure(new RpcError('node', 'no', { data: deep as never })).outcome.kind, 'unknown');
+});
+
+t.test('an estimate fails only by a word about the call', async (t) => {
+  const says = (message: string, detail: object = {}) => estimateFailure(new RpcError('node', message, detail));
+  for (const text of [
+    'execution reverted: paused',
+    'VM Exception while processing transaction: revert',
+    'VM execution error.',
+    'Transaction reverted without a reason string',
+    'always failing transaction',
+    'gas required exceeds allowance (30000000)',
+    'Out of gas: gas required exceeds allowance: 30000000',
+    'The execution failed due to an exception.',
+    'Cannot estimate gas, gas spent exceeded transaction and block gas limit',
+    'invalid opcode: INVALID',
+    'EVM error: InvalidJump',
+    '[Request ID: 1] CONTRACT_REVERT_EXECUTED',
+  ]) {
+    t.equal(says(text, { code: -32_000 }), 'fails', text);
+  }
+  t.equal(says('Internal JSON-RPC error.', { code: -32_603, data: { message: 'execution reverted' } }), 'fails');
+  t.equal(says('no text of its own', { code: 3 }), 'fails');
+  t.equal(says('insufficient funds for transfer', { code: -32_000 }), 'unfunded');
+  t.equal(says('execution reverted: insufficient balance', { code: 3 }), 'fails', 'the contract’s own words');
+  for (const text of [
+    'daily request count exceeded, request rate limited',
+    'Internal error',
+    'execution aborted (timeout = 5s)',
+    'header not found',
+    'Request timeout on the free tier, please upgrade your tier to the paid one',
+    'Temporary internal error. Please retry, trace-id: 1',
+    'failed to fetch state: context canceled',
+    'missing trie node c6eb (path ) state 0xc6eb is not available, not found',
+    'the method eth_estimateGas does not exist/is not available',
+    'request failed or timed out',
+    'a text that nobody knows',
+  ]) {
+    t.equal(says(text, { code: -32_000 }), undefined, text);
+  }
+  for (const kind of ['http', 'timeout', 'transport', 'malformed', 'limited'] as const) {
+    t.equal(estimateFailure(new RpcError(kind, 'execution reverted')), undefined, kind);
+  }
+});
+
+t.test('a refused gas limit is told from other refusals, with the figure that a node names', async (t) => {
+  const refused = 17_684_731n;
+  for (const [text, is, cap] of [
+    ['intrinsic gas too low', 'too low', undefined],
+    ['intrinsic gas too low: gas 20000, minimum needed 21000', 'too low', undefined],
+    ['transaction gas limit too high (cap: 16777216, tx: 17684731)', 'too high', 16_777_216n],
+    ['intrinsic gas too high -- tx.gas_limit > env.cfg.tx_gas_limit_cap', 'too high', undefined],
+    ['exceeds max transaction gas limit', 'too high', undefined],
+    ["transaction's gas limit 17684731 exceeds block's gas limit 15000000", 'too high', 15_000_000n],
+    ['exceeds block gas limit', 'too high', undefined],
+    ['transaction type not supported', undefined, undefined],
+    ['out of gas', undefined, undefined],
+  ] as const) {
+    t.equal(gasRefusal(text), is, text);
+    if (is === 'too high') t.equal(namedGasCap(text, refused), cap, text);
+    const { outcome } = broadcastFailure(new RpcError('node', text, { code: -32_000 }));
+    t.equal(outcome.kind === 'refused' && outcome.isFigure === true, is !== undefined, text);
+  }
+});
+
+t.test('the least price that a refusal names', async (t) => {
+  const named = (text: string) => namedPrice(text);
+  t.equal(named('transaction underpriced: gas tip cap 1500000000, minimum needed 25000000000'), 25_000_000_000n);
+  t.equal(named('transaction gas price below minimum: gas tip cap 1, minimum needed 30000000000'), 30_000_000_000n);
+  for (const none of ['transaction underpriced', 'intrinsic gas too low: gas 20000, minimum needed 21000']) {
+    t.equal(named(none), undefined, none);
+  }
+});
+
+t.test('unknown words are clear only where they are no trouble of the node', async (t) => {
+  const isClear = (code: number, text: string) => broadcastFailure(new RpcError('node', text, { code })).outcome;
+  t.match(isClear(-32_000, 'declined by the filter of this network'), { kind: 'unknown', isClear: true });
+  for (const [code, text] of [
+    [-32_603, 'Internal error'],
+    [-32_000, 'header not found'],
+    [-32_000, 'execution aborted (timeout = 5s)'],
+    [-32_000, 'upstream failed'],
+  ] as const) {
+    t.match(isClear(code, text), { kind: 'unknown', isClear: false }, text);
+  }
 });

@@ -123,6 +123,36 @@ t.test('a call that cannot be estimated takes the reference’s limits', async (
   t.match(await withData(long), { fields: { gas_limit: 421_000 } }, 'never less than nodes take (EIP-7623)');
 });
 
+t.test('a call that the account cannot pay for cannot be estimated, and waits for money', async (t) => {
+  const estimate: DoubleHandler = () => ({ error: { code: -32_000, message: 'insufficient funds for transfer' } });
+  const { prepare } = await open(t, { estimate });
+  const reason = 'Gas cannot be estimated: insufficient funds for transfer';
+  t.match(await prepare(TRANSFER), { kind: 'parked', cause: 'balance', reason });
+  const poor = await open(t, { estimate, balance: 4n });
+  t.match(await poor.prepare(TRANSFER), { kind: 'parked', cause: 'balance', reason: /^Insufficient balance/ });
+});
+
+t.test('one endpoint that takes a call to fail does not decide beside another', async (t) => {
+  const reverting: DoubleHandler = () => ({ error: { code: 3, message: 'execution reverted' } });
+  const known: DoubleHandler = () => ({ result: quantity(300_000n) });
+  for (const [first, second] of [
+    [reverting, known],
+    [known, reverting],
+  ] as const) {
+    const { prepare } = await open(t, { estimate: first }, {}, [{ estimate: second }]);
+    for (let time = 0; time < 3; time += 1)
+      t.match(await prepare({ ...TRANSFER, data: '0xdeadbeef' }), {
+        fields: { gas_limit: 330_000 },
+        remark: undefined,
+      });
+  }
+  const both = await open(t, { estimate: reverting }, {}, [{ estimate: reverting }]);
+  t.match(await both.prepare({ ...TRANSFER, data: '0xdeadbeef' }), {
+    fields: { gas_limit: 200_000 },
+    remark: 'Its gas limit is 200000, as nodes could not estimate it: execution reverted',
+  });
+});
+
 t.test('policies that were changed since it was accepted hold, and no node is asked', async (t) => {
   const { prepare, double } = await open(t);
   for (const [later, reason] of [

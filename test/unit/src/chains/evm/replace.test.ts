@@ -400,6 +400,48 @@ t.test('on Arbitrum, where gas pays for data, a bump has the gas that it takes b
   t.match(await version({ settings, estimate: 50_000n }, { prices, gasLimit: 100_000 }, BUMP), { kind: 'parked' });
 });
 
+const refusedFor = (refusal: string): NewAttempt => ({ purpose: 'bump', refusal });
+
+t.test('a refused gas limit is chosen anew at the same price, whatever kind of network', async (t) => {
+  const prices = [dynamic(2n * GWEI, 10n)];
+  for (const tags of [['arbitrum-based'], ['no-mempool'], []]) {
+    const gas = async (refusal: string, estimate: bigint, gasLimit = 100_000) => {
+      const made = await version({ settings: { tags }, estimate }, { prices, gasLimit }, refusedFor(refusal));
+      t.match(made, { kind: 'ready', fields: { max_fee_per_gas: Number(2n * GWEI) } });
+      return made.kind === 'ready' ? made.fields['gas_limit'] : made;
+    };
+    t.equal(await gas('intrinsic gas too low', 200_000n), tags[0] === 'arbitrum-based' ? 300_000 : 220_000);
+    t.equal(await gas('intrinsic gas too low', 10_000n), 125_000, 'a quarter more at least');
+    const cap = 'transaction gas limit too high (cap: 16777216, tx: 17000000)';
+    t.equal(await gas(cap, 16_000_000n, 17_000_000), 16_777_216);
+    t.equal(await gas('exceeds max transaction gas limit', 90_000n), 90_000, 'without a figure no reserve');
+  }
+});
+
+t.test('a gas limit of the request, or one that was chosen too often, ends it', async (t) => {
+  const refusal = 'intrinsic gas too low';
+  const own = await version({}, { body: { ...TRANSFER, gas_limit: 30_000 } }, refusedFor(refusal));
+  t.same(own, { kind: 'refused', reason: `No node takes it: ${refusal}` });
+  const often = { prices: Array.from({ length: 6 }, () => dynamic(GWEI, 10n)) };
+  t.match(await version({}, often, refusedFor(refusal)), { kind: 'refused' });
+  t.match(await version({}, often, { purpose: 'noop', refusal }), { kind: 'ready' }, 'a noop is never given up');
+});
+
+t.test('a price that a refusal names is offered at once, within the cap', async (t) => {
+  const refusal = 'transaction underpriced: gas tip cap 10, minimum needed 25000000000';
+  const tip = async (policies: JsonObject = {}) => {
+    const made = await version({}, { prices: [dynamic(2n * GWEI, 10n)] }, refusedFor(refusal), policies);
+    return made.kind === 'ready' ? made.fields['max_priority_fee_per_gas'] : made;
+  };
+  t.equal(await tip(), 25_000_000_000);
+  t.equal(await tip({ gas_price_cap: 4_000_000_000 }), 4_000_000_000);
+  const absurd = refusedFor(`transaction underpriced: gas tip cap 10, minimum needed ${10n ** 30n}`);
+  const made = await version({}, { prices: [dynamic(2n * GWEI, 10n)] }, absurd);
+  t.match(made, { fields: { max_fee_per_gas: Number(200n * GWEI) } }, 'a hundred times the first price');
+  const noop = await version({}, { prices: [dynamic(2n * GWEI, 10n)] }, { purpose: 'noop', refusal });
+  t.match(noop, { fields: { max_priority_fee_per_gas: 25_000_000_000 } });
+});
+
 t.test('what can be told of a replacement without the network', async (t) => {
   const { attempts } = signed({ prices: [dynamic(10n * GWEI, 100n)] });
   const check = (body: JsonObject, policies: JsonObject = {}, settings = settingsOf()) =>

@@ -12,6 +12,22 @@ async function open(t: Test, handler: DoubleHandler) {
   return { rpc, double };
 }
 
+t.test('a node without the tag `pending` counts what is in blocks', async (t) => {
+  for (const [code, message] of [
+    [-32_000, '`eth_getTransactionCount` raised an exception'],
+    [-32_603, 'Internal error'],
+    [-32_602, 'pending block is not supported'],
+  ] as const) {
+    const double = await startRpcDouble(({ params }) =>
+      params[1] === 'pending' ? { error: { code, message } } : { result: '0x5' },
+    );
+    const rpc = openRpc([double.url]);
+    t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+    for (let time = 0; time < 4; time += 1) t.equal(await nextNonce(rpc, `0x${'1'.repeat(40)}`), 5n, message);
+    t.match(rpc.endpoints(), [{ state: 'ready', unanswered: [{ method: 'eth_getTransactionCount' }] }]);
+  }
+});
+
 t.test(
   'chain nonce read does not lower a counter: the pool counts, and a node without one lowers nothing',
   async (t) => {

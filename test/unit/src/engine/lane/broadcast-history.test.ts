@@ -41,6 +41,27 @@ t.test('a node that did not answer has not turned an attempt away', async (t) =>
   t.ok(book.wasTurnedAway('a'));
 });
 
+t.test('words that nobody knows count while they stay the same, but for their figures', async (t) => {
+  const book = new BroadcastHistory();
+  const say = (times: number, words = 'declined') => {
+    for (let time = 0; time < times; time += 1) book.turnedAway('a', `${words} (trace ${time}, 0xab${time})`, time);
+  };
+  say(9);
+  t.notOk(book.isTurnedAway('a', 1_000, 100), 'not often enough');
+  say(1);
+  t.ok(book.isTurnedAway('a', 1_000, 100));
+  t.notOk(book.isTurnedAway('a', 99, 100), 'not for long enough');
+  book.notTurnedAway('a');
+  t.notOk(book.isTurnedAway('a', 1_000, 100), 'a node may have it');
+  say(9);
+  say(1, 'not today');
+  t.notOk(book.isTurnedAway('a', 1_000, 100), 'other words');
+  say(9, 'not today');
+  t.ok(book.isTurnedAway('a', 1_000, 100));
+  book.signedAnew('a');
+  t.notOk(book.isTurnedAway('a', 1_000, 100), 'nothing was said of the new attempt');
+});
+
 t.test('what is forgotten takes no room', async (t) => {
   const book = new BroadcastHistory();
   book.failed('a');
