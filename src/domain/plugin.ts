@@ -20,9 +20,11 @@ const limitedSchema = z
     methods: z.array(relayerGrantSchema).describe('What the plugin may do with the relayer'),
     recipients: names.describe('Allowed receivers; no contract can be created if given. Default: any'),
     selectors: names.describe('Allowed calls: 0xa9059cbb or transfer(address,uint256); 0x: without data. Default: any'),
-    value_per_call: amount.describe('Maximum value of one transaction, in the smallest unit. Default: no limit'),
+    value_per_call: amount.describe(
+      'Maximum value of one transaction, in the smallest unit of the coin; EVM tokens are not counted. Default: no limit',
+    ),
     value_per_hour: amount.describe(
-      'Maximum value of all transactions in any hour, in the smallest unit. Default: no limit',
+      'Maximum value of all transactions in any hour, in the smallest unit of the coin; EVM tokens are not counted. Default: no limit',
     ),
     fee_per_hour: amount.describe(
       'Maximum fees of all transactions in any hour, in the smallest unit. Default: no limit',

@@ -21,12 +21,15 @@ function spendOf(request: JsonObject): Spend {
   const { to, value, data, gasLimit, price, authorizationList } = readRequest(request);
   const call = callData(data);
   const perGas = price.kind === 'speed' ? null : price.kind === 'legacy' ? price.gasPrice : price.maxFeePerGas;
+  const selector = to === null ? null : `0x${Buffer.from(call.subarray(0, SELECTOR_BYTES)).toString('hex')}`;
+  const tokenMethod = TOKEN_METHODS.get(selector ?? '');
   return {
     recipient: to === null ? null : normalAddress(to),
-    selector: to === null ? null : `0x${Buffer.from(call.subarray(0, SELECTOR_BYTES)).toString('hex')}`,
+    selector,
     value,
     fee: gasLimit === null || perGas === null ? null : gasLimit * perGas,
     beyond: authorizationList.length === 0 ? null : 'an authorization_list, which acts on other accounts',
+    ...(tokenMethod === undefined ? {} : { tokenMethod }),
   };
 }
 
@@ -75,6 +78,52 @@ function isBalanced(text: string): boolean {
   }
   return depth === 0;
 }
+
+/**
+ * Methods that move tokens of the account, or let others move them. ERC-20 and its extensions 223, 677, 777, 1363, 2612
+ * (also of DAI and with signatures of contracts), 3009 and 4626; ERC-721, ERC-1155 and Permit2.
+ */
+const TOKEN_METHODS: ReadonlyMap<string, string> = new Map(
+  [
+    'transfer(address,uint256)',
+    'transfer(address,uint256,bytes)',
+    'approve(address,uint256)',
+    'transferFrom(address,address,uint256)',
+    'increaseAllowance(address,uint256)',
+    'increaseApproval(address,uint256)',
+    'burn(uint256)',
+    'burn(uint256,bytes)',
+    'burn(address,uint256,uint256)',
+    'burnFrom(address,uint256)',
+    'transferAndCall(address,uint256)',
+    'transferAndCall(address,uint256,bytes)',
+    'transferFromAndCall(address,address,uint256)',
+    'transferFromAndCall(address,address,uint256,bytes)',
+    'approveAndCall(address,uint256)',
+    'approveAndCall(address,uint256,bytes)',
+    'send(address,uint256,bytes)',
+    'authorizeOperator(address)',
+    'operatorSend(address,address,uint256,bytes,bytes)',
+    'permit(address,address,uint256,uint256,uint8,bytes32,bytes32)',
+    'permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)',
+    'permit(address,address,uint256,uint256,bytes)',
+    'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)',
+    'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+    'receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)',
+    'receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+    'withdraw(uint256,address,address)',
+    'redeem(uint256,address,address)',
+    'deposit(uint256,address)',
+    'mint(uint256,address)',
+    'safeTransferFrom(address,address,uint256)',
+    'safeTransferFrom(address,address,uint256,bytes)',
+    'safeTransferFrom(address,address,uint256,uint256,bytes)',
+    'safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)',
+    'setApprovalForAll(address,bool)',
+    'approve(address,address,uint160,uint48)',
+    'transferFrom(address,address,uint160,address)',
+  ].map((signature) => [selectorOf(signature) ?? '', signature]),
+);
 
 /** How plugins' limits apply to requests, and how operators name what they allow. */
 export const spending: ChainSpending = {

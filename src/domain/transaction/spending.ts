@@ -34,6 +34,11 @@ export interface Spend {
   readonly beyond: string | null;
   /** What else the request can take from the account, which no limit counts. Absent: nothing. */
   readonly uncounted?: string;
+  /**
+   * The method with which the recipient moves the account's tokens, or lets others move them: `transfer(address,uint256)`.
+   * Limits of value do not count it, so the recipient has to be named. Absent: no method that is known.
+   */
+  readonly tokenMethod?: string;
 }
 
 /** What a transaction that has ended took from its account. */
@@ -102,6 +107,15 @@ export function breachOf(spend: Spend, caveats: Caveats, forms: SpendingForms): 
     if (asked === null) return { rule, asked: forms.withoutRecipient, limit };
     if (!allowed.some((text) => form.read(text) === asked)) return { rule, asked, limit };
     if (spend.beyond !== null) return { rule, asked: spend.beyond, limit };
+  }
+  const limitsValue = valuePerCall !== undefined || caveats.valuePerHour !== undefined;
+  if (spend.tokenMethod !== undefined && recipients === undefined && limitsValue) {
+    const asked = `${spend.tokenMethod} of ${spend.recipient}`;
+    return {
+      rule: 'recipients',
+      asked,
+      limit: 'token methods only of named contracts, as limits of value do not count tokens',
+    };
   }
   if (spend.uncounted !== undefined) {
     return { rule: firstRule(caveats), asked: spend.uncounted, limit: 'only what is counted in the chain’s own coin' };

@@ -21,6 +21,32 @@ t.test('a request moves its value to its recipient, by a function or none', (t) 
   t.end();
 });
 
+t.test('a method that moves tokens is named, whatever the case of its selector', (t) => {
+  const methodOf = (data: string) => spendOf(request({ data: `${data}${'00'.repeat(64)}` })).tokenMethod;
+  // The selectors as they stand in block explorers.
+  for (const [selector, method] of [
+    ['0xa9059cbb', 'transfer(address,uint256)'],
+    ['0x095EA7B3', 'approve(address,uint256)'],
+    ['0x23b872dd', 'transferFrom(address,address,uint256)'],
+    ['0xd505accf', 'permit(address,address,uint256,uint256,uint8,bytes32,bytes32)'],
+    ['0x8fcbaf0c', 'permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)'],
+    ['0x39509351', 'increaseAllowance(address,uint256)'],
+    ['0x42966c68', 'burn(uint256)'],
+    ['0x42842e0e', 'safeTransferFrom(address,address,uint256)'],
+    ['0xb88d4fde', 'safeTransferFrom(address,address,uint256,bytes)'],
+    ['0xf242432a', 'safeTransferFrom(address,address,uint256,uint256,bytes)'],
+    ['0xa22cb465', 'setApprovalForAll(address,bool)'],
+    ['0xe3ee160e', 'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)'],
+    ['0x4000aea0', 'transferAndCall(address,uint256,bytes)'],
+    ['0x87517c45', 'approve(address,address,uint160,uint48)'],
+  ] as const) {
+    t.equal(methodOf(selector), method);
+  }
+  t.equal(methodOf('0x70a08231'), undefined, 'balanceOf moves nothing');
+  t.equal(spendOf(request({ to: null, data: '0xa9059cbb' })).tokenMethod, undefined);
+  t.end();
+});
+
 t.test('a fee is known where gas and price are given', (t) => {
   const gas = { gas_limit: 21_000, speed: null };
   t.match(spendOf(request({ ...gas, gas_price: 3 })), { fee: 63_000n });

@@ -46,6 +46,22 @@ t.test('what acts on others than the recipient goes past no list', (t) => {
   t.end();
 });
 
+t.test('where value is limited, a token method needs its contract among the recipients', (t) => {
+  const tokens = { tokenMethod: 'transfer(address,uint256)', value: 0n };
+  for (const caveats of [{ valuePerCall: 5n }, { valuePerHour: 5n }, { valuePerHour: 5n, selectors: ['pay'] }]) {
+    t.match(breach(caveats, tokens), {
+      rule: 'recipients',
+      asked: 'transfer(address,uint256) of alice',
+      limit: /^token methods only of named contracts/,
+    });
+    t.equal(breach({ ...caveats, recipients: ['alice'] }, tokens), undefined);
+    t.match(breach({ ...caveats, recipients: ['bob'] }, tokens), { rule: 'recipients', limit: 'bob' });
+  }
+  t.equal(breach({ feePerHour: 5n }, tokens), undefined, 'fees are counted whatever is called');
+  t.equal(breach({ selectors: ['pay'] }, tokens), undefined);
+  t.end();
+});
+
 t.test('the value of one call may be the limit, and no more', (t) => {
   t.equal(breach({ valuePerCall: 5n }), undefined);
   t.strictSame(breach({ valuePerCall: 4n }), { rule: 'value_per_call', asked: '5', limit: '4' });
