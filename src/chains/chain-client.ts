@@ -62,6 +62,8 @@ export interface ChainClient {
   readonly sequences?: Sequences;
   /** For families in which one attempt can take the place of another. */
   readonly replacement?: Replacement;
+  /** What accounts did on the chain, for a store that may have been put back. Absent: it cannot be looked through. */
+  readonly accountHistory?: AccountHistory;
   /** Signs a transaction without sending it. Body and answer have the form of the sign-transaction endpoint. */
   signTransaction?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
   /** The JSON-RPC methods that the family answers itself, by name. They are not passed through to a node. */
@@ -81,6 +83,56 @@ export interface Sponsorship {
   quote(body: unknown, account: Account): Promise<WireObject>;
   /** @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`, `SIGNER_FAILED` */
   build(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+}
+
+/**
+ * Reads an account's own transactions from the chain, whatever the store knows of them. A store that was put back to an
+ * earlier moment holds unsigned transactions that were sent since then.
+ */
+export interface AccountHistory {
+  /**
+   * A text for what a transaction does, without fees, sequence and time bounds. Two transactions with equal texts have
+   * the same effect. Null when it cannot have its effect twice, however often it is sent.
+   */
+  contentOf(transaction: Transaction, account: Account): string | null;
+  /** Looks through the blocks of one chain. May take long. */
+  look(question: HistoryQuestion): Promise<HistoryAnswer>;
+  /**
+   * How many blocks later bytes that were sent before may still get into a block without being in conflict with what is
+   * signed now. Absent: all transactions of an account are in conflict by their sequences.
+   */
+  landsWithinBlocks?: bigint;
+}
+
+export interface HistoryQuestion {
+  account: Account;
+  /** The chain of the account's lane. */
+  identity: string;
+  /** No transaction from before this moment matters, by the store's clock. */
+  since: Timestamp;
+  /**
+   * The sequences that matter, the last one excluded; null in a family without them. `from` is null where the store
+   * knows of no earlier one.
+   */
+  sequences: { from: bigint | null; to: bigint } | null;
+  /** Whether the store has an attempt with this hash. */
+  isKnown(hash: string): Promise<boolean>;
+}
+
+/**
+ * `whole`: `found` are all transactions that the question is about. `waiting`: some are not in a block yet, or an
+ * endpoint lags; ask again soon. `untold`: the endpoints cannot show all.
+ */
+export type HistoryAnswer = { found: readonly PastTransaction[] } & (
+  | { kind: 'whole' }
+  | { kind: 'waiting' | 'untold'; reason: string }
+);
+
+/** A transaction of the account that is in a block and unknown to the store. */
+export interface PastTransaction extends SignedBytes {
+  /** {@link AccountHistory.contentOf}; null where it does what no request asks for. */
+  content: string | null;
+  anchor: Anchor;
 }
 
 /** How the account's transactions are numbered. */

@@ -12,8 +12,11 @@ import { createMetrics } from '../observability/metrics.ts';
 import type { KnownHistory } from '../store/sqlite/folder-memory.ts';
 import type { Store } from '../store/store.ts';
 
-/** What to do with unsigned transactions in a restored copy. The service may have sent them after the copy was made. */
-export type UnsignedAnswer = 'send' | 'fail';
+/**
+ * What to do with unsigned transactions in a restored copy. The service may have sent them after the copy was made.
+ * `compare`: the service compares them with the chain when it starts.
+ */
+export type UnsignedAnswer = 'send' | 'fail' | 'compare';
 
 /** The copy holds unsigned transactions, so it needs an answer before it is used. */
 export class UnsignedTransactions extends Error {
@@ -49,7 +52,11 @@ export async function answerUnsigned(
   if (count > 0 && answer === undefined) throw new UnsignedTransactions(count);
   if (answer === 'fail') await failUnsigned(store, ledgerOn(store));
   const place = await store.place();
-  return await store.write((writer) => beginEpoch(writer, { folder, epoch: randomUUID(), place }));
+  return await store.write(async (writer) => {
+    const release = answer === 'send' ? { upTo: await writer.latestAcceptance(), endsAt: null } : null;
+    await writer.putRelease(release);
+    return beginEpoch(writer, { folder, epoch: randomUUID(), place });
+  });
 }
 
 /** Creates the engine's ledger for a database that no engine runs on. */

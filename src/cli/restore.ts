@@ -16,6 +16,8 @@ import { answerUnsigned, type UnsignedAnswer, UnsignedTransactions } from './ans
 import type { Command, CommandContext } from './command.ts';
 import { environmentOf } from './settings.ts';
 
+const ANSWERS: readonly UnsignedAnswer[] = ['compare', 'fail', 'send'];
+
 /** The backup to restore, and its target. */
 interface Task {
   context: CommandContext;
@@ -35,10 +37,10 @@ interface Task {
  * store.
  */
 export const restoreCommand: Command = {
-  usage: 'restore [<file>] [--replace] [--unauthenticated] [--send-unsigned | --fail-unsigned]',
+  usage: 'restore [<file>] [--replace] [--unauthenticated] [--compare-unsigned | --fail-unsigned | --send-unsigned]',
   summary:
     'While no server runs: put a backup into DATA_DIR (--replace keeps what was there under another name). Without a file, and so for PostgreSQL after pg_restore: answer what becomes of the unsigned',
-  flags: ['replace', 'unauthenticated', 'send-unsigned', 'fail-unsigned'],
+  flags: ['replace', 'unauthenticated', 'compare-unsigned', 'fail-unsigned', 'send-unsigned'],
   arguments: { least: 0, most: 1 },
   async run(context, { values: [file], flags }) {
     const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await environmentOf(context);
@@ -47,10 +49,8 @@ export const restoreCommand: Command = {
       context.complain('After that say `restore` without a file: it asks what becomes of the unsigned.');
       return 1;
     }
-    if (flags.has('send-unsigned') && flags.has('fail-unsigned')) {
-      throw new Error('Choose one of --send-unsigned and --fail-unsigned');
-    }
-    const answer = flags.has('send-unsigned') ? 'send' : flags.has('fail-unsigned') ? 'fail' : undefined;
+    const [answer, second] = ANSWERS.filter((one) => flags.has(`${one}-unsigned`));
+    if (second !== undefined) throw new Error(`Choose one of --${answer}-unsigned and --${second}-unsigned`);
     const dataDir = resolve(context.cwd, DATA_DIR);
     const lock = lockDataDir(dataDir);
     try {
@@ -60,8 +60,9 @@ export const restoreCommand: Command = {
     } catch (error) {
       if (!(error instanceof UnsignedTransactions)) throw error;
       context.complain(`${error.message}. If the service ran after the backup was taken, it may have sent them.`);
-      context.complain('  --send-unsigned  it did not run: they are sent when it starts');
-      context.complain('  --fail-unsigned  it ran: they end as failed and are not sent, so nothing is paid twice');
+      context.complain('  --compare-unsigned  it ran: what the chain shows as sent is taken as sent, the rest is sent');
+      context.complain('  --fail-unsigned     it ran: they end as failed and are not sent, so nothing is paid twice');
+      context.complain('  --send-unsigned     it did not run: they are sent when it starts');
       return 1;
     } finally {
       lock.release();

@@ -9,6 +9,19 @@ export interface History {
   place: string | null;
   /** How far each instance came, by the id of its data folder. */
   marks: ReadonlyMap<string, Mark>;
+  /** What an operator has released; null when nothing. */
+  release: Release | null;
+}
+
+/**
+ * An operator's word that what was accepted and not signed in a restored database was not sent either. It holds for the
+ * first start after it, and only for a while, so that the next restored copy is not covered by it.
+ */
+export interface Release {
+  /** The place of the last transaction that it covers, in the order of acceptance. */
+  upTo: number;
+  /** By the store's clock; null until an instance has started. */
+  endsAt: number | null;
 }
 
 /** How far an instance came. The count rises as long as the instance runs; no other instance changes it. */

@@ -15,6 +15,9 @@ const EVERY_MS = 5_000;
  */
 const EVERY_MS_ALONE = 60_000;
 
+/** How long after a start an operator's word counts: long enough for all instances to start and take up their lanes. */
+const RELEASE_MS = 600_000;
+
 export interface HistoryKeeperDeps {
   store: Pick<Store, 'read' | 'write' | 'now' | 'place' | 'leases'>;
   memory: FolderMemory;
@@ -37,9 +40,10 @@ class WentBack extends Error {
         'The database is a copy, or at an earlier moment than this data folder knows it: a backup was put back.',
         `It holds ${unsigned} transactions that were accepted and not yet signed; they may have been sent since then.`,
         'Stop all instances, and answer once, with the environment of the service:',
-        '  npm run isolayer -- restore --fail-unsigned   the service ran after the copy was made: they end as failed',
-        '                                                and are not sent, so nothing is paid twice',
-        '  npm run isolayer -- restore --send-unsigned   it did not run: they are sent when it starts',
+        '  npm run isolayer -- restore --compare-unsigned   the service ran after the copy was made: what the chain',
+        '                                                   shows as sent is taken as sent, the rest is sent',
+        '  npm run isolayer -- restore --fail-unsigned      it ran: they end as failed and are not sent',
+        '  npm run isolayer -- restore --send-unsigned      it did not run: they are sent when it starts',
       ].join('\n'),
     );
     this.name = 'WentBack';
@@ -51,7 +55,11 @@ class WentBack extends Error {
  * Whether the database is a copy, or older than the state that the data folder remembers. `place` identifies where the
  * database is; null when it has no place but its data folder.
  */
-export function isFromBefore(history: History, known: KnownHistory | undefined, place: string | null): boolean {
+export function isFromBefore(
+  history: Omit<History, 'release'>,
+  known: KnownHistory | undefined,
+  place: string | null,
+): boolean {
   const { epochs, marks } = history;
   if (epochs.length > 0 && place !== history.place) return true;
   // A database without another place: its data folder would remember it.
@@ -101,11 +109,15 @@ export class HistoryKeeper {
     const { store, memory, newId, log } = deps;
     const { folder, known } = memory;
     const place = await store.place();
+    const now = await store.now();
     const { next, isBack } = await store.write(async (writer) => {
       const history = await writer.history();
       const isBack = isFromBefore(history, known, place);
       const unsigned = isBack ? await writer.unsignedCount() : 0;
       if (unsigned > 0) throw new WentBack(unsigned);
+      // The operator's word covers the first start after it.
+      const { release } = history;
+      if (release?.endsAt === null) await writer.putRelease({ ...release, endsAt: now + RELEASE_MS });
       const epoch = isBack ? undefined : history.epochs.at(-1);
       if (epoch === undefined) return { isBack, next: await beginEpoch(writer, { folder, epoch: newId(), place }) };
       return { isBack, next: { folder, epoch, count: history.marks.get(folder)?.count ?? 0 } };

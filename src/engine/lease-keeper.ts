@@ -16,6 +16,8 @@ export interface LeaseKeeperDeps {
 /** A lease that this instance has and renews until it gives it back or loses it. */
 export interface HeldLease {
   readonly name: string;
+  /** {@link Lease.token}. */
+  readonly token: number;
   /**
    * Whether the lease is still ours by this machine's clock, without asking the store. It avoids work that would be
    * refused. The store itself prevents writes under a lost lease.
@@ -111,6 +113,7 @@ export class LeaseKeeper {
     };
     return {
       name: lease.name,
+      token: lease.token,
       isLive: () => (current()?.liveUntil ?? 0) > elapsed(),
       write: (body) => store.writeUnder(lease, body),
       release: async () => {

@@ -12,10 +12,10 @@ import type { Engine } from './engine.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import { SpendingBook } from './lane/attempts/spending-book.ts';
 import type { Parked } from './lane/broadcast-history.ts';
-import { Lane, type LaneDeps, type LaneWake } from './lane/lane.ts';
+import { Lane, type LaneDeps, type LaneOrigin, type LaneWake } from './lane/lane.ts';
 import { Ledger } from './lane/ledger.ts';
 import type { LifeStep } from './lane/life-steps.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
+import { type HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import { Pause } from './pause.ts';
 import type { Unreached } from './relayers/reach.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
@@ -63,7 +63,11 @@ class Scheduler implements Engine {
   readonly #swaps: SwapRounds;
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
+  /** How this instance last began each lane, where there are other instances. */
+  readonly #origins = new Map<string, { token: number; upTo: number }>();
   readonly #pause = new Pause();
+  /** The place of the last transaction that was accepted before the start. */
+  #acceptedBefore = 0;
   #stopHearing: () => void = () => {};
   #sweeping: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
@@ -104,6 +108,7 @@ class Scheduler implements Engine {
     });
     this.#laneDeps = {
       store,
+      origin: (lease, isDoubted) => this.#originOf(lease, isDoubted),
       sources: { store, chains, connections, signerOf },
       leases,
       ledgerUnder: (lease, onDoubt) => new Ledger(lease, { feed: this.#feed, metrics, outbox, spending, log, onDoubt }),
@@ -120,6 +125,8 @@ class Scheduler implements Engine {
 
   async start(): Promise<void> {
     if (this.#closed || this.#sweeping !== null) return;
+    this.#acceptedBefore = await this.#store.read.latestAcceptance();
+    if (this.#closed) return;
     this.#stopHearing = this.#store.hints.listen((heard) => this.#hear(heard));
     this.#sweeping = this.#sweep();
     await this.#health.start();
@@ -191,6 +198,24 @@ class Scheduler implements Engine {
       this.#keeper.askAgain(heard.id);
       void this.#drive(heard.id);
     }
+  }
+
+  /**
+   * What is old in a lane. Nothing puts the store of a single process back while it runs, so that is what was accepted
+   * before the start. Instances share a database that can lose its last commits at any time, when a standby takes over.
+   * So there it is all that a lane finds when it comes from another instance, or after a commit in doubt.
+   */
+  async #originOf({ name, token }: HeldLease, isDoubted: boolean): Promise<LaneOrigin | undefined> {
+    const { read, leases } = this.#store;
+    const isAlone = !Number.isFinite(leases.lastsMs);
+    if (isAlone && isDoubted) return undefined;
+    const before = this.#origins.get(name);
+    const isOurs = !isDoubted && before?.token === token - 1;
+    const upTo = isAlone ? this.#acceptedBefore : isOurs ? before.upTo : await read.latestAcceptance();
+    if (!isAlone) this.#origins.set(name, { token, upTo });
+    const { release } = await read.history();
+    const isInForce = release?.endsAt != null && (await this.#store.now()) < release.endsAt;
+    return { upTo, release: isInForce ? release : null };
   }
 
   /** Runs a lane. After that, the time of its next action has changed, so the sweeper looks for it. */

@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import type { Mark } from '../domain/history.ts';
+import type { Mark, Release } from '../domain/history.ts';
 import type { Connection } from './connection.ts';
 import type { Reader, Writer } from './store.ts';
 import { jsonText, readRecord, timestampSchema } from './tables/stored-record.ts';
 
 const HISTORY = 'history';
 const MARK = 'mark:';
+const RELEASE = 'release';
 
 const historySchema = jsonText(z.strictObject({ epochs: z.array(z.string()), place: z.string().nullable() }));
+const releaseSchema: z.ZodType<Release> = jsonText(
+  z.strictObject({ upTo: z.int().nonnegative(), endsAt: timestampSchema.nullable() }),
+);
 const markSchema: z.ZodType<Mark> = jsonText(z.strictObject({ count: z.int(), at: timestampSchema }));
 
 /** Reads of the database's past in the table `meta`. */
@@ -17,21 +21,23 @@ export function historyReads({ db }: Connection): Pick<Reader, 'history'> {
       const rows = await db
         .selectFrom('meta')
         .select(['key', 'value'])
-        .where((on) => on.or([on('key', '=', HISTORY), on('key', 'like', `${MARK}%`)]))
+        .where((on) => on.or([on('key', 'in', [HISTORY, RELEASE]), on('key', 'like', `${MARK}%`)]))
         .execute();
       const told = rows.find(({ key }) => key === HISTORY);
+      const released = rows.find(({ key }) => key === RELEASE);
+      const release = released === undefined ? null : readRecord(releaseSchema, 'meta', RELEASE, released.value);
       const marks = rows
         .filter(({ key }) => key.startsWith(MARK))
         .map(({ key, value }) => [key.slice(MARK.length), readRecord(markSchema, 'meta', key, value)] as const);
       const { epochs, place } =
         told === undefined ? { epochs: [], place: null } : readRecord(historySchema, 'meta', HISTORY, told.value);
-      return { epochs, place, marks: new Map(marks) };
+      return { epochs, place, marks: new Map(marks), release };
     },
   };
 }
 
 /** Writes of the database's past. */
-export function historyWrites({ db }: Connection): Pick<Writer, 'putHistory' | 'putMark'> {
+export function historyWrites({ db }: Connection): Pick<Writer, 'putHistory' | 'putMark' | 'putRelease'> {
   const put = async (key: string, value: string) => {
     await db
       .insertInto('meta')
@@ -42,5 +48,9 @@ export function historyWrites({ db }: Connection): Pick<Writer, 'putHistory' | '
   return {
     putHistory: ({ epochs, place }) => put(HISTORY, JSON.stringify({ epochs, place })),
     putMark: (folder, { count, at }) => put(`${MARK}${folder}`, JSON.stringify({ count, at })),
+    async putRelease(release) {
+      if (release === null) await db.deleteFrom('meta').where('key', '=', RELEASE).execute();
+      else await put(RELEASE, JSON.stringify(release));
+    },
   };
 }

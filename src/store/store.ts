@@ -1,4 +1,4 @@
-import type { History, Mark } from '../domain/history.ts';
+import type { History, Mark, Release } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
@@ -121,6 +121,10 @@ export interface Reader extends SettingsReader {
   /** Pending transactions of all lanes that were never signed, at most `limit`. */
   unsigned(limit: number): Promise<Transaction[]>;
   unsignedCount(): Promise<number>;
+  /** The place of the latest transaction in the order of acceptance; 0 when there is none. */
+  latestAcceptance(): Promise<number>;
+  /** A lane's pending transactions that were accepted up to that place, in order. */
+  pendingUpTo(lane: string, place: number): Promise<Transaction[]>;
   /** The lowest `nextActionAt` of all transactions, or of those after the given moment. It sets the next wake-up. */
   nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
   /** The sequence after the highest that the lane's account has permanently used; null when it has used none. */
@@ -358,6 +362,8 @@ export interface Writer extends Reader, SettingsWriter {
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;
   /** Stores the mark of the instance with this data folder. */
   putMark(folder: string, mark: Mark): Promise<void>;
+  /** Stores what an operator has released; null: nothing. */
+  putRelease(release: Release | null): Promise<void>;
 }
 
 /** The amounts that the next version of a transaction can take. */

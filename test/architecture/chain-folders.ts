@@ -11,6 +11,7 @@ export const REQUIRED = [
 /** The files that a chain family may have. */
 const KNOWN = new Set([
   ...REQUIRED,
+  'account-history.ts',
   'broadcast.ts',
   'chain-identity.ts',
   'confirm.ts',

@@ -8,6 +8,7 @@ import type { Chain } from '../chain.ts';
 import type { ChainClient, Observation, ObservedEntry } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
+import { contentOf, lookThrough } from './account-history.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { chainIdOf, identityOf, restartable } from './chain-identity.ts';
@@ -173,6 +174,10 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
       return first === undefined ? [] : broadcast(sideFor(first).rpc, attempts);
     },
     observe: (entries) => guarded(() => observeAll(entries)),
+    accountHistory: {
+      contentOf,
+      look: (question) => guarded(() => lookThrough(sideOf(question.identity).rpc, question)),
+    },
     signTransaction: (body, account, signer) => signUnsent(body, account, signer, settings.declaredChainId),
     rpc: (body) => passThrough(rpc, body, isRead),
   };

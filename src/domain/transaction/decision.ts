@@ -17,6 +17,7 @@ export const decisionKindSchema = z.enum([
   'gap-filled',
   'dead',
   'fallback',
+  'adopted',
 ]);
 
 export type DecisionKind = z.infer<typeof decisionKindSchema>;

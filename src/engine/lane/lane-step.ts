@@ -36,7 +36,10 @@ export interface LaneStep {
 }
 
 /** The reads with which a lane asks the store for what it does not keep in memory. */
-export type LaneReads = Pick<Reader, 'attempts' | 'budgeted' | 'chainIdentity' | 'children' | 'transactionOfLane'>;
+export type LaneReads = Pick<
+  Reader,
+  'attempts' | 'budgeted' | 'chainIdentity' | 'children' | 'pendingUpTo' | 'transactionByHash' | 'transactionOfLane'
+>;
 
 /** What time it is. */
 export interface StepClock {
@@ -92,6 +95,7 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
     } else if (transaction.status === 'pending') {
       step.open.delete(id);
       step.memory.offers.forget(id);
+      step.memory.restored.died(id, entry?.attempts ?? []);
     } else if (entry !== undefined) {
       step.open.set(id, { transaction, attempts: withNews(entry.attempts, changeOf.get(id)) });
     }

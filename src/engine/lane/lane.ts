@@ -1,4 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
+import type { Release } from '../../domain/history.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { livingOf } from '../../domain/transaction/attempt.ts';
 import { familyOfLane } from '../../domain/transaction/lane.ts';
@@ -13,6 +14,7 @@ import { takeUp } from './attempts/sign-pending.ts';
 import { isWanted, offer } from './broadcast.ts';
 import type { Parked } from './broadcast-history.ts';
 import { ChainClock } from './chain-clock.ts';
+import { compareRestored, withoutUnchecked } from './compare-restored.ts';
 import { signDue } from './due-attempts.ts';
 import { carryOut } from './intents.ts';
 import { LaneMemory } from './lane-memory.ts';
@@ -22,6 +24,7 @@ import type { LifeStep } from './life-steps.ts';
 import { look } from './observe.ts';
 import { OpenTransactions } from './open-transactions.ts';
 import { leaveRestartedChain } from './restarted-chain.ts';
+import { RestoredStore } from './restored-store.ts';
 import { type SenderSources, Senders } from './sender.ts';
 
 export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'newId' | 'recheck'> {
@@ -30,12 +33,25 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | '
   /** Called at each moment of a transaction's life. */
   passes(moment: LifeStep): void;
   store: Store;
+  /**
+   * What a restored store may hold in the lane that begins with this lease.
+   * @param isDoubted the lane has begun already, and a commit's outcome is unknown. Undefined: the store is still the same
+   */
+  origin(lease: HeldLease, isDoubted: boolean): Promise<LaneOrigin | undefined>;
   leases: Pick<LeaseKeeper, 'hold'>;
   /** A ledger whose commits are under the lane's lease; `onDoubt` is {@link StepLife.distrust}. */
   ledgerUnder(lease: HeldLease, onDoubt: () => void): Ledger;
   sources: SenderSources;
   /** Called with the network type when a step ended unexpectedly. */
   onFault(networkType: string): void;
+}
+
+/** What a lane finds in the store and did not see accepted itself. */
+export interface LaneOrigin {
+  /** The place of the last transaction of that kind, in the order of acceptance. */
+  upTo: number;
+  /** An operator's word about unsigned transactions, while it is in force. */
+  release: Release | null;
 }
 
 /** The result of a wake-up. `elsewhere`: another instance has the lane. `rests`: the lane has to be woken once more. */
@@ -54,6 +70,9 @@ export class Lane {
   readonly #chainClock = new ChainClock();
   /** Kept from step to step: while the lease lasts, nothing else changes the lane's open transactions. */
   #open: OpenTransactions | null = null;
+  /** The lease with which the store was looked at for what is old, and whether the store may be another one since. */
+  #begunWith: HeldLease | null = null;
+  #isDoubted = false;
   #running: Promise<LaneWake> | null = null;
   #lease: HeldLease | null = null;
   #again = false;
@@ -166,10 +185,17 @@ export class Lane {
     if ((await leaveRestartedChain(step, signed)) > 0) return true;
     const placed = open.filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
     await look(step, placed);
+    await compareRestored(step);
     const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
 
     // Read only now, so that what clients asked for until now counts.
-    const pending = await this.#pending(step, now);
+    const due = await this.#pending(step, now);
+    if (due.some(({ id }) => step.open.entries.has(id))) {
+      step.log.error({ lane: this.#key }, 'signed transactions are unsigned in the database: it has gone back');
+      step.life.distrust();
+      return true;
+    }
+    const pending = await withoutUnchecked(step, due);
     if ((await leaveRestartedChain(step, pending)) > 0) return true;
     if (pending.length > 0) step.life.passes('found');
     const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
@@ -205,11 +231,24 @@ export class Lane {
   async #begin(now: number, lease: HeldLease): Promise<LaneStep> {
     const { store, sources, random, log, ledgerUnder, elapsed, newId, passes } = this.#deps;
     const began = elapsed();
-    this.#open ??= await OpenTransactions.read(store.read, this.#key);
+    if (this.#open === null) {
+      const open = await OpenTransactions.read(store.read, this.#key);
+      if (this.#begunWith !== lease || this.#isDoubted) {
+        const origin = await this.#deps.origin(lease, this.#begunWith === lease);
+        if (origin !== undefined) {
+          this.#memory.restored = await RestoredStore.begin(store.read, this.#key, { ...origin, open });
+        }
+        this.#begunWith = lease;
+        this.#isDoubted = false;
+      }
+      this.#open = open;
+    }
+    const known = this.#open;
     const timing = this.#timing;
     let isDoubted = false;
     const distrust = () => {
       isDoubted = true;
+      this.#isDoubted = true;
       this.#open = null;
     };
     return {
@@ -218,7 +257,7 @@ export class Lane {
       ledger: ledgerUnder(lease, distrust),
       read: store.read,
       senders: new Senders(sources, this.#key),
-      open: this.#open,
+      open: known,
       memory: this.#memory,
       clock: {
         now: () => now + Math.round(elapsed() - began),

@@ -164,6 +164,10 @@ function bury(
   { anchor, reason }: Pick<Extract<Observation, { kind: 'dead' }>, 'anchor' | 'reason'>,
 ): Change {
   const { id, noopEnd, onDeath, statusReason } = transaction;
+  // A restored store may have forgotten the attempt that used the sequence.
+  if (onDeath === 'end' && anchor === 'used' && step.memory.restored.died(id, attempts)) {
+    return lookAgain(step, transaction);
+  }
   const now = step.clock.now();
   step.log.warn({ transaction: id, lane: step.key, anchor, reason }, 'no attempt can execute any more');
   const died = { ordinals: livingOf(attempts).map(({ ordinal }) => ordinal), at: now };

@@ -49,6 +49,8 @@ type TransactionReads =
   | 'openTransactions'
   | 'unsigned'
   | 'unsignedCount'
+  | 'latestAcceptance'
+  | 'pendingUpTo'
   | 'nextActionAt'
   | 'pendingCount'
   | 'openCounts'
@@ -257,6 +259,24 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
 
     async unsignedCount() {
       return totalOf(await unsigned.select((on) => on.fn.countAll<number>().as('total')).execute());
+    },
+
+    async latestAcceptance() {
+      const row = await db
+        .selectFrom('transactions')
+        .select((on) => on.fn.max('accepted').as('latest'))
+        .executeTakeFirstOrThrow();
+      return row.latest ?? 0;
+    },
+
+    async pendingUpTo(lane, place) {
+      const rows = await unsigned
+        .selectAll()
+        .where('lane', '=', lane)
+        .where('accepted', '<=', place)
+        .orderBy('accepted')
+        .execute();
+      return rows.map(transactionOfRow);
     },
 
     async nextActionAt(after) {

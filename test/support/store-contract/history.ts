@@ -6,7 +6,7 @@ import { relayerOf, transactionOf } from '../store.ts';
 export function historyContract(t: Test, open: (t: Test) => Promise<Store>): void {
   t.test('a new database has no past; marks are kept beside its epochs', async (t) => {
     const store = await open(t);
-    t.strictSame(await store.read.history(), { epochs: [], place: null, marks: new Map() });
+    t.strictSame(await store.read.history(), { epochs: [], place: null, marks: new Map(), release: null });
     await store.write(async (writer) => {
       await writer.putMark('a', { count: 1, at: 5 });
       await writer.putMark('b', { count: 7, at: 0 });
@@ -24,7 +24,38 @@ export function historyContract(t: Test, open: (t: Test) => Promise<Store>): voi
         ['a', { count: 2, at: 6 }],
         ['b', { count: 7, at: 0 }],
       ]),
+      release: null,
     });
+  });
+
+  t.test('what an operator has released is kept until it is taken back', async (t) => {
+    const store = await open(t);
+    const released = async () => (await store.read.history()).release;
+    await store.write((writer) => writer.putRelease({ upTo: 3, endsAt: null }));
+    t.strictSame(await released(), { upTo: 3, endsAt: null });
+    await store.write((writer) => writer.putRelease({ upTo: 3, endsAt: 70 }));
+    t.strictSame(await released(), { upTo: 3, endsAt: 70 });
+    await store.write((writer) => writer.putRelease(null));
+    t.equal(await released(), null);
+  });
+
+  t.test('pending transactions of a lane are found by the place of the last one', async (t) => {
+    const store = await open(t);
+    t.equal(await store.read.latestAcceptance(), 0);
+    const accept = async (id: string, more: object = {}) => {
+      await store.write((writer) => writer.insertTransaction(transactionOf({ id, status: 'pending', ...more })));
+      return store.read.latestAcceptance();
+    };
+    const first = await accept('a');
+    const second = await accept('other', { lane: 'other' });
+    await accept('signed', { status: 'sent', sequence: 4n, hash: '0x1' });
+    const last = await accept('b');
+    t.ok(0 < first && first < second && second < last);
+    const { lane } = transactionOf({});
+    const ids = async (place: number) => (await store.read.pendingUpTo(lane, place)).map(({ id }) => id);
+    t.strictSame(await ids(last), ['a', 'b']);
+    t.strictSame(await ids(last - 1), ['a']);
+    t.strictSame(await ids(0), []);
   });
 
   t.test('its place stays the same while it is used', async (t) => {

@@ -81,12 +81,13 @@ t.test('unsigned transactions make it ask what happened since; then the service 
   for (const [answer, status] of [
     ['--fail-unsigned', 'failed'],
     ['--send-unsigned', 'pending'],
+    ['--compare-unsigned', 'pending'],
   ] as const) {
     const { cwd, data, statusOf } = await backupIn(t, 'pending');
     const { code, complained } = await runTyped(cwd, ['restore', 'backup.db'], env);
     t.equal(code, 1);
     t.match(complained, /holds 1 transactions/);
-    t.match(complained, /--send-unsigned .*\n.*--fail-unsigned/);
+    t.match(complained, /--compare-unsigned .*\n.*--fail-unsigned .*\n.*--send-unsigned/);
     t.strictSame(data(), []);
     t.match(await runTyped(cwd, ['restore', 'backup.db', '--send-unsigned', '--fail-unsigned'], env), { code: 1 });
     t.match(await runTyped(cwd, ['restore', 'backup.db', answer], env), { code: 0 });

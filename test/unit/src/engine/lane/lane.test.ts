@@ -14,6 +14,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
       connections: { clientOf: () => world.client, close: async () => {} },
       signerOf: async () => world.signer,
     },
+    origin: async () => ({ upTo: 0, release: null }),
     leases: world.leases(),
     ledgerUnder: (lease, onDoubt) => world.ledger(lease, { onDoubt }),
     timing: fastTiming,

@@ -1,0 +1,238 @@
+import type { HistoryAnswer, HistoryQuestion, PastTransaction } from '../../chains/chain-client.ts';
+import { messageOf } from '../../domain/errors.ts';
+import { sequenceOf } from '../../domain/transaction/anchor.ts';
+import { chainOfLane } from '../../domain/transaction/lane.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { sequenceFigures } from '../sequencing/sequence-figures.ts';
+import type { SequenceFigures } from '../sequencing/sequence-planner.ts';
+import { parked } from './attempts/parking.ts';
+import type { LaneStep } from './lane-step.ts';
+import type { SignedAttempt } from './ledger.ts';
+import { HELD_MS } from './restored-store.ts';
+import type { Sender } from './sender.ts';
+
+const LOOKING = 'Compared with what the account did on the chain, because the database may have been put back';
+
+/** Compares the lane's old transactions with what the account did on the chain, as far as that is needed. */
+export async function compareRestored(step: LaneStep): Promise<void> {
+  const { restored } = step.memory;
+  if (!restored.isPending || restored.isResting(step.clock.elapsed())) return;
+  const pending = await step.read.pendingUpTo(step.key, restored.upTo);
+  const open = [...step.open.entries.values()].map(({ transaction }) => transaction);
+  const all = [...pending, ...open].filter(({ id }) => restored.isUnchecked(id));
+  const old = [...new Map(all.map((transaction) => [transaction.id, transaction])).values()];
+  restored.keep(new Set(old.map(({ id }) => id)));
+  if (old.length === 0) return;
+  try {
+    await compare(step, await comparedOf(step, old));
+  } catch (error) {
+    step.log.warn({ reason: messageOf(error), lane: step.key }, 'account not looked through');
+  }
+  if (restored.isPending) restored.rest(step.clock.elapsed() + 2 * step.timing.retryMs);
+}
+
+interface Compared {
+  transaction: Transaction;
+  sender: Sender;
+  content: string;
+}
+
+/** Those that could have their effect twice. The others are cleared. */
+async function comparedOf(step: LaneStep, old: readonly Transaction[]): Promise<Compared[]> {
+  const compared: Compared[] = [];
+  const harmless: string[] = [];
+  for (const transaction of old) {
+    // Without its relayer's network, a transaction waits; the others do not wait for it.
+    const sender = await step.senders.of(transaction.relayerId).catch(() => undefined);
+    if (sender === undefined) continue;
+    const content = contentOf(step, sender, transaction);
+    if (content === null) harmless.push(transaction.id);
+    else compared.push({ transaction, sender, content });
+  }
+  step.memory.restored.clear(harmless);
+  return compared;
+}
+
+function contentOf(step: LaneStep, { client, account }: Sender, transaction: Transaction): string | null {
+  try {
+    return client.accountHistory?.contentOf(transaction, account) ?? null;
+  } catch (error) {
+    // What cannot be read cannot be prepared either.
+    step.log.warn({ err: error, transaction: transaction.id, lane: step.key }, 'request not read');
+    return null;
+  }
+}
+
+async function compare(step: LaneStep, compared: readonly Compared[]): Promise<void> {
+  const { restored } = step.memory;
+  const [first] = compared;
+  if (first === undefined) return;
+  const numbered = compared.filter(({ sender }) => sender.client.sequences !== undefined);
+  const figures =
+    numbered.length === 0
+      ? undefined
+      : await sequenceFigures(
+          step,
+          numbered.map(({ sender }) => sender),
+        );
+  if (figures !== undefined && !restored.isDisplaced && !isBeyond(figures, restored.from)) {
+    restored.clear(compared.map(({ transaction }) => transaction.id));
+    return;
+  }
+  const since = Math.min(...compared.map(({ transaction }) => transaction.createdAt));
+  const question: Omit<HistoryQuestion, 'account'> = {
+    identity: chainOfLane(step.key),
+    since,
+    sequences: figures === undefined ? null : { from: restored.from, to: figures.chain },
+    isKnown: async (hash) => (await step.read.transactionByHash(step.key, hash)) !== undefined,
+  };
+  const answer = await restored.ask(() => lookWith(compared, question));
+  if (answer === undefined) return;
+  const left = await adopt(step, compared, answer.found, figures?.held);
+  if (left.length === 0) return;
+  if (answer.kind === 'untold') {
+    hold(step, answer.reason);
+  } else if (answer.kind === 'whole' && (await isOver(step, first.sender, answer.found.length))) {
+    step.log.info({ lane: step.key, compared: compared.length, found: answer.found.length }, 'account looked through');
+    restored.clear(left.map(({ transaction }) => transaction.id));
+  }
+}
+
+/** Whether the chain's count is beyond what the store led to. */
+function isBeyond({ chain, held }: SequenceFigures, from: bigint | null): boolean {
+  const low = from ?? 0n;
+  const within = [...held].filter((sequence) => sequence >= low && sequence < chain);
+  return chain - low > BigInt(within.length);
+}
+
+/** Asks the clients of the lane's relayers in turn, until one of them shows all. */
+async function lookWith(
+  compared: readonly Compared[],
+  question: Omit<HistoryQuestion, 'account'>,
+): Promise<HistoryAnswer> {
+  const senders = new Map(compared.map(({ sender }) => [sender.client, sender]));
+  let best: HistoryAnswer = { kind: 'untold', found: [], reason: 'no endpoint was asked' };
+  for (const { client, account } of senders.values()) {
+    if (client.accountHistory === undefined) continue;
+    best = await client.accountHistory.look({ ...question, account });
+    if (best.kind === 'whole') return best;
+  }
+  return best;
+}
+
+/**
+ * Whether nothing that was sent before can get into a block any more. Only where something unknown was found: then the
+ * store was put back, and more of it may be under way.
+ */
+async function isOver(step: LaneStep, { client }: Sender, found: number): Promise<boolean> {
+  const within = client.accountHistory?.landsWithinBlocks;
+  if (within === undefined || found === 0) return true;
+  const { height } = await client.moment(chainOfLane(step.key));
+  return step.memory.restored.blocksSince(height) > within;
+}
+
+function hold(step: LaneStep, reason: string): void {
+  const { restored } = step.memory;
+  if (restored.heldFor === undefined) {
+    step.log.error(
+      { lane: step.key, reason },
+      'account cannot be looked through; what was unsigned at the start waits',
+    );
+  }
+  const remedy =
+    'Stop the service and answer once: `npm run isolayer -- restore --fail-unsigned` (it is not sent) or `--send-unsigned` (it is sent)';
+  const doubt = 'It may have been sent already, if the database was put back';
+  restored.hold(`${doubt}: ${reason}. ${remedy}`, step.clock.elapsed());
+}
+
+/**
+ * Makes each found transaction the attempt of an old one with the same content: the oldest of both first.
+ * @param held sequences of open transactions. What used such a sequence can only be an attempt of that transaction
+ * @returns the old ones that nothing was found for
+ */
+async function adopt(
+  step: LaneStep,
+  compared: readonly Compared[],
+  found: readonly PastTransaction[],
+  held: ReadonlySet<bigint> = new Set(),
+): Promise<Compared[]> {
+  const byContent = Map.groupBy(compared, ({ content }) => content);
+  const pairs: { transaction: Transaction; past: PastTransaction }[] = [];
+  for (const past of found) {
+    const sequence = sequenceOf(past.anchor);
+    if (past.content === null) continue;
+    const isHeld = sequence !== null && held.has(sequence);
+    const waiting = byContent.get(past.content) ?? [];
+    const index = waiting.findIndex(({ transaction: { anchorKind, status, sequence: own } }) =>
+      isHeld ? own === sequence : anchorKind === past.anchor.kind && status === 'pending',
+    );
+    const [match] = index === -1 ? [] : waiting.splice(index, 1);
+    if (match !== undefined) pairs.push({ transaction: match.transaction, past });
+  }
+  if (pairs.length > 0) await record(step, pairs);
+  return [...byContent.values()].flat();
+}
+
+async function record(step: LaneStep, pairs: readonly { transaction: Transaction; past: PastTransaction }[]) {
+  const now = step.clock.now();
+  const earlier = Map.groupBy(
+    await step.read.attempts(...pairs.map(({ transaction }) => transaction.id)),
+    ({ transactionId }) => transactionId,
+  );
+  const adopted = pairs.map(({ transaction, past }): SignedAttempt => {
+    const { raw, hash, fields, anchor } = past;
+    const text = `${hash} of this account is on the chain, does the same and is not in the database, which was put back: it is taken as this payment`;
+    return {
+      transaction,
+      decision: { kind: 'adopted', text },
+      set: {
+        ...(transaction.status === 'pending' && ({ status: 'sent', sequence: sequenceOf(anchor) } as const)),
+        ...{ statusReason: null, hash, fields, nextActionAt: now },
+      },
+      attempt: {
+        transactionId: transaction.id,
+        ordinal: (earlier.get(transaction.id)?.at(-1)?.ordinal ?? 0) + 1,
+        lane: step.key,
+        anchor,
+        purpose: 'send',
+        request: transaction.request,
+        fields,
+        raw,
+        hash,
+        createdAt: now,
+        // The chain has it.
+        acceptedAt: now,
+        acceptedBy: null,
+        deadAt: null,
+      },
+    };
+  });
+  if (!(await step.ledger.record(adopted))) {
+    step.life.distrust();
+    return;
+  }
+  for (const { transaction, set, attempt } of adopted) {
+    step.memory.offers.forget(transaction.id);
+    step.open.set(transaction.id, {
+      transaction: { ...transaction, ...set },
+      attempts: [...(earlier.get(transaction.id) ?? []), attempt],
+    });
+  }
+  step.memory.restored.clear(pairs.map(({ transaction }) => transaction.id));
+}
+
+/** Leaves out old transactions that must not be signed yet, and puts them off. */
+export async function withoutUnchecked(step: LaneStep, pending: readonly Transaction[]): Promise<Transaction[]> {
+  const { restored } = step.memory;
+  if (!restored.isPending) return [...pending];
+  const unchecked = pending.filter(({ id }) => restored.isUnchecked(id));
+  const { heldFor } = restored;
+  await step.ledger.apply(
+    unchecked.map((transaction) =>
+      heldFor === undefined
+        ? { transaction, set: { statusReason: LOOKING, nextActionAt: step.clock.now() + step.timing.retryMs } }
+        : parked(step, transaction, 'other', { reason: heldFor, pauseMs: HELD_MS }),
+    ),
+  );
+  return pending.filter(({ id }) => !restored.isUnchecked(id));
+}
