@@ -83,7 +83,8 @@ t.test('a database from before is not used while it holds what may have been sen
   const refusal = {
     name: 'WentBack',
     unsigned: 1,
-    message: /holds 1 transactions .*\n.*\n.*restore --compare-unsigned .*\n.*\n.*restore --fail-unsigned .*\n.*restore --send-unsigned /,
+    message:
+      /holds 1 transactions .*\n.*\n.*restore --compare-unsigned .*\n.*\n.*restore --fail-unsigned .*\n.*restore --send-unsigned /,
   };
   await t.rejects(folder.use(nothing), refusal);
   await t.rejects(folder.use(nothing), refusal, 'until it is answered');
