@@ -34,8 +34,9 @@ export interface ChainClient {
   /**
    * Messages about things that the account's policies name and the chain lacks. Each message says what to do. Empty:
    * the chain has them all. Absent in a family whose policies name nothing on the chain.
+   * @param onRisk takes a message about something that is there, and that the operator should know of
    */
-  policyFaults?(account: Account): Promise<readonly string[]>;
+  policyFaults?(account: Account, onRisk?: (risk: string) => void): Promise<readonly string[]>;
   /**
    * Runs the checks that need the network before a request is accepted. Absent: there are none.
    * @throws AppError `INVALID_REQUEST`

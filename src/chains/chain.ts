@@ -80,6 +80,10 @@ export interface Chain extends ChainFamily {
    */
   vary(fields: JsonObject): JsonObject;
   /**
+   * What the next attempt has to know of the fields of the last one, when a transaction is signed anew. Absent: nothing.
+   */
+  renewedFields?(fields: JsonObject): JsonObject;
+  /**
    * When a relayer swaps its collected tokens for the coin, by its checked policies; undefined: never. Absent, like
    * `swapEvent`, in a family without swaps.
    */

@@ -76,6 +76,55 @@ t.test('the only node confirms by its latest blocks where it keeps no history, a
   t.equal(await scenario.executions(lost), 1);
 });
 
+t.test(
+  'a node without its methods for a history ends no payment that was dropped, and the payment says so',
+  async (t) => {
+    const node = await svm.endpoint();
+    const scenario = await SolanaScenario.open(t, scene, {
+      urls: [node.url],
+      timing: { unprovedMs: 50, asideMs: 200 },
+    });
+    const missing = { kind: 'error', code: -32_601, message: 'Method not found' } as const;
+    await node.fault({ methods: ['getFirstAvailableBlock', 'minimumLedgerSlot'], act: missing });
+    await scenario.start();
+    await svm.dropNext(1_000);
+    const lost = await scenario.send();
+    await scenario.untilStatus(lost, 'submitted');
+    await scenario.lapse();
+    const reason = async () => (await scenario.get(lost)).statusReason ?? '';
+    await scenario.until('told', async () => /does not tell of a history back to slot \d+/.test(await reason()), {
+      mining: true,
+    });
+    t.strictSame([(await scenario.get(lost)).status, (await scenario.attempts(lost)).length], ['submitted', 1]);
+    await svm.dropNext(0);
+    await node.clearFaults();
+    await scenario.untilStatus(lost, 'confirmed', { mining: true });
+    t.equal(await scenario.executions(lost), 1);
+  },
+);
+
+t.test('without figures that are only advice a payment is priced, sent and confirmed', async (t) => {
+  for (const act of [
+    { kind: 'error', code: -32_601, message: 'Method not found' },
+    { kind: 'error', code: -32_000, message: 'not on this plan' },
+    { kind: 'http', status: 403 },
+    { kind: 'result', result: 'soon' },
+    { kind: 'result', result: null },
+  ] as const) {
+    const node = await svm.endpoint();
+    const scenario = await SolanaScenario.open(t, scene, { urls: [node.url] });
+    await node.fault({
+      methods: ['getRecentPrioritizationFees', 'getFeeForMessage', 'getFirstAvailableBlock', 'minimumLedgerSlot'],
+      act,
+    });
+    await scenario.start();
+    const id = await scenario.send();
+    await scenario.untilStatus(id, 'confirmed', { mining: true });
+    t.equal(await scenario.executions(id), 1, JSON.stringify(act));
+    t.equal((await scenario.attempts(id))[0]?.fields['fee'], 5_000);
+  }
+});
+
 t.test('how long a blockhash serves is not what one node makes of it', async (t) => {
   const [liar, honest] = [await svm.endpoint(), await svm.endpoint()];
   const height = () => svm.rpc('getBlockHeight', [{ commitment: 'processed' }]).then(Number);

@@ -115,8 +115,11 @@ for (const strategy of ['user', 'relayer'] as const) {
   });
 }
 
-/** A transaction of version 0, signed by the wallet, with accounts from a lookup table. */
-async function withTable(wallet: Keypair, to: PublicKey): Promise<string> {
+/**
+ * A transaction of version 0, signed by the wallet, with accounts from a lookup table. `twice`: its table has an account
+ * that the message has as well.
+ */
+async function withTable(wallet: Keypair, to: PublicKey, { twice = false } = {}): Promise<string> {
   const key = anyone();
   const meta = Buffer.alloc(56);
   meta.writeUInt32LE(1);
@@ -132,6 +135,11 @@ async function withTable(wallet: Keypair, to: PublicKey): Promise<string> {
   const message = new TransactionMessage({ payerKey: relayer, recentBlockhash, instructions });
   const transaction = new VersionedTransaction(message.compileToV0Message([table]));
   t.match(transaction.message.addressTableLookups, [{ accountKey: key }]);
+  if (twice) {
+    const changed = Buffer.concat([data.subarray(0, 56), relayer.toBuffer(), usd.mint.toBuffer()]);
+    await svm.setAccount(key.toBase58(), { lamports: 10_000_000n, data: changed, owner });
+    await svm.tick(2);
+  }
   transaction.sign([wallet]);
   return Buffer.from(transaction.serialize()).toString('base64');
 }
@@ -157,6 +165,13 @@ t.test('accounts that a lookup table names are held against the policies', async
   await policies({ ...paid, allowed_accounts: [named, ...others.map((key) => key.toBase58())] });
   await stage.tickUntil(await stage.send({ transaction }), 'confirmed');
   t.equal(await usd.held(to), 1_001n);
+});
+
+t.test('what loads an account twice is refused at once', async (t) => {
+  await policies({ fee_payment_strategy: 'relayer' });
+  const transaction = await withTable(await user(), anyone(), { twice: true });
+  const { status, body } = await post({ transaction });
+  t.match([status, body.error], [400, new RegExp(`Account ${relayer.toBase58()} is loaded twice`)]);
 });
 
 t.test('programs that a program calls are held against the policies', async (t) => {

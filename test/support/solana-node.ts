@@ -89,6 +89,7 @@ export function solanaNode(world: NodeWorld = {}): DoubleHandler {
       };
     },
     getFirstAvailableBlock: world.first ?? 0,
+    minimumLedgerSlot: world.first ?? 0,
     getBlockTime: (of: number) => 1_700_000_000 + of,
     getBalance: () => context(world.balance ?? 1_000_000_000),
     getLatestBlockhash: (options: object) =>

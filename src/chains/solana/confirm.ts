@@ -7,7 +7,7 @@ import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { answersInTime, isBorneOut, type Opinion } from '../quorum.ts';
 import { reasonOf } from './errors.ts';
 import { programsOf } from './guard/policies.ts';
-import { assertReach, deadAmong, type Sought } from './inclusion/death.ts';
+import { assertReach, deadAmong, type Sought, type Verdicts } from './inclusion/death.ts';
 import { decodeMessage } from './message/compiled-message.ts';
 import {
   firstAvailableBlock,
@@ -51,12 +51,12 @@ export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[])
   return rpc.onOne(async (read) => {
     const view = await viewOf(read, hashes);
     const missing = all.filter(({ attempt: { deadAt, hash } }) => deadAt === null && !view.statuses.has(hash));
-    const [dead, finals] = await Promise.all([
+    const [{ dead, unproved }, finals] = await Promise.all([
       deadAmong(rpc, read, view.final, missing),
       finalAmong(rpc, read, view, hashes),
     ]);
     return Promise.all(
-      entries.map((entry, index) => observationOf(read, entry, sought[index] ?? [], { view, dead, finals })),
+      entries.map((entry, index) => observationOf(read, entry, sought[index] ?? [], { view, dead, unproved, finals })),
     );
   });
 }
@@ -103,7 +103,8 @@ async function finalAmong(
       const opinions = others.map(({ view: { statuses, final, isWhole }, first }): Opinion => {
         const told = statuses.get(hash);
         if (told !== undefined) return isAlike(told, claim) ? 'same' : 'other';
-        return isWhole && first <= claim.slot && claim.slot <= final.slot ? 'other' : 'none';
+        const covers = isWhole && first !== undefined && first <= claim.slot && claim.slot <= final.slot;
+        return covers ? 'other' : 'none';
       });
       return opinions.every((opinion) => opinion === 'none') ? isShown(read, hash, claim) : isBorneOut(opinions);
     }),
@@ -142,6 +143,7 @@ function isFinal(status: SignatureStatus | undefined): boolean {
 interface Findings {
   view: View;
   dead: ReadonlySet<Attempt>;
+  unproved: Verdicts['unproved'];
   finals: ReadonlySet<string>;
 }
 
@@ -149,7 +151,7 @@ async function observationOf(
   read: ReadOne,
   entry: ObservedEntry,
   sought: readonly Sought[],
-  { view, dead, finals }: Findings,
+  { view, dead, unproved, finals }: Findings,
 ): Promise<Observation> {
   for (const one of sought) {
     const status = view.statuses.get(one.attempt.hash);
@@ -159,7 +161,10 @@ async function observationOf(
   }
   const living = livingOf(sought.map(({ attempt }) => attempt));
   const died = living.filter((attempt) => dead.has(attempt));
-  if (died.length === 0) return asSeen(entry, view) ?? OPEN;
+  if (died.length === 0) {
+    const reason = living.every((attempt) => unproved.has(attempt)) ? unproved.get(living[0]) : undefined;
+    return asSeen(entry, view) ?? (reason === undefined ? OPEN : { kind: 'open', reason });
+  }
   const nonce = sought.find(({ attempt, fields }) => dead.has(attempt) && fields.nonce_account !== undefined);
   if (died.length === living.length && nonce !== undefined) {
     return {
@@ -244,7 +249,7 @@ async function receiptOf(
   return {
     slot: jsonAmount(slot),
     succeeded: false,
-    ...(found === null ? {} : { fee: jsonAmount(found.fee) }),
+    ...(found?.fee == null ? {} : { fee: jsonAmount(found.fee) }),
     logs,
     reason: reasonOf(error, { logs, programs, errors }),
   };

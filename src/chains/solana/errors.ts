@@ -86,18 +86,36 @@ function lastWords(logs: readonly string[]): string {
 
 type Meaning = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 
+/** Errors that say nothing about the bytes: the node, or the chain at this moment, cannot execute them. */
+const PASSING: ReadonlySet<string> = new Set([
+  ...['AccountInUse', 'ClusterMaintenance', 'CommitCancelled', 'ProgramCacheHitMaxLimit'],
+  ...['ProgramExecutionTemporarilyRestricted', 'ResanitizationNeeded', 'WouldExceedAccountDataBlockLimit'],
+  ...['WouldExceedMaxAccountCostLimit', 'WouldExceedMaxBlockCostLimit', 'WouldExceedMaxVoteCostLimit'],
+]);
+
+/** Whether an error of a trial is over soon, whatever the transaction is. */
+export function isPassing(error: TransactionError): boolean {
+  return PASSING.has(nameOf(error));
+}
+
+/** Errors by which the chain lacks an account or a program, or by which the node does not know it yet. */
+const ABSENCES: ReadonlySet<string> = new Set([
+  ...['AddressLookupTableNotFound', 'InvalidAddressLookupTableIndex', 'InvalidProgramForExecution'],
+  'ProgramAccountNotFound',
+]);
+
+/** Whether an error of a trial may only show that the node is behind. */
+export function isAbsence(error: TransactionError): boolean {
+  return ABSENCES.has(nameOf(error));
+}
+
 /**
  * What some preflight errors mean. Every other preflight error means that the chain, as it is now, cannot execute the
  * bytes.
  */
 const PREFLIGHT: ReadonlyMap<string, Meaning> = new Map([
   ['BlockhashNotFound', 'lapsed'],
-  ['AccountInUse', 'busy'],
-  ['WouldExceedMaxBlockCostLimit', 'busy'],
-  ['WouldExceedMaxAccountCostLimit', 'busy'],
-  ['WouldExceedAccountDataBlockLimit', 'busy'],
-  ['WouldExceedMaxVoteCostLimit', 'busy'],
-  ['ClusterMaintenance', 'busy'],
+  ...[...PASSING].map((name): [string, Meaning] => [name, 'busy']),
 ]);
 
 /** Whether the fee payer has too little: for the fee, or for the minimum that every account must keep. */

@@ -1,4 +1,5 @@
-import { isNodeError, type ReadOne } from '../../egress/rpc/rpc-client.ts';
+import { Ed25519Program, Secp256k1Program } from '@solana/web3.js';
+import type { ReadOne } from '../../egress/rpc/rpc-client.ts';
 import { programsOf } from './guard/policies.ts';
 import type { Message } from './message/compiled-message.ts';
 import { readComputeBudget } from './message/compute-budget.ts';
@@ -28,14 +29,24 @@ export function limitFor(used: bigint): number {
  * where no slot asked for a price, or the node does not tell: a price is optional.
  */
 export async function priorityPrice(read: ReadOne, accounts: readonly string[]): Promise<bigint> {
-  const told = await recentPrices(read, accounts).catch(untold);
+  const told = await recentPrices(read, accounts);
   const prices = told.toSorted((one, other) => (one < other ? -1 : 1));
   return prices[Math.ceil(prices.length * 0.75) - 1] ?? 0n;
 }
 
-function untold(error: unknown): bigint[] {
-  if (isNodeError(error)) return [];
-  throw error;
+/** The least price of an attempt whose predecessor got into no block, in micro-lamports per compute unit. */
+const MIN_FURTHER_PRICE = 10_000n;
+
+/**
+ * The price of an attempt. One whose predecessor got into no block offers twice as much as that one, whatever others
+ * paid: a congested network often tells low prices, or none.
+ * @param usual what others paid
+ * @param last what the last attempt offered; undefined for the first
+ */
+export function offeredPrice(usual: bigint, last: bigint | undefined): bigint {
+  if (last === undefined) return usual;
+  const raised = last * 2n > MIN_FURTHER_PRICE ? last * 2n : MIN_FURTHER_PRICE;
+  return usual > raised ? usual : raised;
 }
 
 /** The highest price per compute unit at which a transaction stays within a fee. */
@@ -51,7 +62,7 @@ export function priceWithin(fee: bigint, signatures: number, units: number): big
 export async function feeOf(read: ReadOne, message: Message, bytes: Uint8Array): Promise<bigint> {
   const told = await feeFor(read, Buffer.from(bytes).toString('base64'));
   const formula = formulaFee(message);
-  if (told === null) return formula;
+  if (told === undefined) return formula;
   const { limit, price } = readComputeBudget(message);
   return limit !== undefined && price !== undefined && formula > told ? formula : told;
 }
@@ -61,5 +72,19 @@ function formulaFee(message: Message): bigint {
   const counted = programsOf(message).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
   const units = limit ?? Math.min(DEFAULT_UNITS * counted.length, MOST_UNITS);
   const priority = ((price ?? 0n) * BigInt(units) + MICRO - 1n) / MICRO;
-  return LAMPORTS_PER_SIGNATURE * BigInt(message.signers) + priority;
+  return LAMPORTS_PER_SIGNATURE * BigInt(message.signers + checkedSignatures(message)) + priority;
+}
+
+/** The programs that check signatures in their data. The chain asks the price of a signature for each of them. */
+const CHECKERS: ReadonlySet<string> = new Set([
+  Ed25519Program.programId.toBase58(),
+  Secp256k1Program.programId.toBase58(),
+  'Secp256r1SigVerify1111111111111111111111111',
+]);
+
+/** How many signatures those programs check: the first byte of their data says it. */
+function checkedSignatures({ keys, instructions }: Message): number {
+  return instructions
+    .filter(({ program }) => CHECKERS.has(keys[program] ?? ''))
+    .reduce((sum, { data: [count = 0] }) => sum + count, 0);
 }

@@ -24,7 +24,7 @@ import { balance, blockTime, GENESIS, onlyOn, standing } from './provider.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { readRequest } from './schema.ts';
-import { costOf, signTransaction, vary } from './signing.ts';
+import { costOf, renewedFields, signTransaction, vary } from './signing.ts';
 import { spending } from './spending.ts';
 import { inPlainWords } from './sponsor/errors.ts';
 import { sponsorMethods, sponsorshipOf } from './sponsor/methods.ts';
@@ -64,6 +64,7 @@ export function createSolanaChain(): Chain {
     swapSchedule,
     swapEvent,
     vary,
+    renewedFields,
     signMessage,
     takesSignedBytes,
     connect: createSolanaClient,
@@ -141,9 +142,14 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
       const [first] = entries;
       return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
     },
-    policyFaults: (account) => guarded(() => unknownAllowed(sideOfAccount(account), account)),
+    policyFaults: (account, onRisk) => guarded(() => unknownAllowed(sideOfAccount(account), account, onRisk)),
     screen: ({ request }, account) =>
-      guarded(() => inPlainWords(() => sponsor.assertPaid(readRequest(request), account))),
+      guarded(() =>
+        inPlainWords(async () => {
+          await sponsor.assertLoadable(readRequest(request), account);
+          await sponsor.assertPaid(readRequest(request), account);
+        }),
+      ),
     signTransaction: async (body, account, signer) => {
       const { transaction } = readForm(unsentRequestSchema, body);
       return guarded(() => inPlainWords(async () => ({ ...(await sponsor.sign(transaction, account, signer)) })));

@@ -12,9 +12,9 @@ import type {
 } from '../chain-client.ts';
 import { unlessRefusedAlone } from '../quorum.ts';
 import { readPolicy, type SolanaPolicy } from './configuration/policy.ts';
-import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
+import { isAbsence, isPassing, isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
-import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS } from './form/draft.ts';
+import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS, unlessBehind } from './form/draft.ts';
 import { leftIn, lossShown } from './guard/loss.ts';
 import { coSignerViolation, guardFor, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
@@ -33,6 +33,7 @@ import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
 import { balance, isBlockhashValid, type Simulation, simulate } from './provider.ts';
 import { undatedMessage } from './request.ts';
 import { readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
+import { lastPriceOf } from './signing.ts';
 import { ownSpend } from './spending.ts';
 import { rentPaid } from './tokens/associated.ts';
 
@@ -50,15 +51,18 @@ interface Asking extends Pick<Drafting, 'settles'> {
  */
 export async function prepare(
   rpc: RpcClient,
-  transaction: Pick<Transaction, 'request'> & Partial<Pick<Transaction, 'createdAt'>>,
+  transaction: Pick<Transaction, 'request'> & Partial<Pick<Transaction, 'createdAt' | 'fields'>>,
   account: Account,
   lane: LaneFigures,
   { settles = true, maySpend = true }: Asking = {},
 ): Promise<Preparation> {
-  const { createdAt } = transaction;
+  const { createdAt, fields = {} } = transaction;
   const violation = ownViolation(readRequest(transaction.request), account, maySpend);
   if (violation !== undefined) return refused(violation);
-  const drafting = { settles, maySpend, ...(createdAt === undefined ? {} : { acceptedAt: createdAt }) };
+  const drafting = {
+    ...{ settles, maySpend, lastPrice: lastPriceOf(fields) },
+    ...(createdAt === undefined ? {} : { acceptedAt: createdAt }),
+  };
   const prepareOn = async (read: ReadOne) => {
     const decided = await prepareOnce(read, transaction, account, lane, drafting);
     return decided.kind === 'ready' ? withLastHeight(rpc, read, decided) : decided;
@@ -175,7 +179,10 @@ async function prepareOnce(
   const { message, signatures } = draft;
   const bytes = encodeMessage(message);
   const looked = await lookUp(read, message);
-  if (looked.kind === 'fault') return refused(looked.reason);
+  if (looked.kind === 'fault') {
+    const refusal = refused(looked.reason);
+    return looked.mayBeBehind ? unlessBehind(read, refusal, drafting.acceptedAt) : refusal;
+  }
   const keys = [...message.keys, ...looked.addresses];
   const guard = guardFor(message, policy, drafting.maySpend === true);
   const own = guard.spends === true ? ownSpend(message) : undefined;
@@ -211,6 +218,9 @@ async function prepareOnce(
   // happened.
   if (draft.isLapsed !== true) {
     const failure = failureOf(tried, asked, message) ?? takeoverOf(tried);
+    if (failure?.kind === 'refused' && tried.error !== null && isAbsence(tried.error)) {
+      return unlessBehind(read, failure, drafting.acceptedAt);
+    }
     if (failure !== undefined) return failure;
     if (own === undefined) {
       const bound = { payer: account.address, trial, replacesBlockhash, most: cost };
@@ -255,7 +265,9 @@ function failureOf(
   if (error === null || nameOf(error) === 'AlreadyProcessed') return undefined;
   const reason = reasonOf(error, { logs, programs: programsOf(message), errors });
   if (isPayerPoor(error)) return parkedForFunds(reason);
-  if (nameOf(error) === 'BlockhashNotFound') return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
+  if (nameOf(error) === 'BlockhashNotFound' || isPassing(error)) {
+    return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
+  }
   return refused(`Simulation failed: ${reason}`);
 }
 

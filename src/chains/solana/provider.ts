@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { figureOrNothing, shownOrNull } from '../advice.ts';
 import { onlyServing } from '../only-serving.ts';
 import { isAddress } from './address.ts';
 import type { TransactionError } from './errors.ts';
@@ -85,9 +86,16 @@ export function blockTime(read: ReadOne, slot: bigint): Promise<number | null> {
   return read('getBlockTime', [Number(slot)], (answer) => (answer === null ? null : Number(integer(answer)) * 1_000));
 }
 
-/** The earliest slot whose block the node still has. */
-export function firstAvailableBlock(read: ReadOne): Promise<bigint> {
-  return read('getFirstAvailableBlock', [], integer);
+const NO_DEPTH = 'A transaction that was dropped is not proved to be in no block, so it does not end';
+
+/**
+ * The earliest slot whose block the node still has; undefined where it does not tell. Nodes that lack the usual method
+ * may tell where their own ledger begins, which is no earlier.
+ */
+export async function firstAvailableBlock(read: ReadOne): Promise<bigint | undefined> {
+  const asked = { params: [], parse: integer, cost: NO_DEPTH };
+  const first = await figureOrNothing(read, { ...asked, method: 'getFirstAvailableBlock' });
+  return first ?? (await figureOrNothing(read, { ...asked, method: 'minimumLedgerSlot' }));
 }
 
 /** What a node knows of one signature. */
@@ -166,19 +174,32 @@ function statusOf(value: Json): SignatureStatus | null {
   };
 }
 
-/** What a message costs in lamports; null where the node does not know its blockhash. */
-export function feeFor(read: ReadOne, message: string): Promise<bigint | null> {
-  return read('getFeeForMessage', [message, CONFIRMED], (answer) => {
-    const { value } = object(answer);
-    return value === null ? null : integer(value);
+/** What a message costs in lamports; undefined where the node does not tell, or does not know its blockhash. */
+export async function feeFor(read: ReadOne, message: string): Promise<bigint | undefined> {
+  const fee = await figureOrNothing(read, {
+    method: 'getFeeForMessage',
+    params: [message, CONFIRMED],
+    parse: (answer) => {
+      const { value } = object(answer);
+      return value === null ? null : integer(value);
+    },
+    cost: 'Fees are computed by the rules of the public networks',
   });
+  return fee ?? undefined;
 }
 
-/** Priority prices of the latest slots in which these accounts were written to, in micro-lamports per compute unit. */
-export function recentPrices(read: ReadOne, accounts: readonly string[]): Promise<bigint[]> {
-  return read('getRecentPrioritizationFees', [accounts.slice(0, MOST_PRICED)], (answer) =>
-    array(answer).map((entry) => integer(object(entry)['prioritizationFee'])),
-  );
+/**
+ * Priority prices of the latest slots in which these accounts were written to, in micro-lamports per compute unit; none
+ * where the node does not tell.
+ */
+export async function recentPrices(read: ReadOne, accounts: readonly string[]): Promise<bigint[]> {
+  const prices = await figureOrNothing(read, {
+    method: 'getRecentPrioritizationFees',
+    params: [accounts.slice(0, MOST_PRICED)],
+    parse: (answer) => array(answer).map((entry) => integer(object(entry)['prioritizationFee'])),
+    cost: 'A first attempt offers no price for priority; further ones do',
+  });
+  return prices ?? [];
 }
 
 /** The result of a trial: a node simulated the transaction. */
@@ -278,8 +299,8 @@ export function rentFor(read: ReadOne, bytes: number): Promise<bigint> {
 /** A transaction that is in a block. */
 export interface Landed {
   slot: bigint;
-  /** In lamports. */
-  fee: bigint;
+  /** In lamports; null where the node does not tell. */
+  fee: bigint | null;
   logs: string[];
   /** Null where it succeeded. */
   error: TransactionError | null;
@@ -296,8 +317,8 @@ export function landed(
     if (answer === null) return null;
     const { slot, meta } = object(answer);
     const { err, fee, logMessages } = object(meta);
-    const logs = logMessages == null ? [] : array(logMessages).filter((line) => typeof line === 'string');
-    return { slot: integer(slot), fee: integer(fee), logs, error: transactionError(err) };
+    const logs = (shownOrNull(logMessages, array) ?? []).filter((line) => typeof line === 'string');
+    return { slot: integer(slot), fee: shownOrNull(fee, integer), logs, error: transactionError(err) };
   });
 }
 

@@ -12,6 +12,7 @@ import { isAddress } from './address.ts';
 import { LARGEST_TRANSACTION, readPolicy } from './configuration/policy.ts';
 import { coSignerViolation, guardFor, maySpend, policyViolation, spendsOwnFunds } from './guard/policies.ts';
 import { compileLegacy, MalformedTransaction, type Message } from './message/compiled-message.ts';
+import { computeBudgetFault } from './message/compute-budget.ts';
 import { nonceOf } from './message/durable-nonce.ts';
 import { decodeTransaction, isSignatureOf, isUnsigned, sizeOf, type WireTransaction } from './message/transaction.ts';
 import { SYSTEM_PROGRAM } from './programs.ts';
@@ -160,7 +161,7 @@ export function readUnfinished(base64: string, account: Account): WireTransactio
   const guard = guardFor(message, policy, account.maySpend === true);
   const violation = policyViolation({ message, size: sizeOf(message) }, account.address, policy, guard);
   if (violation !== undefined) throw invalidRequest(violation);
-  assertSignatures(transaction, account.address);
+  assertSound(transaction, account.address);
   return transaction;
 }
 
@@ -179,7 +180,7 @@ export function readCoSigned(base64: string, account: Account): CoSigned | undef
   if (place <= 0) return undefined;
   const violation = coSignerViolation({ message, size: sizeOf(message) }, address, policy);
   if (violation !== undefined) throw invalidRequest(violation);
-  assertSignatures(transaction, address);
+  assertSound(transaction, address);
   return { transaction, place };
 }
 
@@ -189,8 +190,18 @@ export interface CoSigned {
   place: number;
 }
 
-/** Refuses wrong signatures. Those of the relayer are made anew, and those of others may be missing. */
-function assertSignatures({ message, messageBytes, signatures }: WireTransaction, relayer: string): void {
+/** Refuses what the chain would refuse, as far as the message shows it. */
+function assertTakable(message: Message): void {
+  const fault = computeBudgetFault(message);
+  if (fault !== undefined) throw invalidRequest(fault);
+}
+
+/**
+ * Refuses what the chain would refuse, and wrong signatures. Those of the relayer are made anew, and those of others
+ * may be missing.
+ */
+function assertSound({ message, messageBytes, signatures }: WireTransaction, relayer: string): void {
+  assertTakable(message);
   for (const [place, signature] of signatures.entries()) {
     const signer = message.keys[place] ?? '';
     if (signer === relayer || isUnsigned(signature)) continue;
@@ -235,6 +246,7 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
   const policy = readPolicy(account.policies);
   const violation = policyViolation({ message, size }, account.address, policy, guardFor(message, policy, true));
   if (violation !== undefined) throw invalidRequest(violation);
+  assertTakable(message);
   const asked = instructions.map((one) => ({ ...one }));
   return {
     request: { instructions: asked, ...spendsOf(message, account) } satisfies SolanaRequest,

@@ -1,5 +1,6 @@
 import { ComputeBudgetProgram } from '@solana/web3.js';
-import { amountOf } from '../../domain/amount.ts';
+import { z } from 'zod';
+import { amountOf, amountSchema, jsonAmount } from '../../domain/amount.ts';
 import { toBase58 } from '../../domain/base58.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
@@ -61,6 +62,22 @@ export function vary(prepared: JsonObject): JsonObject {
   if (message === undefined) return prepared;
   return { ...fields, message: encodeMessage(message).toString('base64') } satisfies SolanaFields;
 }
+
+/** The fields of a transaction that is to be signed anew: the price that was not enough for the last attempt. */
+export function renewedFields(prepared: JsonObject): JsonObject {
+  const fields = readFields(prepared);
+  if (fields === undefined) return {};
+  const { price = 0n } = readComputeBudget(decodeMessage(Buffer.from(fields.message, 'base64')));
+  return { last_price: jsonAmount(price) };
+}
+
+/** The price that {@link renewedFields} has kept; undefined for a first attempt. */
+export function lastPriceOf(fields: JsonObject): bigint | undefined {
+  const { data } = renewedSchema.safeParse(fields);
+  return data === undefined ? undefined : amountOf(data.last_price);
+}
+
+const renewedSchema = z.strictObject({ last_price: amountSchema(64) });
 
 /**
  * Whether the bytes must stay: the relayer has signed them before, or the market brings these very bytes to the chain.

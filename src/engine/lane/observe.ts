@@ -64,12 +64,12 @@ function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: 
     case 'open':
       if (transaction.status === 'mined') return takeBack(step, chain, entry);
       if (observation.reason !== undefined) return leaveOpen(step, entry, observation.reason);
-      return lapse(step, entry, new Set(observation.dead));
+      return lapse(step, chain, entry, new Set(observation.dead));
     case 'dead':
       // A mined transaction first goes back to `submitted`, from where it can be signed again. The next look finds it
       // dead once more.
       if (transaction.status === 'mined') return takeBack(step, chain, entry);
-      return bury(step, entry, observation);
+      return bury(step, chain, entry, observation);
     case 'included':
       return include(step, chain, entry, observation);
     default:
@@ -144,11 +144,11 @@ function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
 }
 
 /** Marks dead attempts. When all attempts are dead, the transaction is dead too. */
-function lapse(step: LaneStep, entry: OpenEntry, dead: ReadonlySet<number>): Change {
+function lapse(step: LaneStep, chain: Chain, entry: OpenEntry, dead: ReadonlySet<number>): Change {
   const died = livingOf(entry.attempts).filter(({ ordinal }) => dead.has(ordinal));
   if (died.length === 0) return waitOn(step, entry.transaction);
   const isLiving = died.length < livingOf(entry.attempts).length;
-  if (!isLiving) return bury(step, entry, { anchor: 'free', reason: 'Its time to be in a block passed' });
+  if (!isLiving) return bury(step, chain, entry, { anchor: 'free', reason: 'Its time to be in a block passed' });
   const ordinals = died.map(({ ordinal }) => ordinal);
   return { ...waitOn(step, entry.transaction), died: { ordinals, at: step.clock.now() } };
 }
@@ -160,6 +160,7 @@ function lapse(step: LaneStep, entry: OpenEntry, dead: ReadonlySet<number>): Cha
  */
 function bury(
   step: LaneStep,
+  chain: Chain,
   { transaction, attempts }: OpenEntry,
   { anchor, reason }: Pick<Extract<Observation, { kind: 'dead' }>, 'anchor' | 'reason'>,
 ): Change {
@@ -180,7 +181,7 @@ function bury(
       statusReason: reason,
       sequence: null,
       hash: null,
-      fields: {},
+      fields: chain.renewedFields?.(transaction.fields) ?? {},
       nextActionAt: now,
     } as const;
     return { transaction, set, died, decision };

@@ -60,6 +60,7 @@ export type IdentityShare = Map<ChainClient, Promise<string>>;
 export class RelayerChecks {
   readonly #deps: RelayerChecksDeps;
   readonly #strays = new Set<string>();
+  readonly #risks = new Set<string>();
 
   constructor(deps: RelayerChecksDeps) {
     this.#deps = deps;
@@ -102,7 +103,7 @@ export class RelayerChecks {
         await client.sequences?.next(relayer.address, pinned);
       }),
       outcomeOf(() => checkBalance(chain, client, relayer, pinned, (balance) => (seen = balance))),
-      outcomeOf(() => checkPolicies(client, relayer, pinned)),
+      outcomeOf(() => checkPolicies(client, relayer, pinned, (risk) => this.#tellRisk(relayer, risk))),
       this.#keyFault(relayer),
     ]);
     // The endpoints serve another chain, so the other checks say nothing.
@@ -171,6 +172,15 @@ export class RelayerChecks {
     return await inTime(timing.checkMs / 2, keyFault(relayer)).catch(() => undefined);
   }
 
+  /** Warns once of what the policies name. */
+  #tellRisk({ id }: Relayer, risk: string): void {
+    const told = JSON.stringify([id, risk]);
+    if (this.#risks.has(told)) return;
+    if (this.#risks.size >= MOST_STRAYS) this.#risks.clear();
+    this.#risks.add(told);
+    this.#deps.log.warn({ relayer: id, risk }, 'the policies allow something risky');
+  }
+
   #pinned({ networkType, network }: Relayer): Promise<string | undefined> {
     return this.#deps.store.read.chainIdentity(networkType, network);
   }
@@ -231,8 +241,9 @@ async function checkPolicies(
   client: ChainClient,
   { address, policies }: Relayer,
   identity: string | undefined,
+  onRisk: (risk: string) => void,
 ): Promise<void> {
-  const faults = (await client.policyFaults?.({ address, policies, identity })) ?? [];
+  const faults = (await client.policyFaults?.({ address, policies, identity }, onRisk)) ?? [];
   if (faults.length > 0) throw new PoliciesUnfit(faults.join('; '));
 }
 

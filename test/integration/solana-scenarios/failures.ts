@@ -6,6 +6,7 @@ const MONEY = 'integration/solana-scenarios/money';
 const SWAPS = 'slow/solana-scenarios/swaps';
 const SENT = 'integration/solana-transactions';
 const DRAIN = 'integration/solana-drain';
+const OWN = 'integration/solana-own-funds';
 const GASLESS = 'integration/solana-gasless';
 const LIFE = 'integration/solana-relayer-life';
 const POLICIES = 'integration/solana-policies';
@@ -114,13 +115,14 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
     shown: { [SENT]: 'what would fail on the chain is refused with the program’s own words' },
   },
   22: {
-    what: 'a transaction moves what the relayer owns',
+    what: 'a transaction that others made moves what the relayer owns',
     shown: {
       [MONEY]: [
-        'what the relayer itself would lose is refused wherever it signs',
+        'where its policies deny it, what the relayer itself would lose is refused wherever it signs',
         'programs that are called behind logs which are cut off count as forbidden',
       ],
       [DRAIN]: 'what passes the guard takes nothing but the fee, whoever signs it as well',
+      [OWN]: 'where anybody else has to sign, the relayer loses only the fee, as before',
     },
   },
   23: {
@@ -243,6 +245,10 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
         'little SOL and the clock together start one swap, however many instances look',
       ],
     },
+  },
+  price: {
+    what: 'a price that is too low for the market is never raised',
+    shown: { [MONEY]: 'each attempt after one that got into no block offers a higher price' },
   },
   again: {
     what: 'bytes that a renewal signed are posted and executed again, or wait for ever',

@@ -22,6 +22,28 @@ t.test('a blockhash that lapses while the signer thinks costs nothing but time',
   t.equal(await scenario.executions(id), 1);
 });
 
+t.test('each attempt after one that got into no block offers a higher price', async (t) => {
+  const scenario = await SolanaScenario.open(t, scene, { policies: { max_allowed_fee_lamports: 5_030 } });
+  await scenario.start();
+  await svm.dropNext(1_000);
+  const id = await scenario.send();
+  for (let count = 1; count < 5; count += 1) {
+    await scenario.untilStatus(id, 'submitted');
+    await scenario.lapse();
+    await scenario.until('renewed', async () => (await scenario.attempts(id)).length > count, { mining: true });
+  }
+  const attempts = await scenario.attempts(id);
+  const fees = attempts.map(({ fields }) => Number(fields['fee']));
+  t.ok(
+    fees.every((fee, index) => fee <= 5_030 && fee >= (fees[index - 1] ?? 0)),
+    fees.join(),
+  );
+  t.ok((fees[1] ?? 0) > (fees[0] ?? 0) && (fees[2] ?? 0) > (fees[1] ?? 0), fees.join());
+  await svm.dropNext(0);
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
+  t.equal(await scenario.executions(id), 1);
+});
+
 t.test('what a renewal has signed and somebody posts is the transaction that it is', async (t) => {
   const scenario = await SolanaScenario.open(t, scene);
   await scenario.start();

@@ -1,9 +1,9 @@
 import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.js';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Preparation } from '../../chain-client.ts';
+import type { ParkedPreparation, Preparation, RefusedPreparation } from '../../chain-client.ts';
 import { LARGEST_TRANSACTION, type SolanaPolicy } from '../configuration/policy.ts';
-import { limitFor, MOST_UNITS, priceWithin, priorityPrice } from '../fees.ts';
+import { limitFor, MOST_UNITS, offeredPrice, priceWithin, priorityPrice } from '../fees.ts';
 import { BLOCKHASH_LIFE } from '../inclusion/chain-height.ts';
 import { compileLegacy, encodeMessage, isWritable, type Message } from '../message/compiled-message.ts';
 import { readComputeBudget } from '../message/compute-budget.ts';
@@ -67,6 +67,8 @@ export interface Drafting {
   settles?: boolean;
   /** When the request was accepted. Absent: a node that does not know its blockhash is believed at once. */
   acceptedAt?: Timestamp;
+  /** The price of the attempt before, which got into no block; absent for the first attempt. */
+  lastPrice?: bigint | undefined;
 }
 
 /** Gives a request a valid blockhash. A message that the relayer composes also gets a compute limit and a price. */
@@ -77,7 +79,8 @@ export async function draftOf(
   policy: SolanaPolicy,
   drafting: Drafting = {},
 ): Promise<Draft | Preparation> {
-  return transaction === undefined ? composed(read, instructions, payer, policy) : given(read, transaction, drafting);
+  if (transaction !== undefined) return given(read, transaction, drafting);
+  return composed(read, instructions, payer, policy, drafting.lastPrice);
 }
 
 /** Drafts the client's own bytes. Where only the relayer signs, the latest blockhash replaces one that is too old. */
@@ -91,7 +94,7 @@ async function given(
   const signed = isSigned ? ({ isSigned: true } as const) : {};
   const drafted = { kind: 'drafted', message, asked: message, signatures, ...signed } as const;
   const nonce = nonceOf(message);
-  if (nonce !== undefined) return underNonce(read, drafted, nonce, isSigned && settles);
+  if (nonce !== undefined) return underNonce(read, drafted, nonce, { settles: isSigned && settles, acceptedAt });
   // A wallet uses the newest blockhash, which confirmed state knows only a moment later.
   const [isValid, { slot, height }] = await Promise.all([
     isBlockhashValid(read, message.blockhash, 'processed'),
@@ -119,10 +122,17 @@ async function given(
  */
 async function isForgotten(read: ReadOne, blockhash: string, acceptedAt: Timestamp): Promise<boolean> {
   const { isValid, slot } = await blockhashValidity(read, blockhash, 'confirmed');
-  if (isValid) return false;
+  return !isValid && isPast(read, slot, acceptedAt);
+}
+
+/**
+ * Whether a node's chain, as far as this slot, is past a moment. What a node lacked before the request was accepted it
+ * may just not have seen yet.
+ */
+async function isPast(read: ReadOne, slot: bigint, moment: Timestamp): Promise<boolean> {
   try {
     const at = await blockTime(read, slot);
-    return at !== null && at > acceptedAt;
+    return at !== null && at > moment;
   } catch (error) {
     // A node that tells no block times is believed too.
     if (isNodeError(error)) return true;
@@ -130,11 +140,29 @@ async function isForgotten(read: ReadOne, blockhash: string, acceptedAt: Timesta
   }
 }
 
+/** The chain's clock has whole seconds, and the node may have looked a block earlier than it tells now. */
+const LOOK_AGO_MS = 2_000;
+
+/**
+ * Parks a transaction that a node refuses for something that it does not have, as long as the node may be behind.
+ * @param acceptedAt absent: the node is believed at once
+ */
+export async function unlessBehind(
+  read: ReadOne,
+  refusal: RefusedPreparation,
+  acceptedAt: Timestamp | undefined,
+): Promise<RefusedPreparation | ParkedPreparation> {
+  if (acceptedAt === undefined) return refusal;
+  const { slot } = await standing(read, 'confirmed');
+  if (await isPast(read, slot, acceptedAt + LOOK_AGO_MS)) return refusal;
+  return { kind: 'parked', reason: `${refusal.reason}; or the node is behind`, retryInMs: NODE_BEHIND_MS };
+}
+
 async function underNonce(
   read: ReadOne,
   drafted: Pick<Draft, 'kind' | 'message' | 'asked' | 'signatures' | 'isSigned'>,
   nonce: DurableNonce,
-  settles: boolean,
+  { settles, acceptedAt }: { settles: boolean; acceptedAt: Timestamp | undefined },
 ): Promise<Draft | Preparation> {
   const { slot, value } = await nonceState(read, nonce.account, 'confirmed');
   const timed = { ...drafted, lastValidBlockHeight: null, slot: longBefore(slot), nonce };
@@ -144,7 +172,7 @@ async function underNonce(
     value === undefined
       ? `Nonce account ${nonce.account} does not exist, or is not one`
       : `Nonce account ${nonce.account} has moved on: its value is ${value}, not ${nonce.value}`;
-  return { kind: 'refused', reason: `Solana transaction validation error: ${reason}` };
+  return unlessBehind(read, { kind: 'refused', reason: `Solana transaction validation error: ${reason}` }, acceptedAt);
 }
 
 /** A slot so far back that a transaction that is new now is in no earlier block. */
@@ -157,6 +185,7 @@ async function composed(
   wire: readonly WireInstruction[],
   payer: string,
   policy: SolanaPolicy,
+  lastPrice: bigint | undefined,
 ): Promise<Draft> {
   const instructions = fromWire(wire);
   const { blockhash, ...latest } = await latestBlockhash(read);
@@ -164,7 +193,7 @@ async function composed(
   const compile = (extra: readonly TransactionInstruction[]) =>
     compileLegacy({ payer, instructions: [...instructions, ...extra], blockhash });
   const asked = compile([]);
-  const budgeted = await withComputeBudget(read, asked, compile, policy);
+  const budgeted = await withComputeBudget(read, asked, compile, { policy, lastPrice });
   return { kind: 'drafted', ...budgeted, asked, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
 }
 
@@ -176,7 +205,7 @@ async function withComputeBudget(
   read: ReadOne,
   asked: Message,
   compile: (extra: readonly TransactionInstruction[]) => Message,
-  policy: SolanaPolicy,
+  { policy, lastPrice }: { policy: SolanaPolicy; lastPrice: bigint | undefined },
 ): Promise<Pick<Draft, 'message' | 'tried'>> {
   const own = readComputeBudget(asked);
   const extra = (limit: number, price: bigint) => [
@@ -196,5 +225,6 @@ async function withComputeBudget(
   ]);
   const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));
   const most = priceWithin(policy.mostFee, asked.signers, limit);
-  return { message: compile(extra(limit, usual < most ? usual : most)), tried };
+  const offered = offeredPrice(usual, lastPrice);
+  return { message: compile(extra(limit, offered < most ? offered : most)), tried };
 }

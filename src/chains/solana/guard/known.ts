@@ -9,23 +9,39 @@ import { type Mint, readMint } from '../tokens/mint.ts';
  * What is wrong with the programs and tokens that the policies allow: they do not exist, or are of another kind. A
  * fault counts only when every endpoint that answers shows it.
  */
-export async function unknownAllowed(rpc: RpcClient, { policies }: Account): Promise<string[]> {
+export async function unknownAllowed(
+  rpc: RpcClient,
+  { policies }: Account,
+  onRisk: (risk: string) => void = () => {},
+): Promise<string[]> {
   const policy = readPolicy(policies);
   if (policy.allowedPrograms === null && policy.allowedTokens.length === 0) return [];
-  const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read, policy) }));
+  const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read, policy, onRisk) }));
   if (faults.length === 0 || rpc.endpointCount < 2) return faults;
   const others = await answersInTime(rpc.onOthers(read, (other) => faultsOn(other, policy)));
   return faults.filter((fault) => others.every((told) => told.includes(fault)));
 }
 
-async function faultsOn(read: ReadOne, { allowedPrograms, allowedTokens }: SolanaPolicy): Promise<string[]> {
+async function faultsOn(
+  read: ReadOne,
+  { allowedPrograms, allowedTokens }: SolanaPolicy,
+  onRisk: (risk: string) => void = () => {},
+): Promise<string[]> {
   const programs = [...(allowedPrograms ?? [])];
   const mints = allowedTokens.map(({ mint }) => mint);
   const found = await accountsAt(read, [...programs, ...mints]);
   return [
     ...programs.flatMap((program, index) => programFault(program, found[index]?.isExecutable)),
-    ...mints.flatMap((address, index) => tokenFault(address, readMint(address, found[programs.length + index]))),
+    ...mints.flatMap((address, index) => {
+      const mint = readMint(address, found[programs.length + index]);
+      if (mint?.permanentDelegate != null) onRisk(riskOf(address, mint.permanentDelegate));
+      return tokenFault(address, mint);
+    }),
   ];
+}
+
+function riskOf(mint: string, delegate: string): string {
+  return `allowed_tokens: ${delegate} may move and burn everybody's tokens of ${mint} (permanent delegate), also the relayer's`;
 }
 
 function programFault(program: string, isExecutable: boolean | undefined): string[] {

@@ -34,6 +34,26 @@ export function tokenTransfers(message: Message, keys: readonly string[]): Token
   });
 }
 
+/** What an instruction destroys of an account's tokens. */
+export interface TokenBurn {
+  program: string;
+  /** The token account, not its owner. */
+  account: string;
+  mint: string;
+  /** In the token's smallest unit. */
+  amount: bigint;
+}
+
+const BURNS = new Set([8, 15]);
+
+/** The burns among a transaction's instructions. @param keys as for {@link tokenTransfers} */
+export function tokenBurns(message: Message, keys: readonly string[]): TokenBurn[] {
+  return tokenInstructions(message, keys).flatMap(({ program, named: [account, mint], data }) => {
+    if (!BURNS.has(data[0] ?? -1) || data.length < 9 || account === undefined || mint === undefined) return [];
+    return [{ program, account, mint, amount: data.readBigUInt64LE(1) }];
+  });
+}
+
 /** InitializeAccount, and its second and third form. */
 const INITIALIZES = new Set([1, 16, 18]);
 

@@ -23,8 +23,16 @@ export interface Sought {
 
 type Nonces = ReadonlyMap<string, NonceState>;
 
+/** What the endpoints make of attempts whose time is over. */
+export interface Verdicts {
+  /** In no block, and never in one: several endpoints show it, or the only one. */
+  dead: ReadonlySet<Attempt>;
+  /** Why the others of them are not proved to be in no block, where it is for want of an endpoint's history. */
+  unproved: ReadonlyMap<Attempt | undefined, string>;
+}
+
 /**
- * The attempts that are in no block and never will be. Where there are several endpoints, a second endpoint has to show
+ * Judges the attempts that may be in no block and never in one. Where there are several endpoints, a second endpoint has to show
  * the same, and none may deny it.
  * @param final the end of the final chain of the node that is read
  * @param sought the attempts of which that node has no status
@@ -34,21 +42,42 @@ export async function deadAmong(
   read: ReadOne,
   final: Standing,
   sought: readonly Sought[],
-): Promise<ReadonlySet<Attempt>> {
+): Promise<Verdicts> {
   const nonces = await noncesOf(read, sought);
   const claimed = sought.filter((one) => isOver(one, final, nonces));
-  if (claimed.length === 0) return new Set();
-  const own = await opinionsOn(read, claimed).catch(silent);
-  const others = await answersInTime(rpc.onOthers(read, (other) => opinionsOn(other, claimed)));
+  if (claimed.length === 0) return { dead: new Set(), unproved: new Map() };
+  const ask = (one: ReadOne) => opinionsOn(one, claimed).catch((error: unknown) => withoutHistory(error, claimed));
+  const own = await ask(read);
+  const others = await answersInTime(rpc.onOthers(read, ask));
   const isProved = (opinions: readonly Opinion[]) =>
     rpc.endpointCount < 2 ? opinions.includes('same') : proofOf(opinions) === 'shown';
-  const dead = claimed.filter((_one, index) => isProved([own, ...others].map((told) => told[index] ?? 'none')));
-  return new Set(dead.map(({ attempt }) => attempt));
+  const dead = new Set<Attempt>();
+  const unproved = new Map<Attempt, string>();
+  for (const [index, { attempt, fields }] of claimed.entries()) {
+    const told = [own, ...others].flatMap((opinions) => opinions[index] ?? []);
+    const opinions = told.map((one): Opinion => (one === 'forgotten' ? 'none' : one));
+    if (isProved(opinions)) dead.add(attempt);
+    else if (told.includes('forgotten') && !opinions.includes('other')) {
+      unproved.set(attempt, reasonOf(rpc.endpointCount, fields));
+    }
+  }
+  return { dead, unproved };
 }
 
+function reasonOf(endpoints: number, { slot }: SolanaFields): string {
+  const who = endpoints < 2 ? 'the endpoint does not tell' : 'too few endpoints tell';
+  return (
+    `Its time to be in a block is over, and ${who} of a history back to slot ${slot} ` +
+    '(getFirstAvailableBlock, getSignatureStatuses): that it is in no block is not proved'
+  );
+}
+
+/** `forgotten`: the attempt's time is over, and the node's history does not prove that it is in no block. */
+type Finding = Opinion | 'forgotten';
+
 /** A node without a history has no opinion on what is missing. */
-function silent(error: unknown): Opinion[] {
-  if (isWithoutHistory(error)) return [];
+function withoutHistory(error: unknown, claimed: readonly Sought[]): Finding[] {
+  if (isWithoutHistory(error)) return claimed.map(() => 'forgotten');
   throw error;
 }
 
@@ -57,7 +86,7 @@ function silent(error: unknown): Opinion[] {
  * first: once an attempt's time is over there, it is in a block by then or never. The statuses come next. The start of
  * the history comes last, so that it shows every block that the node had dropped before the statuses were read.
  */
-async function opinionsOn(read: ReadOne, claimed: readonly Sought[]): Promise<Opinion[]> {
+async function opinionsOn(read: ReadOne, claimed: readonly Sought[]): Promise<Finding[]> {
   const [final, nonces, alive] = await Promise.all([
     standing(read, 'finalized'),
     noncesOf(read, claimed),
@@ -70,8 +99,8 @@ async function opinionsOn(read: ReadOne, claimed: readonly Sought[]): Promise<Op
   const first = await firstAvailableBlock(read);
   return claimed.map((one, index) => {
     if (statuses[index] !== null) return 'other';
-    const isForgotten = first > amountOf(one.fields.slot);
-    return isOver(one, final, nonces) && !alive.has(one) && !isForgotten ? 'same' : 'none';
+    if (!isOver(one, final, nonces) || alive.has(one)) return 'none';
+    return first !== undefined && first <= amountOf(one.fields.slot) ? 'same' : 'forgotten';
   });
 }
 

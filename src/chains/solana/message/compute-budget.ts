@@ -13,9 +13,25 @@ export interface ComputeBudget {
   price: bigint | undefined;
 }
 
+/** The kinds of which the runtime takes one each: heap frame, limit, price, size of loaded accounts. */
+const ONCE = new Set([1, SET_LIMIT, SET_PRICE, 4]);
+
+/** Why the runtime would refuse a message: it sets something twice (`DuplicateInstruction`). */
+export function computeBudgetFault({ keys, instructions }: Message): string | undefined {
+  const kinds = instructions.map(({ program, data: [kind = -1] }) =>
+    keys[program] === COMPUTE_BUDGET_PROGRAM && ONCE.has(kind) ? kind : undefined,
+  );
+  const again = kinds.findIndex((kind, index) => kind !== undefined && kinds.indexOf(kind) < index);
+  if (again < 0) return undefined;
+  return (
+    `Instruction ${again + 1} (program ${COMPUTE_BUDGET_PROGRAM}) sets what instruction ` +
+    `${kinds.indexOf(kinds[again]) + 1} has set already, and Solana refuses that (DuplicateInstruction)`
+  );
+}
+
 /**
- * Reads what the runtime reads, whatever the package makes of it: bytes after a value are ignored. The runtime refuses a message that sets a value twice
- * or incompletely. Here the first complete value counts.
+ * Reads what the runtime reads, whatever the package makes of it: bytes after a value are ignored. The runtime refuses
+ * a message that sets a value twice or incompletely. Here the first complete value counts.
  */
 export function readComputeBudget({ keys, instructions }: Message): ComputeBudget {
   const said = instructions.filter(({ program }) => keys[program] === COMPUTE_BUDGET_PROGRAM).map(({ data }) => data);

@@ -8,7 +8,14 @@ import type { Message } from './compiled-message.ts';
  * The accounts from a message's lookup tables, in the order in which its instructions count them: the writable ones
  * first.
  */
-export type LookedUp = { kind: 'found'; addresses: string[]; writable: number } | { kind: 'fault'; reason: string };
+export type LookedUp = { kind: 'found'; addresses: string[]; writable: number } | LookUpFault;
+
+interface LookUpFault {
+  kind: 'fault';
+  reason: string;
+  /** The node does not have the table, or not all of it: it may be behind. */
+  mayBeBehind: boolean;
+}
 
 /** Reads the accounts that a message takes from lookup tables. */
 export async function lookUp(read: ReadOne, { keys, lookups }: Message): Promise<LookedUp> {
@@ -21,12 +28,12 @@ export async function lookUp(read: ReadOne, { keys, lookups }: Message): Promise
   const readonly: string[] = [];
   for (const [index, lookup] of lookups.entries()) {
     const account = accounts[index] ?? null;
-    if (account === null) return fault(`Lookup table ${lookup.table} does not exist`);
+    if (account === null) return behind(`Lookup table ${lookup.table} does not exist`);
     if (account.owner !== ADDRESS_LOOKUP_TABLE_PROGRAM) return fault(`${lookup.table} is no lookup table`);
     const addresses = addressesIn(account);
     const beyond = [...lookup.writable, ...lookup.readonly].find((place) => place >= addresses.length);
     if (beyond !== undefined) {
-      return fault(`Lookup table ${lookup.table} has ${addresses.length} addresses and none at ${beyond}`);
+      return behind(`Lookup table ${lookup.table} has ${addresses.length} addresses and none at ${beyond}`);
     }
     const addressAt = (place: number) => addresses[place]?.toBase58() ?? '';
     writable.push(...lookup.writable.map(addressAt));
@@ -48,6 +55,10 @@ function addressesIn({ data }: OnChainAccount): PublicKey[] {
   }
 }
 
-function fault(reason: string): LookedUp {
-  return { kind: 'fault', reason };
+function fault(reason: string): LookUpFault {
+  return { kind: 'fault', reason, mayBeBehind: false };
+}
+
+function behind(reason: string): LookUpFault {
+  return { kind: 'fault', reason, mayBeBehind: true };
 }

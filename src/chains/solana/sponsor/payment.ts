@@ -1,6 +1,6 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
-import { type TokenTransfer, tokenTransfers } from '../guard/token-transfers.ts';
+import { type TokenBurn, type TokenTransfer, tokenBurns, tokenTransfers } from '../guard/token-transfers.ts';
 import type { Message } from '../message/compiled-message.ts';
 import { lookUp } from '../message/lookup-tables.ts';
 import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
@@ -98,33 +98,44 @@ async function paymentOf(read: ReadOne, message: Message, keys: readonly string[
     .map(({ program, accounts, data }) => readLamports(keys[program] ?? '', named(accounts, keys), data))
     .filter((transfer) => transfer?.to === relayer && transfer.from !== relayer)
     .reduce((sum, transfer) => sum + (transfer?.lamports ?? 0n), 0n);
-  return { lamports, tokens: await tokensPaid(read, tokenTransfers(message, keys), relayer) };
+  const moves = { transfers: tokenTransfers(message, keys), burns: tokenBurns(message, keys) };
+  return { lamports, tokens: await tokensPaid(read, moves, relayer) };
 }
 
 function named(accounts: readonly number[], keys: readonly string[]): string[] {
   return accounts.map((place) => keys[place] ?? '');
 }
 
-async function tokensPaid(
-  read: ReadOne,
-  transfers: readonly TokenTransfer[],
-  relayer: string,
-): Promise<Map<string, bigint>> {
+interface Moves {
+  transfers: readonly TokenTransfer[];
+  burns: readonly TokenBurn[];
+}
+
+async function tokensPaid(read: ReadOne, { transfers, burns }: Moves, relayer: string): Promise<Map<string, bigint>> {
   const paid = new Map<string, bigint>();
   if (transfers.length === 0) return paid;
-  const ends = [...new Set(transfers.flatMap(({ source, destination }) => [source, destination]))];
+  const ends = [
+    ...new Set([
+      ...transfers.flatMap(({ source, destination }) => [source, destination]),
+      ...burns.map(({ account }) => account),
+    ]),
+  ];
   const found = await accountsAt(read, ends);
   const known = new Map(ends.map((end, index) => [end, readTokenAccount(found[index])]));
+  // The relayer's accounts may be made by the transaction that pays into them.
+  const own = new Map(
+    [...transfers, ...burns].flatMap(({ mint, program }): [string, string][] =>
+      mint === null ? [] : [[associatedAccount(relayer, { address: mint, program }), mint]],
+    ),
+  );
+  const isOwn = (account: string) => own.has(account) || known.get(account)?.owner === relayer;
   const moves = transfers.map((transfer) => {
-    const mint = transfer.mint ?? known.get(transfer.source)?.mint ?? '';
-    const isFrom = known.get(transfer.source)?.owner === relayer;
-    return {
-      mint,
-      amount: transfer.amount,
-      isFrom,
-      isTo: isPaidTo(transfer, mint, known.get(transfer.destination), relayer),
-    };
+    const mint = transfer.mint ?? known.get(transfer.source)?.mint ?? own.get(transfer.source) ?? '';
+    const isTo = isPaidTo(transfer, mint, known.get(transfer.destination), relayer);
+    return { mint, amount: transfer.amount, isFrom: isOwn(transfer.source), isTo };
   });
+  // A permanent delegate can burn what was just paid.
+  for (const { account, mint, amount } of burns) moves.push({ mint, amount, isFrom: isOwn(account), isTo: false });
   const mints = [...new Set(moves.filter(({ isFrom, isTo }) => isFrom || isTo).map(({ mint }) => mint))];
   const accounts = mints.length === 0 ? [] : await accountsAt(read, mints);
   for (const [index, address] of mints.entries()) {

@@ -1,13 +1,14 @@
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { MarketClient } from '../../../egress/market-client.ts';
-import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../account.ts';
 import { isAddress } from '../address.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import type { Message } from '../message/compiled-message.ts';
 import { nonceOf } from '../message/durable-nonce.ts';
+import { lookUp } from '../message/lookup-tables.ts';
 import { decodeTransaction } from '../message/transaction.ts';
 import { judge, judgeCoSigned, type Verdict } from '../prepare.ts';
 import { type CoSigned, readCoSigned, readTransaction, readUnfinished } from '../request.ts';
@@ -95,6 +96,20 @@ export class Sponsor {
     await this.assertSound(base64, { ...account, maySpend: true });
   }
 
+  /**
+   * Refuses a transaction that no node will take, as its lookup tables show. Where no node answers, it may be taken.
+   */
+  async assertLoadable({ transaction: base64 }: SolanaRequest, account: Account): Promise<void> {
+    if (base64 === undefined) return;
+    const { message } = decodeTransaction(base64);
+    if (message.lookups.length === 0) return;
+    const looked = await this.#parts
+      .sideOf(account)
+      .onOne((read) => lookUp(read, message))
+      .catch(nothing);
+    if (looked?.kind === 'fault' && !looked.mayBeBehind) throw new Refusal('validation', looked.reason);
+  }
+
   /** Where users pay, refuses a transaction that does not pay enough. */
   async assertPaid({ transaction: base64 }: SolanaRequest, account: Account): Promise<void> {
     if (base64 === undefined || readPolicy(account.policies).feePayer !== 'user') return;
@@ -133,6 +148,11 @@ export class Sponsor {
       valid_until_blockheight: lastValidBlockHeight,
     };
   }
+}
+
+function nothing(error: unknown): undefined {
+  if (error instanceof RpcError) return undefined;
+  throw error;
 }
 
 /** @throws Refusal where there is a verdict */

@@ -22,6 +22,7 @@ export const EXTENSIONS = {
   transferFee: 1,
   mintCloseAuthority: 3,
   nonTransferable: 9,
+  permanentDelegate: 12,
   transferHook: 14,
   metadata: 19,
   pausable: 26,
@@ -62,6 +63,8 @@ export interface Mint {
   fees: readonly TransferFee[];
   /** Whether each transfer calls a program of the token's own. */
   hasHook: boolean;
+  /** Who may move and burn everybody's tokens; null where nobody may. */
+  permanentDelegate: string | null;
   /** The size of an associated account of this token, in bytes. */
   accountSize: number;
   extensions: ReadonlyMap<number, Buffer>;
@@ -80,7 +83,8 @@ export function readMint(address: string, account: OnChainAccount | null | undef
     program,
     decimals: data.readUInt8(DECIMALS_AT),
     fees: feesOf(extensions.get(EXTENSIONS.transferFee)),
-    hasHook: hasProgram(extensions.get(EXTENSIONS.transferHook)),
+    hasHook: keyIn(extensions.get(EXTENSIONS.transferHook), KEY_LENGTH) !== null,
+    permanentDelegate: keyIn(extensions.get(EXTENSIONS.permanentDelegate), 0),
     accountSize: program === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : extendedSize(extensions),
     extensions,
   };
@@ -139,10 +143,10 @@ function feesOf(config: Buffer | undefined): TransferFee[] {
   }));
 }
 
-/** Whether the hook names a program, after the authority. Zeros mean none. */
-function hasProgram(hook: Buffer | undefined): boolean {
-  if (hook === undefined) return false;
-  return addressOf(hook.subarray(KEY_LENGTH, 2 * KEY_LENGTH)) !== addressOf(Buffer.alloc(KEY_LENGTH));
+/** The key at a place of an extension: a hook's program comes after its authority. Zeros mean none. */
+function keyIn(extension: Buffer | undefined, at: number): string | null {
+  const key = extension?.subarray(at, at + KEY_LENGTH);
+  return key === undefined || key.every((byte) => byte === 0) ? null : addressOf(key);
 }
 
 /** The size of an associated account with every extension that a mint can ask of it, in bytes. */

@@ -48,6 +48,18 @@ t.test('processed is open, confirmed is in a block, finalized is final', async (
   t.strictSame((await look(t, [{}], [entry(['a'])])).seen, [{ kind: 'open' }]);
 });
 
+t.test('why a transaction does not end is said, where only a history could tell', async (t) => {
+  const missing = { error: { code: -32_601, message: 'Method not found' } };
+  const over = { slot: 1_040, final: 1_001, valid: [] };
+  const node = { ...over, instead: { getFirstAvailableBlock: missing, minimumLedgerSlot: missing } };
+  const { seen } = await look(t, [node], [entry(['a']), entry([])]);
+  t.match(seen, [
+    { kind: 'open', reason: /the endpoint does not tell of a history back to slot 800/ },
+    { kind: 'open' },
+  ]);
+  t.match((await look(t, [over], [entry(['a'])])).seen, [{ kind: 'open', dead: [1] }]);
+});
+
 t.test('any attempt counts, each entry for itself, and all cost one question', async (t) => {
   const entries = [entry(['x', 'a', 'y']), entry(['z']), entry(['b'])];
   const statuses = { a: status('finalized'), b: status('confirmed') };

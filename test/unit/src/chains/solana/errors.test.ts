@@ -31,6 +31,9 @@ t.test('each error of a preflight', async (t) => {
     WouldExceedMaxAccountCostLimit: 'busy',
     WouldExceedAccountDataBlockLimit: 'busy',
     WouldExceedMaxVoteCostLimit: 'busy',
+    ResanitizationNeeded: 'busy',
+    ProgramCacheHitMaxLimit: 'busy',
+    CommitCancelled: 'busy',
   };
   for (const name of NAMES) {
     const { outcome, isWord } = broadcastFailure(preflight(name));
@@ -43,7 +46,7 @@ t.test('each error of a preflight', async (t) => {
     [{ DuplicateInstruction: 2 }, 'refused'],
     [{ InsufficientFundsForRent: { account_index: 0 } }, 'unfunded'],
     [{ InsufficientFundsForRent: { account_index: 1 } }, 'refused'],
-    [{ ProgramExecutionTemporarilyRestricted: { account_index: 3 } }, 'refused'],
+    [{ ProgramExecutionTemporarilyRestricted: { account_index: 3 } }, 'busy'],
   ] as const) {
     t.equal(kindOf(preflight(err as unknown as Json)), kind, JSON.stringify(err));
   }

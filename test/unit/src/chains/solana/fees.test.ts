@@ -1,6 +1,13 @@
-import { ComputeBudgetProgram } from '@solana/web3.js';
+import { ComputeBudgetProgram, Ed25519Program } from '@solana/web3.js';
 import t from 'tap';
-import { feeOf, limitFor, MOST_UNITS, priceWithin, priorityPrice } from '../../../../../src/chains/solana/fees.ts';
+import {
+  feeOf,
+  limitFor,
+  MOST_UNITS,
+  offeredPrice,
+  priceWithin,
+  priorityPrice,
+} from '../../../../../src/chains/solana/fees.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
 import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { fc } from '../../../../support/properties.ts';
@@ -27,14 +34,27 @@ t.test('a price is what three of four slots asked at most, in whatever order the
   t.equal(await priorityPrice(pricesOf(...Array.from({ length: 150 }, (_, slot) => (slot < 113 ? 0 : 9))), []), 0n);
 });
 
-t.test('a node that does not tell prices is no obstacle, and no answer is none', async (t) => {
+t.test('a node that does not tell prices is no obstacle, nor is one that tells nonsense or nothing', async (t) => {
   const failing =
     (error: RpcError): ReadOne =>
     async () => {
       throw error;
     };
   t.equal(await priorityPrice(failing(new RpcError('node', 'Method not found', { code: -32_601 })), []), 0n);
-  await t.rejects(priorityPrice(failing(new RpcError('timeout', 'none')), []), { name: 'RpcError', kind: 'timeout' });
+  for (const kind of ['timeout', 'malformed', 'http'] as const) {
+    t.equal(await priorityPrice(failing(new RpcError(kind, 'none')), []), 0n, kind);
+    const { message, messageBytes } = decodeTransaction(built([memo('a')]));
+    t.equal(await feeOf(failing(new RpcError(kind, 'none')), message, messageBytes), 5_000n, kind);
+  }
+});
+
+t.test('an attempt after one that got into no block offers more, whatever others paid', (t) => {
+  t.equal(offeredPrice(0n, undefined), 0n);
+  t.equal(offeredPrice(7n, undefined), 7n);
+  t.equal(offeredPrice(0n, 0n), 10_000n);
+  t.equal(offeredPrice(0n, 10_000n), 20_000n);
+  t.equal(offeredPrice(90_000n, 10_000n), 90_000n);
+  t.end();
 });
 
 t.test('the highest price within a fee costs no more than it, and one more would', (t) => {
@@ -93,4 +113,15 @@ t.test('where the node cannot tell it is the runtime’s formula, in its own uni
     const { message, messageBytes } = decodeTransaction(built([...instructions]));
     t.equal(await feeOf(read, message, messageBytes), fee);
   }
+});
+
+t.test('each signature that a program checks costs what any other does', async (t) => {
+  const signed = Ed25519Program.createInstructionWithPrivateKey({
+    ...{ privateKey: keypair(1).secretKey, message: Buffer.from('text') },
+  });
+  const { message, messageBytes } = decodeTransaction(built([signed, memo('a')]));
+  t.equal(
+    await feeOf(readOf({ getFeeForMessage: { context: { slot: 1 }, value: null } }), message, messageBytes),
+    10_000n,
+  );
 });

@@ -40,16 +40,8 @@ t.test('of the public client only its formats are used, and nothing that reaches
   const imports = files.flatMap((text) => [...text.matchAll(/import ([^;]*?) from '@solana\/web3\.js'/g)]);
   const names = imports.flatMap(([, list = '']) => list.replaceAll(/[{}]|\btype\b/g, '').split(','));
   t.strictSame([...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))].toSorted(), [
-    ...['AddressLookupTableAccount', 'AddressLookupTableProgram', 'ComputeBudgetProgram', 'MessageCompiledInstruction'],
-    ...[
-      'MessageV0',
-      'NONCE_ACCOUNT_LENGTH',
-      'NonceAccount',
-      'PublicKey',
-      'StakeProgram',
-      'SystemProgram',
-      'TransactionInstruction',
-    ],
-    'TransactionMessage',
+    ...['AddressLookupTableAccount', 'AddressLookupTableProgram', 'ComputeBudgetProgram', 'Ed25519Program'],
+    ...['MessageCompiledInstruction', 'MessageV0', 'NONCE_ACCOUNT_LENGTH', 'NonceAccount', 'PublicKey'],
+    ...['Secp256k1Program', 'StakeProgram', 'SystemProgram', 'TransactionInstruction', 'TransactionMessage'],
   ]);
 });

@@ -9,9 +9,12 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import t, { type Test } from 'tap';
+import { decodeMessage } from '../../../../../src/chains/solana/message/compiled-message.ts';
+import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
 import { judge, prepare } from '../../../../../src/chains/solana/prepare.ts';
 import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
+import { renewedFields } from '../../../../../src/chains/solana/signing.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { DoubleHandler } from '../../../../support/rpc-double.ts';
 import { keypair } from '../../../../support/solana-messages.ts';
@@ -92,6 +95,59 @@ t.test('what a trial shows is refused, waited for, or let through', async (t) =>
       t.match(await prepared(t, { ...request, errors }, [failing(err)]), decided, JSON.stringify(err));
     }
   }
+});
+
+t.test('an error of the moment, or of a node that is behind, ends nothing', async (t) => {
+  for (const err of ['AccountInUse', 'ProgramCacheHitMaxLimit', { ProgramExecutionTemporarilyRestricted: {} }]) {
+    t.match(await prepared(t, REQUEST, [failing(err)]), { kind: 'parked', retryInMs: 1_000 }, JSON.stringify(err));
+  }
+  const at = (moment: number, request: JsonObject, world: NodeWorld) =>
+    openSolana(t, { latest: LATEST, ...world }).then(({ rpc }) =>
+      prepare(rpc, { request, createdAt: moment }, relayerAccount(), { committed: 0n }),
+    );
+  // The confirmed block of slot 998 is of the time 1,700,000,998.
+  const [before, after] = [1_700_000_990_000, 1_700_000_997_000];
+  const nonce = SystemProgram.nonceAdvance({
+    ...{ noncePubkey: new PublicKey(keyOf(51)), authorizedPubkey: USER.publicKey },
+  });
+  const [table, signer] = [new PublicKey(keyOf(43)), new PublicKey(keyOf(44))];
+  const state = { deactivationSlot: 0n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [signer] };
+  const named = memo('a');
+  named.keys.push({ pubkey: signer, isSigner: false, isWritable: true });
+  const looking = new TransactionMessage({
+    ...{ payerKey: RELAYER.publicKey, recentBlockhash: keyOf(7), instructions: [named] },
+  }).compileToV0Message([new AddressLookupTableAccount({ key: table, state })]);
+  const cases: [JsonObject, NodeWorld, RegExp][] = [
+    [REQUEST, failing('ProgramAccountNotFound'), /Simulation failed: ProgramAccountNotFound/],
+    [{ transaction: built([nonce, memo('a')], { signers: [USER] }) }, {}, /Nonce account \S+ does not exist/],
+    [
+      { transaction: Buffer.from(new VersionedTransaction(looking).serialize()).toString('base64') },
+      {},
+      /Lookup table \S+ does not exist/,
+    ],
+  ];
+  for (const [request, world, reason] of cases) {
+    const parked = await at(after, request, world);
+    t.match(parked, { kind: 'parked', retryInMs: 1_000, reason });
+    t.match(parked, { reason: /; or the node is behind$/ });
+    t.match(await at(before, request, world), { kind: 'refused', reason });
+  }
+});
+
+t.test('each attempt after a dead one offers a higher price, within the fee that is allowed', async (t) => {
+  const { rpc } = await openSolana(t, { latest: LATEST, simulation: { unitsConsumed: 100_000 } });
+  const priceAt = async (fields: JsonObject, policies: JsonObject = {}) => {
+    const ready = await prepare(rpc, { request: REQUEST, fields }, relayerAccount(policies), { committed: 0n });
+    if (ready.kind !== 'ready') throw new Error(ready.kind);
+    const { price } = readComputeBudget(decodeMessage(Buffer.from(String(ready.fields['message']), 'base64')));
+    return { price, next: renewedFields(ready.fields) };
+  };
+  const first = await priceAt({});
+  const second = await priceAt(first.next);
+  const third = await priceAt(second.next);
+  t.strictSame([first.price, second.price, third.price], [undefined, 10_000n, 20_000n]);
+  const capped = await priceAt(third.next, { max_allowed_fee_lamports: 6_000 });
+  t.ok(capped.price !== undefined && capped.price < 10_000n, `${capped.price}`);
 });
 
 t.test('policies hold once more with what only the chain tells', async (t) => {

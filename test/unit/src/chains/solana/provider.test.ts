@@ -53,7 +53,13 @@ t.test('figures and flags as nodes give them', async (t) => {
       { context, value: 5_000 },
       5_000n,
     ],
-    [(read) => provider.feeFor(read, 'AQ=='), 'getFeeForMessage', ['AQ==', CONFIRMED], { context, value: null }, null],
+    [
+      (read) => provider.feeFor(read, 'AQ=='),
+      'getFeeForMessage',
+      ['AQ==', CONFIRMED],
+      { context, value: null },
+      undefined,
+    ],
     [
       (read) => provider.recentPrices(read, [KEY]),
       'getRecentPrioritizationFees',

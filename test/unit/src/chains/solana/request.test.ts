@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  ComputeBudgetProgram,
   type Keypair,
   PublicKey,
   SystemProgram,
@@ -145,6 +146,23 @@ t.test('what is no request', async (t) => {
     const told = refusal(body);
     t.match(told, said);
     if (typeof said === 'string') t.equal(told, said);
+  }
+});
+
+t.test('what sets the same twice of the compute budget is no request', async (t) => {
+  const set = {
+    limit: ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000 }),
+    price: ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+    heap: ComputeBudgetProgram.requestHeapFrame({ bytes: 32_768 }),
+  };
+  const all = Object.values(set);
+  t.equal(refusal({ instructions: all.map(onWire) }), 'taken');
+  for (const [name, one] of Object.entries(set)) {
+    const twice = [...all, memo('a'), one];
+    const said = /^Instruction 5 \(program ComputeBudget\w+\) sets what instruction \d has set already/;
+    t.match(refusal({ instructions: twice.map(onWire) }), said, name);
+    t.match(refusal({ transaction: built(twice) }), said, name);
+    t.throws(() => readUnfinished(built(twice), relayerAccount()), said, name);
   }
 });
 

@@ -156,6 +156,17 @@ t.test('policies that name what the chain does not have are a failure of their o
   t.strictSame((await checks.all(relayerNamed('r1'))).failures, [], 'who does not answer says nothing of policies');
 });
 
+t.test('what the policies allow and the operator should know of is logged once', async (t) => {
+  const { world, checks } = await stage(t);
+  const policyFaults = async (_account: unknown, onRisk?: (risk: string) => void) => {
+    onRisk?.('Z may burn everybody’s tokens');
+    return [];
+  };
+  Object.assign(world.client, { policyFaults });
+  for (const id of ['r1', 'r1', 'r2']) t.strictSame((await checks.all(relayerNamed(id))).failures, []);
+  t.equal(world.logLines.filter((line) => /Z may burn everybody/.test(line)).length, 2);
+});
+
 t.test('a balance below the policy is a failure of its own', async (t) => {
   const { world, checks } = await stage(t);
   const relayer = relayerNamed('r1', { policies: { min_balance: '6' } });

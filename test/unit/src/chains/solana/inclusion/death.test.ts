@@ -34,7 +34,7 @@ const has = (confirmationStatus: 'processed' | 'confirmed' | 'finalized', err?: 
 async function isDead(t: Test, nodes: (NodeWorld | DoubleHandler)[], one = attempt()): Promise<boolean> {
   const { rpc } = await openSolana(t, ...nodes);
   return rpc.onOne(async (read) => {
-    const dead = await deadAmong(rpc, read, await standing(read, 'finalized'), [seek(one)]);
+    const { dead } = await deadAmong(rpc, read, await standing(read, 'finalized'), [seek(one)]);
     return dead.has(one);
   });
 }
@@ -93,6 +93,38 @@ function without(method: string, code: number, message: string): NodeWorld {
   return past({ instead: { [method]: { error: { code, message } } } });
 }
 
+t.test('without its method for the history a node tells where its ledger begins, or why nothing ends', async (t) => {
+  const lacks = (...methods: string[]) => {
+    const missing = { error: { code: -32_601, message: 'Method not found' } };
+    return past({ instead: Object.fromEntries(methods.map((method) => [method, missing])) });
+  };
+  t.ok(await isDead(t, [lacks('getFirstAvailableBlock')]));
+  const neither = lacks('getFirstAvailableBlock', 'minimumLedgerSlot');
+  const odd = past({ instead: { getFirstAvailableBlock: { result: 'soon' }, minimumLedgerSlot: { result: null } } });
+  for (const [nodes, who] of [
+    [[neither], 'the endpoint does not tell'],
+    [[odd], 'the endpoint does not tell'],
+    [[past({ first: 900 })], 'the endpoint does not tell'],
+    [[without('getSignatureStatuses', -32_011, 'Transaction history is not available')], 'the endpoint does not tell'],
+    [[neither, past()], 'too few endpoints tell'],
+  ] as const) {
+    const { rpc } = await openSolana(t, ...nodes);
+    const one = attempt();
+    const { dead, unproved } = await rpc.onOne(async (read) =>
+      deadAmong(rpc, read, await standing(read, 'finalized'), [seek(one)]),
+    );
+    t.notOk(dead.has(one));
+    t.match(unproved.get(one), `Its time to be in a block is over, and ${who} of a history back to slot 800`);
+  }
+  for (const denying of [past(has('confirmed')), past({ valid: [keyOf(7)] }), past({ final: 1_000 })]) {
+    const { rpc } = await openSolana(t, denying);
+    const { unproved } = await rpc.onOne(async (read) =>
+      deadAmong(rpc, read, await standing(read, 'finalized'), [seek(attempt())]),
+    );
+    t.equal(unproved.size, 0);
+  }
+});
+
 t.test('who shows it has the say also where the first that is read cannot tell', async (t) => {
   t.ok(await isDead(t, [past({ first: 900 }), past(), past()]));
   t.notOk(await isDead(t, [past({ first: 900 }), past()]), 'one is not two');
@@ -109,7 +141,7 @@ t.test('a node that lied about its last height cannot make it die early', async 
 t.test('while its time is not over nothing else is asked', async (t) => {
   const { rpc, asked } = await openSolana(t, { slot: 1_000 }, { slot: 1_000 });
   await rpc.onOne(async (read) => {
-    t.equal((await deadAmong(rpc, read, await standing(read, 'finalized'), [seek(attempt())])).size, 0);
+    t.equal((await deadAmong(rpc, read, await standing(read, 'finalized'), [seek(attempt())])).dead.size, 0);
   });
   t.equal(asked('getSignatureStatuses') + asked('getFirstAvailableBlock') + asked('isBlockhashValid'), 0);
 });
@@ -122,7 +154,7 @@ t.test('many of one blockhash cost no more questions, and each is judged by itse
     ...['one', 'two', 'three'].map((hash) => storedAttempt(hash)),
     storedAttempt('four', { fields: others }),
   ];
-  const dead = await rpc.onOne(async (read) =>
+  const { dead } = await rpc.onOne(async (read) =>
     deadAmong(rpc, read, await standing(read, 'finalized'), attempts.map(seek)),
   );
   t.strictSame(

@@ -1,4 +1,9 @@
-import { createTransferCheckedInstruction, createTransferInstruction } from '@solana/spl-token';
+import {
+  createBurnCheckedInstruction,
+  createBurnInstruction,
+  createTransferCheckedInstruction,
+  createTransferInstruction,
+} from '@solana/spl-token';
 import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
@@ -84,6 +89,26 @@ t.test('what leaves the relayer’s own accounts is taken off', async (t) => {
     );
   await t.rejects(check(t, [taking(accountOf(relayerAddress))], { accounts }), UNPAID);
   await t.rejects(check(t, [payTo(relayerAddress, 20_000n), taking(accountOf(userAddress))], { accounts }), UNPAID);
+});
+
+t.test('what a permanent delegate takes back in the same transaction is not paid', async (t) => {
+  const own = new PublicKey(accountOf(relayerAddress));
+  const mint = new PublicKey(MINT);
+  const delegate = USER.publicKey;
+  const { [own.toBase58()]: _, ...without } = TOKENS;
+  const takes = {
+    burn: createBurnInstruction(own, mint, delegate, 1n),
+    'burn-checked': createBurnCheckedInstruction(own, mint, delegate, 1n, 6),
+    transfer: createTransferInstruction(own, new PublicKey(accountOf(userAddress)), delegate, 1n),
+  };
+  for (const [name, take] of Object.entries(takes)) {
+    for (const accounts of [TOKENS, without]) {
+      await t.rejects(check(t, [payTo(relayerAddress, 20_000n), take], { accounts }), UNPAID, name);
+      await t.resolves(check(t, [payTo(relayerAddress, 20_001n), take], { accounts }), name);
+    }
+  }
+  const others = createBurnInstruction(new PublicKey(accountOf(userAddress)), mint, delegate, 1n);
+  await t.resolves(check(t, [payTo(relayerAddress, 20_000n), others]), 'others burn what is theirs');
 });
 
 t.test('what the relayer has signed has its price, and other bounds hold', async (t) => {

@@ -43,7 +43,7 @@ t.test('a client’s own bytes are signed when they pay enough, and stay what th
 
 t.test('what a trial, a blockhash or the balance speak against is not signed', async (t) => {
   const paid = built([payTo(relayerAddress, 20_000n)], { signers: [USER] });
-  const failing = await openSponsor(t, { simulation: { err: 'AccountInUse' } });
+  const failing = await openSponsor(t, { simulation: { err: 'InvalidAccountIndex' } });
   await t.rejects(failing.sponsor.sign(paid, users(), signer), { code: -32_013, detail: /Simulation failed/ });
   const old = await openSponsor(t, { valid: [keyOf(9)], latest: keyOf(9) });
   await t.rejects(old.sponsor.sign(built([memo('a')]), relayerAccount(), signer), {

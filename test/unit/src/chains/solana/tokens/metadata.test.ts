@@ -21,7 +21,15 @@ const metaplex = (symbol: string, owner = METADATA_PROGRAM) => ({
 });
 
 const mint = (extension?: Buffer): Mint => ({
-  ...{ address: MINT.toBase58(), program: TOKEN_PROGRAM, decimals: 6, fees: [], hasHook: false, accountSize: 165 },
+  ...{
+    address: MINT.toBase58(),
+    program: TOKEN_PROGRAM,
+    decimals: 6,
+    fees: [],
+    hasHook: false,
+    permanentDelegate: null,
+    accountSize: 165,
+  },
   extensions: new Map(extension === undefined ? [] : [[EXTENSIONS.metadata, extension]]),
 });
 

@@ -19,7 +19,7 @@ t.test('transfers are those of the public client', async (t) => {
   );
   const token = {
     ...{ address: mint.toBase58(), program: TOKEN_2022_PROGRAM_ID.toBase58(), decimals: 9, fees: [], hasHook: false },
-    ...{ accountSize: 170, extensions: new Map() },
+    ...{ permanentDelegate: null, accountSize: 170, extensions: new Map() },
   };
   t.strictSame(
     tokensTransfer({
