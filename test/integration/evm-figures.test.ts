@@ -7,9 +7,12 @@ import { Transaction } from 'ethers';
 import t, { type Test } from 'tap';
 import type { Anvil, AnvilOptions } from '../support/anvil.ts';
 import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
 import { EvmScenario, type EvmScenarioOptions } from '../support/evm-scenario.ts';
-import type { FrontRule } from '../support/node-front.ts';
+import { type FrontRule, startNodeFront } from '../support/node-front.ts';
+import { eventually } from '../support/plugin-host.ts';
 import type { DoubleAnswer } from '../support/rpc-double.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const GWEI = 10n ** 9n;
 const quantity = (value: bigint) => `0x${value.toString(16)}`;
@@ -350,3 +353,42 @@ t.test(
     t.equal(await stage.paid(), 21n);
   },
 );
+
+t.test('a whole service behind a node without advice sends, and `/ready` says what the lack costs', async (t) => {
+  const anvil = await startAnvil({ blockTime: 1 });
+  t.teardown(() => anvil.stop());
+  const front = await startNodeFront(anvil);
+  t.teardown(() => front.stop());
+  front.rule(({ method, params }) => {
+    if (method === 'eth_feeHistory') return saying(-32_600, 'Unsupported method: eth_feeHistory on XYZ_MAINNET');
+    return method === 'eth_getTransactionCount' && params[1] === 'pending'
+      ? saying(-32_000, '`eth_getTransactionCount` raised an exception')
+      : undefined;
+  });
+  const workspace = await createWorkspace({ rpcUrl: front.url, network: { max_transaction_gas: 16_777_216 } });
+  t.teardown(() => workspace.remove());
+  await anvil.rpc('anvil_setBalance', [workspace.address, '0xde0b6b3a7640000']);
+  const service = await composeService(workspace.env);
+  t.teardown(() => service.stop());
+  const path = '/api/v1/relayers/local-1/transactions';
+  const send = (more: object = {}) =>
+    service.request('POST', path, { to: `0x${'de'.repeat(20)}`, value: 1, data: '0x', speed: 'fast', ...more });
+  const sent = await eventually(
+    () => send(),
+    ({ status }) => status === 200,
+    20_000,
+  );
+  t.equal(sent.status, 200);
+  const end = await eventually(
+    () => service.request('GET', `${path}/${sent.body.data.id}`),
+    ({ body }) => body.data.status === 'confirmed',
+    30_000,
+  );
+  t.equal(end.body.data.status, 'confirmed');
+  const tooMuch = await send({ gas_limit: 16_777_217 });
+  t.match(tooMuch, { status: 400, body: { error: /exceeds the network's limit for one transaction \(16777216\)/ } });
+  const { body: ready } = await service.request('GET', '/api/v1/ready');
+  const lacks = ready.components.networks.unanswered_methods as { method: string; cost: string; endpoint: string }[];
+  t.strictSame(lacks.map(({ method }) => method).toSorted(), ['eth_feeHistory', 'eth_getTransactionCount']);
+  t.ok(lacks.every(({ cost, endpoint }) => cost !== '' && endpoint === front.url));
+});

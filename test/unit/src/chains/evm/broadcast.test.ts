@@ -66,3 +66,42 @@ t.test('over the wire only an answer says something', async (t) => {
     await Promise.all([rpc.close(), double.stop()]);
   }
 });
+
+t.test('words that nobody knows are clear when every endpoint says such, and none has the bytes', async (t) => {
+  const declining: DoubleHandler = ({ method }) =>
+    method === 'eth_getTransactionByHash' ? { result: null } : { error: { code: -32_000, message: 'declined' } };
+  const holding: DoubleHandler = ({ method }) =>
+    method === 'eth_getTransactionByHash'
+      ? { result: { blockNumber: null } }
+      : { error: { code: -32_000, message: 'declined' } };
+  const mute: DoubleHandler = ({ method }) =>
+    method === 'eth_getTransactionByHash' ? 'hang-up' : { error: { code: -32_000, message: 'declined' } };
+  const troubled: DoubleHandler = () => ({ error: { code: -32_603, message: 'Internal error' } });
+  for (const [handlers, isClear] of [
+    [[declining], true],
+    [[declining, declining], true],
+    [[declining, holding], false],
+    [[declining, mute], false],
+    [[declining, troubled], false],
+    [[declining, () => 'hang-up'], false],
+  ] as [DoubleHandler[], boolean][]) {
+    const doubles = await Promise.all(handlers.map((handler) => startRpcDouble(handler)));
+    const rpc = openRpc(doubles.map(({ url }) => url));
+    t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
+    const [outcome] = await broadcast(rpc, [attempt(0)]);
+    t.match(outcome, { kind: 'unknown' });
+    t.equal(outcome?.kind === 'unknown' && outcome.isClear === true, isClear, String(handlers));
+  }
+});
+
+t.test('a refused figure outweighs another refusal: it can be chosen anew', async (t) => {
+  const saying =
+    (message: string): DoubleHandler =>
+    () => ({ error: { code: -32_000, message } });
+  const doubles = await Promise.all(
+    [saying('transaction type not supported'), saying('intrinsic gas too low')].map((one) => startRpcDouble(one)),
+  );
+  const rpc = openRpc(doubles.map(({ url }) => url));
+  t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
+  t.match(await broadcast(rpc, [attempt(0)]), [{ kind: 'refused', isFigure: true, reason: 'intrinsic gas too low' }]);
+});
