@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { statfs } from 'node:fs/promises';
+import { readdir, readFile, statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Chain } from './chains/chain.ts';
@@ -330,6 +330,8 @@ async function build(
       healthChecks({
         ...{ store, engine, pluginHost, connections },
         writeFailure: () => metrics.store.writeFailure,
+        oldestWriteMs: () => store.oldestWriteMs(),
+        openFiles,
         freeBytes: async () => {
           const { bavail, bsize } = await statfs(dataDir);
           return bavail * bsize;
@@ -384,6 +386,17 @@ async function build(
       return closing;
     },
   };
+}
+
+/** Linux only: proc_pid_fd(5), proc_pid_limits(5). */
+async function openFiles(): Promise<{ count: number; limit: number } | undefined> {
+  try {
+    const [open, limits] = await Promise.all([readdir('/proc/self/fd'), readFile('/proc/self/limits', 'utf8')]);
+    const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
+    return Number.isFinite(limit) && limit > 0 ? { count: open.length, limit } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function configurationFiles({ CONFIG_DIR, CONFIG_FILE_NAME }: Configuration['environment']): ConfigurationFiles {

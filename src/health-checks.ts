@@ -12,18 +12,45 @@ interface CheckedParts {
   connections: { endpoints(): readonly (Pick<EndpointStatus, 'endpoint' | 'unanswered'> & { network: string })[] };
   /** The reason why the latest write failed, if it did. */
   writeFailure(): string | undefined;
+  /** How long the oldest write that is under way has waited, in milliseconds. */
+  oldestWriteMs(): number;
   /** Free space where the data folder is, in bytes. */
   freeBytes(): Promise<number>;
+  /** The files and connections that the process has open, and may have; undefined where the system does not tell. */
+  openFiles(): Promise<{ count: number; limit: number } | undefined>;
 }
+
+/** A write that waits for longer is stuck: the disk hangs, or the database does not answer. */
+const STUCK_WRITE_MS = 5_000;
+
+/** Shares of the open files in percent, as in OpenZeppelin Relayer. */
+const MANY_FILES = 70;
+const TOO_MANY_FILES = 80;
 
 /** The least free space. A database soon fails below it: its log alone needs some megabytes. */
 const LEAST_FREE_BYTES = 16 * 1_048_576;
 
 /** The checks of the service's parts, by their names in `/ready`. */
 export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
-  const { store, engine, pluginHost, connections, writeFailure, freeBytes } = parts;
+  const { store, engine, pluginHost, connections, writeFailure, oldestWriteMs, freeBytes, openFiles } = parts;
   return {
+    system: async () => {
+      const files = await openFiles();
+      if (files === undefined) return { status: 'healthy' };
+      const { count, limit } = files;
+      const percent = Math.trunc((count / limit) * 100);
+      const figures = { fd_count: count, fd_limit: limit, fd_usage_percent: percent };
+      if (percent <= MANY_FILES) return { status: 'healthy', ...figures };
+      const error = `${count} of ${limit} open files are used: raise the limit (ulimit -n)`;
+      return { status: percent > TOO_MANY_FILES ? 'unhealthy' : 'degraded', error, ...figures };
+    },
     store: async () => {
+      const waited = oldestWriteMs();
+      // A stuck store may not answer a question, either.
+      if (waited > STUCK_WRITE_MS) {
+        const error = `The store does not answer: a write has waited for ${Math.floor(waited / 1000)} s`;
+        return { status: 'unhealthy', error };
+      }
       const [warnings] = await Promise.all([store.warnings(), store.now()]);
       const error = writeFailure();
       const told = warnings.length > 0 ? { warnings } : {};

@@ -14,10 +14,20 @@ interface WriteMetrics {
   wrote(outcome: WriteOutcome, seconds: number, failure?: string): void;
 }
 
+/** A store whose writes are counted. */
+export interface MeteredStore extends Store {
+  /** How long the oldest write that is under way has waited, in milliseconds; 0 when there is none. */
+  oldestWriteMs(): number;
+}
+
 /** Returns the store with each write counted when it ends. */
-export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Clock, 'elapsed'>): Store {
+export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Clock, 'elapsed'>): MeteredStore {
+  /** The writes under way, the oldest first. */
+  const underWay = new Set<{ began: number }>();
   const metered = async <T>(write: () => Promise<T>): Promise<T> => {
     const began = clock.elapsed();
+    const entry = { began };
+    underWay.add(entry);
     let outcome: WriteOutcome = 'kept';
     let failure: string | undefined;
     try {
@@ -27,10 +37,15 @@ export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Cl
       if (outcome === 'failed') failure = reasonOf(cause);
       throw cause;
     } finally {
+      underWay.delete(entry);
       metrics.wrote(outcome, (clock.elapsed() - began) / 1000, failure);
     }
   };
   return {
+    oldestWriteMs() {
+      const [oldest] = underWay;
+      return oldest === undefined ? 0 : clock.elapsed() - oldest.began;
+    },
     read: store.read,
     write: (body) => metered(() => store.write(body)),
     writeUnder: (lease, body) => metered(() => store.writeUnder(lease, body)),

@@ -54,6 +54,13 @@ import { transactionRoutes } from './routes/transactions.ts';
 import { noSchemaCompilers } from './schema-compilers.ts';
 import { cutStalledReaders } from './stalled-readers.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether `100 Continue` was sent. */
+    isContinued: boolean;
+  }
+}
+
 export interface HttpServerDependencies {
   services: ApiServices;
   events: TransactionEvents;
@@ -130,6 +137,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   app.setNotFoundHandler(() => undefined);
   cutStalledReaders(app);
   admitRequests(app, { ...dependencies, drain });
+  answerExpectations(app);
   limitHandlers(app, limits.handlerSeconds);
   makeParametersStorable(app);
   honourIdempotencyKeys(app, dependencies.idempotencyKeys);
@@ -170,8 +178,6 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     if (dependencies.console !== null) consoleRoutes(pages, dependencies.console);
   });
   refuseOtherMethods(app, routes);
-  // Ignores an unknown expectation, as RFC 9110, 10.1.1 allows. Node would answer it with an empty 417.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   return {
     routes,
@@ -184,6 +190,32 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       clearTimeout(cutOff);
     },
   };
+}
+
+/**
+ * Answers `Expect: 100-continue` only when the request is admitted and its body is not too large (RFC 9110, 10.1.1).
+ * Node would answer it before the key is known. An unknown expectation is ignored; Node would answer it with an empty
+ * 417.
+ */
+function answerExpectations(app: FastifyInstance): void {
+  const { server } = app;
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
+  app.decorateRequest('isContinued', false);
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const { headers, routeOptions } = request;
+    // Fastify refuses a larger body next.
+    if (awaitsContinue(request) && !(Number(headers['content-length']) > routeOptions.bodyLimit)) {
+      request.isContinued = true;
+      reply.raw.writeContinue();
+    }
+    done();
+  });
+}
+
+/** Whether the client waits for `100 Continue` before it sends its body. */
+function awaitsContinue({ raw, headers, isContinued }: FastifyRequest): boolean {
+  return !isContinued && raw.httpVersion === '1.1' && /\b100-continue\b/i.test(headers.expect ?? '');
 }
 
 /** Refusals because of the caller's key. They are logged at `info`, so that an operator sees them. */
@@ -217,6 +249,8 @@ function answerFailure(
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeOf(request.headers.authorization));
+  // The caller may now send its body or not, so what follows on the connection cannot be read.
+  if (awaitsContinue(request)) return reply.header('connection', 'close').code(error.status).send(failure(error));
   // Keeps the connection open after a refused body. Fastify would close it, and a caller that is still sending would
   // see a reset instead of the answer. Node discards the rest of the body within the time limit for a request to
   // arrive.

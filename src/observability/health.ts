@@ -36,8 +36,12 @@ const CHECK_LIMIT_MS = 2000;
 /** How long a report is reused. The probe needs no key, so this bounds its cost. */
 const REPORT_LIFE_MS = 1000;
 
-/** Checks all parts in parallel, each within its time limit. Callers within {@link REPORT_LIFE_MS} share one report. */
-export function createHealth(checks: Record<string, HealthCheck>, clock: Clock, limitMs = CHECK_LIMIT_MS): Health {
+/**
+ * Checks all parts in parallel, each within its time limit. Callers within {@link REPORT_LIFE_MS} share one report. A
+ * part whose earlier check has not ended is not asked again: on a hung disk each check would hold another thread.
+ */
+export function createHealth(given: Record<string, HealthCheck>, clock: Clock, limitMs = CHECK_LIMIT_MS): Health {
+  const checks = Object.fromEntries(Object.entries(given).map(([name, check]) => [name, oneAtATime(check)]));
   let latest: { since: number; report: Promise<HealthReport> } | undefined;
   return {
     check() {
@@ -65,6 +69,30 @@ async function examine(checks: Record<string, HealthCheck>, clock: Clock, limitM
     ...(reasons.length > 0 ? { reason: reasons.join('; ') } : {}),
     components: Object.fromEntries(named),
     timestamp: new Date(clock.now()).toISOString(),
+  };
+}
+
+function oneAtATime(check: HealthCheck): HealthCheck {
+  let asked: Promise<ComponentHealth> | undefined;
+  return () => {
+    asked ??= (async () => check())().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+}
+
+/**
+ * The report for callers who may not know relayers, networks, plugins, paths or endpoints: nothing but status words, and
+ * the names of the parts, which are the same everywhere.
+ */
+export function withoutDetails({ components, reason, ...report }: HealthReport): HealthReport {
+  const words = Object.entries(components).map(([name, { status }]) => [name, { status }] as const);
+  const unwell = words.filter(([, { status }]) => status === 'unhealthy').map(([name]) => `${name} is unhealthy`);
+  return {
+    ...report,
+    ...(reason === undefined || unwell.length === 0 ? {} : { reason: unwell.join('; ') }),
+    components: Object.fromEntries(words),
   };
 }
 

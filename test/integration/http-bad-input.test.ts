@@ -1,4 +1,6 @@
 /** Threat: a body or head is costly to read, reaches a prototype, or gets a stack trace as the answer. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import t from 'tap';
 import { API_KEY, sendRaw, startHttp } from '../support/http-server.ts';
 
@@ -95,4 +97,32 @@ t.test('what is not HTTP is answered, in the envelope too', async (t) => {
     t.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), request.slice(0, 60));
     t.match(answer, status === 200 ? /"OK"$/ : /"success":false,"data":null/, request.slice(0, 60));
   }
+});
+
+t.test('a caller is asked for its body only when its key and the size of the body are good', async (t) => {
+  const { port, services } = await startHttp(t, { limits: { bodyBytes: 1000 } });
+  const head = (more: string) =>
+    `POST ${SEND} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nexpect: 100-continue\r\n${more}\r\n\r\n`;
+  const key = `authorization: Bearer ${API_KEY}\r\n`;
+  const refusals: [head: string, status: number][] = [
+    [head('content-length: 99999999'), 401],
+    [head('authorization: Bearer wrong\r\ncontent-length: 2'), 401],
+    [head(`${key}content-length: 99999999`), 413],
+  ];
+  for (const [request, status] of refusals) {
+    const answer = await sendRaw(port, request);
+    t.match(answer, new RegExp(`^HTTP/1\\.1 ${status} [^]*"success":false`), request);
+    t.match(answer, /connection: close/i, 'nobody knows whether the body still comes');
+  }
+  t.strictSame(services.transactions.sent, []);
+
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  t.teardown(() => socket.destroy());
+  socket.write(head(`${key}content-length: 2\r\nconnection: close`));
+  const [first] = (await once(socket, 'data')) as [string];
+  t.match(first, /^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+  socket.write('{}');
+  let rest = '';
+  for await (const chunk of socket) rest += String(chunk);
+  t.match(rest, /^HTTP\/1\.1 200 /);
 });

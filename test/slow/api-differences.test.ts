@@ -177,6 +177,20 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
   limits: async (t) => t.equal((await api('GET', '/relayers')).headers.get('ratelimit-limit'), '300'),
   probes: async (t) => t.equal((await api('GET', '/health')).headers.get('ratelimit-limit'), null),
   '`GET /health`': async (t) => t.equal((await api('GET', '/health')).text, '"OK"'),
+  '`GET /ready` without a key': async (t) => {
+    const { components } = (await raw('GET', '/api/v1/ready', undefined, { authorization: '' })).json;
+    for (const shown of Object.values(components)) t.strictSame(Object.keys(shown as object), ['status']);
+    t.match((await api('GET', '/ready')).json, { components: { disk: { free_bytes: Number } } });
+  },
+  '`redis` and `queue` in `GET /ready`': async (t) => {
+    const { components } = (await api('GET', '/ready')).json;
+    const pool = { connected: true, available: 0, max_size: 0 };
+    t.match(components, {
+      redis: { status: 'healthy', primary_pool: pool, reader_pool: pool },
+      queue: { status: 'healthy' },
+    });
+    t.match(components, { system: { status: 'healthy' }, plugins: { status: String, enabled: true } });
+  },
   'repeating a request': async (t) => {
     const once = () =>
       raw('POST', '/api/v1/relayers/local-1/transactions', JSON.stringify(payment), { 'idempotency-key': 'once' });

@@ -190,6 +190,8 @@ const serviceOperations: Record<string, Operation> = {
     id: 'ready',
     tag: 'Operations',
     summary: 'Check that the service takes requests (readiness)',
+    description:
+      'Without a key, the components have a status and nothing else. A key that sees all relayers and plugins also gets their figures and errors.',
     answer: found('The service is ready, perhaps degraded', readinessSchema),
     errors: [],
     otherFailures: { 503: { description: 'Not ready, or shutting down', schema: readinessSchema, name: 'Readiness' } },

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
-import type { Health } from '../../observability/health.ts';
+import { type Health, withoutDetails } from '../../observability/health.ts';
 import { REFERENCE_PAGE, REFERENCE_POLICY } from '../pages/api-reference.ts';
 import { FRONT_PAGE_POLICY, frontPage } from '../pages/front-page.ts';
 import { REFERENCE_SCRIPT_PATH, readReferenceScript } from '../pages/reference-script.ts';
@@ -38,7 +38,7 @@ export function pageRoutes(app: FastifyInstance, { health, hasConsole }: PagePar
       .header('content-security-policy', FRONT_PAGE_POLICY)
       .type(HTML)
       .serializer(String)
-      .send(frontPage(await health.check()));
+      .send(frontPage(withoutDetails(await health.check())));
   });
   app.get('/api-docs', { config }, (_request, reply) =>
     reply.header('content-security-policy', REFERENCE_POLICY).type(HTML).serializer(String).send(REFERENCE_PAGE),

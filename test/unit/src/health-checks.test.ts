@@ -12,6 +12,7 @@ async function stage(t: Test, unreached: Unreached[], parts: Partial<Parameters<
   return healthChecks({
     ...{ store, engine: { unreached: () => unreached }, pluginHost: new FakePluginHost() },
     ...{ connections: { endpoints: () => [] }, writeFailure: () => undefined, freeBytes: async () => 1e9 },
+    ...{ oldestWriteMs: () => 0, openFiles: async () => undefined },
     ...parts,
   });
 }
@@ -85,4 +86,28 @@ t.test('where no process for plugins starts it says so, and is not ready when th
   const broken = { ...serving, state: 'broken', reason: 'it does not compile' } as const;
   const unfit = await stage(t, [], { pluginHost: hostWith({ plugins: [serving, broken] }) });
   t.match(await unfit['plugins']?.(), { status: 'degraded', error: undefined, unfit: [{ id: 'p' }] });
+});
+
+t.test('a store whose write is stuck is said not to answer, at once', async (t) => {
+  let waited = 5_000;
+  const silent = {
+    now: () => new Promise<never>(() => undefined),
+    read: (await storeFor(t)).read,
+    warnings: async () => [],
+  };
+  const { store } = await stage(t, [], { store: silent, oldestWriteMs: () => waited });
+  waited = 7_400;
+  const error = 'The store does not answer: a write has waited for 7 s';
+  t.strictSame(await store?.(), { status: 'unhealthy', error });
+});
+
+t.test('open files are counted, and told before there are none left', async (t) => {
+  let count = 10;
+  const { system } = await stage(t, [], { openFiles: async () => ({ count, limit: 100 }) });
+  t.strictSame(await system?.(), { status: 'healthy', fd_count: 10, fd_limit: 100, fd_usage_percent: 10 });
+  count = 71;
+  t.match(await system?.(), { status: 'degraded', error: /71 of 100 open files are used.*ulimit -n/ });
+  count = 81;
+  t.match(await system?.(), { status: 'unhealthy' });
+  t.strictSame(await (await stage(t, []))['system']?.(), { status: 'healthy' }, 'where the system does not tell');
 });

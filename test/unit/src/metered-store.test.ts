@@ -38,9 +38,11 @@ t.test('a write is told of when it is on disk, and one that was undone as such',
   const writing = store.write((writer) => writer.putRelayer(relayerOf()));
   await wal.asked();
   t.strictSame(told, [], 'not before');
+  t.equal(store.oldestWriteMs(), 1000, 'one that waits is seen');
   wal.release();
   await writing;
-  t.strictSame(told, [['kept', 1, undefined]]);
+  t.strictSame(told, [['kept', 2, undefined]]);
+  t.equal(store.oldestWriteMs(), 0);
   t.equal((await store.read.relayer('relayer-1'))?.id, 'relayer-1');
 
   const refused = new Error('no');

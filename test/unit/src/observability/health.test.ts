@@ -57,3 +57,25 @@ t.test('those who ask at once share one look', async (t) => {
   await health.check();
   t.equal(looks, 2);
 });
+
+t.test('a part that does not answer is not asked again meanwhile', async (t) => {
+  // A hung disk holds a thread of few for each question.
+  let asked = 0;
+  const clock = clockAt(0);
+  const disk = Promise.withResolvers<{ status: 'healthy' }>();
+  const hung = () => {
+    asked += 1;
+    return disk.promise;
+  };
+  const health = createHealth({ disk: hung, other: () => ({ status: 'healthy' }) }, clock, 20);
+  for (clock.time = 0; clock.time < 10_000; clock.time += 1000) {
+    t.match((await health.check()).components, { disk: { status: 'unhealthy' }, other: { status: 'healthy' } });
+  }
+  t.equal(asked, 1);
+  disk.resolve({ status: 'healthy' });
+  await disk.promise;
+  t.match(await health.check(), { ready: true });
+  clock.time += 1000;
+  await health.check();
+  t.equal(asked, 2, 'and is asked again when it has answered');
+});
