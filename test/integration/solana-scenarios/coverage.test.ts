@@ -9,6 +9,6 @@ const numbers = Array.from({ length: FAILURES_OF_ALL }, (_, index) => index + 1)
 
 checkFailureList(t, {
   parts: [FAILURES],
-  names: [...numbers.map(String), 'again', 'cancel', 'signed', 'swap'],
+  names: [...numbers.map(String), 'again', 'price', 'cancel', 'signed', 'swap'],
   scenarios: 'solana-scenarios',
 });
