@@ -266,6 +266,10 @@ const ELSEWHERE: Record<string, [file: string, says: RegExp]> = {
   ],
   'replacing a transaction of Stellar': ['test/integration/stellar-lanes.test.ts', /nothing replaces a transaction/],
   '`sign` of Solana': ['test/integration/solana-public-client.test.ts', /sdk\.sign\(ID, \{ message: 'hello' \}\)/],
+  '`sign-transaction` of Solana': [
+    'test/integration/solana-own-funds.test.ts',
+    /a key that may sign and not send spends nothing/,
+  ],
   metrics: ['test/unit/src/config/environment.test.ts', /METRICS_ENABLED: true/],
   '`GET /metrics` on the metrics port': [
     'test/unit/src/http/metrics-server.test.ts',
