@@ -1,5 +1,5 @@
 /** Payments of a Stellar relayer, from the request to the ledger. The ledger is the judge. */
-import { Asset, Keypair, Operation } from '@stellar/stellar-sdk';
+import { Account, Asset, Keypair, MuxedAccount, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { LUMEN } from '../support/stellar-scene.ts';
 import { payment, stellarStage } from '../support/stellar-stage.ts';
@@ -154,4 +154,80 @@ t.test('bad requests are refused at once, with their place', async (t) => {
   for (const [body, status, text] of cases) {
     t.match(await post(body), { status, body: { success: false, error: text } }, text.source);
   }
+});
+
+// SEP-29: an exchange credits nobody for a payment without a memo.
+t.test('no payment goes without a memo to an account that asks for one', async (t) => {
+  const exchange = await funded();
+  const wants = Operation.manageData({ name: 'config.memo_required', value: '1' });
+  await stage.land(await signed(exchange, [wants]));
+  const refused = { status: 400, body: { error: /G\w+ takes payments only with a memo \(SEP-29/ } };
+  t.match(await post({ operations: [payment(exchange, LUMEN)] }), refused);
+  const pays = Operation.payment({ destination: exchange.publicKey(), asset: Asset.native(), amount: '1' });
+  const merge = Operation.accountMerge({ destination: exchange.publicKey() });
+  const user = await funded();
+  t.match(await post({ transaction_xdr: (await signed(relayer, [pays], { signers: [] })).toXdr() }), refused);
+  for (const operation of [pays, merge]) {
+    const transaction_xdr = (await signed(user, [operation])).toXdr();
+    t.match(await post({ transaction_xdr, fee_bump: true }), refused, operation.body.type);
+  }
+  const memo = { type: 'id', value: '7' };
+  await tickUntil(await submit({ operations: [payment(exchange, LUMEN)], memo }), 'confirmed');
+  const muxed = new MuxedAccount(new Account(exchange.publicKey(), '0'), '7').accountId();
+  await tickUntil(await submit({ operations: [payment(muxed, LUMEN)] }), 'confirmed');
+  // A node that cannot tell now does not stop the request. It is asked again before anything is signed.
+  await net.fault({ methods: ['getLedgerEntries'], times: 1, act: { kind: 'error', code: -32_603, message: 'busy' } });
+  const { body } = await post({ operations: [payment(exchange, LUMEN)] });
+  if (body.data !== null) {
+    t.match((await tickUntil(body.data.id, 'failed')).status_reason, /takes payments only with a memo/);
+  }
+  await net.clearFaults();
+  t.equal(await balanceOf(exchange.publicKey()), 102n * LUMEN - 100n);
+});
+
+t.test('what acts in the name of another account, and only the relayer signs, is refused at once', async (t) => {
+  const [other, to] = [await funded(), await funded()];
+  const pays = Operation.payment({
+    ...{ source: other.publicKey(), destination: to.publicKey(), asset: Asset.native(), amount: '1' },
+  });
+  const transaction_xdr = (await signed(relayer, [pays], { signers: [] })).toXdr();
+  t.match(await post({ transaction_xdr }), {
+    ...{ status: 400, body: { error: /operations\.0: it acts in the name of G\w+, and only the relayer signs/ } },
+  });
+  const signer = { ed25519PublicKey: relayer.publicKey(), weight: 1 };
+  await stage.land(await signed(other, [Operation.setOptions({ signer })]));
+  await tickUntil(await submit({ transaction_xdr }), 'confirmed');
+  t.equal(await balanceOf(other.publicKey()), 99n * LUMEN - 100n, 'the relayer may sign for it');
+});
+
+t.test(
+  'figures that are only advice stop nothing: no fee statistics, and no time beside the newest ledger',
+  async (t) => {
+    const to = await funded();
+    const missing = { kind: 'error', code: -32_601, message: 'method not found' } as const;
+    await net.fault({ methods: ['getFeeStats'], act: missing });
+    const fields = { closeTime: null, headerXdr: null, metadataXdr: null };
+    await net.fault({ methods: ['getLatestLedger'], act: { kind: 'merge', fields } });
+    const ended = await tickUntil(await submit({ operations: [payment(to, LUMEN)] }), 'confirmed');
+    t.equal(ended.fee, 100);
+    await net.clearFaults();
+  },
+);
+
+t.test('a trouble of the only node at a simulation ends no payment', async (t) => {
+  const to = await funded();
+  const native = await net.assetContract('native');
+  const call = {
+    ...{ type: 'invoke_contract', contract_address: native, function_name: 'transfer' },
+    args: [{ address: relayer.publicKey() }, { address: to.publicKey() }, { i128: String(LUMEN) }],
+  };
+  for (const error of ['preflight queue full', 'missing meta for latest ledger (58000020)']) {
+    await net.fault({ methods: ['simulateTransaction'], act: { kind: 'result', result: { error, latestLedger: 1 } } });
+    const id = await submit({ operations: [call] });
+    const waits = await until(id, ({ status_reason: reason }) => String(reason).includes(error));
+    t.equal(waits.status, 'pending');
+    await net.clearFaults();
+    await tickUntil(id, 'confirmed');
+  }
+  t.equal(await balanceOf(to.publicKey()), 102n * LUMEN);
 });

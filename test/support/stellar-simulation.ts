@@ -38,7 +38,7 @@ export function simulating({ calls, entries = [] }: Simulating): ReadOne {
     if (method === 'getFeeStats') return parse({ inclusionFee: { p90: '100' }, sorobanInclusionFee: { p90: '100' } });
     if (method === 'getLedgerEntries') return parse({ latestLedger: 60, entries: [...entries] });
     const call = callIn(String((params as JsonObject)['transaction']));
-    const told = calls[call.functionName.toString()] ?? { error: 'it fails' };
+    const told = calls[call.functionName.toString()] ?? { error: 'HostError: Error(Contract, #7)' };
     return parse(typeof told === 'function' ? told(call) : told);
   };
 }

@@ -53,8 +53,9 @@ export function nodeWith(functions: Functions, known: Known = {}): ReadOne {
       run?.(
         args.map((arg) => scValToNative(arg) as unknown),
         contract,
-      ) ?? 'no such function';
-    if (typeof told === 'string') return parse({ error: told });
+      ) ?? 'HostError: Error(WasmVm, MissingValue)';
+    if (typeof told === 'string')
+      return parse({ error: told.startsWith('HostError') ? told : `HostError: Error(Contract, #1) ${told}` });
     return parse({ ...RAN, results: [{ auth: told.auth ?? [], xdr: told.value.toXdr('base64') }] });
   };
 }

@@ -1,8 +1,8 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
-import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { Chain, Deployments } from '../chain.ts';
 import type { ChainClient } from '../chain-client.ts';
@@ -19,8 +19,12 @@ import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
 import { unknownAllowed } from './guard/known.ts';
+import { memoFault, memoKeys, type Paying } from './guard/memo.ts';
+import { otherSources, unsignedFault } from './guard/weights.ts';
+import { type Draft, draftOf } from './message/draft.ts';
+import { readEnvelope } from './message/transaction-envelope.ts';
 import { costOf, prepare } from './prepare.ts';
-import { accountAt, latestLedger, onlyOn, PASSPHRASE } from './provider.ts';
+import { accountAt, accountsAt, latestLedger, onlyOn, PASSPHRASE, payerAt } from './provider.ts';
 import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
@@ -81,6 +85,33 @@ export function createStellarChain(): Chain {
     takesSignedBytes,
     connect: createStellarClient,
   };
+}
+
+/** A check that nodes cannot make now is left to the preparation. Whatever they say against the request counts. */
+async function unlessSilent(checked: Promise<void>): Promise<void> {
+  await checked.catch((error: unknown) => {
+    if (error instanceof AppError ? error.code === 'INVALID_REQUEST' : !(error instanceof RpcError)) throw error;
+  });
+}
+
+/**
+ * Checks what shows at once of a transaction that only the relayer signs.
+ * @throws AppError `INVALID_REQUEST`
+ */
+async function assertTaken(read: ReadOne, draft: Draft, address: string): Promise<void> {
+  await assertMemo(read, draft, address);
+  const others = otherSources(draft, address);
+  if (others.length === 0) return;
+  const { accounts } = await accountsAt(read, others);
+  const fault = unsignedFault(draft, address, new Map([...accounts].map(([one, { authority }]) => [one, authority])));
+  if (fault !== undefined) throw invalidRequest(fault);
+}
+
+/** @throws AppError `INVALID_REQUEST` where a receiver asks for a memo that the transaction does not have (SEP-29) */
+async function assertMemo(read: ReadOne, paying: Paying, address: string): Promise<void> {
+  if (memoKeys(paying, address).size === 0) return;
+  const { memoWantedBy } = await payerAt(read, address, paying);
+  if (memoWantedBy !== undefined) throw invalidRequest(memoFault(memoWantedBy));
 }
 
 /** The reference's value. */
@@ -212,14 +243,16 @@ function createStellarClient(
             await assertTimely(read, asked, passphrase, policy);
             if (policy.feePayer === 'user') await assertPaid(read, asked, account.address, policy, books);
           });
-          return checked.catch((error: unknown) => {
-            const isFault = error instanceof AppError && error.code === 'INVALID_REQUEST';
-            // Where neither a payment, a time limit nor the relayer's funds have to be checked, nodes that do not answer now do not stop the
-            // request.
-            if (isBound || isFault) throw error;
-          });
+          // Where neither a payment, a time limit nor the relayer's funds have to be checked, nodes that do not answer
+          // now do not stop the request.
+          await (isBound ? checked : unlessSilent(checked));
+          const { transaction } = readEnvelope(asked.inner);
+          await unlessSilent(side.onOne((read) => assertMemo(read, transaction, account.address)));
+          return;
         }
         if ('transaction' in asked) await side.onOne((read) => assertUnheld(read, asked, account));
+        if ('swap' in asked) return;
+        await unlessSilent(side.onOne((read) => assertTaken(read, draftOf(asked, account.address), account.address)));
       }),
     sponsorship: sponsorshipOf({
       sideOf: ({ identity }) => sideAt(identity),

@@ -9,13 +9,14 @@ import { answersInTime, middleBy, middleOf, unlessRefusedAlone } from '../quorum
 import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
 import { BASE_FEE, bidFor, MOST_FEE, USUAL_CAP } from './fees.ts';
 import { CLOCKS_APART } from './guard/gasless.ts';
+import { memoFault, type Paying } from './guard/memo.ts';
 import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
 import { lumensConsented, lumensTaken, lumensTakenBy } from './message/lumens.ts';
 import { hashOf } from './message/transaction.ts';
 import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/transaction-envelope.ts';
 import { contractNeeds } from './price/contract-call.ts';
 import { parkedForFunds, shortage } from './price/funds.ts';
-import { accountAt, type LatestLedger, latestLedger, usualFee } from './provider.ts';
+import { type LatestLedger, latestLedger, payerAt, usualFee } from './provider.ts';
 import { type FeeBumpRequest, readFields, readRequest, type StellarFields, type StellarRequest } from './schema.ts';
 
 const TOO_LATE = 'Its valid_until passed on the chain before it was in a ledger';
@@ -123,7 +124,7 @@ async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   const fee = resources + (own > wanted ? own : wanted);
   const contract = needs === undefined ? {} : { contract: needs.fields };
   const fields = { ...fieldsFor(asked, fee, BigInt(maxTime)), ...contract };
-  return billed(asked, fields, fee + lumensOf(draft, fields));
+  return billed(asked, fields, fee + lumensOf(draft, fields), draft);
 }
 
 /**
@@ -176,7 +177,7 @@ async function feeBump({ inner, max_fee: bid, own }: FeeBumpRequest, asked: Aske
   const hash = hashOf(within, chainOfLane(transaction.lane)).toString('hex');
   const fields = { ...fieldsFor(asked, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
   const taken = own === undefined ? 0n : lumensTakenBy(within, own, fields.passphrase);
-  const billing = await billed(asked, fields, fee + taken);
+  const billing = await billed(asked, fields, fee + taken, within);
   return billing.kind === 'ready' ? { ...billing, anchor: { kind: 'text', text: `${source}:${sequence}` } } : billing;
 }
 
@@ -190,14 +191,16 @@ function fieldsFor({ transaction, account, latest }: Asked, fee: bigint, maxTime
   };
 }
 
-/** Ready where the account can pay the cost; otherwise parked. */
+/** Ready where the account can pay the cost, and no receiver asks for a memo that is missing; otherwise parked or refused. */
 async function billed(
   { read, account, latest, committed, minBalance }: Asked,
   fields: StellarFields,
   cost: bigint,
+  paying: Paying,
 ): Promise<Preparation> {
   const { address } = account;
-  const { account: payer } = await accountAt(read, address);
+  const { account: payer, memoWantedBy } = await payerAt(read, address, paying);
+  if (memoWantedBy !== undefined) return { kind: 'refused', reason: memoFault(memoWantedBy) };
   if (payer === null) return parkedForFunds(`Insufficient balance: account ${address} does not exist`);
   const short = shortage({ account: payer, committed, cost, minBalance, baseReserve: latest.baseReserve });
   return short === undefined ? { kind: 'ready', fields, cost } : parkedForFunds(short);

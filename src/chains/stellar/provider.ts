@@ -1,7 +1,10 @@
 import { Address, type Asset, Keypair, xdr } from '@stellar/stellar-sdk/base';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { figureOrNothing } from '../advice.ts';
 import { onlyServing } from '../only-serving.ts';
+import { BASE_FEE } from './fees.ts';
+import { asksForMemo, memoKeys, type Paying } from './guard/memo.ts';
 import { isContradicted } from './inclusion/evidence.ts';
 
 /**
@@ -27,17 +30,23 @@ export interface LatestLedger {
 /** The base reserve where a node does not tell it. All networks have had this value for years. */
 const USUAL_RESERVE = 5_000_000n;
 
-export function latestLedger(read: ReadOne): Promise<LatestLedger> {
-  return read('getLatestLedger', null, (answer) => {
+export async function latestLedger(read: ReadOne): Promise<LatestLedger> {
+  const told = await read('getLatestLedger', null, (answer) => {
     const { sequence, closeTime, headerXdr } = object(answer);
-    // Nodes before protocol 23 leave out the close time.
-    if (closeTime === undefined) {
-      throw new EndpointUnfit('it does not tell when its ledgers closed', { pauseMs: 0 });
-    }
-    const closedAt = Number(integer(closeTime)) * 1_000;
-    return { sequence: integer(sequence), closedAt, baseReserve: reserveIn(headerXdr) };
+    const moment = { sequence: integer(sequence), baseReserve: reserveIn(headerXdr) };
+    return { ...moment, closedAt: closeTime === undefined ? null : secondsIn(closeTime) };
   });
+  if (told.closedAt !== null) return { ...told, closedAt: told.closedAt };
+  // stellar-rpc before version 25 tells the close time only beside other answers. No transaction has this hash.
+  const moment = await read('getTransaction', { hash: '00'.repeat(32) }, (answer) => {
+    const { latestLedger: sequence, latestLedgerCloseTime: closeTime } = object(answer);
+    return { sequence: integer(sequence), closedAt: secondsIn(closeTime) };
+  });
+  return { ...moment, baseReserve: told.baseReserve };
 }
+
+/** Unix seconds in milliseconds. */
+const secondsIn = (value: Json | undefined): number => Number(integer(value)) * 1_000;
 
 /**
  * The base reserve in a ledger's header. A header of a newer protocol cannot be read. The usual value then stands in,
@@ -79,15 +88,39 @@ export async function accountAt(
   return { ledger, account: accounts.get(address) ?? null };
 }
 
+/**
+ * The account that pays, and a receiver that asks for a memo which the transaction does not have (SEP-29), with one
+ * question.
+ */
+export function payerAt(
+  read: ReadOne,
+  address: string,
+  paying: Paying,
+): Promise<{ account: LedgerAccount | null; memoWantedBy: string | undefined }> {
+  const key = accountKey(address);
+  const receivers = memoKeys(paying, address);
+  return read('getLedgerEntries', { keys: [key, ...receivers.keys()] }, (answer) => {
+    const found = entriesIn(answer, [key, ...receivers.keys()], (data) => data);
+    const account = found.get(key);
+    const wanting = [...receivers].find(([one]) => {
+      const data = found.get(one);
+      return data !== undefined && asksForMemo(data);
+    });
+    return { account: account === undefined ? null : accountIn(account), memoWantedBy: wanting?.[1] };
+  });
+}
+
+function accountKey(address: string): string {
+  const accountId = Keypair.fromPublicKey(address).xdrAccountId();
+  return xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId })).toXdr('base64');
+}
+
 /** The accounts that exist. Nodes look up 200 entries at once, and no transaction names more accounts. */
 export function accountsAt(
   read: ReadOne,
   addresses: readonly string[],
 ): Promise<{ ledger: bigint; accounts: Map<string, LedgerAccount> }> {
-  const keys = addresses.map((address) => {
-    const accountId = Keypair.fromPublicKey(address).xdrAccountId();
-    return xdr.LedgerKey.account(new xdr.LedgerKeyAccount({ accountId })).toXdr('base64');
-  });
+  const keys = addresses.map(accountKey);
   return read('getLedgerEntries', { keys }, (answer) => {
     const found = entriesIn(answer, keys, accountIn);
     const accounts = addresses.flatMap((address, index): [string, LedgerAccount][] => {
@@ -175,11 +208,17 @@ function instanceIn(data: xdr.LedgerEntryData): xdr.ScContractInstance {
 }
 
 /**
- * The most that nine of ten recent operations paid for their place in a ledger, in stroops. Operations of contracts
- * have places of their own.
+ * The most that nine of ten recent operations paid for their place in a ledger, in stroops; the base fee where a node
+ * does not tell. Operations of contracts have places of their own.
  */
-export function usualFee(read: ReadOne, kind: 'inclusionFee' | 'sorobanInclusionFee'): Promise<bigint> {
-  return read('getFeeStats', null, (answer) => integer(object(object(answer)[kind])['p90']));
+export async function usualFee(read: ReadOne, kind: 'inclusionFee' | 'sorobanInclusionFee'): Promise<bigint> {
+  const told = await figureOrNothing(read, {
+    method: 'getFeeStats',
+    params: null,
+    parse: (answer) => integer(object(object(answer)[kind])['p90']),
+    cost: `Transactions bid the base fee of ${BASE_FEE} stroops at first`,
+  });
+  return told ?? BASE_FEE;
 }
 
 /** What a node tells of a transaction that is in a ledger. The base64 texts may be of a newer protocol. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Keypair, StrKey, xdr } from '@stellar/stellar-sdk/base';
+import type { Draft } from '../message/draft.ts';
 import { givesPower } from '../message/taken.ts';
 import { hashOf } from '../message/transaction.ts';
 import { accountOf, type Envelope } from '../message/transaction-envelope.ts';
@@ -37,14 +38,52 @@ export function lackingSignature(
     needs.push([sourceAccount === null ? source : accountOf(sourceAccount), levelOf(body)]);
   }
   for (const [address, level] of needs) {
-    const { signers, thresholds } = authorities.get(address) ?? ownKeyOnly(address);
-    const signed = signers.filter(({ key }) => isSignedBy(key, digest, signatures));
-    const weight = signed.reduce((sum, one) => sum + one.weight, 0);
-    // At least one signature is needed, even where the threshold is zero.
-    const needed = Math.max(thresholds[level], 1);
+    const { weight, needed } = weighed(authorities.get(address) ?? ownKeyOnly(address), level, (key) =>
+      isSignedBy(key, digest, signatures),
+    );
     if (weight < needed) return `The signatures of ${address} weigh ${weight}, and ${needed} is needed`;
   }
   return undefined;
+}
+
+/** The accounts beside the relayer's in whose name a transaction acts. */
+export function otherSources({ operations }: Pick<Draft, 'operations'>, relayer: string): string[] {
+  const sources = operations.flatMap(({ sourceAccount }) => (sourceAccount === null ? [] : [accountOf(sourceAccount)]));
+  return [...new Set(sources)].filter((address) => address !== relayer);
+}
+
+/**
+ * Why no ledger takes a transaction that only the relayer signs: it acts in the name of an account for which the
+ * relayer's signature weighs too little. Undefined where it weighs enough.
+ */
+export function unsignedFault(
+  { operations }: Pick<Draft, 'operations'>,
+  relayer: string,
+  authorities: ReadonlyMap<string, Authority>,
+): string | undefined {
+  const own = StrKey.decodeEd25519PublicKey(relayer);
+  const isOwn = (key: xdr.SignerKey) =>
+    key.type === 'signerKeyTypeEd25519' && Buffer.from(own).equals(key.ed25519.toBytes());
+  for (const [place, { body, sourceAccount }] of operations.entries()) {
+    const address = sourceAccount === null ? relayer : accountOf(sourceAccount);
+    if (address === relayer) continue;
+    const { weight, needed } = weighed(authorities.get(address) ?? ownKeyOnly(address), levelOf(body), isOwn);
+    if (weight < needed) {
+      return `operations.${place}: it acts in the name of ${address}, and only the relayer signs; have ${address} sign too, and send it with fee_bump`;
+    }
+  }
+  return undefined;
+}
+
+/** What signatures weigh for an account, and what is needed. */
+function weighed(
+  { signers, thresholds }: Authority,
+  level: Level,
+  isSigned: (key: xdr.SignerKey) => boolean,
+): { weight: number; needed: number } {
+  const weight = signers.filter(({ key }) => isSigned(key)).reduce((sum, one) => sum + one.weight, 0);
+  // At least one signature is needed, even where the threshold is zero.
+  return { weight, needed: Math.max(thresholds[level], 1) };
 }
 
 function levelOf(body: xdr.OperationBody): Level {

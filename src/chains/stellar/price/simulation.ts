@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { amountOf, amountUpTo } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { printable } from '../../../domain/printable.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { EndpointUnfit, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { contractErrorIn } from '../inclusion/diagnostics.ts';
 
 /** What a node finds when it runs a contract's operation on its ledger, without effect. */
@@ -78,7 +78,11 @@ function simulatedIn(answer: Json): Simulated {
     minResourceFee,
     results,
   } = answerSchema.parse(answer);
-  if (error != null) return { kind: 'failed', reason: failureOf(error, events ?? []) };
+  if (error != null) {
+    const reason = failureOf(error, events ?? []);
+    if (isAboutCall(error)) return { kind: 'failed', reason };
+    throw new EndpointUnfit(reason, { pauseMs: 0 });
+  }
   if (restore != null) {
     return { kind: 'archived', data: dataOf(restore.transactionData, amountOf(restore.minResourceFee)) };
   }
@@ -89,6 +93,20 @@ function simulatedIn(answer: Json): Simulated {
   const returned = results?.[0]?.xdr ?? null;
   return { kind: 'ran', data: dataOf(transactionData, resourceFee), fee: resourceFee, consents, returned };
 }
+
+/**
+ * Whether a node's error is about the call itself. Nodes put their own troubles into the same field: a full queue, a
+ * ledger that is not there yet, a lost connection to their database. Those say nothing of the call, and nor do internal
+ * errors of the host, which a ledger entry that could not be read causes. The other texts are those of stellar-rpc
+ * (`simulate_transaction.go`) and of the simulation of operations that are no call (soroban-simulation).
+ */
+function isAboutCall(error: string): boolean {
+  if (/HostError: Error\(/.test(error)) return !/HostError: Error\(\w+, InternalError\)/.test(error);
+  return ABOUT_CALL.test(error);
+}
+
+const ABOUT_CALL =
+  /^(could not unmarshal|transaction contains|to perform a simulatetransaction|cannot set authmode)|footprint|ttl|restor|durab|archiv|missing (?:entry|key)/i;
 
 function dataOf(text: string, resourceFee: bigint): xdr.SorobanTransactionData {
   const { ext, resources } = xdr.SorobanTransactionData.fromXdr(text, 'base64');

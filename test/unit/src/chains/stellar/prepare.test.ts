@@ -103,8 +103,11 @@ t.test('a contract’s resources are paid beside its place, within the cap', asy
     kind: 'refused',
     reason: 'Max fee exceeded: 4099, of which its resources take 4000',
   });
-  const failed = { simulation: { error: 'no such contract' } };
-  t.match(await prepared(t, { over, worlds: [failed] }), { kind: 'refused', reason: /no such contract/ });
+  const failed = { simulation: { error: 'HostError: Error(Storage, MissingValue)' } };
+  t.match(await prepared(t, { over, worlds: [failed] }), {
+    kind: 'refused',
+    reason: /HostError: Error\(Storage, MissingValue\)$/,
+  });
   t.match(await prepared(t, { over, worlds: [failed, {}] }), { kind: 'ready' }, 'one node alone refuses nothing');
 });
 
@@ -165,7 +168,10 @@ t.test('what the policies forbid by themselves ends at once, whoever hangs', asy
 
 t.test('what one node refuses while the other hangs waits, and is sent when that one can', async (t) => {
   const cases: Asked[] = [
-    { over: { request: { operations: [CALL] } }, worlds: [{ simulation: { error: 'no such contract' } }, {}] },
+    {
+      over: { request: { operations: [CALL] } },
+      worlds: [{ simulation: { error: 'HostError: Error(Storage, MissingValue)' } }, {}],
+    },
     { over: { validUntil: 8_000_000 }, worlds: [{ closedAt: 9_000_000 }, {}] },
   ];
   for (const asked of cases) {

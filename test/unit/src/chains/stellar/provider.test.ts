@@ -1,11 +1,18 @@
 // These answers decide about money. So an answer that no honest node gives is a failure and is never used.
-import { Asset, Keypair, xdr } from '@stellar/stellar-sdk';
+import { Account, Asset, Keypair, MuxedAccount, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { accountAt, latestLedger, PASSPHRASE, spendableOf } from '../../../../../src/chains/stellar/provider.ts';
-import type { Json } from '../../../../../src/domain/json/json.ts';
-import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
+import {
+  accountAt,
+  latestLedger,
+  PASSPHRASE,
+  payerAt,
+  spendableOf,
+  usualFee,
+} from '../../../../../src/chains/stellar/provider.ts';
+import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
+import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { newAccount } from '../../../../support/stellar/ledger/account.ts';
-import type { AccountEntry } from '../../../../support/stellar/ledger/entry.ts';
+import type { AccountEntry, DataEntry } from '../../../../support/stellar/ledger/entry.ts';
 import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
 import { headerXdr } from '../../../../support/stellar/node/closed-ledger.ts';
@@ -19,10 +26,13 @@ const answering =
   async (_method, _params, parse) =>
     parse(answer);
 
-function told(entry: AccountEntry): Json {
+function told(...entries: (AccountEntry | DataEntry)[]): Json {
   return {
     latestLedger: 77,
-    entries: [{ key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') }],
+    entries: entries.map((entry) => ({
+      key: keyToXdr(entry).toXdr('base64'),
+      xdr: toEntryData(entry).toXdr('base64'),
+    })),
   };
 }
 
@@ -85,7 +95,67 @@ t.test('the newest ledger, with its time', async (t) => {
   const told = { sequence: 5, closeTime: '5' };
   t.match(await latestLedger(answering({ ...told, headerXdr: header(7n) })), { baseReserve: 7n });
   t.match(await latestLedger(answering({ ...told, headerXdr: 'newer' })), { baseReserve: 5_000_000n });
-  await t.rejects(latestLedger(answering({ sequence: 5 })), { name: 'EndpointUnfit' }, 'another node may be newer');
+});
+
+t.test('a node before stellar-rpc 25 tells the time of its newest ledger beside a transaction', async (t) => {
+  const asked: string[] = [];
+  const read: ReadOne = async (method, params, parse) => {
+    asked.push(`${method} ${JSON.stringify(params)}`);
+    return method === 'getLatestLedger'
+      ? parse({ id: 'a', protocolVersion: 22, sequence: 5 })
+      : parse({ status: 'NOT_FOUND', latestLedger: 6, latestLedgerCloseTime: '30', oldestLedger: 1 });
+  };
+  t.match(await latestLedger(read), { sequence: 6n, closedAt: 30_000, baseReserve: 5_000_000n });
+  t.equal(asked[1], `getTransaction {"hash":"${'00'.repeat(32)}"}`);
+  await t.rejects(latestLedger(answering({ sequence: 5 })), TypeError, 'a time that is nowhere is not made up');
+});
+
+t.test('what places cost is advice: the base fee stands in for it', async (t) => {
+  t.equal(await usualFee(answering({ inclusionFee: { p90: '250' } }), 'inclusionFee'), 250n);
+  const failing: ReadOne = async () => {
+    throw new RpcError('node', 'method not found', { code: -32_601 });
+  };
+  t.equal(await usualFee(failing, 'inclusionFee'), 100n);
+  const asParsed: ReadOne = async (_method, _params, parse) => {
+    try {
+      return parse({ inclusionFee: { p90: -5 } });
+    } catch (error) {
+      throw new RpcError('malformed', String(error));
+    }
+  };
+  t.equal(await usualFee(asParsed, 'inclusionFee'), 100n);
+});
+
+t.test('who takes no payment without a memo is told beside the payer', async (t) => {
+  const wanting = (value: string): DataEntry => ({
+    ...{ kind: 'data', account: OTHER, name: 'config.memo_required' },
+    value: Buffer.from(value).toString('base64'),
+  });
+  const payer = newAccount(ADDRESS, 5n, 9);
+  const pay = (destination: string) => Operation.payment({ destination, asset: Asset.native(), amount: '1' });
+  const at = (value: string, operation: xdr.Operation, memo: xdr.Memo = xdr.Memo.memoNone()) =>
+    payerAt(answering(told(payer, wanting(value))), ADDRESS, { memo, operations: [operation] });
+  t.match(await at('1', pay(OTHER)), { account: { balance: 5n }, memoWantedBy: OTHER });
+  t.match(await at('0', pay(OTHER)), { memoWantedBy: undefined });
+  const keysOf = async (operation: xdr.Operation, memo: xdr.Memo = xdr.Memo.memoNone()) => {
+    let keys: Json = null;
+    const read: ReadOne = async (_method, params, parse) => {
+      keys = (params as JsonObject)['keys'] ?? null;
+      return parse(told(payer));
+    };
+    await payerAt(read, ADDRESS, { memo, operations: [operation] });
+    return (keys as Json[] | null)?.length;
+  };
+  const asset = new Asset('USD', OTHER);
+  const path = { destination: OTHER, sendAsset: asset, destAsset: asset };
+  t.equal(await keysOf(pay(OTHER)), 2, 'one question');
+  t.equal(await keysOf(pay(OTHER), xdr.Memo.memoText('tea')), 1);
+  t.equal(await keysOf(pay(new MuxedAccount(new Account(OTHER, '0'), '7').accountId())), 1, 'its id is in its address');
+  t.equal(await keysOf(pay(ADDRESS)), 1);
+  t.equal(await keysOf(Operation.createAccount({ destination: OTHER, startingBalance: '1' })), 1);
+  t.equal(await keysOf(Operation.pathPaymentStrictSend({ ...path, sendAmount: '1', destMin: '1' })), 2);
+  t.equal(await keysOf(Operation.pathPaymentStrictReceive({ ...path, sendMax: '1', destAmount: '1' })), 2);
+  t.equal(await keysOf(Operation.accountMerge({ destination: OTHER })), 2);
 });
 
 t.test('what no honest node answers is no answer', async (t) => {

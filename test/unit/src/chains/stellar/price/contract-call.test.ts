@@ -67,7 +67,9 @@ t.test('consents that are given are kept, and end with the first of them', async
 });
 
 t.test('what failed is refused, what is archived comes back first', async (t) => {
-  t.match(await needs(call('add'), { error: 'no' }), { kind: 'refused', reason: /simulation failed: no$/ });
+  t.match(await needs(call('add'), { error: 'HostError: Error(Contract, #3)' }), {
+    ...{ kind: 'refused', reason: /simulation failed: HostError: Error\(Contract, #3\)$/ },
+  });
   const archived = { restorePreamble: { transactionData: data, minResourceFee: '4000' } };
   const first = await needs(call('add'), archived);
   t.match(first, {
@@ -76,6 +78,6 @@ t.test('what failed is refused, what is archived comes back first', async (t) =>
   });
   const restore = { type: 'restore_footprint', data } as const;
   t.match(await needs(restore, ran()), { kind: 'needs', fields: { data, consents: [] }, fee: 4_000n });
-  t.match(await needs(restore, { error: 'gone' }), { kind: 'refused', reason: /gone/ });
+  t.match(await needs(restore, { error: 'can not restore a missing entry' }), { kind: 'refused', reason: /missing/ });
   t.match(await needs(restore, archived), { kind: 'refused' }, 'one is enough');
 });

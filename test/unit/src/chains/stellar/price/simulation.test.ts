@@ -56,8 +56,31 @@ t.test('a failure is told by its first line, without a log', async (t) => {
       reason: 'Stellar transaction simulation failed: HostError: Error(Contract, #1)',
     },
   );
-  const { reason } = (await found({ error: 'x'.repeat(5_000), events: null })) as { reason: string };
+  const { reason } = (await found({ error: `HostError: Error(Contract, #1) ${'x'.repeat(5_000)}`, events: null })) as {
+    reason: string;
+  };
   t.ok(reason.length < 600);
+});
+
+t.test('a trouble of the node is no answer about the call', async (t) => {
+  for (const error of [
+    'preflight queue full',
+    'context deadline exceeded',
+    'missing meta for latest ledger (58000012)',
+    'sql: database is closed',
+    'HostError: Error(Storage, InternalError)\n\nEvent log',
+    'panic during GetPreflight',
+  ]) {
+    await t.rejects(found({ error, latestLedger: 7 }), { name: 'EndpointUnfit' }, error);
+  }
+  for (const error of [
+    'HostError: Error(Budget, ExceededLimit)',
+    'HostError: Error(Auth, InvalidAction)',
+    'Transaction contains more than one operation',
+    'Could not unmarshal transaction',
+  ]) {
+    t.match(await found({ error, latestLedger: 7 }), { kind: 'failed' }, error);
+  }
 });
 
 t.test('consents are enforced where none may be found', async (t) => {

@@ -23,5 +23,5 @@ t.test('what fails or tells something else is no token, and nothing of it is hel
   const odd = nodeWith({ balance: () => ({ value: xdr.ScVal.scvU32(7) }) });
   await t.rejects(tokenBalance(odd, TOKEN, relayer), TypeError);
   const asked = { contract: TOKEN, name: 'fails', args: [] };
-  t.match(await askContract(nodeWith({ fails: () => 'why' }), relayer, asked), /simulation failed: why/);
+  t.match(await askContract(nodeWith({ fails: () => 'why' }), relayer, asked), /simulation failed: .* why$/);
 });

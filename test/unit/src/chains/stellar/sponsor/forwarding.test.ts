@@ -95,7 +95,7 @@ t.test('what the relayer has no part in is not built', async (t) => {
     [build(found((call) => [own(below(call))])), /consent of 0 addresses/],
     [build(found((call) => [userRoot(call, below(steal))])), /asks for another consent: subInvocations\.0/],
     [build(found((call) => [consentBy(CLIENT, below(forwardCallOf(askedIn(call))))])), /asks for another consent/],
-    [build({ forward: { error: 'no' } }), /simulation failed: no/],
+    [build({ forward: { error: 'HostError: Error(Auth, InvalidAction)' } }), /simulation failed: HostError/],
     [
       build({
         forward: {
