@@ -91,6 +91,8 @@ export interface Service {
   metricsAddress: string | null;
   /** The file of the generated API key; null: the key is from the environment. */
   apiKeyFile: string | null;
+  /** The URL of the console; null: it is switched off. */
+  consoleAddress: string | null;
   /**
    * Returns a new link that signs in to the console once. Null unless this start created the API key, which happens on
    * loopback only, and the console is enabled.
@@ -378,6 +380,7 @@ async function build(
   let closing: Promise<void> | undefined;
   return {
     ...{ address, metricsAddress, apiKeyFile: apiKey.file },
+    consoleAddress: environment.CONSOLE_ENABLED ? `${address}/console` : null,
     signInLink: () =>
       apiKey.isNew && environment.CONSOLE_ENABLED ? `${address}/console#/sign-in/${signInCode.make()}` : null,
     broken: broken.promise,

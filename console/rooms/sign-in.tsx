@@ -65,7 +65,9 @@ export function SignIn() {
           </p>
         )}
         <p class="quiet small">
-          The key stays in this tab. <a href="/api-docs">Read the API</a>
+          The key is <code>API_KEY</code> of the server’s environment. If that is not set, it is in the file{' '}
+          <code>api-key</code> of the server’s data folder (<code>data/api-key</code>), or make one with{' '}
+          <code>POST /api/v1/api-keys</code>. The key stays in this tab. <a href="/api-docs">Read the API</a>
         </p>
       </form>
     </main>

@@ -10,7 +10,7 @@ export type JsonAmount = number | string;
 export function amountSchema(bits: number): z.ZodType<JsonAmount> {
   const schema = exactInteger((1n << BigInt(bits)) - 1n, (amount) =>
     amount !== undefined && amount < 0n
-      ? `negative value cannot be converted to u${bits}`
+      ? 'must not be negative'
       : `expected an integer of at most ${bits} bits, as a number or a decimal string`,
   );
   return schema.meta({

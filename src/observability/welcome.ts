@@ -2,26 +2,33 @@
 export interface Whereabouts {
   address: string;
   apiKeyFile: string | null;
-  /** A link that signs in to the console once; null: there is no console. */
+  /** Where the console is; null: there is none. */
+  consoleAddress: string | null;
+  /** A link that signs in to the console once; null: the user signs in with the key. */
   signInLink: string | null;
 }
 
 /** Returns the text for the terminal once the service is ready: its address, and a first call to paste. */
-export function welcome({ address, apiKeyFile, signInLink }: Whereabouts): string {
+export function welcome({ address, apiKeyFile, consoleAddress, signInLink }: Whereabouts): string {
   const key = apiKeyFile === null ? '$API_KEY' : `$(cat ${shellQuoted(apiKeyFile)})`;
   return [
     '',
     `Isolayer is ready at ${address}`,
     apiKeyFile === null ? 'The API key is the one of the environment.' : `The API key lies in ${apiKeyFile}`,
-    ...(signInLink === null
-      ? []
-      : ['', 'See it in a browser. This link works once, within ten minutes:', '', `  ${signInLink}`]),
+    ...browserLines(consoleAddress, signInLink),
     '',
     `  curl -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' \\`,
     `    -d '{"params": {"name": "Ada"}}' ${address}/api/v1/plugins/hello/call`,
     '',
     '',
   ].join('\n');
+}
+
+function browserLines(consoleAddress: string | null, signInLink: string | null): string[] {
+  if (signInLink !== null) {
+    return ['', 'See it in a browser. This link works once, within ten minutes:', '', `  ${signInLink}`];
+  }
+  return consoleAddress === null ? [] : ['', `See it in a browser, and sign in with the API key: ${consoleAddress}`];
 }
 
 function shellQuoted(path: string): string {

@@ -5,6 +5,7 @@ t.test('the first call works as pasted and reads the key from its file', (t) => 
   const text = welcome({
     address: 'http://127.0.0.1:8080',
     apiKeyFile: '/srv/isolayer/data/api-key',
+    consoleAddress: null,
     signInLink: null,
   });
   t.match(text, 'ready at http://127.0.0.1:8080');
@@ -15,21 +16,37 @@ t.test('the first call works as pasted and reads the key from its file', (t) => 
 });
 
 t.test('a folder with blanks and quotes stays one argument', (t) => {
-  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: "/my data/it's/api-key", signInLink: null });
+  const text = welcome({
+    address: 'http://127.0.0.1:1',
+    apiKeyFile: "/my data/it's/api-key",
+    consoleAddress: null,
+    signInLink: null,
+  });
   t.match(text, `$(cat '/my data/it'\\''s/api-key')`);
   t.end();
 });
 
 t.test('a key of the environment is named, not shown', (t) => {
-  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null, signInLink: null });
+  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null, consoleAddress: null, signInLink: null });
   t.match(text, 'Bearer $API_KEY"');
   t.end();
 });
 
 t.test('a link that signs in stands beside the address, where there is one', (t) => {
-  const signInLink = 'http://127.0.0.1:1/console#/sign-in/abc';
-  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: '/data/api-key', signInLink });
+  const consoleAddress = 'http://127.0.0.1:1/console';
+  const signInLink = `${consoleAddress}#/sign-in/abc`;
+  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: '/data/api-key', consoleAddress, signInLink });
   t.match(text, `works once, within ten minutes:\n\n  ${signInLink}\n`);
-  t.notMatch(welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null, signInLink: null }), /browser/);
+  t.notMatch(
+    welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null, consoleAddress: null, signInLink: null }),
+    /browser/,
+  );
+  const later = welcome({
+    address: 'http://127.0.0.1:1',
+    apiKeyFile: '/data/api-key',
+    consoleAddress,
+    signInLink: null,
+  });
+  t.match(later, `sign in with the API key: ${consoleAddress}\n`, 'each later start names the console too');
   t.end();
 });

@@ -84,7 +84,7 @@ t.test('what has not even the form of a request', async (t) => {
     [{ ...VALID, to: 7 }, 'invalid `to`: expected a string, not a number'],
     [{ ...VALID, data: '0x123' }, /^invalid `data`: expected an even number/],
     [{ ...VALID, data: '0xzz' }, /^invalid `data`/],
-    [{ ...VALID, gas_limit: -1 }, 'invalid `gas_limit`: negative value cannot be converted to u64'],
+    [{ ...VALID, gas_limit: -1 }, 'invalid `gas_limit`: must not be negative'],
     [{ ...VALID, gas_limit: '18446744073709551616' }, /^invalid `gas_limit`/],
     [{ ...VALID, speed: 'safelow' }, 'invalid `speed`: expected one of fastest, fast, average, safeLow'],
     [{ ...VALID, access_list: {} }, 'invalid `access_list`: expected a list, not an object'],

@@ -28,7 +28,7 @@ t.test('every field of the seed and the reference is known, and null means unset
 t.test('what is not such a policy is refused by name', async (t) => {
   for (const [policy, said] of [
     [{ gas_price_cp: 1 }, /gas_price_cp/],
-    [{ min_balance: -1 }, /negative value cannot be converted to u128/],
+    [{ min_balance: -1 }, /must not be negative/],
     [{ min_balance: 1.5 }, /expected an integer/],
     [{ gas_price_cap: (1n << 128n).toString() }, /at most 128 bits/],
     [{ whitelist_receivers: ['0x12'] }, /0x12.* is not an address/],
