@@ -295,8 +295,8 @@ export interface ObservedEntry {
 
 export type Observation =
   /**
-   * No attempt is known to be in a block, and one still can get there. `reason` is set if the anchor is used and the
-   * endpoints cannot prove what used it. Then only another endpoint, or time, can tell.
+   * No attempt is known to be in a block, and one still can get there. `reason` is set if the anchor is used, or its time
+   * is over, and the endpoints cannot prove how the attempts ended. Then only another endpoint, or time, can tell.
    */
   | {
       kind: 'open';

@@ -102,17 +102,16 @@ function waitOn(step: LaneStep, transaction: Transaction): Change {
 }
 
 /**
- * Handles a transaction whose sequence is used while the endpoints cannot prove by which transaction. One of its own
- * attempts may have taken effect, so it neither ends nor goes out under another sequence. Mostly an endpoint only lags,
- * and this is soon over. If it lasts, the transaction says why and is looked for less often.
+ * Handles a transaction whose sequence is used, or whose time is over, while the endpoints cannot prove how it ended.
+ * One of its own attempts may have taken effect, so it neither ends nor goes out under another sequence. Mostly an
+ * endpoint only lags, and this is soon over. If it lasts, the transaction says why and is looked for less often.
  */
 function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
   const { transaction } = entry;
   step.memory.offers.unproved(transaction.id, step.clock.elapsed());
   if (!isAside(step, entry)) return lookAgain(step, transaction);
   const isNew = step.memory.offers.park(transaction, 'sequence', step.clock.elapsed());
-  if (isNew)
-    step.log.warn({ transaction: transaction.id, lane: step.key, reason }, 'sequence used, not proved by what');
+  if (isNew) step.log.warn({ transaction: transaction.id, lane: step.key, reason }, 'how it ended is not proved');
   const told = transaction.noopEnd === null ? { statusReason: reason } : {};
   const decision = { kind: 'parked', text: reason } as const;
   return {
