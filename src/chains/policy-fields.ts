@@ -11,7 +11,7 @@ export const int32 = z.int().min(0).max(2_147_483_647);
 export const int64 = amountUpTo((1n << 63n) - 1n).meta({ type: 'integer', format: 'int64', minimum: 0 });
 
 /** A whole number of 64 bits without a sign, as in the reference. For fields that the seed does not show. */
-export const uint64 = amountUpTo((1n << 64n) - 1n).meta({ type: 'integer', minimum: 0 });
+export const uint64 = amountUpTo((1n << 64n) - 1n).meta({ type: 'integer', format: 'uint64', minimum: 0 });
 
 /** Who pays the fees of a relayer's transactions. */
 export const feePaymentStrategy = z.enum(['user', 'relayer']);

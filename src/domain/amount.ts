@@ -15,10 +15,15 @@ export function amountSchema(bits: number): z.ZodType<JsonAmount> {
   );
   return schema.meta({
     anyOf: [
-      { type: 'integer', minimum: 0 },
-      { type: 'string', pattern: '^\\d{1,80}$' },
+      { type: 'integer', ...(bits === 64 ? { format: 'uint64' } : {}), minimum: 0 },
+      { type: 'string', pattern: `^\\d{1,${digitsOf(bits)}}$` },
     ],
   });
+}
+
+/** How many decimal digits an integer of so many bits has at most. */
+function digitsOf(bits: number): number {
+  return ((1n << BigInt(bits)) - 1n).toString().length;
 }
 
 /** An amount of at most `most`, given as a JSON number or a decimal string, kept exact. */

@@ -8,9 +8,9 @@ const BYTE_ORDER_MARK = '\u{feff}';
  * The most JSON values in a body. Parsing a value takes the main loop as long as many bytes do. No request that a chain
  * accepts has this many values.
  */
-const MOST_VALUES = 20_000;
+export const MAX_VALUES = 20_000;
 /** The most JSON values in the body of a plugin call. The service does not process this body, it only passes it on. */
-const MOST_PLUGIN_VALUES = 100_000;
+export const MAX_PLUGIN_VALUES = 100_000;
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
 
 /**
@@ -18,7 +18,7 @@ const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
  * clients send the content type without a body.
  */
 export function acceptJson(app: FastifyInstance): void {
-  accept(app, [JSON_TYPES], (body) => readJson(body, 'exact', MOST_VALUES));
+  accept(app, [JSON_TYPES], (body) => readJson(body, 'exact', MAX_VALUES));
 }
 
 /**
@@ -28,7 +28,7 @@ export function acceptJson(app: FastifyInstance): void {
 export function acceptAnythingAsJson(app: FastifyInstance): void {
   // `application/json` is listed for speed. Fastify finds a parser of the exact type at once. Before it falls back to
   // `*`, it parses the content type of each request.
-  accept(app, ['application/json', '*'], (body) => readJson(body, 'plain', MOST_PLUGIN_VALUES));
+  accept(app, ['application/json', '*'], (body) => readJson(body, 'plain', MAX_PLUGIN_VALUES));
 }
 
 function accept(app: FastifyInstance, types: readonly (RegExp | string)[], read: (body: Buffer) => unknown): void {

@@ -1,3 +1,4 @@
+import { METHODS as httpMethods } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 import type { RouteTable } from './route-table.ts';
@@ -11,12 +12,16 @@ declare module 'fastify' {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
+/** The further methods that Node parses, such as TRACE. It ends a connection with CONNECT by itself. */
+const FURTHER = httpMethods.filter((method) => !METHODS.includes(method) && method !== 'CONNECT');
+
 /** Gives every known path an answer for the methods it does not have: 405 and `Allow` (RFC 9110, section 15.5.6). */
 export function refuseOtherMethods(app: FastifyInstance, table: RouteTable): void {
+  for (const method of FURTHER) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   for (const [url, { methods, isPublic }] of [...table]) {
     const allowed = METHODS.filter((method) => methods.has(method)).join(', ');
     app.route({
-      method: METHODS.filter((method) => !methods.has(method)),
+      method: [...METHODS, ...FURTHER].filter((method) => !methods.has(method)),
       url,
       config: { isPublic, isRefusal: true },
       exposeHeadRoute: false,

@@ -6,14 +6,19 @@ const MAX_PER_PAGE = 500;
 
 const wholeNumber = z
   .string('must be given once')
-  .regex(/^\d{1,20}$/, 'must be a whole number, 0 or more')
+  .refine((text) => /^\d+$/.test(text), 'must be a whole number, 0 or more')
   .transform(Number)
   .meta({ type: 'integer', minimum: 0 });
 
+const perPage = wholeNumber.default(10).meta({ type: 'integer', minimum: 0, description: 'More than 500 means 500' });
+
 /** The query of every list: `page` from 1 (0 means 1), `per_page` 0 to 500, more is 500. Other keys are ignored. */
 export const pageQuerySchema = z.object({
-  page: wholeNumber.refine((page) => page <= MAX_PAGE, `must be at most ${MAX_PAGE}`).default(1),
-  per_page: wholeNumber.default(10),
+  page: wholeNumber
+    .refine((page) => page <= MAX_PAGE, `must be at most ${MAX_PAGE}`)
+    .default(1)
+    .meta({ type: 'integer', minimum: 0, maximum: MAX_PAGE, description: 'From 1; 0 means 1' }),
+  per_page: perPage,
 });
 
 export function pageRequest(query: z.infer<typeof pageQuerySchema>): PageRequest {
@@ -25,6 +30,7 @@ export const NO_CURSOR = 'must be a next_cursor of this list';
 const cursorSchema = z.string('must be given once');
 const CURSOR = {
   type: 'string',
+  minLength: 1,
   description: 'The `next_cursor` of the previous page; absent for the first page',
 } as const;
 
@@ -35,7 +41,7 @@ export const partQuerySchema = z.object({
     .transform(Number)
     .optional()
     .meta(CURSOR),
-  per_page: wholeNumber.default(10),
+  per_page: perPage,
 });
 
 /** The same query, for a list with sealed cursors. */

@@ -18,7 +18,7 @@ import type { RunOwnCall } from './rpc/own-calls.ts';
 import type { RpcService } from './services.ts';
 
 /** The most calls in one request, as common clients group them. */
-const MOST_CALLS = 1_000;
+export const MAX_RPC_CALLS = 1_000;
 const CALLS_AT_ONCE = 32;
 
 /**
@@ -140,8 +140,8 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     },
 
     async batch(relayerId, bodies, effect, by, maySpend) {
-      if (bodies.length === 0 || bodies.length > MOST_CALLS) {
-        throw invalidRequest(`A JSON-RPC batch holds 1 to ${MOST_CALLS} calls, not ${bodies.length}`);
+      if (bodies.length === 0 || bodies.length > MAX_RPC_CALLS) {
+        throw invalidRequest(`A JSON-RPC batch holds 1 to ${MAX_RPC_CALLS} calls, not ${bodies.length}`);
       }
       const ask = askIn(effect, by, maySpend);
       return pass(relayerId, bodies, { effect, actor: by }, (access, body, index) =>

@@ -86,10 +86,10 @@ t.test('what is not HTTP is answered, in the envelope too', async (t) => {
     [`GET /api/v1/health HTTP/1.1\r\nhost: x\r\nx-big: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['POST /api/v1/health HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n', 400],
     ['GET /%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400],
-    [
-      `PROPFIND /api/v1/relayers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\nconnection: close\r\n\r\n`,
-      404,
-    ],
+    ...['PROPFIND', 'TRACE', 'QUERY'].map((method): [string, number] => [
+      `${method} /api/v1/relayers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\nconnection: close\r\n\r\n`,
+      405,
+    ]),
     ['GET /api/v1/health HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n', 200],
   ];
   for (const [request, status] of requests) {

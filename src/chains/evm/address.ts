@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 
-const ADDRESS = /^(0x)?[0-9a-fA-F]{40}$/;
+/** The form of an address, for the description of the API. One in mixed case must also carry its checksum. */
+export const ADDRESS_PATTERN = '^(0x)?[0-9a-fA-F]{40}$';
+const ADDRESS = new RegExp(ADDRESS_PATTERN);
 
 /** 20 bytes in hexadecimal, `0x` optional; one in mixed case must carry its checksum (EIP-55). */
 export function isAddress(text: string): boolean {
@@ -15,6 +18,16 @@ export function addressFault(text: string): string | undefined {
   if (digits === checksummed(digits.toLowerCase())) return undefined;
   return 'the checksum (EIP-55) is wrong: check the address, or write it in lower case';
 }
+
+/** An address in a list of a request, in its {@link normalAddress} form. */
+export const addressSchema = z
+  .string()
+  .superRefine((text, context) => {
+    const message = addressFault(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .transform(normalAddress)
+  .meta({ pattern: ADDRESS_PATTERN });
 
 /** EIP-55: a letter is a capital where the hash of the lower case has a digit of 8 or more. */
 function checksummed(digits: string): string {

@@ -7,13 +7,13 @@ import type { Account } from '../account.ts';
 import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
-import { addressFault, normalAddress } from './address.ts';
+import { ADDRESS_PATTERN, addressFault, normalAddress } from './address.ts';
 import { chainIdOf } from './chain-identity.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { accessListSchema } from './form/access-list.ts';
 import { authorityOf, authorizationFault, authorizationListSchema } from './form/authorization.ts';
 import { errorAbiSchema } from './form/error-abi.ts';
-import { readInteger } from './form/integer.ts';
+import { INTEGER_PATTERN, readInteger } from './form/integer.ts';
 import { checkGasLimit, checkReceiver } from './form/policy-checks.ts';
 import { callData, LONGEST_INIT_CODE, leastGas } from './price/gas.ts';
 import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
@@ -23,12 +23,20 @@ const LARGEST_TRANSACTION = 131_072;
 
 const IN_WEI = 'expected wei as a non-negative integer of at most 256 bits; write amounts beyond 2^53 as a string';
 
-const valueSchema = z.union([z.number(), z.string()], IN_WEI).transform((value, context): string => {
-  const amount = readInteger(value);
-  if (amount !== undefined && amount >= 0n && amount < 1n << 256n) return `0x${amount.toString(16)}`;
-  context.addIssue({ code: 'custom', message: IN_WEI });
-  return z.NEVER;
-});
+const valueSchema = z
+  .union([z.number(), z.string()], IN_WEI)
+  .transform((value, context): string => {
+    const amount = readInteger(value);
+    if (amount !== undefined && amount >= 0n && amount < 1n << 256n) return `0x${amount.toString(16)}`;
+    context.addIssue({ code: 'custom', message: IN_WEI });
+    return z.NEVER;
+  })
+  .meta({
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: INTEGER_PATTERN },
+    ],
+  });
 
 /** Null stands for absent. */
 const optionalText = z
@@ -39,10 +47,12 @@ const optionalText = z
 const price = amountSchema(128).nullish().transform(orNull);
 const accessList = accessListSchema.nullish();
 const authorizationList = authorizationListSchema.nullish();
-const callDataText = optionalText.refine(
-  (data) => data === null || (data.length % 2 === 0 && /^(0x)?[0-9a-fA-F]*$/.test(data)),
-  'expected an even number of hexadecimal digits',
-);
+const callDataText = optionalText
+  .refine(
+    (data) => data === null || (data.length % 2 === 0 && /^(0x)?[0-9a-fA-F]*$/.test(data)),
+    'expected an even number of hexadecimal digits',
+  )
+  .meta({ pattern: '^(0x)?([0-9a-fA-F]{2})*$' });
 
 const NO_BLOBS = 'blob transactions (EIP-4844) are not supported';
 
@@ -73,10 +83,17 @@ export const requestSchema = strictForm(
         const message = to === null ? undefined : addressFault(to);
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       })
-      .meta({ description: 'Address of the receiver, 20 bytes in hexadecimal. Absent: `data` creates a contract' }),
+      .meta({
+        pattern: `^$|${ADDRESS_PATTERN}`,
+        description:
+          'Address of the receiver, 20 bytes in hexadecimal; in mixed case with its checksum (EIP-55). Absent: `data` creates a contract',
+      }),
     value: valueSchema.meta({ description: 'In wei, decimal or hexadecimal with 0x' }),
     data: callDataText,
-    input: callDataText.meta({ description: 'Other name of `data`, as in JSON-RPC' }),
+    input: callDataText.meta({
+      pattern: '^(0x)?([0-9a-fA-F]{2})*$',
+      description: 'Other name of `data`, as in JSON-RPC',
+    }),
     gas_limit: amountSchema(64)
       .nullish()
       .transform(orNull)
@@ -88,11 +105,10 @@ export const requestSchema = strictForm(
       .nullish()
       .transform(orNull)
       .meta({ description: 'Takes prices from the network; replaces the price fields' }),
-    valid_until: z
-      .string()
-      .nullish()
-      .transform(orNull)
-      .meta({ description: 'Latest time to get into a block (RFC 3339); after it the transaction expires' }),
+    valid_until: z.string().nullish().transform(orNull).meta({
+      format: 'date-time',
+      description: 'Latest time to get into a block (RFC 3339); after it the transaction expires',
+    }),
     access_list: accessList.meta({ description: 'Access list (EIP-2930); with gas_price the transaction has type 1' }),
     accessList: accessList.meta({ description: 'Other name of `access_list`, as in JSON-RPC' }),
     authorization_list: authorizationList.meta({

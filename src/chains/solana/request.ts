@@ -55,10 +55,10 @@ export const requestSchema = strictForm(
     instructions: z.array(instruction).max(MOST_INSTRUCTIONS).nullish().meta({
       description: 'Instructions to send, in place of `transaction`',
     }),
-    valid_until: z
-      .string()
-      .nullish()
-      .meta({ description: 'Latest time to get into a block (RFC 3339); after it the transaction expires' }),
+    valid_until: z.string().nullish().meta({
+      format: 'date-time',
+      description: 'Latest time to get into a block (RFC 3339); after it the transaction expires',
+    }),
     idl: idl.nullish().meta({
       description: 'Anchor IDL of the called program, to name its errors in the reason of a failure',
     }),

@@ -15,10 +15,9 @@ export function jsonSchemas(
 ): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, {
+  const options: Parameters<typeof z.toJSONSchema>[1] = {
     io: direction,
     unrepresentable: 'any',
-    uri: refer,
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod;
       const { anyOf, description } = jsonSchema;
@@ -28,10 +27,11 @@ export function jsonSchemas(
         Object.assign(jsonSchema, { anyOf, ...(description === undefined ? {} : { description }) });
       }
       if (direction === 'input' && def.type === 'pipe' && saysNothing(jsonSchema)) {
-        Object.assign(jsonSchema, plain(z.toJSONSchema(def.out, { io: direction, unrepresentable: 'any' })));
+        Object.assign(jsonSchema, plain(z.toJSONSchema(def.out, options)));
       }
     },
-  });
+  };
+  const { schemas } = z.toJSONSchema(registry, { ...options, uri: refer });
   const entries = Object.entries(schemas).filter(([name]) => name !== RECURSIVE);
   return Object.fromEntries(entries.map(([name, schema]) => [name, plain(schema)]));
 }

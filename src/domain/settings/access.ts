@@ -44,6 +44,15 @@ export function permissionForms(): string {
   return `*, ${forms.join(', ')}, with * for any id or deed`;
 }
 
+/** The form of a permission, for the description of the API. */
+export function permissionPattern(): string {
+  const forms = Object.entries(DEEDS).map(([name, deeds]) => {
+    const id = WITH_IDS.has(name as AccessResource) ? '([^:]+:)?' : '';
+    return `${name}:${id}(${deeds.join('|')}|\\*)`;
+  });
+  return `^(\\*|${forms.join('|')})$`;
+}
+
 function readPermission(text: string): Permission | undefined {
   if (text === '*') return ANYTHING;
   const parts = text.split(':');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Timestamp } from '../transaction/transaction.ts';
-import { isPermission, permissionForms } from './access.ts';
+import { isPermission, permissionForms, permissionPattern } from './access.ts';
 
 /** How often a key may ask. */
 export interface KeyRate {
@@ -48,13 +48,18 @@ const originSchema = z
   .refine(
     (text) => text === '*' || URL.parse(text)?.origin === text,
     'must be an origin such as https://app.example, or *',
-  );
+  )
+  .meta({
+    pattern: '^(\\*|[a-z]+://[^/?#\\s]+)$',
+    description: 'An origin as browsers send it: in lower case, without a default port or a path; or `*` for any',
+  });
 
 const nameSchema = z.string().min(1, 'must not be empty').max(256, 'must have at most 256 characters');
 const permissionSchema = z
   .string()
   .max(200, 'must have at most 200 characters')
-  .refine(isPermission, { error: () => `is no permission; there are ${permissionForms()}` });
+  .refine(isPermission, { error: () => `is no permission; there are ${permissionForms()}` })
+  .meta({ pattern: permissionPattern() });
 const permissionsSchema = z
   .array(permissionSchema)
   .min(1, 'name at least one')

@@ -34,7 +34,8 @@ const LONGEST_URL = 2_048;
 const urlSchema = z
   .string()
   .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
-  .refine(isWebAddress, 'Invalid URL format: an absolute http or https URL is expected');
+  .refine(isWebAddress, 'Invalid URL format: an absolute http or https URL is expected')
+  .meta({ format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' });
 
 /** The body that creates a notification. */
 export const notificationCreateSchema = z.strictObject({

@@ -5,6 +5,8 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import { jsonSchemas } from '../../domain/json/json-schema.ts';
 import { needOf } from '../access/needs.ts';
 import { failure } from '../answers/envelope.ts';
+import { MAX_PLUGIN_VALUES, MAX_VALUES } from '../json-body.ts';
+import { HTTP_LIMITS } from '../limits/http-limits.ts';
 import type { RouteTable } from '../route-table.ts';
 import { exampleOf, textOf } from './error-example.ts';
 import { type ChainBodies, type Operation, type OtherFailure, TAGS } from './operation.ts';
@@ -154,12 +156,14 @@ function describe(
     ...(description === undefined ? {} : { description }),
     ...(isPublic ? { security: [] } : {}),
     parameters: [
-      ...pathParameters(url),
+      ...pathParameters(url, schema.params),
       ...queryParameters(schema.querystring, operation.query),
       ...headerParameters(operation.headers),
       ...(operation.takesKey === true ? [KEY_PARAMETER] : []),
     ],
-    ...(body === undefined ? {} : { requestBody: requestBody(body, components.input(`${name}Body`, body.schema)) }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: requestBody(body, components.input(`${name}Body`, body.schema), url) }),
     responses: {
       [answer.status]: {
         description: answer.description,
@@ -189,19 +193,37 @@ function permissionOf(method: string, url: string): JsonObject {
   return { 'x-permission': hasId ? `${resource}:{id}:${deed}` : `${resource}:${deed}` };
 }
 
-function requestBody({ required, example }: NonNullable<Operation['body']>, schema: JsonObject): JsonObject {
-  return { required, content: { 'application/json': { schema, example } } };
+/** The bounds of a body as a whole are said in words, since no schema can state them. */
+function requestBody(
+  { required, example }: NonNullable<Operation['body']>,
+  schema: JsonObject,
+  url: string,
+): JsonObject {
+  const isCall = url.includes('/plugins/:id/call');
+  const bytes = isCall ? HTTP_LIMITS.pluginBodyBytes : HTTP_LIMITS.bodyBytes;
+  const values = isCall ? MAX_PLUGIN_VALUES : MAX_VALUES;
+  const description = `At most ${bytes.toLocaleString('en')} bytes and ${values.toLocaleString('en')} JSON values`;
+  return { description, required, content: { 'application/json': { schema, example } } };
 }
 
-function pathParameters(url: string): JsonObject[] {
+function pathParameters(url: string, validated: unknown): JsonObject[] {
   const names = [...url.matchAll(/:(\w+)|\*/g)].map(([, name]) => name ?? 'route');
-  return names.map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-    example: exampleOfName(name, url),
-  }));
+  const schemas = fieldsOf(validated);
+  return names.map((name) => {
+    const { description, ...schema } = schemas[name] ?? { type: 'string' };
+    return {
+      ...{ name, in: 'path', required: true },
+      ...(description === undefined ? {} : { description }),
+      ...{ schema, example: exampleOfName(name, url) },
+    };
+  });
+}
+
+/** The fields of a route's schema, each in JSON Schema. */
+function fieldsOf(validated: unknown): Record<string, JsonObject> {
+  const { properties = {} } =
+    validated instanceof z.ZodObject ? (jsonSchemas({ fields: validated }, 'input', String)['fields'] ?? {}) : {};
+  return properties as Record<string, JsonObject>;
 }
 
 /** Returns an example for a path parameter, so that the displayed call can be pasted. */
@@ -219,11 +241,8 @@ function exampleOfName(name: string, url: string): string {
 
 /** Returns the query parameters: those in the route's schema, and those that its handler reads itself. */
 function queryParameters(validated: unknown, read: Operation['query'] = {}): JsonObject[] {
-  const { properties = {} } =
-    validated instanceof z.ZodObject ? (jsonSchemas({ query: validated }, 'input', String)['query'] ?? {}) : {};
-  const schemas = Object.entries(properties as Record<string, JsonObject>);
   return [
-    ...schemas.map(([name, { description, ...schema }]) => ({
+    ...Object.entries(fieldsOf(validated)).map(([name, { description, ...schema }]) => ({
       name,
       in: 'query',
       required: false,

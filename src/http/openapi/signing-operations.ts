@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { DescribedBody } from '../../chains/description.ts';
+import { MAX_RPC_CALLS } from '../../services/rpc.ts';
 import { envelope, rpcAnswerSchema } from './answers.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 
 const rpcCall = z.looseObject({
   jsonrpc: z.literal('2.0').optional(),
-  method: z.string(),
+  method: z.string().min(1),
   params: z.unknown().optional(),
   id: z.union([z.string(), z.int(), z.null()]).optional(),
 });
@@ -25,7 +26,7 @@ export function signingOperations(bodies: ChainBodies): Readonly<Record<string, 
       id: 'signMessage',
       summary: 'Sign a text',
       description: `${message.text} Network types without such messages are refused with 400.`,
-      body: { schema: z.looseObject({ message: z.string() }), required: true, example: { message: 'Hello' } },
+      body: { schema: z.strictObject({ message: z.string() }), required: true, example: { message: 'Hello' } },
       answer: found('The signature', envelope(message.answer)),
     },
     'POST /api/v1/relayers/:id/sign-typed-data': {
@@ -51,7 +52,7 @@ export function signingOperations(bodies: ChainBodies): Readonly<Record<string, 
       summary: 'Pass a JSON-RPC call, or a batch of up to 1000 calls, to a node',
       description: methods,
       body: {
-        schema: z.union([rpcCall, z.array(rpcCall)]),
+        schema: z.union([rpcCall, z.array(rpcCall).min(1).max(MAX_RPC_CALLS)]),
         required: true,
         example: { jsonrpc: '2.0', method: 'eth_blockNumber', params: [], id: 1 },
       },

@@ -14,9 +14,12 @@ const one = z.object({ id: z.string(), transactionId: z.string() });
 const byHash = z.object({ id: z.string(), hash: z.string() });
 const byNonce = z.object({
   id: z.string(),
-  nonce: z.string().refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) <= HIGHEST_NONCE, {
-    error: `must be an integer from 0 to ${HIGHEST_NONCE}`,
-  }),
+  nonce: z
+    .string()
+    .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) <= HIGHEST_NONCE, {
+      error: `must be an integer from 0 to ${HIGHEST_NONCE}`,
+    })
+    .meta({ pattern: '^\\d{1,20}$', description: `At most ${HIGHEST_NONCE}` }),
 });
 
 /** Routes for accepted transactions: replace, cancel, find by nonce or hash, and show the timeline. */

@@ -34,10 +34,12 @@ export function networkCreateSchema(family: Family) {
 /** The body that changes a network. Absent fields stay. Null removes a field that the family has a default for. */
 export function networkUpdateSchema(family: Family) {
   const own = Object.entries(fieldsOf(family)).map(([name, schema]) => [name, nullish(schema)]);
-  return z.strictObject({
-    rpc_urls: networkUrlsSchema.nullish(),
-    ...(Object.fromEntries(own) as Record<string, z.ZodType>),
-  });
+  return z
+    .strictObject({
+      rpc_urls: networkUrlsSchema.nullish(),
+      ...(Object.fromEntries(own) as Record<string, z.ZodType>),
+    })
+    .meta({ minProperties: 1 });
 }
 
 function nullish(schema: z.core.$ZodType): z.ZodType {

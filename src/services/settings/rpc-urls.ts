@@ -8,6 +8,9 @@ const LONGEST_URL = 2_048;
 const MOST_URLS = 64;
 const WEIGHT = 'RPC URL weight must be in range 0-100';
 
+/** The form of a URL, for the description of the API. */
+const HTTP_URL = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' } as const;
+
 const urlSchema = z
   .string()
   .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
@@ -15,7 +18,8 @@ const urlSchema = z
     (text) => /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text),
     'must be an http or https URL',
   )
-  .refine((text) => !isMasked(text), 'is hidden in part, as answers show it; give the whole URL');
+  .refine((text) => !isMasked(text), 'is hidden in part, as answers show it; give the whole URL')
+  .meta(HTTP_URL);
 
 const rpcUrlSchema = z.strictObject({ url: urlSchema, weight: z.int().min(0, WEIGHT).max(100, WEIGHT).default(100) });
 
@@ -31,11 +35,11 @@ export const networkUrlsSchema = listOf(
     .preprocess((value) => (typeof value === 'string' ? { url: value } : value), rpcUrlSchema)
     .meta({
       anyOf: [
-        { type: 'string', format: 'uri' },
+        { type: 'string', ...HTTP_URL, maxLength: LONGEST_URL },
         {
           type: 'object',
           properties: {
-            url: { type: 'string', format: 'uri' },
+            url: { type: 'string', ...HTTP_URL, maxLength: LONGEST_URL },
             weight: { type: 'integer', minimum: 0, maximum: 100, default: 100 },
           },
           required: ['url'],
@@ -45,6 +49,7 @@ export const networkUrlsSchema = listOf(
     }),
 )
   .refine((urls) => urls.length > 0, 'rpc_urls must contain at least one RPC endpoint')
+  .meta({ minItems: 1 })
   .refine((urls) => urls.length === 0 || hasOneSwitchedOn(urls), 'at least one weight must be above 0');
 
 /** Checks the length before the entries, because a body can hold a million entries. */

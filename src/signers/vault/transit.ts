@@ -8,7 +8,7 @@ const configSchema = z.strictObject({
   ...vaultFields,
   pubkey: z
     .string()
-    .refine((text) => /^[A-Za-z0-9+/]{43}=$/.test(text), 'not 32 bytes in base64')
+    .regex(/^[A-Za-z0-9+/]{43}=$/, 'not 32 bytes in base64')
     .describe('Ed25519 public key of the key version that signs, in base64'),
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import { isAddress, normalAddress } from '../address.ts';
+import { addressSchema } from '../address.ts';
 import type { RlpItem } from './rlp.ts';
 
 /** As many entries as fit into the largest transaction that nodes take. */
@@ -15,7 +15,7 @@ const storageKeys = z.array(storageKey).max(MOST_ENTRIES);
 
 const entrySchema = z
   .strictObject({
-    address: z.string().refine(isAddress, 'expected an address of 20 bytes in hexadecimal').transform(normalAddress),
+    address: addressSchema,
     storage_keys: storageKeys.optional(),
     storageKeys: storageKeys.optional().meta({ description: 'Other name of `storage_keys`, as in JSON-RPC' }),
   })

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { recoverPublicKey } from '../../../signers/secp256k1/ecdsa.ts';
-import { addressOf, isAddress, normalAddress } from '../address.ts';
+import { addressOf, addressSchema } from '../address.ts';
 import { toQuantity } from '../provider.ts';
 import { integerUpTo, rlpInteger } from './integer.ts';
 import { encodeRlp, type RlpItem } from './rlp.ts';
@@ -21,7 +21,7 @@ const entrySchema = z
   .strictObject({
     chain_id: chainId,
     chainId: chainId.meta({ description: 'Other name of `chain_id`, as in JSON-RPC' }),
-    address: z.string().refine(isAddress, 'expected an address of 20 bytes in hexadecimal').transform(normalAddress),
+    address: addressSchema,
     nonce: integerUpTo((1n << 64n) - 2n, 'expected a nonce below 2^64 - 1'),
     y_parity: yParity,
     yParity: yParity.meta({ description: 'Other name of `y_parity`, as in JSON-RPC' }),

@@ -18,9 +18,9 @@ import { signTransaction } from '../signing.ts';
  */
 const unsentSchema = z.looseObject({
   nonce: amountUpTo((1n << 64n) - 2n).meta({
-    description: 'Nonce, chosen by the caller',
+    description: 'Nonce, chosen by the caller; at most 2^64 - 2 (EIP-2681)',
     anyOf: [
-      { type: 'integer', minimum: 0 },
+      { type: 'integer', format: 'uint64', minimum: 0 },
       { type: 'string', pattern: '^\\d{1,20}$' },
     ],
   }),

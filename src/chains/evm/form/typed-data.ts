@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { invalidRequest } from '../../../domain/errors.ts';
 import { readForm } from '../../request-form.ts';
 
-const digest = z.string().meta({ description: '32 bytes in hexadecimal, 0x optional' });
+const digest = z
+  .string()
+  .meta({ pattern: '^(0x)?[0-9a-fA-F]{64}$', description: '32 bytes in hexadecimal, 0x optional' });
 const digestsSchema = z.strictObject({ domain_separator: digest, hash_struct_message: digest });
 
 const name = z.string().max(256);
@@ -12,10 +14,22 @@ const fieldSchema = z.strictObject({ name, type: name });
 /** The most fields of a struct. No struct of a contract has so many. */
 const MOST_FIELDS = 1_024;
 
+const MOST_TYPES = 24;
+/** Ethers follows every path from the primary type into the others. 24 types can have millions of paths. */
+const MOST_WAYS = 1_024;
+const LONGEST_DATA = 65_536;
+/** Values, structs and lists are hashed one by one, which blocks the thread of all requests. */
+const MOST_VALUES = 1_024;
+
 /** The form of `eth_signTypedData_v4`. */
 const wholeSchema = z.strictObject({
-  domain: z.record(z.string(), z.unknown()),
-  types: z.record(z.string(), z.array(fieldSchema).max(MOST_FIELDS)),
+  domain: z.record(z.string(), z.unknown()).meta({
+    description: `Only fields of EIP-712, or those that types.EIP712Domain declares; at most ${MOST_VALUES} structs and lists`,
+  }),
+  types: z.record(z.string(), z.array(fieldSchema).max(MOST_FIELDS)).meta({
+    maxProperties: MOST_TYPES,
+    description: `All types that the message uses; at most ${MOST_WAYS} paths lead through them. Domain, types and message have at most ${LONGEST_DATA} characters`,
+  }),
   primaryType: name,
   message: z.record(z.string(), z.unknown()),
 });
@@ -37,12 +51,6 @@ const NEITHER =
   'missing field `domain_separator`: expected domain_separator and hash_struct_message, or domain, types, primaryType ' +
   'and message';
 
-const MOST_TYPES = 24;
-/** Ethers follows every path from the primary type into the others. 24 types can have millions of paths. */
-const MOST_WAYS = 1_024;
-const LONGEST_DATA = 65_536;
-/** Values, structs and lists are hashed one by one, which blocks the thread of all requests. */
-const MOST_VALUES = 1_024;
 /** How many characters of a client's own text may stand in a reason. */
 const LONGEST_SHOWN = 64;
 

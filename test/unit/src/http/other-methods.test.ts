@@ -19,14 +19,15 @@ t.test('a known path refuses the methods it does not have and names those it has
   refuseOtherMethods(app, table);
 
   t.equal((await app.inject({ method: 'POST', url: '/things/1' })).body, 'made');
-  for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
-    const refused = await app.inject({ method, url: '/things/1' });
+  for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'] as const) {
+    const refused = await app.inject({ method: method as 'GET', url: '/things/1' });
     t.equal(refused.statusCode, 405, method);
     t.equal(refused.headers.allow, 'GET, HEAD, POST');
   }
   t.equal((await app.inject({ method: 'POST', url: '/open' })).headers.allow, 'GET, HEAD');
   t.strictSame(publicPaths, ['/open'], 'the refusal is as public as the route');
-  t.equal((await app.inject({ method: 'PUT', url: '/elsewhere' })).statusCode, 404);
+  for (const method of ['PUT', 'TRACE'])
+    t.equal((await app.inject({ method: method as 'GET', url: '/elsewhere' })).statusCode, 404);
 });
 
 t.test('the error is the one of the table', async (t) => {
