@@ -392,3 +392,26 @@ t.test('a whole service behind a node without advice sends, and `/ready` says wh
   t.strictSame(lacks.map(({ method }) => method).toSorted(), ['eth_feeHistory', 'eth_getTransactionCount']);
   t.ok(lacks.every(({ cost, endpoint }) => cost !== '' && endpoint === front.url));
 });
+
+t.test('a receipt whose status cannot be read keeps no other from its end, and the reason says so', async (t) => {
+  const stage = await open(t);
+  const broken = new Set<string>();
+  stage.front.rule(async ({ method, params }, pass) => {
+    if (method === 'eth_getBlockReceipts') return saying(-32_601, 'no such method');
+    if (method !== 'eth_getTransactionReceipt' || !broken.has(String(params[0]))) return undefined;
+    const answer = await pass();
+    const isReceipt = typeof answer === 'object' && 'result' in answer && answer.result !== null;
+    return isReceipt ? { result: { ...(answer.result as object), status: 'fine' } } : answer;
+  });
+  const odd = await stage.send();
+  await stage.untilStatus(odd, 'submitted');
+  broken.add(String((await stage.get(odd)).hash));
+  const behind = await stage.sendMany(2);
+  await stage.untilStatus(behind, 'confirmed', { mining: true });
+  const isTold = async () => /No endpoint has a receipt that can be read/.test(await reasonOf(stage, odd));
+  await stage.until('it says why', isTold, { mining: true });
+  t.match(await stage.get(odd), { status: 'submitted', noopEnd: null });
+  broken.clear();
+  stage.pass(60_000);
+  await stage.untilStatus(odd, 'confirmed', { mining: true });
+});

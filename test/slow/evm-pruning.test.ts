@@ -63,7 +63,7 @@ for (const lost of ['null', 'error'] as const) {
       await stage.start();
 
       const toldWhy = async () =>
-        /used by attempt 0x.* No endpoint has the receipt/.test((await stage.get(id)).statusReason ?? '');
+        /used by attempt 0x.* No endpoint has a receipt/.test((await stage.get(id)).statusReason ?? '');
       await stage.until('it is told why it is open', toldWhy);
       t.equal((await stage.get(id)).status, status);
       const next = await stage.sendMany(3);

@@ -7,7 +7,7 @@ import { readPolicy } from './configuration/policy.ts';
 import { type BodySearch, createBodySearch } from './inclusion/body-search.ts';
 import { type Finding, type Lost, trace } from './inclusion/displacement.ts';
 import { type HeadFloor, NO_FLOOR } from './inclusion/head-floor.ts';
-import { mapLimited, receiptsOf, unsupported } from './inclusion/receipts.ts';
+import { isNonsense, mapLimited, receiptsOf, unreadable, unsupported } from './inclusion/receipts.ts';
 import { REVERTED, type Revert, revertReason, usedAll } from './inclusion/revert.ts';
 import { type Claim, shownElsewhere } from './inclusion/second-endpoint.ts';
 import { blockNumber, quantity, type Receipt, type ShownBlock, shownBlock, transactionCount } from './provider.ts';
@@ -37,6 +37,8 @@ interface Look {
   floor: bigint;
   /** Every node is below the floor, so none can deny what another node has shown. */
   isLate: boolean;
+  /** No node shows receipts that can all be read, so one that cannot counts as none. */
+  isTolerant?: boolean;
   search: BodySearch;
 }
 
@@ -67,17 +69,19 @@ export async function observe(
   };
   const least = look.floor;
   let someLag = false;
-  const lookAbove = (read: ReadOne) =>
-    lookOn(read, look, (head) => {
+  const lookAbove = (isTolerant: boolean) => (read: ReadOne) =>
+    lookOn(read, { ...look, isTolerant }, (head) => {
       // Without a floor there is nothing to judge the height by.
       if (head >= least && least >= 0n) rpc.caughtUp(read);
       if (head >= least || head < least - NO_MERE_LAG) return;
       someLag = true;
       throw new EndpointUnfit(`its head is block ${head}, and block ${least} was seen`, { pauseMs: 0 });
     });
-  const observations = await rpc.onOne(lookAbove).catch((error: unknown) => {
-    if (!someLag) throw error;
-    return rpc.onOne((read) => lookOn(read, { ...look, isLate: true }, () => {}));
+  const observations = await rpc.onOne(lookAbove(false)).catch((error: unknown) => {
+    if (someLag) return rpc.onOne((read) => lookOn(read, { ...look, isLate: true }, () => {}));
+    // A receipt that cannot be read must not keep the other transactions from being observed.
+    if (isNonsense(error)) return rpc.onOne(lookAbove(true));
+    throw error;
   });
   for (const one of observations) {
     if (one.kind === 'included') floor.raise(BigInt(readFields(one.fields)?.receipt?.block_number ?? -1));
@@ -107,7 +111,7 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
   checkHead(head);
   const counts = await countsOf(read, wanted);
   const isUsed = (one: Wanted) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
-  const receipts = await receiptsOf(read, wanted.filter(isUsed));
+  const receipts = await receiptsOf(read, wanted.filter(isUsed), look.isTolerant === true ? unreadable : undefined);
   const blockAt = blocksOn(read);
   const standings = await standingsOf(look, head, blockAt, receipts);
   for (const [one, standing] of standings) {

@@ -4,7 +4,7 @@ import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
 import { blockNumber, blockReceipts, type Receipt, receiptOf, transactionCount, wholeBlock } from '../provider.ts';
 import type { BodySearch, SearchedNonce } from './body-search.ts';
 import { countsOn, type NonceUse, nonceUse, useOf } from './nonce-use.ts';
-import { isReceiptOf, mapLimited, unsupported } from './receipts.ts';
+import { isReceiptOf, mapLimited, unreadable, unsupported } from './receipts.ts';
 
 /** A transaction whose nonce is used, though the node shows no receipt of it. */
 export interface Lost extends SearchedNonce {
@@ -117,7 +117,10 @@ async function judge(tracing: Tracing, one: Lost, use: NonceUse | 'unused'): Pro
   if (use.isOurs) {
     const receipt = await receiptIn(tracing, one, use);
     if (receipt !== undefined) return { kind: 'receipt', receipt };
-    return unproved(one, `${use.text} No endpoint has the receipt that tells whether it succeeded. ${ADVICE}`);
+    return unproved(
+      one,
+      `${use.text} No endpoint has a receipt that can be read and tells whether it succeeded. ${ADVICE}`,
+    );
   }
   const proof = await proofAmongAll(tracing, one, use);
   if (proof === 'denied') return unproved(one, `${use.text} Another endpoint contradicts that.`);
@@ -131,7 +134,7 @@ async function judge(tracing: Tracing, one: Lost, use: NonceUse | 'unused'): Pro
 async function receiptIn({ rpc, read }: Tracing, one: Lost, { block, hash }: NonceUse): Promise<Receipt | undefined> {
   const receiptOn = async (node: ReadOne): Promise<Receipt | undefined> => {
     const [listed] = (await blockReceipts(node, block, new Set([hash ?? ''])).catch(unsupported)) ?? [];
-    const receipt = listed ?? (await receiptOf(node, hash ?? '').catch(unsupported));
+    const receipt = listed ?? (await receiptOf(node, hash ?? '').catch(unreadable));
     return isReceiptOf(one, receipt) ? receipt : undefined;
   };
   const here = await receiptOn(read);

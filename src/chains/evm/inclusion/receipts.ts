@@ -1,4 +1,4 @@
-import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { isNodeError, type ReadOne, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import { isDenial } from '../../../egress/rpc/rpc-verdict.ts';
 import { dialect } from '../dialect.ts';
 import { blockReceipts, type Receipt, receiptOf } from '../provider.ts';
@@ -17,14 +17,21 @@ export interface Sought {
   seenIn: bigint | undefined;
 }
 
-/** The receipts of the transactions that have one, whichever attempt it is of. */
-export async function receiptsOf<T extends Sought>(read: ReadOne, sought: readonly T[]): Promise<Map<T, Receipt>> {
+/**
+ * The receipts of the transactions that have one, whichever attempt it is of.
+ * @param orNone turns the failure of reading one receipt into none, or throws it
+ */
+export async function receiptsOf<T extends Sought>(
+  read: ReadOne,
+  sought: readonly T[],
+  orNone: (error: unknown) => null = lacking,
+): Promise<Map<T, Receipt>> {
   const found = new Map<T, Receipt>();
   let left = [...sought];
   const readBlocks = new Set<bigint>();
 
   while (left.length >= WORTH_A_BLOCK) {
-    const block = await nextBlock(read, left, found, readBlocks);
+    const block = await nextBlock(read, left, found, readBlocks, orNone);
     if (block === undefined) break;
     readBlocks.add(block);
     const hashes = new Set(left.flatMap((one) => one.hashes));
@@ -44,7 +51,7 @@ export async function receiptsOf<T extends Sought>(read: ReadOne, sought: readon
     left.filter((one) => !found.has(one)),
     async (one) => {
       for (const hash of one.hashes) {
-        if (keep(found, one, await receiptOf(read, hash).catch(lacking))) return;
+        if (keep(found, one, await receiptOf(read, hash).catch(orNone))) return;
       }
     },
   );
@@ -60,13 +67,14 @@ async function nextBlock<T extends Sought>(
   left: readonly T[],
   found: Map<T, Receipt>,
   readBlocks: ReadonlySet<bigint>,
+  orNone: (error: unknown) => null,
 ): Promise<bigint | undefined> {
   const seen = left.map(({ seenIn }) => seenIn).find((block) => block !== undefined && !readBlocks.has(block));
   if (seen !== undefined) return seen;
   for (const one of left) {
     if (found.has(one)) continue;
     for (const hash of one.hashes) {
-      const receipt = await receiptOf(read, hash).catch(lacking);
+      const receipt = await receiptOf(read, hash).catch(orNone);
       // A list that lacks a receipt of its own block is not asked for twice.
       if (keep(found, one, receipt) && receipt !== null && !readBlocks.has(receipt.blockNumber)) {
         return receipt.blockNumber;
@@ -92,6 +100,17 @@ export function isReceiptOf(one: Sought, receipt: Receipt | null | undefined): r
 /** Treats a pruned receipt as a missing one, so that it does not keep the others from being read. */
 function lacking(error: unknown): null {
   if (isDenial(error, dialect)) return null;
+  throw error;
+}
+
+/** Whether an endpoint answered with something that cannot be read. */
+export function isNonsense(error: unknown): boolean {
+  return error instanceof RpcError && error.kind === 'malformed';
+}
+
+/** Treats a receipt that a node refuses, or that cannot be read, as a missing one. */
+export function unreadable(error: unknown): null {
+  if (isNonsense(error) || isNodeError(error)) return null;
   throw error;
 }
 

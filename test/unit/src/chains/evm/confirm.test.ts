@@ -198,7 +198,7 @@ t.test('a receipt that is not of this very transaction is none', async (t) => {
   t.same(await pending.look([entry(0n, [hash])]), [{ kind: 'open' }], 'of the pool, not of a block');
   for (const lost of [{}, receiptFor(hash, { status: null })]) {
     const truncated = await open(t, { receipts: { [hash]: lost } });
-    await t.rejects(truncated.look([entry(0n, [hash])]), { name: 'RpcError', kind: 'malformed' });
+    t.same(await truncated.look([entry(0n, [hash])]), [{ kind: 'open' }], 'one that cannot be read');
   }
   const liar = { receipts: { [hash]: receiptFor(hash, { blockHash: 'soon' }) } };
   const honest = { receipts: { [hash]: receiptFor(hash) } };

@@ -114,7 +114,7 @@ t.test('endpoints that have pruned receipts and states prove no loss, however ma
 t.test('with its block there it is known to be in it; whether it succeeded only a receipt tells', async (t) => {
   const { ask } = await open(t, { ...PRUNED, used: { 20: OURS } });
   t.match(await ask([lost()]), [
-    { kind: 'unproved', reason: /used by attempt 0x1+ in block 20\. No endpoint has the rec/ },
+    { kind: 'unproved', reason: /used by attempt 0x1+ in block 20\. No endpoint has a rec/ },
   ]);
   const receipt = { transactionHash: OURS, blockNumber: 20n, succeeded: true };
   const listing = await open(t, { ...PRUNED, used: { 20: OURS }, lists: true });
