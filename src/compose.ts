@@ -98,6 +98,8 @@ export interface Service {
    * loopback only, and the console is enabled.
    */
   signInLink(): string | null;
+  /** The ids of the plugins that serve now. */
+  plugins(): string[];
   /** Resolves with the reason when the service must stop. The caller has to close it then. */
   broken: Promise<Error>;
   /** Lets running work finish for a while, then ends it. Safe to call twice. */
@@ -381,6 +383,11 @@ async function build(
   return {
     ...{ address, metricsAddress, apiKeyFile: apiKey.file },
     consoleAddress: environment.CONSOLE_ENABLED ? `${address}/console` : null,
+    plugins: () =>
+      pluginHost
+        .status()
+        .plugins.filter(({ state }) => state === 'serving')
+        .map(({ id }) => id),
     signInLink: () =>
       apiKey.isNew && environment.CONSOLE_ENABLED ? `${address}/console#/sign-in/${signInCode.make()}` : null,
     broken: broken.promise,

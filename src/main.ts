@@ -48,7 +48,7 @@ async function start(): Promise<Service> {
     log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');
     // The link gives access like the key, so it is shown only on a terminal, where the text is not stored.
     const signInLink = process.stderr.isTTY ? service.signInLink() : null;
-    process.stderr.write(welcome({ ...service, signInLink }));
+    process.stderr.write(welcome({ ...service, signInLink, plugins: service.plugins() }));
     if (!areKept) keepLater();
   }
   service.broken

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
+import { issueText } from '../domain/json/issue-text.ts';
 import { unknownFields } from '../domain/json/unknown-field.ts';
 
 /**
@@ -34,34 +35,5 @@ function isAbsent(body: unknown, path: readonly PropertyKey[]): boolean {
 
 /** The message for an issue when the schema has none of its own. */
 function textOf(issue: z.core.$ZodRawIssue): string {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return unknownFields(issue) ?? '';
-    case 'invalid_type':
-      return `expected ${KINDS[issue.expected] ?? `a ${issue.expected}`}, not ${kindOf(issue.input)}`;
-    case 'invalid_value':
-      return `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`;
-    case 'too_big':
-      return `expected at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;
-    case 'too_small':
-      return `expected at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`;
-    default:
-      return 'expected another form';
-  }
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  array: 'a list',
-  int: 'an integer',
-  object: 'an object',
-  record: 'an object',
-};
-
-const UNITS: Readonly<Record<string, string>> = { array: ' entries', string: ' characters' };
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  return unknownFields(issue) ?? issueText(issue);
 }

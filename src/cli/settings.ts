@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type Environment, readEnvironment } from '../config/environment.ts';
@@ -15,6 +17,30 @@ export async function environmentOf({ env, cwd }: Pick<CommandContext, 'env' | '
   findings.settle();
   if (environment === undefined) throw new Error('the environment is missing without a problem');
   return environment;
+}
+
+/** What commands about plugins take of the configuration. */
+export interface PluginSettings extends Pick<Configuration, 'environment' | 'variables' | 'plugins'> {
+  /** Why there are no entries of plugins, when the configuration cannot be used. */
+  fault?: string;
+}
+
+/** Reads what commands about plugins need. They work without a configuration, and beside one with faults. */
+export async function pluginSettingsOf(context: Pick<CommandContext, 'env' | 'cwd'>): Promise<PluginSettings> {
+  try {
+    return await configurationOf(context);
+  } catch {
+    const variables = await readVariables(context.env, context.cwd, new Findings());
+    const fault = existsSync(configurationFile(context.cwd, variables))
+      ? 'The configuration has faults (npx isolayer check-config lists them)'
+      : 'There is no configuration file, which is allowed';
+    return { environment: await environmentOf(context), variables, plugins: [], fault };
+  }
+}
+
+/** The absolute path of the configuration file, whether it exists or not. */
+export function configurationFile(cwd: string, variables: Record<string, string | undefined>): string {
+  return resolve(cwd, variables['CONFIG_DIR'] || './config', variables['CONFIG_FILE_NAME'] || 'config.json');
 }
 
 /** Reads the whole configuration like a start. */

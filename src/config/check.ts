@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import '../domain/json/issue-text.ts';
 import { didYouMean } from '../domain/json/nearest.ts';
 import type { Findings } from './problems.ts';
 
@@ -53,7 +54,7 @@ function report(
 ): void {
   const path = pathOf(at.path, issue.path);
   if (issue.code !== 'unrecognized_keys') {
-    findings.problem(at.file, path, messageOf(issue));
+    findings.problem(at.file, path, issue.message);
     return;
   }
   const known = [...(issue.path.length === 0 ? beside : []), ...keysAt(schema, issue.path)];
@@ -61,13 +62,6 @@ function report(
     const advice = didYouMean(key, known) ?? (known.length > 0 ? `Known here: ${known.join(', ')}` : undefined);
     findings.problem(at.file, pathOf(path, [key]), 'unknown key', advice);
   }
-}
-
-function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.includes('undefined')) {
-    return `missing: ${issue.expected} expected`;
-  }
-  return issue.message;
 }
 
 /** Returns the keys that a schema knows at a path. Follows objects, arrays and records only. */

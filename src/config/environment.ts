@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import '../domain/json/issue-text.ts';
 import { foreignVariables } from './foreign-variables.ts';
 import type { Findings } from './problems.ts';
 import type { Variables } from './secrets.ts';

@@ -1,5 +1,6 @@
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
+import '../domain/json/issue-text.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Health } from '../observability/health.ts';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { ZodError } from 'zod';
+import '../domain/json/issue-text.ts';
 import { type CapabilityReply, FIXED_LIMITS, type RequestMessage } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';

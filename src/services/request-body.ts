@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
+import { MISSING } from '../domain/json/issue-text.ts';
 import { unknownFields } from '../domain/json/unknown-field.ts';
 
 /** The longest reason. A reason may quote a key from the client's body, which can be a megabyte long. */
@@ -28,6 +29,6 @@ function reasonOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): string
   const path = [...base, ...issue.path].map(String);
   if (path.length === 0 && issue.code === 'unrecognized_keys') return issue.message;
   const place = path.length === 0 ? 'the body' : path.join('.');
-  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  return `${place}: ${isMissing ? 'missing' : issue.message}`;
+  const isMissing = issue.code === 'invalid_type' && issue.message.startsWith(MISSING);
+  return `${place}: ${isMissing ? MISSING : issue.message}`;
 }

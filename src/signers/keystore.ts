@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import '../domain/json/issue-text.ts';
 import { isObject } from '../domain/json/json.ts';
 import { keyInClear } from './key-in-clear.ts';
 

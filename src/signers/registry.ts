@@ -1,3 +1,4 @@
+import '../domain/json/issue-text.ts';
 import { AppError } from '../domain/errors.ts';
 import { awsKmsSignerKind } from './aws-kms.ts';
 import { azureKeyVaultSignerKind } from './azure/key-vault.ts';

@@ -16,9 +16,11 @@ import {
   PromisePrototype,
   quote,
   RegExpPrototype,
+  regExpExec,
   regExpToString,
   SetPrototype,
   setForEach,
+  stringIncludes,
   stringSlice,
   TypedArrayPrototype,
   toText,
@@ -29,9 +31,9 @@ const LONGEST_LINE = 8192;
 const LONGEST_DATA = 1024;
 const DEEPEST = 12;
 const NONE: readonly string[] = [];
-/** Properties of an error that get lines of their own, even if they were set by assignment. */
-const CAUSE: readonly string[] = ['cause'];
-const CAUSES: readonly string[] = ['cause', 'errors'];
+/** Properties of an error that stand in its first lines or get lines of their own, even if they were set by assignment. */
+const CAUSE: readonly string[] = ['cause', 'message', 'stack'];
+const CAUSES: readonly string[] = ['cause', 'message', 'stack', 'errors'];
 
 /**
  * Makes one log line from console arguments, joined with a space. Strings appear as they are, objects as JSON without
@@ -193,8 +195,11 @@ class Formatter {
 
   #error(error: object, chain: Chain, depth: number): void {
     const { stack, name, message, cause, errors } = error as Partial<AggregateError>;
-    if (typeof stack === 'string' && stack !== '') this.text += stack;
-    else this.text += `${textOr(name, 'Error')}: ${textOr(message, '')}`;
+    const head = `${textOr(name, 'Error')}: ${textOr(message, '')}`;
+    // Classes that set the message later, as a getter for instance, have a stack without it.
+    const isWhole = typeof message !== 'string' || message === '' || stringIncludes(textOr(stack, ''), message);
+    if (typeof stack === 'string' && stack !== '') this.text += isWhole ? stack : `${head}${framesOf(stack)}`;
+    else this.text += head;
     const data = new Formatter(LONGEST_DATA);
     data.#properties(error, chain, depth, isArray(errors) ? CAUSES : CAUSE);
     if (data.text !== '') this.text += ` {${cut(data.text, LONGEST_DATA)}}`;
@@ -228,6 +233,13 @@ function functionText(value: object): string {
 
 function dateText(date: object): string {
   return isFiniteNumber(dateValue(date)) ? quote(dateToIso(date)) : 'Invalid Date';
+}
+
+const FIRST_FRAME = /\n {4}at /;
+
+function framesOf(stack: string): string {
+  const found = regExpExec(FIRST_FRAME, stack);
+  return found === null ? '' : stringSlice(stack, found.index);
 }
 
 /** The beginning of a text, never ending on half a surrogate pair. */

@@ -1,23 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Schemas } from '../../client/api.ts';
 import { ApiClient } from '../../client/client.ts';
-import { Findings } from '../../config/problems.ts';
-import { readVariables } from '../../config/variables.ts';
+import { digestsOf, watchConfiguration } from '../../config/watch.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { keystoreCommand } from '../keystore.ts';
 import { plain } from '../remote/rows.ts';
-import { configurationOf, environmentOf } from '../settings.ts';
+import { configurationFile, pluginSettingsOf } from '../settings.ts';
 import { startAnvil } from './anvil.ts';
 
 const MAIN = resolve(import.meta.dirname, '..', '..', 'main.ts');
 const RELAYER = 'local-1';
+/** In the service's folder. */
+const KEY_FILE = 'config/keys/local.json';
+/** How often the author's configuration is looked at. */
+const FOLLOW_MS = 300;
 const READY = /address[="': ]+(http:\/\/[\d.]+:\d+)/;
 
 /**
@@ -50,7 +53,7 @@ export const devCommand: Command = {
       context.say(`chain   anvil at ${node.url}, chain id 31337`);
       const folder = await mkdtemp(join(tmpdir(), 'isolayer-dev-'));
       steps.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-      const { env, address } = await writeFolder(context, folder, node.url, options.get('port') ?? '0');
+      const { env, address, granted } = await writeFolder(context, folder, node.url, options.get('port') ?? '0');
       await node.fund(address);
       context.say(`relayer ${RELAYER}, ${address}, has 1 ether`);
       leaving.signal.throwIfAborted();
@@ -70,6 +73,7 @@ export const devCommand: Command = {
       context.say(
         `ready   npx isolayer plugin call <id> --url ${url} --key "$(cat ${join(folder, 'data', 'api-key')})"`,
       );
+      steps.push(await followEntries(context, folder, granted));
       await tell(client, leaving.signal, context.say);
     } catch (error) {
       if (!isAsked) throw error;
@@ -83,47 +87,67 @@ export const devCommand: Command = {
 
 /** Writes the service's configuration. Resolves with its environment and the relayer's address. */
 async function writeFolder(context: CommandContext, folder: string, rpcUrl: string, port: string) {
-  const { PLUGINS_DIR } = await environmentOf(context);
-  const plugins = await entriesOf(context);
-  const write = async (path: string, content: object) => {
-    await mkdir(join(folder, path, '..'), { recursive: true });
-    await writeFile(join(folder, path), JSON.stringify(content));
-  };
+  const { environment, variables, plugins, fault } = await pluginSettingsOf(context);
+  if (fault !== undefined) context.complain(`${fault}: plugins run without entries`);
   const passphrase = randomBytes(16).toString('hex');
-  const file = 'config/keys/local.json';
-  const secret = { type: 'env', value: 'KEYSTORE_PASSPHRASE' };
-  await write('config/config.json', {
-    relayers: [{ id: RELAYER, name: 'Of dev', network: 'local', network_type: 'evm', signer_id: 'key', paused: false }],
-    signers: [{ id: 'key', type: 'local', config: { path: join(folder, file), passphrase: secret } }],
-    ...{ notifications: [], plugins },
-  });
-  await write('config/networks/local.json', { network: 'local', rpc_urls: [rpcUrl] });
+  await mkdir(join(folder, 'config', 'networks'), { recursive: true });
   await mkdir(join(folder, 'config', 'keys'));
+  await writeConfig(folder, plugins);
+  const network = { network: 'local', rpc_urls: [rpcUrl] };
+  await writeFile(join(folder, 'config', 'networks', 'local.json'), JSON.stringify(network));
   const said: string[] = [];
   const say = (line: string) => said.push(line);
   const silent = { ...context, cwd: folder, env: { KEYSTORE_PASSPHRASE: passphrase }, say };
-  await keystoreCommand.run(silent, { values: ['new', file], flags: new Set(), options: new Map() });
+  await keystoreCommand.run(silent, { values: ['new', KEY_FILE], flags: new Set(), options: new Map() });
   const address = /0x[0-9a-fA-F]{40}/.exec(said.join('\n'))?.[0] ?? '';
-  const variables = await readVariables(context.env, context.cwd, new Findings());
-  const granted = new Set(plugins.flatMap(({ permissions }) => permissions?.env ?? []));
+  const granted = grantedBy(plugins);
   const env = {
     ...Object.fromEntries(Object.entries(variables).filter(([name]) => granted.has(name))),
     ...{ PATH: context.env['PATH'] ?? '', CONFIG_DIR: join(folder, 'config'), DATA_DIR: join(folder, 'data') },
-    ...{ PLUGINS_DIR: resolve(context.cwd, PLUGINS_DIR), APP_PORT: port, METRICS_ENABLED: 'false' },
+    ...{ PLUGINS_DIR: resolve(context.cwd, environment.PLUGINS_DIR), APP_PORT: port, METRICS_ENABLED: 'false' },
     ...{ KEYSTORE_PASSPHRASE: passphrase, LOG_FORMAT: 'human' },
   };
-  return { env, address };
+  return { env, address, granted };
 }
 
-async function entriesOf(context: CommandContext): Promise<readonly PluginEntry[]> {
-  try {
-    return (await configurationOf(context)).plugins;
-  } catch {
-    context.complain(
-      'The configuration is not right yet (npx isolayer check-config): plugins run without their entries',
-    );
-    return [];
-  }
+/**
+ * Copies the entries of plugins into the service's configuration whenever the author's file changes. The service
+ * applies them as it runs.
+ */
+async function followEntries(context: CommandContext, folder: string, granted: ReadonlySet<string>) {
+  const { variables } = await pluginSettingsOf(context);
+  const file = configurationFile(context.cwd, variables);
+  const watched = { files: [file], folder: join(dirname(file), 'networks') };
+  return watchConfiguration({
+    ...watched,
+    since: await digestsOf(watched),
+    everyMs: FOLLOW_MS,
+    async onChange() {
+      const { plugins, fault } = await pluginSettingsOf(context);
+      if (fault !== undefined) return context.complain(`config  ${fault}: the plugins keep their entries`);
+      await writeConfig(folder, plugins);
+      context.say('config  the entries of plugins were taken up');
+      const added = [...grantedBy(plugins)].filter((name) => !granted.has(name));
+      if (added.length > 0) context.say(`config  start dev again for the environment entries ${added.join(', ')}`);
+    },
+  });
+}
+
+function grantedBy(plugins: readonly PluginEntry[]): Set<string> {
+  return new Set(plugins.flatMap(({ permissions }) => permissions?.env ?? []));
+}
+
+/** Writes the service's configuration file, all of it at once. */
+async function writeConfig(folder: string, plugins: readonly PluginEntry[]): Promise<void> {
+  const secret = { type: 'env', value: 'KEYSTORE_PASSPHRASE' };
+  const content = {
+    relayers: [{ id: RELAYER, name: 'Of dev', network: 'local', network_type: 'evm', signer_id: 'key', paused: false }],
+    signers: [{ id: 'key', type: 'local', config: { path: join(folder, KEY_FILE), passphrase: secret } }],
+    ...{ notifications: [], plugins },
+  };
+  const file = join(folder, 'config', 'config.json');
+  await writeFile(`${file}.new`, JSON.stringify(content));
+  await rename(`${file}.new`, file);
 }
 
 /** Prints the server's output. Resolves with its address once it is ready. */
@@ -148,7 +172,11 @@ async function tell(client: ApiClient, signal: AbortSignal, say: (line: string) 
     if (event === 'plugin_call') {
       const { plugin_id: id, outcome, duration_ms: ms, logs } = JSON.parse(data) as Schemas['PluginCallEvent'];
       say(`plugin  ${plain(id)}: ${outcome} after ${ms} ms`);
-      for (const { level, message } of logs) say(`plugin  ${plain(id)}:   ${level}: ${plain(message)}`);
+      for (const { level, message } of logs) {
+        for (const [at, line] of message.split('\n').entries()) {
+          say(`plugin  ${plain(id)}:   ${at === 0 ? `${level}: ` : ''}${plain(line)}`);
+        }
+      }
     } else if (event === 'transaction') {
       const { id, status, status_reason: reason } = JSON.parse(data) as Schemas['TransactionEvent'];
       say(`tx      ${id}: ${status}${reason === null ? '' : ` (${plain(String(reason))})`}`);

@@ -1,7 +1,4 @@
 import { resolve } from 'node:path';
-import type { Configuration } from '../../config/configuration.ts';
-import { Findings } from '../../config/problems.ts';
-import { readVariables } from '../../config/variables.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import { grantsOf } from '../../plugin-host/capabilities/grants.ts';
 import type { CatalogPlugin } from '../../plugin-host/catalog/known-plugin.ts';
@@ -9,7 +6,7 @@ import type { ServingVersion } from '../../plugin-host/catalog/version-swap.ts';
 import { hostRefusal } from '../../plugin-host/compiler/network-use.ts';
 import type { CommandContext, Given } from '../command.ts';
 import { compiledPlugins } from '../compiled-plugins.ts';
-import { configurationOf, environmentOf } from '../settings.ts';
+import { environmentOf, pluginSettingsOf } from '../settings.ts';
 import { typeProblems } from './type-check.ts';
 
 /** Patterns in a bundle: the use of an available Node module, and the start of a stub for an unavailable one. */
@@ -20,7 +17,9 @@ const ABSENT = /\bvar name\d* = "([a-z_/]+)";\s+var instead\d* = /g;
 export async function checkPlugins(context: CommandContext, { values: [id] }: Given): Promise<number> {
   const { PLUGINS_DIR } = await environmentOf(context);
   const began = performance.now();
-  const all = await compiledPlugins(context.cwd, await settingsOf(context));
+  const settings = await pluginSettingsOf(context);
+  if (settings.fault !== undefined) context.say(`${settings.fault}: grants are taken for none`);
+  const all = await compiledPlugins(context.cwd, settings);
   const plugins = all.filter(({ entry }) => id === undefined || entry.id === id);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   if (plugins.length === 0)
@@ -28,10 +27,18 @@ export async function checkPlugins(context: CommandContext, { values: [id] }: Gi
   for (const plugin of plugins) report(context, plugin);
   context.say(`compiled in ${seconds} s`);
   const others = all.filter((plugin) => !plugins.includes(plugin)).map(({ entry }) => placeOf(entry));
-  const types = await typeProblems(resolve(context.cwd, PLUGINS_DIR), (file) => !others.some((place) => place(file)));
-  for (const line of types.problems) context.complain(line);
-  context.say(types.note ?? `types: ${types.problems.length === 0 ? 'right' : `${types.problems.length} problems`}`);
-  return plugins.some(({ failure }) => failure !== undefined) || types.problems.length > 0 ? 1 : 0;
+  const own = id === undefined ? undefined : plugins.map(({ entry }) => placeOf(entry));
+  const types = await typeProblems(
+    resolve(context.cwd, PLUGINS_DIR),
+    (file) => !others.some((place) => place(file)),
+    own && ((file) => own.some((place) => place(file))),
+  );
+  for (const problem of types.problems) context.complain(problem);
+  const { length: count } = types.problems;
+  if (count > 0) context.say(`types: ${count} ${count === 1 ? 'problem' : 'problems'}`);
+  if (types.note !== undefined) context.say(types.note);
+  else if (count === 0) context.say('types: right');
+  return plugins.some(({ failure }) => failure !== undefined) || count > 0 || types.isUnknown === true ? 1 : 0;
 }
 
 /** Returns a test for a plugin's own files, by their paths below the plugins folder. */
@@ -40,19 +47,6 @@ function placeOf({ path }: PluginEntry): (file: string) => boolean {
   const [folder] = own.split('/');
   const test = own.replace(/\.\w+$/, '.test.');
   return (file) => file === own || file.startsWith(`${folder}/`) || file.startsWith(test);
-}
-
-/** Reads the configuration. If it has faults, plugins are checked without their entries. */
-async function settingsOf(
-  context: CommandContext,
-): Promise<Pick<Configuration, 'environment' | 'variables' | 'plugins'>> {
-  try {
-    return await configurationOf(context);
-  } catch {
-    context.say('The configuration is not right yet (npx isolayer check-config): grants are taken for none');
-    const variables = await readVariables(context.env, context.cwd, new Findings());
-    return { environment: await environmentOf(context), variables, plugins: [] };
-  }
 }
 
 function report({ say, complain }: CommandContext, { entry, serving, failure }: CatalogPlugin): void {

@@ -34,5 +34,5 @@ export async function loggedCalls(ask: AskService, id: string): Promise<LoggedCa
 
 /** Formats the logs of a call for people, with stacks over several lines. */
 export function logLines({ logs }: LoggedCall): string[] {
-  return logs.map(({ level, message }) => `  ${level}: ${message.replaceAll('\\n', '\n  ')}`);
+  return logs.map(({ level, message }) => `  ${level}: ${message.replaceAll('\n', '\n  ')}`);
 }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import '../../../../src/domain/json/issue-text.ts';
 import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
 import { droppedInEntry, pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 
@@ -52,8 +53,8 @@ t.test('what a plugin may do through a relayer is a list, or an object with limi
   const limited = { methods: ['send'], selectors: ['0x'], value_per_call: 1, value_per_hour: '1'.padEnd(30, '0') };
   t.strictSame(relayers(limited).data?.permissions?.relayers, { r: limited });
   const wrong: [string, unknown, RegExp][] = [
-    ['an unknown key', { methods: ['send'], value_per_huor: 1 }, /"value_per_huor"/],
-    ['no methods', { value_per_hour: 1 }, /expected array, received undefined/],
+    ['an unknown key', { methods: ['send'], value_per_huor: 1 }, /`value_per_huor`/],
+    ['no methods', { value_per_hour: 1 }, /missing: expected a list/],
     ['a limit of what is not granted', { methods: ['read'], value_per_hour: 1 }, /"send" is not among the methods/],
     [
       'signatures beside a limit',

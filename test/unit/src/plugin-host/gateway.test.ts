@@ -104,9 +104,9 @@ t.test('unknown methods, bad payloads, oversized payloads and too many calls are
   t.match(await ask('constructor', {}), { ok: false });
   t.same(
     await ask('relayer.getTransaction', { relayerId: 'known' }),
-    refusal('Invalid payload: transactionId: Invalid input: expected string, received undefined'),
+    refusal('Invalid payload: transactionId: missing: expected a string'),
   );
-  t.match(await ask('kv.get', null), { ok: false, error: { message: /^Invalid payload: Invalid input/ } });
+  t.match(await ask('kv.get', null), { ok: false, error: { message: /^Invalid payload: expected an object/ } });
   t.match(
     record.traces.entries(0),
     [{ method: 'getTransaction', relayerId: 'known', payload: null, outcome: 'error' }],

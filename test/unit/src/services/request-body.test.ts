@@ -20,7 +20,7 @@ t.test('what is right comes through', (t) => {
 
 t.test('each place is named with what is wrong there', (t) => {
   t.equal(reasonOf({}), 'url: missing');
-  t.equal(reasonOf({ url: 7 }), 'url: Invalid input: expected string, received number');
+  t.equal(reasonOf({ url: 7 }), 'url: expected a string, not a number');
   t.equal(
     reasonOf({ url: 'x', ur1: 1, more: 2 }),
     'unknown field `ur1`, did you mean `url`?; unknown field `more`, expected `url` or `list`',
@@ -30,7 +30,7 @@ t.test('each place is named with what is wrong there', (t) => {
     /^list\.1\.weight: .*; list\.1: unknown field `extra`, expected `weight`$/,
   );
   t.equal(reasonOf({}, ['policies']), 'policies.url: missing');
-  for (const body of [null, [], 'text', 7]) t.match(reasonOf(body), /^the body: Invalid input: expected object/);
+  for (const body of [null, [], 'text', 7]) t.match(reasonOf(body), /^the body: expected an object/);
   t.end();
 });
 

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { z } from 'zod';
 import { formatValue, logLine, uncaughtLine } from '../../../../../sandbox/guest/text/log-line.ts';
 import { fc } from '../../../../support/properties.ts';
 
@@ -126,5 +127,16 @@ t.test('never throws', (t) => {
       (value) => typeof logLine([value]) === 'string',
     ),
   );
+  t.end();
+});
+
+t.test('an error whose class sets the message late keeps it', (t) => {
+  const { error } = z.object({ to: z.string() }).safeParse({ to: 5 });
+  const line = uncaughtLine(error);
+  t.match(line, /^Uncaught ZodError: \[\n[^]*"expected": "string"[^]*\n\]/);
+  t.notMatch(line, /Getter|"message":\[/);
+  const late = new Error('before');
+  late.message = 'after';
+  t.match(uncaughtLine(late), /^Uncaught Error: after\n {4}at /);
   t.end();
 });

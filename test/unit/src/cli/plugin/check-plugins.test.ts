@@ -1,3 +1,5 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { checkPlugins } from '../../../../../src/cli/plugin/check-plugins.ts';
 import { commandBefore, given } from '../../../../support/cli-answers.ts';
@@ -21,7 +23,7 @@ t.test('what a plugin is made of and would have to be granted', { timeout: 120_0
   const { context, said, complained } = commandBefore(t.testdir({ plugins }), () => ({ body: {} }));
   t.equal(await checkPlugins(context, given([])), 1);
   for (const line of [
-    'grants are taken for none',
+    'There is no configuration file, which is allowed: grants are taken for none',
     /plugin wide: wide\.ts compiles, \d+\.\d KiB/,
     'of Node: crypto',
     'throws when it is called: fs',
@@ -55,4 +57,41 @@ t.test('faults of other plugins are not those of the one that is asked for', { t
   await t.rejects(checkPlugins(context, given(['nobody'])), /There is no plugin "nobody" in/);
   t.equal(await checkPlugins(context, given([])), 1);
   for (const line of [/^wrong\.ts\(1,\d+\): error TS2322/m, /^deep\/index\.ts\(1,/m]) t.match(complained(), line);
+  t.match(said(), 'types: 3 problems');
+});
+
+t.test('a file that does not parse hides no type error of another', { timeout: 240_000 }, async (t) => {
+  const files = {
+    'tsconfig.json': '{ "compilerOptions": { "strict": true, "types": [] } }',
+    'typo.ts': 'export const handler = () => ({ send: 1 }).sned;',
+    'other.ts': 'export async function handler( {',
+    'imports.ts': `import './_half.ts'; export const handler = () => 1;`,
+    '_half.ts': 'export const x = ;',
+    'long.ts': `export const handler = (): { a: { b: string } } => ({ a: { b: 1 } }) as { a: { b: number } };`,
+  };
+  const folder = t.testdir({ plugins: files });
+  const check = async (...ids: string[]) => {
+    const { context, said, complained } = commandBefore(folder, () => ({ body: {} }));
+    return { code: await checkPlugins(context, given(ids)), said: said(), complained: complained() };
+  };
+  t.match(await check('typo'), {
+    code: 1,
+    said: /types: 1 problem$/m,
+    complained: /^typo\.ts\(1,\d+\): error TS2339: .*'sned'/m,
+  });
+  t.match(await check('long'), { code: 1, said: /types: 1 problem$/m, complained: /^long\.ts.*TS2322.*\n +/ });
+  t.match(await check('imports'), { code: 1, said: 'types: not checked, because _half.ts does not parse' });
+  t.match(await check(), { code: 1, said: 'types: not checked, because _half.ts does not parse' });
+  rmSync(join(folder, 'plugins', 'imports.ts'));
+  t.match(await check(), {
+    code: 1,
+    complained: /other\.ts\(1,\d+\): error TS1[^]*typo\.ts\(1,\d+\): error TS2339/,
+  });
+  t.strictSame(
+    readdirSync(join(folder, 'plugins')).sort(),
+    Object.keys(files)
+      .filter((file) => file !== 'imports.ts')
+      .sort(),
+    'nothing is left behind',
+  );
 });

@@ -4,7 +4,7 @@ import { commandBefore, given } from '../../../../support/cli-answers.ts';
 
 const call = (id: string) => ({
   ...{ request_id: id, key_id: 'k', at: '2026-01-01T00:00:00.000Z', outcome: 'threw', duration_ms: 5 },
-  logs: [{ level: 'error', message: 'Uncaught Error: no\\n    at handler (plugins/p.ts:3:9)' }],
+  logs: [{ level: 'error', message: 'Uncaught Error: no\n    at handler (plugins/p.ts:3:9)' }],
 });
 
 t.test('the latest call comes last, stacks line by line', async (t) => {

@@ -19,6 +19,17 @@ t.test('the tests of one plugin or of all run, wherever the folder lies', { time
   writeFileSync(join(plugins, 'wrong.test.ts'), wrong);
   t.equal(await testPlugins(context, given(['hello'])), 0, said());
   t.match(said(), /✔ who calls is greeted[^]*pass 2/);
+  writeFileSync(join(dir, 'package.json'), '{ "name": "mine", "type": "commonjs" }');
+  const { context: typed, said: typedSaid } = commandBefore(dir, () => ({ body: {} }));
+  t.equal(await testPlugins(typed, given(['hello'])), 0, typedSaid());
+  t.match(typedSaid(), /pass 2/, 'as npm init leaves the folder');
+  writeFileSync(
+    join(plugins, 'old.test.js'),
+    "const { test } = require('node:test'); test('old form passes', () => {});",
+  );
+  t.equal(await testPlugins(typed, given(['old'])), 0, typedSaid());
+  t.match(typedSaid(), /old form passes/);
+  rmSync(join(plugins, 'old.test.js'));
   const { context: other, said: otherSaid } = commandBefore(dir, () => ({ body: {} }));
   rmSync(join(plugins, 'hello.test.ts'));
   writeFileSync(join(plugins, 'more.test.ts'), "import { test } from 'node:test'; test('passes', () => {});");

@@ -20,10 +20,10 @@ t.test('faults are at their place', (t) => {
   t.equal(parse({ type: 'evn', rpc_urls: ['x'] }, findings), undefined);
   t.equal(parse('text', findings), undefined);
   t.match(findings.problems.map(textOf), [
-    'f: network: missing: string expected',
+    'f: network: missing: expected a string',
     /^f: type: /,
     'f: rpc_urls[0].url: must be an http or https URL',
-    /^f: Invalid input: expected object/,
+    /^f: expected an object/,
   ]);
   t.end();
 });

@@ -61,7 +61,7 @@ t.test('a bad file is named, and so is a bad entry', async (t) => {
   t.match(problems.toSorted(), [
     /a\.json: is not valid JSON/,
     /b\.json: networks: must be an array/,
-    /c\.json: Invalid input: expected object/,
+    /c\.json: expected an object/,
     /d\.json: networks\[0\]\.network: missing/,
   ]);
 });

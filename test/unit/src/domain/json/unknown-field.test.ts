@@ -1,5 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
+import '../../../../../src/domain/json/issue-text.ts';
 import { strictForm, unknownFields } from '../../../../../src/domain/json/unknown-field.ts';
 
 const any = z.unknown().optional();
@@ -17,7 +18,7 @@ t.test('an unknown key is named with the nearest known one, else beside all that
       'unknown field `taste`, expected one of `gas_limit`, `gas_price`, `speed`',
   );
   t.equal(saidOf(strictForm({}), { x: 1 }), 'unknown field `x`');
-  t.match(saidOf(limits, []), /expected object/);
+  t.match(saidOf(limits, []), /expected an object/);
 });
 
 t.test('what is well known elsewhere has its own advice', async (t) => {
@@ -34,5 +35,5 @@ t.test('many and long keys are named in part', async (t) => {
 
 t.test('it has nothing to say of another fault', async (t) => {
   const { error } = z.strictObject({ a: z.string() }).safeParse({}, { error: (issue) => unknownFields(issue) });
-  t.match(error?.issues[0]?.message, /expected string/);
+  t.match(error?.issues[0]?.message, /expected a string/);
 });

@@ -20,7 +20,7 @@ t.test('an entry is an object with a url, and a weight of 0 to 100', (t) => {
     [{ url: `https://rpc.example/${'x'.repeat(2_048)}` }, 'must have at most 2048 characters'],
     [{ url: URL_ONE, weight: 101 }, 'RPC URL weight must be in range 0-100'],
     [{ url: URL_ONE, weight: 0 }, 'at least one weight must be above 0'],
-    [URL_ONE, /expected object/],
+    [URL_ONE, /expected an object/],
   ] as const) {
     t.match(relayerUrlsSchema.safeParse([entry]).error?.issues, [{ message }], JSON.stringify(entry).slice(0, 80));
   }

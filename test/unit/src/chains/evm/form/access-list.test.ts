@@ -1,4 +1,5 @@
 import t from 'tap';
+import '../../../../../../src/domain/json/issue-text.ts';
 import {
   accessListSchema,
   rlpAccessList,
@@ -21,14 +22,14 @@ t.test('both spellings of the keys become one', async (t) => {
 
 t.test('what is no access list', async (t) => {
   for (const [list, path, said] of [
-    [{}, '', /expected array/],
-    [[{ storage_keys: [] }], '0.address', /expected string/],
+    [{}, '', /expected a list/],
+    [[{ storage_keys: [] }], '0.address', /expected a string/],
     [[{ address: '0x12' }], '0.address', /20 bytes/],
     [[{ address: ADDRESS, storage_keys: ['0x1'] }], '0.storage_keys.0', /32 bytes/],
     [[{ address: ADDRESS, storage_keys: [KEY], storageKeys: [] }], '0', /not both/],
-    [[{ address: ADDRESS, storageKey: [KEY] }], '0', /[Uu]nrecognized key/],
-    [[{ address: ADDRESS, storageKeys: 'x' }], '0.storageKeys', /expected array/],
-    [Array.from({ length: 4_097 }, () => ({ address: ADDRESS })), '', /<=4096/],
+    [[{ address: ADDRESS, storageKey: [KEY] }], '0', /unknown field/],
+    [[{ address: ADDRESS, storageKeys: 'x' }], '0.storageKeys', /expected a list/],
+    [Array.from({ length: 4_097 }, () => ({ address: ADDRESS })), '', /at most 4096 entries/],
   ] as const) {
     const [issue] = accessListSchema.safeParse(list).error?.issues ?? [];
     t.equal(issue?.path.join('.'), path);
