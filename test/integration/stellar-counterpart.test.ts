@@ -276,8 +276,8 @@ const post = async (url: string, body: unknown) => {
 t.test('a node tells of itself and of its ledgers', async (t) => {
   const latest = await server.getLatestLedger();
   t.match(await server.getHealth(), { status: 'healthy', latestLedger: latest.sequence, oldestLedger: 58_000_000 });
-  t.match(await server.getNetwork(), { passphrase: net.passphrase, protocolVersion: 27 });
-  t.match(await server.getVersionInfo(), { protocolVersion: 27, version: String });
+  t.match(await server.getNetwork(), { passphrase: net.passphrase, protocolVersion: 28 });
+  t.match(await server.getVersionInfo(), { protocolVersion: 28, version: String });
   t.equal(latest.headerXdr.ledgerSeq, latest.sequence);
   t.equal(latest.headerXdr.scpValue.closeTime, BigInt(latest.closeTime));
   const payer = await funded();

@@ -291,7 +291,7 @@ t.test('ledgers come page by page, as far as the history goes', async (t) => {
       base_fee_in_stroops: 100,
       base_reserve_in_stroops: 5_000_000,
       max_tx_set_size: 1000,
-      protocol_version: 27,
+      protocol_version: 28,
     },
   );
   t.equal(
@@ -333,7 +333,7 @@ t.test('the root tells of the network, and the fees of its last ledgers', async 
     network_passphrase: net.passphrase,
     history_latest_ledger: sequence,
     core_latest_ledger: sequence,
-    current_protocol_version: 27,
+    current_protocol_version: 28,
   });
 });
 

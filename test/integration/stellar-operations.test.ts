@@ -3,7 +3,7 @@
  * of stellar-core's operation. Stellar's public client drives it.
  */
 import { createHash } from 'node:crypto';
-import { Asset, AuthRequiredFlag, AuthRevocableFlag, Keypair, Operation, type xdr } from '@stellar/stellar-sdk';
+import { Asset, AuthRequiredFlag, AuthRevocableFlag, Claimant, Keypair, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { openMarket } from '../support/stellar-market.ts';
 import { codeOf, LUMEN, startStellarScene } from '../support/stellar-scene.ts';
@@ -224,6 +224,96 @@ t.test('a payment finds its way through offers', async (t) => {
 
 t.test('operations that are not modelled are refused loudly', async (t) => {
   const owner = await funded();
-  const sponsor = Operation.beginSponsoringFutureReserves({ sponsoredId: owner.publicKey() });
-  await t.rejects(send(await signed(owner, [sponsor])), { message: /no operation beginSponsoringFutureReserves/ });
+  const usd = new Asset('USD', owner.publicKey());
+  const clawback = Operation.clawback({ asset: usd, from: owner.publicKey(), amount: '1' });
+  await t.rejects(send(await signed(owner, [clawback])), { message: /no operation clawback/ });
+});
+
+/** The id of the claimable balance that an operation of a transaction has made. */
+const balanceOfResult = ({ result }: xdr.TransactionResult, place = 0): string => {
+  const [one] = result.type === 'txSuccess' ? result.results.slice(place) : [];
+  const made =
+    one?.type === 'opInner' && one.tr.type === 'createClaimableBalance'
+      ? one.tr.createClaimableBalanceResult
+      : undefined;
+  if (made?.type !== 'createClaimableBalanceSuccess') throw new Error('No balance was made.');
+  return made.balanceId.toXdr('hex');
+};
+
+// CAP-23: CreateClaimableBalanceResultCode, ClaimClaimableBalanceResultCode.
+t.test('a claimable balance waits for who may claim it, once', async (t) => {
+  const [maker, friend, stranger] = [await funded(), await funded(), await funded()];
+  const create = (claimants: Claimant[], amount = '10') =>
+    Operation.createClaimableBalance({ asset: Asset.native(), amount, claimants });
+  const to = (one: Keypair, predicate?: xdr.ClaimPredicate) => new Claimant(one.publicKey(), predicate);
+  const twice = await signed(maker, [create([to(friend), to(friend)])]);
+  t.equal(await send(twice), 'txFailed createClaimableBalanceMalformed');
+  t.equal(await done(maker, create([to(friend)], '99')), 'txFailed createClaimableBalanceUnderfunded');
+  const poor = await funded(LUMEN + LUMEN / 10n);
+  t.equal(await done(poor, create([to(friend)], '0.01')), 'txFailed createClaimableBalanceLowReserve');
+  const late = Claimant.predicateNot(Claimant.predicateBeforeRelativeTime('1000'));
+  const transaction = await signed(maker, [create([to(friend), to(stranger, late)])]);
+  const balanceId = balanceOfResult(await land(transaction));
+  t.equal(transaction.getClaimableBalanceId(0), balanceId, 'the id is what the public client says');
+  t.equal(
+    await done(maker, pay(friend, '88.9')),
+    'txFailed paymentUnderfunded',
+    'it keeps a reserve for each claimant',
+  );
+
+  const claim = Operation.claimClaimableBalance({ balanceId });
+  t.equal(await done(maker, claim), 'txFailed claimClaimableBalanceCannotClaim');
+  t.equal(await done(stranger, claim), 'txFailed claimClaimableBalanceCannotClaim', 'its time has not come');
+  t.equal(await done(friend, claim), 'txSuccess');
+  t.equal(await done(friend, claim), 'txFailed claimClaimableBalanceDoesNotExist');
+  t.equal(await balanceOf(friend.publicKey()), 110n * LUMEN - 200n);
+  t.equal(await done(maker, pay(friend, '88.9')), 'txSuccess', 'the reserves are back');
+});
+
+// CAP-33: BeginSponsoringFutureReservesResultCode, EndSponsoringFutureReservesResultCode, RevokeSponsorshipResultCode.
+t.test('who sponsors reserves keeps them, until it is revoked', async (t) => {
+  const [sponsor, made, issuer] = [await funded(), Keypair.random(), await funded()];
+  const begin = (sponsored = made) => Operation.beginSponsoringFutureReserves({ sponsoredId: sponsored.publicKey() });
+  const end = (source: Keypair) => Operation.endSponsoringFutureReserves({ source: source.publicKey() });
+  const create = Operation.createAccount({ destination: made.publicKey(), startingBalance: '0' });
+  const usd = new Asset('USD', issuer.publicKey());
+  const trust = Operation.changeTrust({ asset: usd, source: made.publicKey() });
+  const both = async (...operations: xdr.Operation[]) =>
+    codeOf(await land(await signed(sponsor, operations, { signers: [sponsor, made] })));
+  t.equal(await send(await signed(sponsor, [begin(sponsor)])), 'txFailed beginSponsoringFutureReservesMalformed');
+  t.equal(
+    await done(sponsor, Operation.endSponsoringFutureReserves()),
+    'txFailed endSponsoringFutureReservesNotSponsored',
+  );
+  t.equal(await done(sponsor, begin(issuer)), 'txBadSponsorship', 'what was begun has to end');
+  t.equal(await done(sponsor, create), 'txFailed createAccountLowReserve');
+  t.equal(await both(begin(), create, trust, end(made)), 'txSuccess');
+  const entryOf = async (one: Keypair) => {
+    const { ext } = await server.getAccountEntry(one.publicKey());
+    const v2 = ext.type === 'v1' && ext.v1.ext.type === 'v2' ? ext.v1.ext.v2 : undefined;
+    return { sponsored: v2?.numSponsored ?? 0, sponsoring: v2?.numSponsoring ?? 0 };
+  };
+  t.match(await entryOf(made), { sponsored: 3 });
+  t.match(await entryOf(sponsor), { sponsoring: 3 });
+  t.equal(await balanceOf(made.publicKey()), 0n);
+  t.equal(
+    await done(sponsor, Operation.accountMerge({ destination: issuer.publicKey() })),
+    'txFailed accountMergeIsSponsor',
+  );
+
+  const line = { account: made.publicKey(), asset: usd };
+  t.equal(await done(issuer, Operation.revokeTrustlineSponsorship(line)), 'txFailed revokeSponsorshipNotSponsor');
+  t.equal(await done(sponsor, Operation.revokeTrustlineSponsorship(line)), 'txFailed revokeSponsorshipLowReserve');
+  t.equal(
+    await done(sponsor, Operation.revokeDataSponsorship({ account: made.publicKey(), name: 'none' })),
+    'txFailed revokeSponsorshipDoesNotExist',
+  );
+  t.equal(await done(sponsor, pay(made, '5')), 'txSuccess');
+  t.equal(await done(sponsor, Operation.revokeTrustlineSponsorship(line)), 'txSuccess');
+  t.equal(await done(sponsor, Operation.revokeAccountSponsorship({ account: made.publicKey() })), 'txSuccess');
+  t.match(await entryOf(made), { sponsored: 0 });
+  t.match(await entryOf(sponsor), { sponsoring: 0 });
+  // Its own reserves: two for the account and one for the trust line.
+  t.equal(await done(made, pay(sponsor, '3.6')), 'txFailed paymentUnderfunded');
+  t.equal(await done(made, pay(sponsor, '3.4')), 'txSuccess');
 });

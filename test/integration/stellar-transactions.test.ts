@@ -1,5 +1,5 @@
 /** Payments of a Stellar relayer, from the request to the ledger. The ledger is the judge. */
-import { Account, Asset, Keypair, MuxedAccount, Operation } from '@stellar/stellar-sdk';
+import { Account, Asset, Claimant, Keypair, MuxedAccount, Operation, Transaction, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { LUMEN } from '../support/stellar-scene.ts';
 import { payment, stellarStage } from '../support/stellar-stage.ts';
@@ -230,4 +230,55 @@ t.test('a trouble of the only node at a simulation ends no payment', async (t) =
     await tickUntil(id, 'confirmed');
   }
   t.equal(await balanceOf(to.publicKey()), 102n * LUMEN);
+});
+
+// CAP-83, protocol 28.
+t.test('a ledger whose transactions validators left out is an empty one, and the payment is in the next', async (t) => {
+  const to = await funded();
+  const id = await submit({ operations: [payment(to, LUMEN)] });
+  await until(id, ({ status }) => status === 'submitted');
+  await net.dropSets(2);
+  await net.tick(2);
+  const { headerXdr, protocolVersion } = (await net.rpc('getLatestLedger')) as {
+    headerXdr: string;
+    protocolVersion: number;
+  };
+  t.equal(protocolVersion, 28);
+  t.equal(xdr.LedgerHeader.fromXdr(headerXdr, 'base64').scpValue.ext.type, 'stellarValueEmptyTxSet');
+  t.match(await ask('GET', `/transactions/${id}`), { body: { data: { status: 'submitted' } } });
+  await tickUntil(id, 'confirmed');
+  t.equal(await balanceOf(to.publicKey()), 101n * LUMEN);
+});
+
+t.test('claimable balances and sponsored accounts are sent like everything else', async (t) => {
+  const [friend, made] = [await funded(), Keypair.random()];
+  const claimants = [new Claimant(friend.publicKey())];
+  const create = Operation.createClaimableBalance({ asset: Asset.native(), amount: '2', claimants });
+  const draft = await signed(relayer, [create], { signers: [] });
+  const sent = await tickUntil(await submit({ transaction_xdr: draft.toXdr() }), 'confirmed');
+  const [landed] = (await net.landed()).filter(({ hash }) => hash === sent.hash);
+  const own = new Transaction(landed?.envelope ?? '', net.passphrase);
+  const claim = Operation.claimClaimableBalance({ balanceId: own.getClaimableBalanceId(0) });
+  const claimed = await signed(friend, [claim]);
+  await tickUntil(await submit({ transaction_xdr: claimed.toXdr(), fee_bump: true }), 'confirmed');
+  t.equal(await balanceOf(friend.publicKey()), 102n * LUMEN);
+
+  const before = await balanceOf(relayer.publicKey());
+  const operations = [
+    Operation.beginSponsoringFutureReserves({ sponsoredId: made.publicKey() }),
+    Operation.createAccount({ destination: made.publicKey(), startingBalance: '0' }),
+    Operation.endSponsoringFutureReserves({ source: made.publicKey() }),
+  ];
+  const sponsored = await signed(relayer, operations, { signers: [made] });
+  const { body } = await ask('POST', '/sign-transaction', { unsigned_xdr: sponsored.toXdr() });
+  await stage.land(new Transaction(body.data.signedXdr, net.passphrase));
+  t.equal(await balanceOf(made.publicKey()), 0n);
+  t.equal(before - (await balanceOf(relayer.publicKey())), 300n);
+  // The relayer keeps the reserves of what it sponsors: they cannot be paid out.
+  const rest = await balanceOf(relayer.publicKey());
+  const tooMuch = await post({ operations: [payment(friend, rest - 2n * LUMEN)] });
+  t.match(await until(tooMuch.body.data.id, ({ status_reason: reason }) => /Stays: /.test(reason)), {
+    status: 'pending',
+  });
+  t.equal((await ask('DELETE', `/transactions/${tooMuch.body.data.id}`)).status, 200);
 });

@@ -35,6 +35,8 @@ export interface StellarNet extends StellarEndpoint {
   dropNext(count: number): Promise<void>;
   /** Delays transactions: from now on an accepted one leaves its node after that many ledgers. */
   landLater(ledgers: number): Promise<void>;
+  /** Makes validators leave the transactions out of the next ledgers, which close empty (CAP-83, protocol 28). */
+  dropSets(ledgers: number): Promise<void>;
   /** Adds competing operations to each ledger, which bid so many stroops each. They never end by themselves. */
   crowd(operations: number, bid?: bigint): Promise<void>;
   /** Starts the chain again from its beginning, under the same passphrase. */
@@ -98,6 +100,7 @@ export async function startStellar(options: StellarOptions = {}): Promise<Stella
     travel: (seconds) => control.do({ kind: 'travel', seconds }),
     dropNext: (count) => control.do({ kind: 'drop', count }),
     landLater: (ledgers) => control.do({ kind: 'delay', ledgers }),
+    dropSets: (ledgers) => control.do({ kind: 'drop-sets', ledgers }),
     crowd: (operations, bid = 0n) => control.do({ kind: 'crowd', operations, bid }),
     reset: () => control.do({ kind: 'reset' }),
     landed: async () => (await control.ask({ kind: 'landed' })) as OnChain[],

@@ -56,6 +56,7 @@ export type Command =
   | { kind: 'travel'; seconds: number }
   | { kind: 'drop'; count: number }
   | { kind: 'delay'; ledgers: number }
+  | { kind: 'drop-sets'; ledgers: number }
   | { kind: 'crowd'; operations: number; bid: bigint }
   | { kind: 'reset' }
   | { kind: 'open'; behind: number }

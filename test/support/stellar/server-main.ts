@@ -74,6 +74,8 @@ function perform(command: Command): unknown {
       return network.dropNext(command.count);
     case 'delay':
       return network.landLater(command.ledgers);
+    case 'drop-sets':
+      return network.dropSets(command.ledgers);
     case 'crowd':
       network.crowd = { operations: command.operations, bid: command.bid };
       return undefined;

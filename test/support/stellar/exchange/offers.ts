@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { removeSubEntries } from '../ledger/account.ts';
+import { removeSubEntry } from '../ledger/account.ts';
 import { accountXdr } from '../ledger/address.ts';
 import { assetOf } from '../ledger/asset.ts';
 import type { AssetName, Header, Liabilities, OfferEntry, Price } from '../ledger/entry.ts';
@@ -44,7 +44,7 @@ function mustHold(state: State, header: Header, { seller, id }: OfferEntry, asse
 export function removeOffer(state: State, header: Header, offer: OfferEntry): void {
   releasePromises(state, header, offer);
   state.remove(keyOf(offer));
-  removeSubEntries(state, offer.seller);
+  removeSubEntry(state, header, offer.seller, offer.sponsor);
 }
 
 export interface Crossed {
@@ -72,7 +72,7 @@ export function cross(
   const amount = offerStays ? adjusted(offer.price, ...reachOf(state, header, rest)) : 0n;
   if (amount === 0n) {
     state.remove(keyOf(offer));
-    removeSubEntries(state, offer.seller);
+    removeSubEntry(state, header, offer.seller, offer.sponsor);
   } else {
     state.put({ ...offer, amount });
     keepPromises(state, header, { ...offer, amount });

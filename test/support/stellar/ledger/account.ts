@@ -12,6 +12,8 @@ export function newAccount(id: AccountId, balance: bigint, ledger: number): Acco
     balance,
     sequence: startingSequence(ledger),
     subEntries: 0,
+    sponsored: 0,
+    sponsoring: 0,
     inflationDestination: null,
     flags: 0,
     homeDomain: '',
@@ -23,9 +25,38 @@ export function newAccount(id: AccountId, balance: bigint, ledger: number): Acco
   };
 }
 
-/** Two base reserves for the account, and one for each sub-entry. */
+/** Two base reserves for the account, and one for each sub-entry. Whoever sponsors a reserve keeps it (CAP-33). */
 function minimumBalance({ baseReserve }: Header, account: AccountEntry): bigint {
-  return BigInt(2 + account.subEntries) * baseReserve;
+  return BigInt(2 + account.subEntries + account.sponsoring - account.sponsored) * baseReserve;
+}
+
+/** Reserves of one entry or signer. */
+export interface Reserves {
+  /** Null for an entry that nobody owns. */
+  owner: AccountId | null;
+  /** Undefined where the owner keeps them itself. */
+  sponsor: AccountId | undefined;
+  /** Base reserves; negative where they come free. */
+  count: number;
+  /** `new`: the entry is made or removed. `moved`: it stays, and only who keeps its reserves changes. */
+  kind: 'new' | 'moved';
+}
+
+/** Counts reserves with those who keep them. Returns false, and changes nothing, if the keeper has too little. */
+export function reserve(state: State, header: Header, { owner, sponsor, count, kind }: Reserves): boolean {
+  const keeper = sponsor ?? owner;
+  const account = keeper === null ? undefined : accountIn(state, keeper);
+  if (account === undefined) throw new Error(`There is no account ${keeper}.`);
+  if (count > 0 && availableBalance(header, account) < BigInt(count) * header.baseReserve) return false;
+  if (sponsor === undefined) return true;
+  state.put({ ...account, sponsoring: account.sponsoring + count });
+  const own = owner === null ? undefined : accountIn(state, owner);
+  if (own === undefined) {
+    if (owner !== null && kind === 'moved') throw new Error(`There is no account ${owner}.`);
+    return true;
+  }
+  state.put({ ...own, sponsored: own.sponsored + count });
+  return true;
 }
 
 /** The amount that may leave the account: above the reserve and the liabilities of its offers. */
@@ -56,15 +87,25 @@ export function addSubEntry(state: State, header: Header, id: AccountId): Refuse
   const account = accountIn(state, id);
   if (account === undefined) throw new Error(`There is no account ${id}.`);
   if (account.subEntries >= MOST_SUB_ENTRIES) return 'too-many';
-  if (availableBalance(header, account) < header.baseReserve) return 'low-reserve';
-  state.put({ ...account, subEntries: account.subEntries + 1 });
+  const sponsor = state.sponsors.get(id);
+  if (!reserve(state, header, { owner: id, sponsor, count: 1, kind: 'new' })) return 'low-reserve';
+  const now = accountIn(state, id) ?? account;
+  state.put({ ...now, subEntries: now.subEntries + 1 });
   return undefined;
 }
 
-export function removeSubEntries(state: State, id: AccountId, count = 1): void {
+/** The sponsor of an entry that the account makes now, as a field of the entry. */
+export function sponsoredNow(state: State, id: AccountId): { sponsor?: AccountId } {
+  const sponsor = state.sponsors.get(id);
+  return sponsor === undefined ? {} : { sponsor };
+}
+
+/** @param sponsor who kept the reserve of the entry that is gone */
+export function removeSubEntry(state: State, header: Header, id: AccountId, sponsor: AccountId | undefined): void {
+  reserve(state, header, { owner: id, sponsor, count: -1, kind: 'new' });
   const account = accountIn(state, id);
   if (account === undefined) throw new Error(`There is no account ${id}.`);
-  state.put({ ...account, subEntries: account.subEntries - count });
+  state.put({ ...account, subEntries: account.subEntries - 1 });
 }
 
 /** Raises the sequence, and records the time and the ledger (CAP-21). */

@@ -9,6 +9,7 @@ export const keys = {
   trustLine: (account: AccountId, asset: AssetName) => `trust-line ${account} ${asset}`,
   offer: (seller: AccountId, id: bigint) => `offer ${seller} ${id}`,
   data: (account: AccountId, name: string) => `data ${account} ${name}`,
+  claimableBalance: (id: string) => `claimable-balance ${id}`,
   contractData: (contract: string, key: string, durability: Durability) =>
     `contract-data ${contract} ${key} ${durability}`,
   contractCode: (hash: string) => `contract-code ${hash}`,
@@ -24,6 +25,8 @@ export function keyOf(entry: Entry): string {
       return keys.offer(entry.seller, entry.id);
     case 'data':
       return keys.data(entry.account, entry.name);
+    case 'claimable-balance':
+      return keys.claimableBalance(entry.id);
     case 'contract-data':
       return keys.contractData(entry.contract, entry.key, entry.durability);
     case 'contract-code':
@@ -45,6 +48,8 @@ export function keyOfXdr(key: xdr.LedgerKey): string | undefined {
       return keys.offer(accountIdOf(key.offer.sellerId), key.offer.offerId);
     case 'data':
       return keys.data(accountIdOf(key.data.accountId), key.data.dataName.toString());
+    case 'claimableBalance':
+      return keys.claimableBalance(key.claimableBalance.balanceId.toXdr('base64'));
     case 'contractData': {
       const { contract, key: value, durability } = key.contractData;
       return keys.contractData(addressOf(contract), value.toXdr('base64'), durability.name);
@@ -68,6 +73,10 @@ export function keyToXdr(entry: Entry): xdr.LedgerKey {
       return xdr.LedgerKey.offer(new xdr.LedgerKeyOffer({ sellerId: accountXdr(entry.seller), offerId: entry.id }));
     case 'data':
       return xdr.LedgerKey.data(new xdr.LedgerKeyData({ accountId: accountXdr(entry.account), dataName: entry.name }));
+    case 'claimable-balance': {
+      const balanceId = xdr.ClaimableBalanceId.fromXdr(entry.id, 'base64');
+      return xdr.LedgerKey.claimableBalance(new xdr.LedgerKeyClaimableBalance({ balanceId }));
+    }
     case 'contract-data':
       return xdr.LedgerKey.contractData(
         new xdr.LedgerKeyContractData({

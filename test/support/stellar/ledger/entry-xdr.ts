@@ -6,7 +6,14 @@ import type { AccountEntry, Entry, Liabilities, OfferEntry, TrustLineEntry } fro
 /** The XDR of an entry. */
 export function toLedgerEntry(entry: Entry, modified: number): xdr.LedgerEntry {
   const data = toEntryData(entry);
-  return new xdr.LedgerEntry({ lastModifiedLedgerSeq: modified, data, ext: xdr.LedgerEntryExt.v0() });
+  return new xdr.LedgerEntry({ lastModifiedLedgerSeq: modified, data, ext: toEntryExtension(entry) });
+}
+
+export function toEntryExtension(entry: Entry): xdr.LedgerEntryExt {
+  const sponsor = 'sponsor' in entry ? entry.sponsor : undefined;
+  if (sponsor === undefined) return xdr.LedgerEntryExt.v0();
+  const ext = xdr.LedgerEntryExtensionV1Ext.v0();
+  return xdr.LedgerEntryExt.v1(new xdr.LedgerEntryExtensionV1({ sponsoringId: accountXdr(sponsor), ext }));
 }
 
 export function toEntryData(entry: Entry): xdr.LedgerEntryData {
@@ -24,6 +31,23 @@ export function toEntryData(entry: Entry): xdr.LedgerEntryData {
           dataName: entry.name,
           dataValue: new xdr.DataValue(Buffer.from(entry.value, 'base64')),
           ext: xdr.DataEntryExt.v0(),
+        }),
+      );
+    case 'claimable-balance':
+      return xdr.LedgerEntryData.claimableBalance(
+        new xdr.ClaimableBalanceEntry({
+          balanceId: xdr.ClaimableBalanceId.fromXdr(entry.id, 'base64'),
+          claimants: entry.claimants.map(({ id, predicate }) =>
+            xdr.Claimant.claimantTypeV0(
+              new xdr.ClaimantV0({
+                destination: accountXdr(id),
+                predicate: xdr.ClaimPredicate.fromXdr(predicate, 'base64'),
+              }),
+            ),
+          ),
+          asset: assetOf(entry.asset).toXdrObject(),
+          amount: entry.amount,
+          ext: xdr.ClaimableBalanceEntryExt.v0(),
         }),
       );
     case 'contract-data':
@@ -68,8 +92,10 @@ function toAccount(entry: AccountEntry): xdr.AccountEntry {
 }
 
 /** An account only gets extensions when one of them first holds a value. */
-function accountExtension({ liabilities, sequenceLedger, sequenceTime, signers }: AccountEntry): xdr.AccountEntryExt {
-  const isPlain = sequenceLedger === 0 && liabilities.buying === 0n && liabilities.selling === 0n;
+function accountExtension(account: AccountEntry): xdr.AccountEntryExt {
+  const { liabilities, sequenceLedger, sequenceTime, signers, sponsored, sponsoring } = account;
+  const isNew = sequenceLedger === 0 && sponsored === 0 && sponsoring === 0;
+  const isPlain = isNew && liabilities.buying === 0n && liabilities.selling === 0n;
   if (isPlain) return xdr.AccountEntryExt.v0();
   const third = new xdr.AccountEntryExtensionV3({
     ext: xdr.ExtensionPoint.v0(),
@@ -77,12 +103,12 @@ function accountExtension({ liabilities, sequenceLedger, sequenceTime, signers }
     seqTime: sequenceTime,
   });
   const second = new xdr.AccountEntryExtensionV2({
-    numSponsored: 0,
-    numSponsoring: 0,
-    signerSponsoringIDs: signers.map(() => null),
-    ext: xdr.AccountEntryExtensionV2Ext.v3(third),
+    numSponsored: sponsored,
+    numSponsoring: sponsoring,
+    signerSponsoringIDs: signers.map(({ sponsor }) => (sponsor === undefined ? null : accountXdr(sponsor))),
+    ext: sequenceLedger === 0 ? xdr.AccountEntryExtensionV2Ext.v0() : xdr.AccountEntryExtensionV2Ext.v3(third),
   });
-  const ext = sequenceLedger === 0 ? xdr.AccountEntryExtensionV1Ext.v0() : xdr.AccountEntryExtensionV1Ext.v2(second);
+  const ext = isNew ? xdr.AccountEntryExtensionV1Ext.v0() : xdr.AccountEntryExtensionV1Ext.v2(second);
   return xdr.AccountEntryExt.v1(new xdr.AccountEntryExtensionV1({ liabilities: toLiabilities(liabilities), ext }));
 }
 

@@ -14,6 +14,8 @@ export interface Signer {
   /** A `SignerKey` as XDR in base64. */
   key: string;
   weight: number;
+  /** Who keeps its reserve, if that is not the account (CAP-33). */
+  sponsor?: AccountId;
 }
 
 export interface Liabilities {
@@ -26,13 +28,21 @@ export interface Price {
   d: number;
 }
 
+/** An entry whose reserve another account may keep (CAP-33). */
+interface Sponsored {
+  readonly sponsor?: AccountId;
+}
+
 /** Entries are immutable. To change one, put a new one. */
-export interface AccountEntry {
+export interface AccountEntry extends Sponsored {
   readonly kind: 'account';
   readonly id: AccountId;
   readonly balance: bigint;
   readonly sequence: bigint;
   readonly subEntries: number;
+  /** Base reserves that others keep for it, and that it keeps for others. */
+  readonly sponsored: number;
+  readonly sponsoring: number;
   readonly inflationDestination: AccountId | null;
   readonly flags: number;
   readonly homeDomain: string;
@@ -45,7 +55,7 @@ export interface AccountEntry {
   readonly sequenceTime: bigint;
 }
 
-export interface TrustLineEntry {
+export interface TrustLineEntry extends Sponsored {
   readonly kind: 'trust-line';
   readonly account: AccountId;
   readonly asset: AssetName;
@@ -55,7 +65,7 @@ export interface TrustLineEntry {
   readonly liabilities: Readonly<Liabilities>;
 }
 
-export interface OfferEntry {
+export interface OfferEntry extends Sponsored {
   readonly kind: 'offer';
   readonly seller: AccountId;
   readonly id: bigint;
@@ -66,12 +76,24 @@ export interface OfferEntry {
   readonly flags: number;
 }
 
-export interface DataEntry {
+export interface DataEntry extends Sponsored {
   readonly kind: 'data';
   readonly account: AccountId;
   readonly name: string;
   /** Base64. */
   readonly value: string;
+}
+
+export interface ClaimableBalanceEntry {
+  readonly kind: 'claimable-balance';
+  /** A `ClaimableBalanceID` as XDR in base64. */
+  readonly id: string;
+  /** The predicate as XDR in base64. */
+  readonly claimants: readonly { readonly id: AccountId; readonly predicate: string }[];
+  readonly asset: AssetName;
+  readonly amount: bigint;
+  /** It always has one. */
+  readonly sponsor: AccountId;
 }
 
 export type Durability = 'persistent' | 'temporary';
@@ -97,7 +119,14 @@ export interface ContractCodeEntry {
   readonly liveUntil: number;
 }
 
-export type Entry = AccountEntry | TrustLineEntry | OfferEntry | DataEntry | ContractDataEntry | ContractCodeEntry;
+export type Entry =
+  | AccountEntry
+  | TrustLineEntry
+  | OfferEntry
+  | DataEntry
+  | ClaimableBalanceEntry
+  | ContractDataEntry
+  | ContractCodeEntry;
 export type Kind = Entry['kind'];
 
 /** A ledger's header, with the rules that apply in it. */

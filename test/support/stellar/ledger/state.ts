@@ -23,12 +23,15 @@ export interface Change {
 /** Changes on top of another state, until they are applied or dropped: stellar-core's `LedgerTxn`. */
 export class State implements Reader {
   readonly ledger: number;
+  /** Who keeps the reserves of what an account makes now, within one transaction (CAP-33). */
+  readonly sponsors: Map<AccountId, AccountId>;
   readonly #below: Reader;
   readonly #changed = new Map<string, Stored | undefined>();
 
-  constructor(below: Reader, ledger: number) {
+  constructor(below: Reader, ledger: number, sponsors = new Map<AccountId, AccountId>()) {
     this.#below = below;
     this.ledger = ledger;
+    this.sponsors = sponsors;
   }
 
   get(key: string): Stored | undefined {
@@ -51,6 +54,11 @@ export class State implements Reader {
 
   /** A new layer on top of this one. */
   above(): State {
+    return new State(this, this.ledger, this.sponsors);
+  }
+
+  /** The same for a further transaction, which begins without sponsorships. */
+  forTransaction(): State {
     return new State(this, this.ledger);
   }
 

@@ -8,7 +8,7 @@ import { changeXdr } from '../transactions/meta.ts';
 import type { Phase } from './candidate-set.ts';
 
 /** The protocol that `getLatestLedger` reports: the newest that the SDK's schema can write. */
-export const PROTOCOL = 27;
+export const PROTOCOL = 28;
 
 /** A transaction that a ledger has taken. */
 export interface Landed {
@@ -57,15 +57,31 @@ export function headerXdr(
   previousHash: string,
   setHash: Buffer,
   sums: { feePool: bigint; nextId: bigint; maxOperations: number },
+  droppedSet?: Buffer,
 ): xdr.LedgerHeader {
+  const lcValueSignature = new xdr.LedgerCloseValueSignature({
+    nodeId: xdr.PublicKey.publicKeyTypeEd25519(new Uint8Array(32)),
+    signature: new Uint8Array(64),
+  });
   return new xdr.LedgerHeader({
     ledgerVersion: PROTOCOL,
     previousLedgerHash: previousHash,
     scpValue: new xdr.StellarValue({
-      txSetHash: setHash,
+      // CAP-83: where validators have dropped a set, zeros stand here, and the hash of the set is in the extension.
+      txSetHash: droppedSet === undefined ? setHash : Buffer.alloc(32),
       closeTime: header.closeTime,
       upgrades: [],
-      ext: xdr.StellarValueExt.stellarValueBasic(),
+      ext:
+        droppedSet === undefined
+          ? xdr.StellarValueExt.stellarValueSigned(lcValueSignature)
+          : xdr.StellarValueExt.stellarValueEmptyTxSet(
+              new xdr.StellarValueProposedValue({
+                txSetHash: droppedSet,
+                previousLedgerHash: previousHash,
+                previousLedgerVersion: PROTOCOL,
+                lcValueSignature,
+              }),
+            ),
     }),
     txSetResultHash: randomBytes(32),
     bucketListHash: randomBytes(32),

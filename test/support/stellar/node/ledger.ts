@@ -56,8 +56,11 @@ export class Ledger {
     return this.#closed[sequence - this.first.sequence];
   }
 
-  /** Closes the next ledger: classic transactions first, then those of contracts. */
-  close(phases: readonly Phase[], time: bigint): ClosedLedger {
+  /**
+   * Closes the next ledger: classic transactions first, then those of contracts.
+   * @param dropped the transactions that validators have voted to leave out (CAP-83); then there are no others
+   */
+  close(phases: readonly Phase[], time: bigint, dropped?: readonly Phase[]): ClosedLedger {
     const { baseFee, baseReserve, firstLedger, maxOperations } = this.rules;
     const previous = this.#closed.at(-1);
     const sequence = previous === undefined ? firstLedger : previous.sequence + 1;
@@ -77,7 +80,8 @@ export class Ledger {
     const ledger = open as ClosedLedger;
     this.#apply(ledger, phases, state);
     const sums = { feePool: this.#feePool, nextId: this.#nextId, maxOperations };
-    const told = headerXdr(header, previousHash, hashOf(set), sums);
+    const droppedSet = dropped === undefined ? undefined : hashOf(candidateSet(previousHash, dropped));
+    const told = headerXdr(header, previousHash, hashOf(set), sums, droppedSet);
     Object.assign(ledger, { header: told, hash: hashOf(told).toString('hex') });
     this.history.record(sequence, state.changes());
     this.#closed.push(ledger);

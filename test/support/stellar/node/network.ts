@@ -32,6 +32,7 @@ export class Network implements Surroundings {
   readonly takenIn: string[] = [];
   #drops = 0;
   #delay = 0;
+  #droppedSets = 0;
   #closing = Promise.withResolvers<void>();
 
   constructor(rules: NetworkRules) {
@@ -90,6 +91,11 @@ export class Network implements Surroundings {
     this.#delay = ledgers;
   }
 
+  /** Makes validators vote to leave the transactions out of the next ledgers (CAP-83). They wait for later ledgers. */
+  dropSets(ledgers: number): void {
+    this.#droppedSets = ledgers;
+  }
+
   /** Closes the next ledger. */
   tick(): ClosedLedger {
     for (const node of this.#nodes) for (const frame of node.waiting) this.#flood(node, frame);
@@ -97,7 +103,12 @@ export class Network implements Surroundings {
     const now = this.clock.now();
     const closeTime = now > latest.closeTime ? now : latest.closeTime + 1n;
     const waiting = this.#validator.candidates(closeTime);
-    const closed = this.ledger.close(this.#phases(waiting), closeTime);
+    const isDropped = this.#droppedSets > 0;
+    if (isDropped) this.#droppedSets -= 1;
+    const phases = this.#phases(waiting);
+    const closed = isDropped
+      ? this.ledger.close(this.#phases([]), closeTime, phases)
+      : this.ledger.close(phases, closeTime);
     for (const node of [this.#validator, ...this.#nodes]) node.observe();
     this.#closing.resolve();
     this.#closing = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { addBalance } from '../ledger/account.ts';
+import { addBalance, reserve } from '../ledger/account.ts';
 import { accountOfMuxed } from '../ledger/address.ts';
 import { ACCOUNT_FLAGS, startingSequence } from '../ledger/entry.ts';
 import { keys } from '../ledger/entry-key.ts';
@@ -20,12 +20,20 @@ export function accountMerge(to: xdr.MuxedAccount): Operation {
       if (accountIn(state, destination) === undefined) return tell(Result.accountMergeNoAccount());
       if ((account.flags & ACCOUNT_FLAGS.immutable) !== 0) return tell(Result.accountMergeImmutableSet());
       if (account.subEntries !== account.signers.length) return tell(Result.accountMergeHasSubEntries());
+      if (account.sponsoring > 0) return tell(Result.accountMergeIsSponsor());
       // If the account is created again in this ledger, it must not get a lower sequence.
       const bound = startingSequence(header.sequence);
       if (account.sequence >= bound || sequenceInLedger(source) >= bound) {
         return tell(Result.accountMergeSeqnumTooFar());
       }
       if (!addBalance(state, header, destination, account.balance)) return tell(Result.accountMergeDestFull());
+      const kept = [
+        ...account.signers.map(({ sponsor }) => ({ sponsor, count: -1 })),
+        { sponsor: account.sponsor, count: -2 },
+      ];
+      for (const { sponsor, count } of kept) {
+        if (sponsor !== undefined) reserve(state, header, { owner: null, sponsor, count, kind: 'new' });
+      }
       state.remove(keys.account(source));
       return tell(Result.accountMergeSuccess(account.balance));
     },

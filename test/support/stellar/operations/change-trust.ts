@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { addSubEntry, removeSubEntries } from '../ledger/account.ts';
+import { addSubEntry, removeSubEntry, sponsoredNow } from '../ledger/account.ts';
 import { assetNameOf, isAssetValid, issuerOf } from '../ledger/asset.ts';
 import { ACCOUNT_FLAGS, type AccountEntry, LINE_FLAGS } from '../ledger/entry.ts';
 import { keys } from '../ledger/entry-key.ts';
@@ -21,14 +21,14 @@ export function changeTrust(op: xdr.ChangeTrustOp): Operation {
       return isGood ? undefined : tell(Result.changeTrustMalformed());
     },
     apply(acting) {
-      const { state, source } = acting;
+      const { state, header, source } = acting;
       const known = trustLineIn(state, source, asset);
       const issuing = issuer === undefined ? undefined : accountIn(state, issuer);
       if (known === undefined) return limit === 0n ? tell(Result.changeTrustInvalidLimit()) : create(acting, issuing);
       if (limit < known.balance + known.liabilities.buying) return tell(Result.changeTrustInvalidLimit());
       if (limit === 0n) {
         state.remove(keys.trustLine(source, asset));
-        removeSubEntries(state, source);
+        removeSubEntry(state, header, source, known.sponsor);
         return tell(Result.changeTrustSuccess());
       }
       if (issuing === undefined) return tell(Result.changeTrustNoIssuer());
@@ -46,7 +46,16 @@ export function changeTrust(op: xdr.ChangeTrustOp): Operation {
     const clawback = (issuing.flags & ACCOUNT_FLAGS.clawback) === 0 ? 0 : LINE_FLAGS.clawback;
     const flags = authorized | clawback;
     const liabilities = { buying: 0n, selling: 0n };
-    state.put({ kind: 'trust-line', account: source, asset, balance: 0n, limit, flags, liabilities });
+    state.put({
+      kind: 'trust-line',
+      account: source,
+      asset,
+      balance: 0n,
+      limit,
+      flags,
+      liabilities,
+      ...sponsoredNow(state, source),
+    });
     return tell(Result.changeTrustSuccess());
   }
 }

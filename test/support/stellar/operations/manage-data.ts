@@ -1,5 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { addSubEntry, removeSubEntries } from '../ledger/account.ts';
+import { addSubEntry, removeSubEntry, sponsoredNow } from '../ledger/account.ts';
+import type { DataEntry } from '../ledger/entry.ts';
 import { keys } from '../ledger/entry-key.ts';
 import { type Operation, told } from './operation.ts';
 import { isPrintable } from './printable.ts';
@@ -17,19 +18,23 @@ export function manageData(op: xdr.ManageDataOp): Operation {
     },
     apply({ state, header, source }) {
       const key = keys.data(source, name);
-      const isThere = state.get(key) !== undefined;
+      const known = state.get(key)?.entry as DataEntry | undefined;
+      const isThere = known !== undefined;
       if (op.dataValue === null) {
-        if (!isThere) return tell(Result.manageDataNameNotFound());
+        if (known === undefined) return tell(Result.manageDataNameNotFound());
         state.remove(key);
-        removeSubEntries(state, source);
+        removeSubEntry(state, header, source, known.sponsor);
         return tell(Result.manageDataSuccess());
       }
       const refused = isThere ? undefined : addSubEntry(state, header, source);
       if (refused === 'low-reserve') return tell(Result.manageDataLowReserve());
       if (refused === 'too-many') return xdr.OperationResult.opTooManySubentries();
       const value = Buffer.from(op.dataValue.toBytes()).toString('base64');
-      state.put({ kind: 'data', account: source, name, value });
+      const kept = known === undefined ? sponsoredNow(state, source) : sponsorIn(known);
+      state.put({ kind: 'data', account: source, name, value, ...kept });
       return tell(Result.manageDataSuccess());
     },
   };
 }
+
+const sponsorIn = ({ sponsor }: DataEntry) => (sponsor === undefined ? {} : { sponsor });

@@ -2,7 +2,7 @@ import { xdr } from '@stellar/stellar-sdk';
 import { convert, MOST_CROSSED } from '../exchange/convert.ts';
 import { adjusted, min, promisesOf, roughExchange } from '../exchange/exchange.ts';
 import { comparePrices, keepPromises, releasePromises } from '../exchange/offers.ts';
-import { addSubEntry, removeSubEntries } from '../ledger/account.ts';
+import { addSubEntry, removeSubEntry, sponsoredNow } from '../ledger/account.ts';
 import { assetNameOf, isAssetValid } from '../ledger/asset.ts';
 import {
   type AssetName,
@@ -225,8 +225,10 @@ class Placing {
     earlier: OfferEntry | undefined,
   ): xdr.ManageOfferSuccessResultOffer {
     const { header, source } = this.#acting;
+    const known = earlier?.sponsor === undefined ? {} : { sponsor: earlier.sponsor };
+    const kept = earlier === undefined ? sponsoredNow(state, source) : known;
     if (amount === 0n) {
-      removeSubEntries(state, source);
+      removeSubEntry(state, header, source, kept.sponsor);
       return xdr.ManageOfferSuccessResultOffer.manageOfferDeleted();
     }
     const { n, d } = this.#asked.price;
@@ -239,6 +241,7 @@ class Placing {
       amount,
       price: { n, d },
       flags,
+      ...kept,
     };
     state.put(offer);
     keepPromises(state, header, offer);

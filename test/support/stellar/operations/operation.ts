@@ -11,6 +11,8 @@ export interface Acting {
   /** The source of the operation. The default is the transaction's source. */
   readonly source: AccountId;
   readonly transaction: TransactionFrame;
+  /** The operation's place in the transaction, from 0. */
+  readonly place: number;
   readonly networkId: Buffer;
   /** Counts the resources of contracts. */
   readonly meter: Meter;

@@ -2,6 +2,7 @@ import { xdr } from '@stellar/stellar-sdk';
 import { accountMerge } from './account-merge.ts';
 import { bumpSequence } from './bump-sequence.ts';
 import { changeTrust } from './change-trust.ts';
+import { claimClaimableBalance, createClaimableBalance } from './claimable-balance.ts';
 import { createAccount } from './create-account.ts';
 import { extendFootprintTtl, restoreFootprint } from './footprint-life.ts';
 import { invokeHostFunction } from './invoke-host-function.ts';
@@ -11,6 +12,7 @@ import type { Operation } from './operation.ts';
 import { pathPaymentStrictReceive, pathPaymentStrictSend } from './path-payment.ts';
 import { payment } from './payment.ts';
 import { setOptions } from './set-options.ts';
+import { beginSponsoring, END_SPONSORING, revokeSponsorship } from './sponsorship.ts';
 import { allowTrust, setTrustLineFlags } from './trust-flags.ts';
 
 /** Thrown for an operation that the tests' network does not have. */
@@ -58,6 +60,16 @@ export function operationOf(body: xdr.OperationBody): Operation {
       return extendFootprintTtl(body.extendFootprintTtlOp);
     case 'restoreFootprint':
       return restoreFootprint();
+    case 'createClaimableBalance':
+      return createClaimableBalance(body.createClaimableBalanceOp);
+    case 'claimClaimableBalance':
+      return claimClaimableBalance(body.claimClaimableBalanceOp);
+    case 'beginSponsoringFutureReserves':
+      return beginSponsoring(body.beginSponsoringFutureReservesOp);
+    case 'endSponsoringFutureReserves':
+      return END_SPONSORING;
+    case 'revokeSponsorship':
+      return revokeSponsorship(body.revokeSponsorshipOp);
     case 'inflation':
       return INFLATION;
     default:

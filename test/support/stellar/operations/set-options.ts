@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { addSubEntry, removeSubEntries } from '../ledger/account.ts';
+import { addSubEntry, removeSubEntry, sponsoredNow } from '../ledger/account.ts';
 import { accountIdOf, masterKeyOf } from '../ledger/address.ts';
 import { ACCOUNT_FLAGS, type AccountEntry, type Signer } from '../ledger/entry.ts';
 import { accountIn } from '../ledger/state.ts';
@@ -79,20 +79,21 @@ function putSigner(acting: Acting, asked: xdr.Signer): xdr.OperationResult | und
   const { state, header, source } = acting;
   const account = accountIn(state, source);
   const [key, { weight }] = [asked.key.toXdr('base64'), asked];
-  const isThere = account?.signers.some((signer) => signer.key === key) === true;
+  const known = account?.signers.find((signer) => signer.key === key);
   const others = account?.signers.filter((signer) => signer.key !== key) ?? [];
   if (weight === 0) {
-    if (isThere) removeSubEntries(state, source);
+    if (known !== undefined) removeSubEntry(state, header, source, known.sponsor);
     setSigners(state, source, others);
     return undefined;
   }
-  if (!isThere) {
+  if (known === undefined) {
     if (others.length >= MOST_SIGNERS) return tell(Result.setOptionsTooManySigners());
     const refused = addSubEntry(state, header, source);
     if (refused === 'low-reserve') return tell(Result.setOptionsLowReserve());
     if (refused === 'too-many') return xdr.OperationResult.opTooManySubentries();
   }
-  setSigners(state, source, [...others, { key, weight }].sort(byKey));
+  const signer = known === undefined ? { key, weight, ...sponsoredNow(state, source) } : { ...known, weight };
+  setSigners(state, source, [...others, signer].sort(byKey));
   return undefined;
 }
 

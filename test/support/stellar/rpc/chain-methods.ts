@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { keyOfXdr, keyToXdr } from '../ledger/entry-key.ts';
-import { toEntryData } from '../ledger/entry-xdr.ts';
+import { toEntryData, toEntryExtension } from '../ledger/entry-xdr.ts';
 import { closeMeta, PROTOCOL } from '../node/closed-ledger.ts';
 import { modeOf, type Phase, paidLately, percentile } from './fee-window.ts';
 import type { Methods } from './method.ts';
@@ -25,10 +25,10 @@ export const chainMethods: Methods = {
   },
   getNetwork: ({ passphrase }) => ({ passphrase, protocolVersion: PROTOCOL }),
   getVersionInfo: () => ({
-    version: '27.0.0',
+    version: '28.0.0',
     commitHash: '41b2f0ff41b2f0ff41b2f0ff41b2f0ff41b2f0ff',
     buildTimestamp: '2026-08-06T22:46:35',
-    captiveCoreVersion: 'stellar-core 27.0.0 (a9b861321a9b861321a9b861321a9b861321a9b8)',
+    captiveCoreVersion: 'stellar-core 28.0.0 (a9b861321a9b861321a9b861321a9b861321a9b8)',
     protocolVersion: PROTOCOL,
   }),
   getLatestLedger({ latest }) {
@@ -70,7 +70,7 @@ function entryOf(view: View, text: string, index: number): unknown[] {
       xdr: toEntryData(entry).toXdr('base64'),
       lastModifiedLedgerSeq: modified,
       ...('liveUntil' in entry ? { liveUntilLedgerSeq: entry.liveUntil } : {}),
-      extXdr: xdr.LedgerEntryExt.v0().toXdr('base64'),
+      extXdr: toEntryExtension(entry).toXdr('base64'),
     },
   ];
 }

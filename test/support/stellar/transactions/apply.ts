@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { raiseSequence, removeSubEntries } from '../ledger/account.ts';
+import { raiseSequence, removeSubEntry } from '../ledger/account.ts';
 import type { AccountId, Header } from '../ledger/entry.ts';
 import { accountIn, type Change, type State } from '../ledger/state.ts';
 import { type Acting, isSuccess } from '../operations/operation.ts';
@@ -30,13 +30,15 @@ export function applyTransaction(
 ): Applied {
   const { inner } = frame;
   const before = state.above();
-  if (frame.kind === 'fee-bump') removeOneTimeSigner(before, frame.feeSource, frame.hash);
+  if (frame.kind === 'fee-bump') removeOneTimeSigner(before, header, frame.feeSource, frame.hash);
   const checker = new SignatureChecker(inner.hash, inner.signatures);
   const bench = { state: before, header, ledger: header.sequence, earliest: 0n, latest: 0n, isApplying: true };
   const progress = progressOf(inner, bench, outcome, checker, frame.kind === 'transaction');
   if (progress !== 'refused') raiseSequence(before, header, inner.source, inner.sequence);
   const isSigned = progress === 'valid' && areOperationsSigned(inner, before, checker, outcome);
-  for (const id of new Set([inner.source, ...inner.operationSources])) removeOneTimeSigner(before, id, inner.hash);
+  for (const id of new Set([inner.source, ...inner.operationSources])) {
+    removeOneTimeSigner(before, header, id, inner.hash);
+  }
   const told = before.changes();
   state.take(before);
   return { before: told, operations: isSigned ? applyOperations(inner, state, header, outcome, surroundings) : [] };
@@ -68,17 +70,22 @@ function applyOperations(
   outcome: Outcome,
   surroundings: Surroundings,
 ): Change[][] {
-  const all = state.above();
+  const all = state.forTransaction();
   const changes: Change[][] = [];
   let areGood = true;
   for (const [index, { body }] of frame.tx.operations.entries()) {
     const own = all.above();
     const source = frame.operationSources[index] ?? frame.source;
-    const result = perform(body, { ...surroundings, transaction: frame, state: own, header, source });
+    const result = perform(body, { ...surroundings, transaction: frame, place: index, state: own, header, source });
     outcome.operations[index] = result;
     changes.push(own.changes());
     if (isSuccess(result)) all.take(own);
     else areGood = false;
+  }
+  // Every sponsorship that was begun has to end within the transaction (CAP-33).
+  if (areGood && all.sponsors.size > 0) {
+    outcome.failInner('txBadSponsorship');
+    return [];
   }
   if (areGood) {
     state.take(all);
@@ -96,10 +103,11 @@ function perform(body: xdr.OperationBody, acting: Acting): xdr.OperationResult {
 }
 
 /** Removes a signer that is valid for one transaction, whether the transaction succeeds or not. */
-function removeOneTimeSigner(state: State, id: AccountId, hash: string): void {
+function removeOneTimeSigner(state: State, header: Header, id: AccountId, hash: string): void {
   const account = accountIn(state, id);
   const key = xdr.SignerKey.signerKeyTypePreAuthTx(hash).toXdr('base64');
-  if (account === undefined || !account.signers.some((signer) => signer.key === key)) return;
+  const known = account?.signers.find((signer) => signer.key === key);
+  if (account === undefined || known === undefined) return;
   state.put({ ...account, signers: account.signers.filter((signer) => signer.key !== key) });
-  removeSubEntries(state, id);
+  removeSubEntry(state, header, id, known.sponsor);
 }
