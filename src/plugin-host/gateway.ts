@@ -6,6 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import { canonicalJson } from '../domain/json/canonical-json.ts';
+import { didYouMean } from '../domain/json/nearest.ts';
 import type { KvCaller } from '../domain/kv.ts';
 import type { Actor } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
@@ -31,6 +32,8 @@ export interface GatewayDeps {
   clock: Clock;
   /** A fresh UUID. */
   uuid: () => string;
+  /** The relayers that there are, for a hint at a misspelt one. There may be more. */
+  relayerIds: () => Promise<readonly string[]>;
 }
 
 /**
@@ -190,8 +193,23 @@ export class Gateway {
         };
       }
       const reply = this.failure(record, capability, requestId, error);
+      if (error instanceof AppError && error.code === 'RELAYER_NOT_FOUND' && !reply.ok) {
+        reply.error.message += await this.nearRelayer(record, prepared);
+      }
       return { method, result: 'failed', reply, isDone: error instanceof TooLarge };
     }
+  }
+
+  /** The relayer that was probably meant, of those that the plugin may read. Empty when none is near. */
+  private async nearRelayer(record: CallRecord, { need }: PreparedCall): Promise<string> {
+    if (!('relayer' in need)) return '';
+    const ids = await this.deps.relayerIds().catch(() => []);
+    const { grants } = record.plugin;
+    const near = didYouMean(
+      need.relayer,
+      ids.filter((id) => grants.refusal({ relayer: id, right: 'read' }) === undefined),
+    );
+    return near === undefined ? '' : `. ${near}`;
   }
 
   private failure(record: CallRecord, capability: BoundCapability, requestId: string, error: unknown): CapabilityReply {

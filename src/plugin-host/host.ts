@@ -65,6 +65,8 @@ interface Prepared {
 
 /** The culprit of a process death that no call caused. */
 const NO_CALL = 0;
+/** How many relayers are compared with a misspelt one. */
+const MOST_NEAR = 200;
 /** How long a child without a call is kept. */
 const IDLE_MS = 60_000;
 /** How often queues and idle children are looked at. */
@@ -219,7 +221,13 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   async function start({ services, books, settings }: PluginSurroundings): Promise<void> {
     const { effects } = services;
     const capabilities = bindCapabilities(services);
-    gateway = new Gateway({ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid });
+    gateway = new Gateway({
+      ...{ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid },
+      async relayerIds() {
+        const { items } = await services.relayers.list({ page: 1, perPage: MOST_NEAR });
+        return items.map(({ id }) => String(id));
+      },
+    });
     prepared ??= prepare();
     const ground = await prepared;
     if (ground === undefined) return;

@@ -71,6 +71,7 @@ export class KeyedProgram {
       metrics: new RecordedMetrics(),
       clock: systemClock,
       uuid: () => crypto.randomUUID(),
+      relayerIds: async () => [],
     });
     const isFirst = claim.token === 1 && this.#lost === undefined;
     const effects = new EffectRun({ claim, isFirst, silenceMs: this.#silenceMs });

@@ -40,7 +40,11 @@ export class FakeServices {
       wait: (id: string, transaction: string, timing: { intervalMs: number; timeoutMs: number }, signal: AbortSignal) =>
         this.wait(id, transaction, timing, signal),
     };
-    const relayers = { get: async (id: string) => this.info(id), status: async (id: string) => this.status(id) };
+    const relayers = {
+      get: async (id: string) => this.info(id),
+      status: async (id: string) => this.status(id),
+      list: async () => ({ items: Object.keys(this.relayers).map((id) => ({ id })), total: 0 }),
+    };
     const rpc = { call: (id: string, body: unknown) => this.rpc(id, body as JsonObject), batch: nobody };
     const signing = { signTransaction: (id: string, body: unknown) => this.sign(id, body as Json) };
     return {

@@ -1,4 +1,5 @@
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
+import { didYouMean } from '../../domain/json/nearest.ts';
 import { CAVEATS, type PluginEntry, type RelayerGrant, type RelayerPermission } from '../../domain/plugin.ts';
 import type { Spender } from '../../domain/transaction/spending.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
@@ -61,13 +62,14 @@ export function grantsOf(entry: PluginEntry): Grants {
       const missing = [need.right, ...(need.also ?? [])].filter((right) => !rights.includes(right));
       const [first] = missing;
       if (first === undefined) return undefined;
+      const near = permission === undefined ? didYouMean(need.relayer, Object.keys(permissions.relayers)) : undefined;
       const line = JSON.stringify([...rights, ...missing]).replaceAll(',', ', ');
       const shown =
         caveats.length > 0
           ? `"methods": ${line} to ${JSON.stringify(need.relayer)} in`
           : `${JSON.stringify(need.relayer)}: ${line} to`;
       return (
-        `Plugin ${id} has no grant to ${DEEDS[first]} relayer ${need.relayer}: ` +
+        `Plugin ${id} has no grant to ${DEEDS[first]} relayer ${need.relayer}${near === undefined ? '' : ` (${near})`}: ` +
         `add ${shown} permissions.relayers of its entry in config.json`
       );
     },

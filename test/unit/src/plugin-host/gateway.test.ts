@@ -31,6 +31,7 @@ function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectRun; e
     metrics,
     clock: systemClock,
     uuid: () => 'uuid-1',
+    relayerIds: async () => ['known', 'local-1', 'local-2'],
   });
   const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...(permissions && { permissions }) });
   const plugin = { id: 'p', grants: grantsOf(entry), maxCalls, ...KEEPING };
@@ -365,4 +366,23 @@ t.test('what a plugin calls a relayer writes nothing into the log but its own na
   t.match(said, /x\\r/);
   t.notMatch(said, /[\p{Cc}\p{Cf}\u2028]/u);
   t.ok(said.length < 1000, `${said.length} characters`);
+});
+
+t.test('a misspelt relayer is named with the near one, of those that the plugin may use', async (t) => {
+  const said = async (permissions: object | undefined, relayerId: string) => {
+    const { ask } = setUp(permissions);
+    const reply = await ask('relayer.getRelayer', { relayerId });
+    return reply.ok ? 'ok' : reply.error.message;
+  };
+  const notFound = (id: string) => `Relayer error: Not Found: Relayer with ID ${id} not found`;
+  t.equal(await said(undefined, 'lokal-1'), `${notFound('lokal-1')}. Did you mean "local-1"?`);
+  t.equal(await said(undefined, 'nobody'), notFound('nobody'));
+  const granted = { relayers: { known: ['read'] }, kv: true };
+  t.match(
+    await said(granted, 'knwon'),
+    /^Plugin p has no grant to read relayer knwon \(Did you mean "known"\?\): add /,
+  );
+  t.match(await said(granted, 'lokal-1'), /^Plugin p has no grant to read relayer lokal-1: add /, 'no other plugin’s');
+  const absent = { relayers: { 'local-3': ['read'] }, kv: true };
+  t.equal(await said(absent, 'local-3'), notFound('local-3'), 'only what it may use');
 });
