@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { AccessResource } from '../src/domain/settings/access.ts';
 import { access } from './access.ts';
 import { connection } from './live.ts';
+import { Note } from './parts/text.tsx';
 import { place, to } from './place.ts';
 import { Keys } from './rooms/keys.tsx';
 import { Networks } from './rooms/networks.tsx';
@@ -29,7 +30,7 @@ const ROOMS: readonly RoomEntry[] = [
 
 export function App() {
   const [room = '', ...rest] = place.value;
-  const name = ROOMS.find(([path]) => path === room)?.[1] ?? 'Console';
+  const name = ROOMS.find(([path]) => path === room)?.[1] ?? 'Not found';
   useEffect(() => {
     document.title = `${[...rest, name].join(' · ')} – Isolayer`;
   });
@@ -111,7 +112,9 @@ function Room({ room, rest: [first, second] }: { room: string; rest: readonly st
       return <Networks />;
     case 'keys':
       return <Keys />;
-    default:
+    case '':
       return <Overview />;
+    default:
+      return <Note kind="bad">There is no page at this address. Choose one above.</Note>;
   }
 }

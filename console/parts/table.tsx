@@ -6,6 +6,7 @@ import { Note } from './text.tsx';
 interface TableProps {
   /** What the table lists, for screen readers. */
   name: string;
+  /** The heads of the columns; an empty one is a column of buttons or links. */
   heads: readonly string[];
   children: ComponentChildren;
 }
@@ -17,11 +18,15 @@ export function Table({ name, heads, children }: TableProps) {
       <table aria-label={name}>
         <thead>
           <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
+            {heads.map((head) =>
+              head === '' ? (
+                <td key={head} />
+              ) : (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>{children}</tbody>

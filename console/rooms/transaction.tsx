@@ -1,6 +1,8 @@
 import { useCallback, useEffect } from 'preact/hooks';
+import { amountText } from '../../src/client/amount-text.ts';
 import type { Schemas } from '../../src/client/api.ts';
 import { priceOf } from '../../src/client/attempt-price.ts';
+import { eventName } from '../../src/client/timeline-words.ts';
 import { listen, type TransactionNews } from '../live.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
@@ -46,6 +48,7 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
   const events = timeline.value?.data.events ?? [];
   const [first] = events;
   const dearer = dearerOf(one);
+  const original = timeline.value?.data.original;
   const webhook = relayer.value?.data.notification_id;
   return (
     <>
@@ -76,10 +79,10 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
       <h2>Timeline</h2>
       <ol class="timeline" aria-label="Timeline">
         {events.map((event, index) => (
-          <li key={`${event.at} ${index}`} class={event.event}>
+          <li key={`${event.at} ${index}`} class={event.event === 'ended' ? `ended ${event.status}` : event.event}>
             <After at={event.at} first={first?.at} />
             <div>
-              <strong>{nameOf(event)}</strong>
+              <strong>{eventName(event)}</strong>
               <Detail event={event} />
             </div>
           </li>
@@ -88,8 +91,19 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
       {(timeline.value?.data.omitted ?? 0) > 0 && (
         <Note>{timeline.value?.data.omitted} older events are not shown.</Note>
       )}
-      <h2>Told to</h2>
-      {webhook === undefined ? <Note>Nobody: its relayer has no webhook.</Note> : <Told webhookId={webhook} id={id} />}
+      <h2>Webhook deliveries</h2>
+      {webhook === undefined ? (
+        <Note>None: its relayer has no webhook.</Note>
+      ) : (
+        <WebhookDeliveries webhookId={webhook} id={id} />
+      )}
+      {original != null && (
+        <>
+          <h2>Original request</h2>
+          <p>An empty transaction took its place. This is what it was to do:</p>
+          <Fields of={original} />
+        </>
+      )}
       <h2>Details</h2>
       <dl class="facts">
         <dt>Accepted</dt>
@@ -98,23 +112,66 @@ export function TransactionRoom({ relayerId, id }: { relayerId: string; id: stri
         </dd>
         <dt>In a block</dt>
         <dd>
-          <Time at={fieldOf(one, 'confirmed_at')} />
+          <Place inclusion={timeline.value?.data.inclusion} at={minedAt(one, events)} />
         </dd>
         <dt>Hash</dt>
         <dd>
           <Hash networkId={networkId} hash={hashOf(one)} />
         </dd>
-        {Object.entries(one)
-          .filter(([name, value]) => !SHOWN.has(name) && value != null && typeof value !== 'object')
-          .map(([name, value]) => [
-            <dt key={name}>{name.replaceAll('_', ' ')}</dt>,
-            <dd key={`${name} value`} class="wrap">
-              {name.endsWith('_at') ? <Time at={String(value)} /> : String(value)}
-            </dd>,
-          ])}
       </dl>
+      <Fields of={one} />
     </>
   );
+}
+
+/** Shows the fields of a transaction that no other part of the page shows. */
+function Fields({ of }: { of: object }) {
+  return (
+    <dl class="facts">
+      {Object.entries(of)
+        .filter(([name, value]) => !SHOWN.has(name) && value != null && typeof value !== 'object')
+        .map(([name, value]) => [
+          <dt key={name}>{name.replaceAll('_', ' ')}</dt>,
+          <dd key={`${name} value`} class="wrap">
+            {name.endsWith('_at') ? <Time at={String(value)} /> : fieldText(name, value)}
+          </dd>,
+        ])}
+    </dl>
+  );
+}
+
+/** A field as text, with its unit where the name says that it is an amount of wei. */
+function fieldText(name: string, value: unknown): string {
+  if (name === 'value' && typeof value === 'string' && value.startsWith('0x')) return amountText(value, 'wei');
+  if (/^gas_price$|_fee_per_gas$/.test(name)) return priceOf({ gas_price: value });
+  return String(value);
+}
+
+/** Shows the block of a transaction and what it paid there. */
+function Place(props: { inclusion: Record<string, unknown> | null | undefined; at: string | undefined }) {
+  const { inclusion, at } = props;
+  if (inclusion == null) return at === undefined ? <span class="quiet">no</span> : <Time at={at} />;
+  const block = inclusion['block_number'] ?? inclusion['slot'] ?? inclusion['ledger'];
+  const fee = feeText(inclusion);
+  return (
+    <>
+      {String(block)} {at !== undefined && <Time at={at} />}
+      {fee !== undefined && ` · fee paid: ${fee}`}
+    </>
+  );
+}
+
+/** The fee that a transaction has paid in its block; undefined if the block does not say. */
+function feeText({ gas_used, effective_gas_price, fee, slot }: Record<string, unknown>): string | undefined {
+  if (gas_used != null && effective_gas_price != null)
+    return amountText(BigInt(String(gas_used)) * BigInt(String(effective_gas_price)), 'wei');
+  return fee == null ? undefined : amountText(BigInt(String(fee)), slot === undefined ? 'stroop' : 'lamport');
+}
+
+/** When the transaction got into its block; undefined if it is in none or nobody noted it. */
+function minedAt(one: Schemas['Transaction'], events: readonly Event[]): string | undefined {
+  const mined = events.findLast((event) => event.event === 'decided' && event.decision === 'mined');
+  return fieldOf(one, 'confirmed_at') ?? mined?.at;
 }
 
 const SHOWN = new Set([
@@ -129,7 +186,7 @@ const SHOWN = new Set([
 ]);
 
 /** Shows the webhook deliveries of a transaction's events. */
-function Told({ webhookId, id }: { webhookId: string; id: string }) {
+function WebhookDeliveries({ webhookId, id }: { webhookId: string; id: string }) {
   const query = { transaction_id: id, per_page: 50 };
   const deliveries = useCall('listDeliveries', { path: { id: webhookId }, query });
   useEvery(LOOK_EVERY_MS, deliveries.reload);
@@ -138,7 +195,7 @@ function Told({ webhookId, id }: { webhookId: string; id: string }) {
       <p>
         <a href={to('webhooks', webhookId)}>{webhookId}</a>
       </p>
-      <ListOf loaded={deliveries} empty="Nothing was to be told yet.">
+      <ListOf loaded={deliveries} empty="No event yet.">
         {(items) => <Deliveries webhookId={webhookId} items={items} changed={deliveries.reload} />}
       </ListOf>
     </>
@@ -201,13 +258,6 @@ function whyText(status: string, reason: string | null, events: readonly Event[]
   if (status === 'sent') return 'It is signed, and no node has taken it yet.';
   if (status === 'submitted') return 'A node has taken it; it waits for a block.';
   return '';
-}
-
-function nameOf(event: Event): string {
-  if (event.event === 'decided') return event.decision;
-  if (event.event === 'ended') return event.status;
-  if (event.event === 'signed') return `signed, version ${event.version}`;
-  return event.event.replaceAll('_', ' ');
 }
 
 function Detail({ event }: { event: Event }) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../chains/chain.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
@@ -26,7 +27,10 @@ interface TimelineEvent {
 }
 
 /** Everything that happened to a transaction, oldest first, in the form of the timeline endpoint. */
-export function timelineOf(course: Course, chain: Pick<Chain, 'attemptView' | 'inclusionView'>): WireObject {
+export function timelineOf(
+  course: Course,
+  chain: Pick<Chain, 'attemptView' | 'inclusionView' | 'transactionView'>,
+): WireObject {
   const { transaction } = course;
   const [first, ...later] = [
     { at: transaction.createdAt, event: 'accepted' },
@@ -42,9 +46,23 @@ export function timelineOf(course: Course, chain: Pick<Chain, 'attemptView' | 'i
     transaction_id: transaction.id,
     status: transaction.status,
     inclusion: chain.inclusionView?.(transaction) ?? null,
+    original: originalOf(course, chain),
     events: shown.map(({ at, ...event }) => ({ at: wireTime(at), ...event })),
     omitted: later.length + 1 - shown.length,
   };
+}
+
+/**
+ * What the client asked for, where the transaction shows a noop in its place: the fields of its view that the noop
+ * changed. Null otherwise.
+ */
+function originalOf({ transaction, attempts }: Course, chain: Pick<Chain, 'transactionView'>): WireObject | null {
+  const asked = attempts.findLast(({ purpose }) => purpose !== 'noop');
+  if (transaction.noopEnd === null || asked === undefined) return null;
+  if (isDeepStrictEqual(asked.request, transaction.request)) return null;
+  const now = chain.transactionView(transaction);
+  const before = Object.entries(chain.transactionView({ ...transaction, request: asked.request }));
+  return Object.fromEntries(before.filter(([name, value]) => !isDeepStrictEqual(value, now[name])));
 }
 
 function ofIntent({ kind, createdAt, settledAt, refusal }: IntentRecord): TimelineEvent[] {

@@ -44,6 +44,9 @@ t.test('a canceled transaction stays followed until its noop is final, and its n
     { version: 2, endpoint: stage.anvil.url },
   ]);
   t.match(of('ended'), [{ inclusion: { block_hash: /^0x/, block_number: Number } }]);
+  t.strictSame(timeline.original, { to: TRANSFER.to, value: '0x7' }, 'what was canceled');
+  const decided = of('decided').map(({ decision }: { decision: string }) => decision);
+  t.ok(decided.includes('canceling') && !decided.includes('canceled'), 'asked for, and only then canceled');
 });
 
 t.test('a canceled transaction whose original is in a block ends as that did', async (t) => {

@@ -72,8 +72,14 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
 
     const told = page.getByRole('table', { name: 'Deliveries' }).getByRole('row');
     await told.nth(1).getByRole('link').click();
-    await page.getByRole('heading', { name: 'Told to' }).waitFor();
+    await page.getByRole('heading', { name: 'Webhook deliveries' }).waitFor();
     await told.nth(1).getByText('transaction_update').waitFor();
+    await page.getByText(/^\d+ .* · fee paid: 0\.\d+ of the native coin$/).waitFor();
+    t.equal(await page.locator('.timeline li.ended.confirmed').count(), 1);
+
+    await page.goto(`${url}/console#/no-such-room`);
+    await page.getByRole('alert').getByText('There is no page at this address').waitFor();
+    await page.goto(`${url}/console#/`);
   });
 
   await t.test('the command line says the same', async (t) => {

@@ -1,5 +1,6 @@
 import type { Schemas } from '../../client/api.ts';
 import { priceOf } from '../../client/attempt-price.ts';
+import { eventName } from '../../client/timeline-words.ts';
 import { plain } from './rows.ts';
 
 type Event = Schemas['TimelineEvent'];
@@ -31,7 +32,7 @@ function textOf(event: Event): string {
     case 'submitted':
       return `submitted, version ${event.version}${event.endpoint === undefined ? '' : ` to ${event.endpoint}`}`;
     case 'decided':
-      return `${event.decision}: ${event.text}`;
+      return `${eventName(event)}: ${event.text}`;
     case 'ended':
       return `${event.status}${event.text === undefined ? '' : `: ${event.text}`}`;
     case 'cancel_refused':

@@ -5,6 +5,8 @@ import type { Timestamp } from './transaction.ts';
 export const decisionKindSchema = z.enum([
   'parked',
   'resumed',
+  /** A transaction that was signed is to have no effect. How it ends is not certain yet. */
+  'canceling',
   'canceled',
   'replaced',
   'bumped',

@@ -90,7 +90,7 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
     const reason = (await canReplace(step, entry, 'noop'))
       ? 'Transaction canceled by user, replacing with NOOP'
       : 'Transaction canceled by user: it is not offered any more, and ends when it can no longer execute';
-    return { change: { ...withdraw(step, transaction, 'canceled', 'canceled', reason), settles } };
+    return { change: { ...withdraw(step, transaction, 'canceled', 'canceling', reason), settles } };
   }
   if (isAside(step, entry)) return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
   if (transaction.noopEnd !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.noopEnd]}` };

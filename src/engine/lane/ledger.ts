@@ -67,7 +67,7 @@ const REMARKABLE: ReadonlySet<DecisionKind> = new Set(['refused', 'gap-filled', 
 const ROUTINE: ReadonlySet<DecisionKind> = new Set(['mined']);
 
 /** Decisions that webhooks tell although the status stays. */
-const TOLD: ReadonlySet<DecisionKind> = new Set(['canceled', 'replaced', 'noop-signed']);
+const TOLD: ReadonlySet<DecisionKind> = new Set(['canceled', 'canceling', 'replaced', 'noop-signed']);
 
 /**
  * The only way in which the engine changes transactions. Commits each change together with its webhook events, then

@@ -50,6 +50,11 @@ export const timelineSchema = z.strictObject({
   transaction_id: z.string(),
   status: transactionStatusSchema,
   inclusion: view.nullable().meta({ description: 'Block of the transaction, and what it used there; null if in none' }),
+  original: view.nullable().meta({
+    description:
+      'What the client asked for, where the transaction shows an empty transaction in its place: the fields of ' +
+      'the transaction that this changed. Null otherwise',
+  }),
   events: z.array(timelineEventSchema).max(500),
   omitted: z.int().min(0).meta({ description: 'Number of events left out after the first event' }),
 });

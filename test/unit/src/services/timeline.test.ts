@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { Transaction } from '../../../../src/domain/transaction/transaction.ts';
 import { type Course, TIMELINE_EVENTS, timelineOf } from '../../../../src/services/timeline.ts';
 import { attemptOf, transactionOf } from '../../../support/store.ts';
 
@@ -10,12 +11,15 @@ function courseOf(given: Partial<Course> = {}): Course {
   return { transaction, attempts: [], decisions: [], intents: [], endedAt: null, ...given };
 }
 
+const PLAIN = { transactionView: ({ id, request }: Transaction) => ({ id, ...request }) };
+
 t.test('what was only accepted has one event', (t) => {
   const course = courseOf();
-  t.strictSame(timelineOf(course, {}), {
+  t.strictSame(timelineOf(course, PLAIN), {
     transaction_id: course.transaction.id,
     status: 'pending',
     inclusion: null,
+    original: null,
     events: [{ at: at(0), event: 'accepted' }],
     omitted: 0,
   });
@@ -45,7 +49,7 @@ t.test('everything is told oldest first', (t) => {
       decisions: [{ at: time(5), kind: 'canceled', text: 'by user' }],
       endedAt: time(9),
     }),
-    {},
+    PLAIN,
   );
   t.strictSame(events, [
     { at: at(0), event: 'accepted' },
@@ -65,6 +69,7 @@ t.test('what the chain can tell is shown as it tells it', (t) => {
   const transaction = transactionOf({ createdAt: time(0), status: 'confirmed', confirmedAt: time(3), hash: '0x1' });
   const course = courseOf({ transaction, attempts: [attemptOf(transaction, { hash: '0x1', createdAt: time(1) })] });
   const timeline = timelineOf(course, {
+    ...PLAIN,
     attemptView: ({ ordinal }) => ({ fee: BigInt(ordinal) }),
     inclusionView: ({ status }) => ({ block: 7, status }),
   });
@@ -83,13 +88,28 @@ t.test('of a long course the first and the latest are shown', (t) => {
     kind: 'parked' as const,
     text: String(index),
   }));
-  const exact = timelineOf(courseOf({ decisions: decisions.slice(1) }), {});
+  const exact = timelineOf(courseOf({ decisions: decisions.slice(1) }), PLAIN);
   t.equal((exact['events'] as unknown[]).length, TIMELINE_EVENTS);
   t.equal(exact['omitted'], 0);
-  const { events, omitted } = timelineOf(courseOf({ decisions }), {});
+  const { events, omitted } = timelineOf(courseOf({ decisions }), PLAIN);
   t.equal(omitted, 1);
   const shown = events as { event: string; text?: string }[];
   t.equal(shown.length, TIMELINE_EVENTS);
   t.match([shown[0], shown[1], shown.at(-1)], [{ event: 'accepted' }, { text: '1' }, { text: '499' }]);
+  t.end();
+});
+
+t.test('a noop in the place of a payment hides nothing of it', (t) => {
+  const request = { to: '0xaa', value: '0x7', data: null };
+  const noop = { to: '0xself', value: '0x0', data: null };
+  const canceled = transactionOf({ status: 'canceled', noopEnd: 'canceled', request: noop });
+  const attempts = [
+    attemptOf(canceled, { hash: '0x1', request }),
+    attemptOf(canceled, { ordinal: 2, purpose: 'noop', hash: '0x2', request: noop }),
+  ];
+  const original = (transaction: Transaction) => timelineOf(courseOf({ transaction, attempts }), PLAIN)['original'];
+  t.strictSame(original(canceled), { to: '0xaa', value: '0x7' }, 'what the noop has changed, and no more');
+  t.equal(original({ ...canceled, request }), null, 'the original won, or the noop is not in a block yet');
+  t.equal(original({ ...canceled, noopEnd: null }), null);
   t.end();
 });

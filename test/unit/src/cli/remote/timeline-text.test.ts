@@ -18,7 +18,7 @@ t.test('each event stands where it happened, in words', (t) => {
     /^ +0 ms {2}● +accepted$/,
     /^ +1\.0 s {2}─{4}● +signed, version 1 \(send\) 0x1 100 stroops$/,
     /submitted, version 1 to https:\/\/node\.example$/,
-    /bumped: dearer\\u001b\[2J$/,
+    /price raised: dearer\\u001b\[2J$/,
     /cancel refused: too late$/,
     /cancel requested$/,
     /^ +10\.0 s {2}─{39}● {2}confirmed$/,

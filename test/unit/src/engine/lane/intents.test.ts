@@ -70,7 +70,7 @@ t.test('canceling a payment on offer marks it for a noop and leaves its status a
     noopEnd: 'canceled',
     statusReason: 'Transaction canceled by user, replacing with NOOP',
   });
-  t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'canceled' }]);
+  t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'canceling' }]);
 });
 
 for (const [what, replacement] of [

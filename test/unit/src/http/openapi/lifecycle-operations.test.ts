@@ -40,7 +40,7 @@ t.test('a timeline is as it is described', (t) => {
       ],
       endedAt: acceptedAt,
     },
-    { attemptView: () => ({ gas_limit: 1 }), inclusionView: () => ({ block_number: 1 }) },
+    { transactionView: () => ({}), attemptView: () => ({ gas_limit: 1 }), inclusionView: () => ({ block_number: 1 }) },
   );
   t.same(timelineSchema.parse(timeline), timeline);
   t.equal((timeline['events'] as unknown[]).length, 9);
