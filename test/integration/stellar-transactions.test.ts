@@ -210,6 +210,12 @@ t.test(
     await net.fault({ methods: ['getLatestLedger'], act: { kind: 'merge', fields } });
     const ended = await tickUntil(await submit({ operations: [payment(to, LUMEN)] }), 'confirmed');
     t.equal(ended.fee, 100);
+    const { body } = await stage.service.request('GET', '/api/v1/ready');
+    t.match(
+      JSON.stringify(body),
+      /"method":"getFeeStats".*bid the base fee of 100 stroops at first/,
+      'it is told once',
+    );
     await net.clearFaults();
   },
 );
