@@ -108,7 +108,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { ssl } = server;
   const isChecked = typeof ssl === 'object' && ssl.rejectUnauthorized !== false;
   log.info({ server: address.place, isEncrypted: ssl !== false, isChecked }, 'the database is reached');
-  for (const warning of [...overridden, ...warnings]) log.warn({ warning }, 'the database may lose what it commits');
+  for (const warning of overridden) log.warn({ warning }, 'a setting of the database is overridden');
+  for (const warning of warnings) log.warn({ warning }, 'the database may lose what it commits');
   const pool = createPool(server, log, {
     stream: sockets.make,
     max: CONNECTIONS,
