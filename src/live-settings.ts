@@ -120,12 +120,13 @@ export class LiveSettings {
   }
 }
 
-/** The endpoints in the operator's files, and the markets of networks. */
+/** The endpoints in the operator's files, with the relays and the markets of networks. */
 export function declaredUrls({ networks, relayers }: Configuration, chains: Chains): RpcUrl[] {
   return [
     ...networks.flatMap((network) => {
-      const market = chains.get(network.type)?.marketUrl(network) ?? null;
-      return market === null ? network.rpcUrls : [...network.rpcUrls, { url: market, weight: 100 }];
+      const family = chains.get(network.type);
+      const others = [family?.marketUrl(network) ?? [], family?.relays?.(network).map(({ url }) => url) ?? []];
+      return [...network.rpcUrls, ...others.flat().map((url) => ({ url, weight: 100 }))];
     }),
     ...relayers.flatMap(({ customRpcUrls }) => customRpcUrls ?? []),
   ];

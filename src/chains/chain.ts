@@ -43,7 +43,7 @@ export interface Chain extends ChainFamily {
    * The fault, in the reference's words, if checked policies ask for something that the named network lacks; null if
    * there is none. Absent in a family whose policies fit every network.
    */
-  policyFault?(policies: JsonObject, network: string): string | null;
+  policyFault?(policies: JsonObject, network: string, settings?: JsonObject): string | null;
   /** The balance, in the smallest unit, that the health check asks for; null when it does not look at the balance. */
   minimumBalance(policies: JsonObject): bigint | null;
   /**
@@ -112,8 +112,23 @@ export interface Chain extends ChainFamily {
   /**
    * Opens the live side of a network over the given endpoints.
    * @param market the network's own market if it names one, else that of the service
+   * @param relays clients for the network's {@link Chain.relays}, by their method
    */
-  connect(network: Network, rpc: RpcClient, market: MarketClient, deployments?: Deployments): ChainClient;
+  connect(
+    network: Network,
+    rpc: RpcClient,
+    market: MarketClient,
+    deployments?: Deployments,
+    relays?: ReadonlyMap<string, RpcClient>,
+  ): ChainClient;
+  /** Endpoints of the network that only take transactions, and keep them private. Absent: the family has none. */
+  relays?(network: Network): readonly PrivateRelay[];
+}
+
+/** An endpoint that takes transactions and keeps them private, and the method with which it does. */
+export interface PrivateRelay {
+  url: string;
+  method: string;
 }
 
 /** The families' contracts and the service that finds trade routes. The operator sets them for all networks. */

@@ -12,7 +12,7 @@ import {
   type RpcSettings,
   type WatchedRpcClient,
 } from '../egress/rpc/json-rpc.ts';
-import type { Chain, Deployments } from './chain.ts';
+import type { Chain, Deployments, PrivateRelay } from './chain.ts';
 import type { ChainClient } from './chain-client.ts';
 import type { ChainConnections, Contacts, Served } from './connections.ts';
 
@@ -41,7 +41,10 @@ export interface WatchedConnections extends ChainConnections, Contacts {
 }
 
 interface Connected {
+  /** The client of the network's endpoints. */
   rpc: WatchedRpcClient;
+  /** It, and the clients of the network's relays. */
+  all: readonly WatchedRpcClient[];
   client: ChainClient;
   network: string;
 }
@@ -67,17 +70,21 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
   function connect(chain: Chain, network: Network, key: string): Connected {
     const onCall = onRpcCall && ((report: RpcCallReport) => onRpcCall(network, report));
     const onNews = onEndpoint && ((news: EndpointNews) => onEndpoint(network, news));
-    const rpc = createRpcClient({
-      ...{ endpoints: network.rpcUrls, http, clock, random, settings, onCall, onEndpoint: onNews },
-      dialect: chain.dialect,
-      onContact: () => {
-        for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
-      },
+    const open = (endpoints: readonly RpcUrl[], onContact?: () => void) =>
+      createRpcClient({
+        ...{ endpoints, http, clock, random, settings, onCall, onEndpoint: onNews, onContact },
+        dialect: chain.dialect,
+      });
+    const rpc = open(network.rpcUrls, () => {
+      for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
     });
+    const byMethod = Map.groupBy(chain.relays?.(network) ?? [], ({ method }) => method);
+    const relays = new Map([...byMethod].map(([method, some]) => [method, open(some.map(asEndpoint))]));
     const own = chain.marketUrl(network) ?? null;
     // The market is called through `http`, so the rules for endpoint addresses apply to it as well.
     const traded = own === null ? market : createMarketClient({ url: own, apiKey: undefined, http });
-    return { rpc, network: network.name, client: chain.connect(network, rpc, traded, deployments) };
+    const client = chain.connect(network, rpc, traded, deployments, relays);
+    return { rpc, all: [rpc, ...relays.values()], network: network.name, client };
   }
 
   return {
@@ -99,9 +106,15 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
       return () => listeners.delete(listener);
     },
     endpoints: () =>
-      [...clients.values()].flatMap(({ rpc, network }) => rpc.endpoints().map((one) => ({ ...one, network }))),
+      [...clients.values()].flatMap(({ all, network }) =>
+        all.flatMap((rpc) => rpc.endpoints().map((one) => ({ ...one, network }))),
+      ),
     async close() {
-      await Promise.all([...clients.values()].map(({ rpc }) => rpc.close()));
+      await Promise.all([...clients.values()].flatMap(({ all }) => all.map((rpc) => rpc.close())));
     },
   };
+}
+
+function asEndpoint({ url }: PrivateRelay): RpcUrl {
+  return { url, weight: 100 };
 }

@@ -128,6 +128,18 @@ const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
 
 const NOBODY: BroadcastOutcome = { kind: 'unknown', reason: 'no RPC endpoint is switched on' };
 
+/** Offers signed bytes to every endpoint of several clients, each by its own method. The weightiest outcome counts. */
+export async function offerToEach(
+  ways: readonly { rpc: RpcClient; taking: Taking }[],
+  attempts: readonly Attempt[],
+): Promise<BroadcastOutcome[]> {
+  const told = await Promise.all(ways.map(({ rpc, taking }) => everyonesOpinion(rpc, taking, attempts)));
+  return attempts.map((_attempt, index) => {
+    const outcomes = told.map((row) => row[index] ?? NOBODY);
+    return BY_WEIGHT.flatMap((kind) => outcomes.find((outcome) => outcome.kind === kind) ?? [])[0] ?? NOBODY;
+  });
+}
+
 async function everyonesOpinion(
   rpc: RpcClient,
   taking: Taking,

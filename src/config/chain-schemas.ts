@@ -9,7 +9,7 @@ export interface ChainSchemas {
   /** The curve of its accounts' keys. */
   readonly curve: string;
   readonly policySchema: z.ZodType<JsonObject>;
-  policyFault?(policies: JsonObject, network: string): string | null;
+  policyFault?(policies: JsonObject, network: string, settings?: JsonObject): string | null;
   readonly spending?: Pick<SpendingForms, 'recipient' | 'selector'>;
   readonly networkSchema: z.ZodType<JsonObject>;
   readonly builtInNetworks: readonly JsonObject[];

@@ -13,6 +13,7 @@ import { Findings, textOf } from './problems.ts';
 import { checkGrants, checkRelayerReferences } from './references.ts';
 import { checkSecrets, type Variables } from './secrets.ts';
 import {
+  checkPolicies,
   idsOf,
   placesOf,
   readNotifications,
@@ -74,7 +75,9 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   const places = new Map(placesOf(section('relayers')).map(([value, at]) => [value, at]));
   for (const relayer of relayers) {
     const at = places.get(relayer.declaration);
-    if (at !== undefined) checkCurve(relayer, at, { signers, kinds: signerKinds, chains }, findings);
+    if (at === undefined) continue;
+    checkPolicies(relayer, at, { networks, chains }, findings);
+    checkCurve(relayer, at, { signers, kinds: signerKinds, chains }, findings);
   }
   const families = new Map(relayers.map(({ id, networkType }) => [id, chains.get(networkType)]));
   for (const [value, at] of placesOf(section('plugins'))) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../domain/json/json.ts';
 import { didYouMean } from '../domain/json/nearest.ts';
+import type { Network } from '../domain/network.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
@@ -23,8 +24,6 @@ export function readRelayers(section: Section, chains: KnownChains, findings: Fi
     const entry = check(relayerEntrySchema, value, at, findings);
     const policies = readPolicies(value, at, chains, findings);
     if (entry === undefined || policies === undefined) return [];
-    const fault = chains.get(entry.network_type)?.policyFault?.(policies, entry.network) ?? null;
-    if (fault !== null) findings.problem(at.file, `${at.path}.policies`, fault);
     return [
       {
         id: entry.id,
@@ -40,6 +39,18 @@ export function readRelayers(section: Section, chains: KnownChains, findings: Fi
       },
     ];
   });
+}
+
+/** Reports policies that ask for something that their network lacks. */
+export function checkPolicies(
+  { networkType, network, policies }: RelayerEntry,
+  at: Place,
+  { networks, chains }: { networks: readonly Network[]; chains: KnownChains },
+  findings: Findings,
+): void {
+  const settings = networks.find(({ type, name }) => type === networkType && name === network)?.settings;
+  const fault = chains.get(networkType)?.policyFault?.(policies, network, settings) ?? null;
+  if (fault !== null) findings.problem(at.file, `${at.path}.policies`, fault);
 }
 
 /** Reads policies by the network type, also for an entry with other faults. */

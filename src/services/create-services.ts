@@ -94,7 +94,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
       relayers,
       create: createRelayerCreate({ store, chains, relayers, signers, networks, connections, engine, rpcGuard, newId }),
       remove: createRelayerDelete({ store, relayers, engine }),
-      update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
+      update: createRelayerUpdate({ store, relayers, networks, connections, engine, rpcGuard }),
     }),
     notifications: createNotificationsService({ store, webhooks, log, newId }),
     deliveries: createDeliveriesService({ store, wake: deps.wakeDelivery }),

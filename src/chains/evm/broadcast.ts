@@ -1,10 +1,12 @@
+import { amountOf } from '../../domain/amount.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import { offerBytes, type Taking } from '../offering.ts';
+import { offerBytes, offerToEach, type Taking } from '../offering.ts';
 import { broadcastFailure } from './errors.ts';
-import { sentHash } from './provider.ts';
+import { blockNumber, sentHash, toQuantity } from './provider.ts';
+import { readFields } from './schema.ts';
 
 const taking: Taking = {
   method: 'eth_sendRawTransaction',
@@ -13,12 +15,89 @@ const taking: Taking = {
   failure: broadcastFailure,
 };
 
+/** Where transactions go: the public endpoints, and the relays for private ones, by their method. */
+export interface Ways {
+  rpc: RpcClient;
+  relays: ReadonlyMap<string, RpcClient>;
+}
+
 /**
- * Offers signed transactions, lowest nonce first. Where every node turns one away with words that nobody knows, asks
+ * Offers signed transactions, lowest nonce first. Private ones go to every relay, and to public endpoints only once the
+ * blocks are over after which their relayer's policy says so.
+ */
+export async function broadcast({ rpc, relays }: Ways, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  if (!attempts.some((attempt) => privacyOf(attempt) !== undefined)) return broadcastPublicly(rpc, attempts);
+  const head = await rpc.onOne(blockNumber);
+  const isPublic = (attempt: Attempt) => {
+    const privacy = privacyOf(attempt);
+    return (
+      privacy === undefined || (privacy.then === 'public' && head > amountOf(privacy.from) + BigInt(privacy.blocks))
+    );
+  };
+  const [open, hidden] = [attempts.filter(isPublic), attempts.filter((attempt) => !isPublic(attempt))];
+  const outcomes = new Map<Attempt, BroadcastOutcome | undefined>();
+  const note = (some: readonly Attempt[], told: readonly BroadcastOutcome[]) => {
+    for (const [index, attempt] of some.entries()) outcomes.set(attempt, told[index]);
+  };
+  await Promise.all([
+    broadcastPublicly(rpc, open).then((told) => note(open, told)),
+    broadcastPrivately({ rpc, relays }, hidden, head).then((told) => note(hidden, told)),
+  ]);
+  return attempts.map((attempt) => outcomes.get(attempt) ?? NO_RELAY);
+}
+
+const NO_RELAY: BroadcastOutcome = {
+  kind: 'unknown',
+  reason: 'It is private, and its network has no private_rpc_urls any more. It is offered to no public endpoint',
+};
+
+function privacyOf({ fields }: Attempt) {
+  return readFields(fields)?.private;
+}
+
+async function broadcastPrivately(
+  { rpc, relays }: Ways,
+  attempts: readonly Attempt[],
+  head: bigint,
+): Promise<BroadcastOutcome[]> {
+  if (attempts.length === 0 || relays.size === 0) return attempts.map(() => NO_RELAY);
+  const ways = [...relays].map(([method, relay]) => ({
+    rpc: relay,
+    taking: method === 'eth_sendPrivateTransaction' ? takenPrivately(head) : taking,
+  }));
+  return confirmed(rpc, attempts, await offerToEach(ways, attempts));
+}
+
+/**
+ * The method of Flashbots, MEV-Share and MEV Blocker, with the last block that the relay should try. It gets a later one
+ * whenever the bytes are offered again. Titan's builder answers 200 instead of the hash.
+ */
+function takenPrivately(head: bigint): Taking {
+  return {
+    ...taking,
+    method: 'eth_sendPrivateTransaction',
+    params: (attempt) => {
+      const blocks = BigInt(privacyOf(attempt)?.blocks ?? 1);
+      return [{ tx: attempt.raw, maxBlockNumber: toQuantity(head + blocks) }];
+    },
+    isOurs: (answer, { hash }) => answer === 200 || namesOurs(answer, hash),
+  };
+}
+
+/**
+ * Offers signed transactions to public endpoints. Where every node turns one away with words that nobody knows, asks
  * each of them whether it has it all the same.
  */
-export async function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
-  const outcomes = await offerBytes(rpc, taking, attempts);
+async function broadcastPublicly(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  return confirmed(rpc, attempts, await offerBytes(rpc, taking, attempts));
+}
+
+/** Asks every node whether it has the transactions of which nobody knows what the nodes' words mean. */
+function confirmed(
+  rpc: RpcClient,
+  attempts: readonly Attempt[],
+  outcomes: readonly BroadcastOutcome[],
+): Promise<BroadcastOutcome[]> {
   return Promise.all(
     outcomes.map(async (outcome, index) => {
       if (outcome.kind !== 'unknown' || outcome.isClear !== true) return outcome;

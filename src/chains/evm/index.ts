@@ -10,7 +10,7 @@ import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
 import { contentOf, lookThrough } from './account-history.ts';
 import { addressOf } from './address.ts';
-import { broadcast } from './broadcast.ts';
+import { broadcast, type Ways } from './broadcast.ts';
 import { chainIdOf, identityOf, restartable } from './chain-identity.ts';
 import { evm } from './configuration/family.ts';
 import { readSettings } from './configuration/network.ts';
@@ -67,7 +67,9 @@ export function createEvmChain(clock: Clock): Chain {
     signMessage,
     signTypedData,
     takesSignedBytes,
-    connect: (network, rpc) => createEvmClient(network, rpc, clock),
+    connect: (network, rpc, _market, _deployments, relays = new Map()) =>
+      createEvmClient(network, { rpc, relays }, clock),
+    relays: (network) => readSettings(network).privateEndpoints,
   };
 }
 
@@ -91,7 +93,7 @@ interface ChainSide {
   lookout: Lookout;
 }
 
-function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainClient {
+function createEvmClient(network: Network, { rpc, relays }: Ways, clock: Clock): ChainClient {
   const settings = readSettings(network);
   const sides = new Map<string, ChainSide>();
 
@@ -171,7 +173,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     sign: (transaction, fields, anchor, signer) => signTransaction(transaction, fields, nonceOf(anchor), signer),
     broadcast: async (attempts) => {
       const [first] = attempts;
-      return first === undefined ? [] : broadcast(sideFor(first).rpc, attempts);
+      return first === undefined ? [] : broadcast({ rpc: sideFor(first).rpc, relays }, attempts);
     },
     observe: (entries) => guarded(() => observeAll(entries)),
     accountHistory: {

@@ -59,6 +59,17 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
   };
 }
 
+/** Why a private transaction cannot be sent: its network has lost its relays since the relayer was made. */
+function privacyFault({ privacy }: EvmPolicy, { privateEndpoints }: EvmSettings): string | undefined {
+  if (privacy === null || privateEndpoints.length > 0) return undefined;
+  return 'Policy private_transactions: the network has no private_rpc_urls any more';
+}
+
+/** How the bytes of a transaction that is signed now are kept private; undefined: they need not. */
+export function privacyOf({ privacy }: EvmPolicy, { block }: Market): EvmFields['private'] {
+  return privacy === null ? undefined : { from: jsonAmount(block.number), ...privacy };
+}
+
 /** The pause before a transaction that waits for a lower price or for funds is tried again. */
 const PARKED_FOR_MS = 10_000;
 
@@ -72,7 +83,9 @@ export async function prepare(
   account: Account,
   lane: LaneFigures,
 ): Promise<Preparation> {
-  const violation = policyViolation(readRequest(transaction.request), account);
+  const violation =
+    policyViolation(readRequest(transaction.request), account) ??
+    privacyFault(readPolicy(account.policies), parts.settings);
   if (violation !== undefined) return { kind: 'refused', reason: violation };
   return unlessSaidTwice(parts, (from) => prepareOnce(from, transaction, account, lane));
 }
@@ -145,7 +158,8 @@ async function prepareOnce(
   }
   const unfit = misfit(request, price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
-  const ready = await costed(parts, { request: transaction.request, sequence: null }, account, gasLimit, price);
+  const attempt = { request: transaction.request, sequence: null, privacy: privacyOf(policy, market) };
+  const ready = await costed(parts, attempt, account, gasLimit, price);
   return shortOfFunds(funds, ready.cost, policy, lane) ?? unestimated(gas) ?? withRemark(ready, gas);
 }
 
@@ -162,7 +176,7 @@ export function withRemark<T extends ReadyPreparation>(ready: T, { fallback }: G
 /** The fields that an attempt is signed with, and the most that it can cost, the fee of its data included. */
 export async function costed(
   parts: PrepareParts,
-  attempt: Pick<Transaction, 'request' | 'sequence'>,
+  attempt: Pick<Transaction, 'request' | 'sequence'> & { privacy: EvmFields['private'] },
   account: Account,
   gasLimit: bigint,
   price: Price,
@@ -174,7 +188,11 @@ export async function costed(
   const extra = await parts.figure((read) => dataFee(read, parts.settings, { ...attempt, fields, call }));
   return {
     kind: 'ready',
-    fields: storedFields({ ...fields, ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }) }),
+    fields: storedFields({
+      ...fields,
+      ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }),
+      ...(attempt.privacy === undefined ? {} : { private: attempt.privacy }),
+    }),
     cost: mostPerGas(price) * gasLimit + request.value + extra,
   };
 }

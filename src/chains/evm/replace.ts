@@ -21,6 +21,7 @@ import {
   misfit,
   type PrepareParts,
   parked,
+  privacyOf,
   shortOfFunds,
   unestimated,
   unlessSaidTwice,
@@ -128,7 +129,9 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
   const unfit = misfit(request, priced.price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
 
-  const attempt = { request: plan.stored, sequence: plan.transaction.sequence };
+  // What began in private stays so, whatever the policies are by now. A noop that fills a gap follows the policies.
+  const privacy = plan.latest === undefined ? privacyOf(plan.policy, market) : plan.latest.private;
+  const attempt = { request: plan.stored, sequence: plan.transaction.sequence, privacy };
   const wanted = await costed(parts, attempt, account, gasLimit, priced.price);
   const price = isForced ? payable(plan, priced.price, market, { funds, gasLimit, cost: wanted.cost }) : priced.price;
   const ready = price === priced.price ? wanted : await costed(parts, attempt, account, gasLimit, price);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
 import { inheritedFields } from '../../config/networks/network-inheritance.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
+import { invalidRequest } from '../../domain/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
@@ -14,6 +15,15 @@ const nameSchema = z
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
     'a name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit',
   );
+
+/** A field that only networks of the configuration have: its addresses hold keys, and settings are stored in clear. */
+export const FILES_ONLY = 'private_rpc_urls';
+
+/** @throws AppError `INVALID_REQUEST` for a field that only networks of the configuration have */
+export function refuseFilesOnly(body: unknown): void {
+  if (!isObject(body as Json) || !Object.hasOwn(body as JsonObject, FILES_ONLY)) return;
+  throw invalidRequest(`${FILES_ONLY}: only a network of the configuration files can have it`);
+}
 
 /** The fields of every network. */
 const commonFields = {
@@ -50,7 +60,10 @@ function nullish(schema: z.core.$ZodType): z.ZodType {
 function fieldsOf({ networkSchema, type }: Family): Record<string, z.core.$ZodType> {
   // The schema may be a pipe whose second part converts the settings to JSON.
   const form = networkSchema instanceof z.ZodPipe ? networkSchema.in : networkSchema;
-  if (form instanceof z.ZodObject) return form.shape;
+  if (form instanceof z.ZodObject) {
+    const { [FILES_ONLY]: _, ...shape } = form.shape as Record<string, z.core.$ZodType>;
+    return shape;
+  }
   throw new TypeError(`the settings of ${type} networks are no object`);
 }
 
@@ -67,6 +80,7 @@ export interface NetworkForm extends Omit<Network, 'rpcUrls' | 'settings'> {
  * @throws AppError `INVALID_REQUEST`
  */
 export function readNetworkForm(body: unknown, familyOf: (type: Network['type']) => Family): NetworkForm {
+  refuseFilesOnly(body);
   const { network_type: type } = parseBody(z.looseObject({ network_type: networkTypeSchema }), body);
   const { name, from, rpc_urls: rpcUrls } = parseBody(networkCreateSchema(familyOf(type)), body);
   return { type, name, from, rpcUrls, fields: ownFields(body as JsonObject) };
@@ -74,7 +88,8 @@ export function readNetworkForm(body: unknown, familyOf: (type: Network['type'])
 
 /** Parses the settings with the family's schema, including those inherited from the parent. */
 export function settingsOf({ networkSchema }: Family, parent: JsonObject, fields: JsonObject): JsonObject {
-  return parseBody(networkSchema, withoutNulls(inheritedFields(parent, fields)));
+  const { [FILES_ONLY]: _, ...inherited } = inheritedFields(parent, fields);
+  return parseBody(networkSchema, withoutNulls(inherited));
 }
 
 /** Returns the settings after a change. Null removes a field. */

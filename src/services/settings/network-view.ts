@@ -1,6 +1,7 @@
-import type { WireObject } from '../../domain/json/json.ts';
+import { isObject, type Json, type WireObject } from '../../domain/json/json.ts';
 import { maskKeys } from '../../domain/mask-url.ts';
 import { idOf, type KnownNetwork } from './network-directory.ts';
+import { FILES_ONLY } from './network-form.ts';
 
 /** The fields that networks of every family may have. They come before the family's own fields. */
 const COMMON = ['explorer_urls', 'average_blocktime_ms', 'is_testnet', 'tags'];
@@ -15,7 +16,18 @@ export function networkView(network: KnownNetwork): WireObject {
     network_type: type,
     rpc_urls: rpcUrls.map(({ url, weight }) => ({ url: maskKeys(url), weight })),
     ...Object.fromEntries(common),
-    ...Object.fromEntries(Object.entries(settings).filter(([key]) => !COMMON.includes(key))),
+    ...Object.fromEntries(
+      Object.entries(settings)
+        .filter(([key]) => !COMMON.includes(key))
+        .map(([key, value]) => [key, key === FILES_ONLY ? maskedRelays(value) : value]),
+    ),
     source,
   };
+}
+
+/** The relays of a network, without what may be a key in their addresses. */
+function maskedRelays(relays: Json | undefined): Json {
+  const masked = (url: Json | undefined) => maskKeys(String(url));
+  const shown = (relay: Json) => (isObject(relay) ? { ...relay, url: masked(relay['url']) } : masked(relay));
+  return Array.isArray(relays) ? relays.map(shown) : [];
 }

@@ -17,7 +17,14 @@ import { earlierEffect } from '../effects.ts';
 import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
 import { idOf, type KnownNetwork, type NetworkDirectory } from './network-directory.ts';
-import { changedSettings, networkUpdateSchema, ownFields, readNetworkForm, settingsOf } from './network-form.ts';
+import {
+  changedSettings,
+  networkUpdateSchema,
+  ownFields,
+  readNetworkForm,
+  refuseFilesOnly,
+  settingsOf,
+} from './network-form.ts';
 import { networkView } from './network-view.ts';
 import { refuseOtherChain } from './other-chain.ts';
 import { checkRpcAddresses } from './rpc-urls.ts';
@@ -109,6 +116,7 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
       const seen = find(id);
       const { type, name } = seen;
       const family = familyOf(type);
+      refuseFilesOnly(body);
       const { rpc_urls: rpcUrls } = parseBody(networkUpdateSchema(family), body);
       const fields = ownFields(body as JsonObject);
       if (rpcUrls == null && Object.keys(fields).length === 0) {

@@ -82,7 +82,7 @@ async function formOf(deps: RelayerCreateDeps, body: unknown, by: Caller): Promi
   const chain = chains.get(networkType);
   if (chain === undefined) throw invalidRequest(`network_type: relayers of type ${networkType} are not available`);
   const policies = parseBody(chain.policySchema, form.policies ?? {}, ['policies']);
-  const fault = chain.policyFault?.(policies, network) ?? null;
+  const fault = chain.policyFault?.(policies, network, networks.find(networkType, network)?.settings) ?? null;
   if (fault !== null) throw invalidRequest(`policies: ${fault}`);
   checkRpcAddresses(customRpcUrls ?? [], rpcGuard, 'custom_rpc_urls');
   checkSignerUse(signerId, by);

@@ -3,6 +3,7 @@ import type { ChainConnections } from '../../chains/connections.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
+import type { Networks } from '../../domain/network.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
@@ -19,6 +20,7 @@ import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
 export interface RelayerUpdateDeps {
   store: Store;
   relayers: RelayerDirectory;
+  networks: Networks;
   connections: ChainConnections;
   engine: Pick<Engine, 'recheck'>;
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
@@ -39,7 +41,7 @@ type RelayerChange = z.output<typeof relayerUpdateSchema>;
 export function createRelayerUpdate(
   deps: RelayerUpdateDeps,
 ): (relayerId: string, body: unknown, by: Caller) => Promise<Relayer> {
-  const { store, relayers, connections, engine, rpcGuard } = deps;
+  const { store, relayers, networks, connections, engine, rpcGuard } = deps;
 
   return async (relayerId, body, by) => {
     const { relayer: seen, chain } = await relayers.find(relayerId);
@@ -56,7 +58,8 @@ export function createRelayerUpdate(
       if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
       await checkNotification(writer, change.notification_id, by);
       const policies = parseBody(chain.policySchema, mergedPolicies(relayer, change), ['policies']);
-      const fault = chain.policyFault?.(policies, relayer.network) ?? null;
+      const { settings } = networks.find(relayer.networkType, relayer.network) ?? {};
+      const fault = chain.policyFault?.(policies, relayer.network, settings) ?? null;
       if (fault !== null) throw invalidRequest(`policies: ${fault}`);
       const next: Relayer = {
         ...relayer,

@@ -23,6 +23,13 @@ const gasPriceCacheSchema = z
     'Gas price cache expire_after_ms must be greater than stale_after_ms',
   );
 
+/** The methods with which relays take a transaction that is to stay private. */
+const privateMethodSchema = z.enum(['eth_sendRawTransaction', 'eth_sendPrivateTransaction']);
+
+export type PrivateMethod = z.output<typeof privateMethodSchema>;
+
+const privateUrlSchema = z.url({ protocol: /^https?$/, error: 'not a URL with https:// or http://' });
+
 /**
  * The fields of an EVM network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. All may be
  * absent. An absent chain id is asked for, and settings that depend on it are decided once it is known.
@@ -62,6 +69,20 @@ const settingsSchema = z.strictObject({
     .optional()
     .describe('Labels; these have an effect: arbitrum-based, optimism-based, polygon-zkevm-based, no-mempool'),
   explorer_urls: explorerUrls.optional().describe('URLs of block explorers; shown in the API, no effect'),
+  private_rpc_urls: z
+    .array(
+      z.union([
+        privateUrlSchema,
+        z.strictObject({
+          url: privateUrlSchema.describe('Address of the relay'),
+          method: privateMethodSchema.default('eth_sendRawTransaction').describe('How it takes transactions'),
+        }),
+      ]),
+    )
+    .min(1)
+    .max(16)
+    .optional()
+    .describe('Relays that take transactions of relayers with private_transactions, and keep them from the public'),
   gas_price_cache: gasPriceCacheSchema
     .optional()
     .describe('Cache of gas prices. Default: prices are reused for at most 2 seconds'),
@@ -93,6 +114,8 @@ export interface EvmSettings {
   isOptimism: boolean;
   /** Its nodes have price methods of their own. */
   isZkEvm: boolean;
+  /** Where private transactions go; empty where the network has no such place. */
+  privateEndpoints: readonly { url: string; method: PrivateMethod }[];
   /** Null when the entry does not ask for one. */
   gasPriceCache: { staleAfterMs: number; expireAfterMs: number } | null;
 }
@@ -119,6 +142,9 @@ export function readSettings({ settings }: Network): EvmSettings {
     isArbitrum,
     isOptimism,
     isZkEvm: hasTag('polygon-zkevm-based'),
+    privateEndpoints: (known.private_rpc_urls ?? []).map((one) =>
+      typeof one === 'string' ? { url: one, method: 'eth_sendRawTransaction' as const } : one,
+    ),
     gasPriceCache:
       cache?.enabled === true ? { staleAfterMs: cache.stale_after_ms, expireAfterMs: cache.expire_after_ms } : null,
   };

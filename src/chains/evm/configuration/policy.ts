@@ -29,7 +29,19 @@ const fields = strictForm({
   private_transactions: z
     .boolean()
     .nullish()
-    .describe('Not supported: true is refused, because no network has a private endpoint'),
+    .describe(
+      'Whether transactions go only to the private_rpc_urls of the network, which must have some. Default: false',
+    ),
+  private_blocks: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .nullish()
+    .describe('Blocks for which relays are asked to try a private transaction. Default: 25'),
+  private_then: z
+    .enum(['wait', 'public'])
+    .nullish()
+    .describe('After that: wait, and go on with the relays, or send it to the public endpoints as well. Default: wait'),
   include_revert_data: z
     .boolean()
     .nullish()
@@ -52,11 +64,14 @@ export interface EvmPolicy {
   whitelist: readonly string[] | null;
   /** Null follows the network. */
   eip1559: boolean | null;
-  /** Whether transactions are to be kept from the public before they are in a block. */
-  isPrivate: boolean;
+  /** How transactions are to be kept from the public before they are in a block; null: they need not. */
+  privacy: { blocks: number; then: 'wait' | 'public' } | null;
   /** Whether to ask nodes for the data that a transaction reverted with. The reason that clients see then has it. */
   includesRevertData: boolean;
 }
+
+/** As long as Flashbots keeps a private transaction at most. */
+const DEFAULT_PRIVATE_BLOCKS = 25;
 
 /** Takes stored policies apart. */
 export const readPolicy = oncePerObject((policies: JsonObject): EvmPolicy => {
@@ -67,18 +82,27 @@ export const readPolicy = oncePerObject((policies: JsonObject): EvmPolicy => {
     gasPriceCap: known.gas_price_cap == null ? null : amountOf(known.gas_price_cap),
     whitelist: known.whitelist_receivers?.map(normalAddress) ?? null,
     eip1559: known.eip1559_pricing ?? null,
-    isPrivate: known.private_transactions ?? false,
+    privacy:
+      known.private_transactions === true
+        ? { blocks: known.private_blocks ?? DEFAULT_PRIVATE_BLOCKS, then: known.private_then ?? 'wait' }
+        : null,
     includesRevertData: known.include_revert_data ?? true,
   };
 });
 
 /**
- * Why a network cannot keep the policies; null if it can. All endpoints that networks have by now make a transaction
- * public. So a relayer that asks for private transactions must not be told that its transactions are private.
+ * Why a network cannot keep the policies; null if it can. A public endpoint makes a transaction public, so a relayer
+ * whose transactions are to be private needs a network with `private_rpc_urls`.
+ * @param settings of the network
  */
-export function policyFault(policies: JsonObject, network: string): string | null {
-  if (fields.parse(policies).private_transactions !== true) return null;
-  return `private_transactions is not supported on network ${network}: it has no endpoint that keeps transactions private`;
+export function policyFault(policies: JsonObject, network: string, settings: JsonObject = {}): string | null {
+  const { private_transactions: isPrivate, private_blocks: blocks, private_then: then } = fields.parse(policies);
+  if (isPrivate !== true) {
+    const idle = blocks == null ? (then == null ? undefined : 'private_then') : 'private_blocks';
+    return idle === undefined ? null : `${idle} has no effect without private_transactions`;
+  }
+  if (settings['private_rpc_urls'] !== undefined) return null;
+  return `private_transactions is not supported on network ${network}: its entry in the configuration has no private_rpc_urls`;
 }
 
 /** Policies as the API shows them; nothing when none is set. */
@@ -92,6 +116,8 @@ export function policyView(policies: JsonObject): WireObject | undefined {
     whitelist_receivers: known.whitelist_receivers ?? undefined,
     eip1559_pricing: known.eip1559_pricing ?? undefined,
     private_transactions: known.private_transactions ?? undefined,
+    private_blocks: known.private_blocks ?? undefined,
+    private_then: known.private_then ?? undefined,
     include_revert_data: known.include_revert_data ?? true,
   };
   return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));

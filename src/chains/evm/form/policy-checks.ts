@@ -39,7 +39,6 @@ export function policyViolation(request: EvmRequest, account: Account): string |
     whitelist_receivers: receiverFault(request.to, policy, account.address),
     gas_limit_estimation: gasLimitFault(request, policy),
     eip1559_pricing: isLegacy && list.length > 0 ? 'authorization_list requires EIP-1559 fees' : undefined,
-    private_transactions: policy.isPrivate ? 'no endpoint keeps transactions private' : undefined,
   };
   const [found] = Object.entries(faults).filter(([, fault]) => fault !== undefined);
   return found && `Policy ${found[0]}: ${found[1]}`;

@@ -70,6 +70,7 @@ const OTHER_VALUES: Record<Section, Record<string, unknown>> = {
       chain_id: 7,
       required_confirmations: 3,
       max_transaction_gas: 16_777_216,
+      private_rpc_urls: ['https://relay.example'],
       symbol: 'X',
     },
     ...{ features: ['eip1559'], average_blocktime_ms: 9, is_testnet: true, tags: ['no-mempool'] },

@@ -2,6 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { Findings, textOf } from '../../../../src/config/problems.ts';
 import {
+  checkPolicies,
   idsOf,
   placesOf,
   readNotifications,
@@ -50,9 +51,20 @@ t.test('policies are parsed by the chain, also beside other faults', (t) => {
 
 t.test('policies that the named network cannot give are a problem', (t) => {
   const findings = new Findings();
-  const policyFault = (_: unknown, network: string) => (network === 'x' ? 'not on x' : null);
+  const policyFault = (_: unknown, network: string, settings?: JsonObject) =>
+    network === 'x' && settings?.['relay'] === undefined ? 'not on x' : null;
   const choosy = new Map([...chains].map(([type, chain]) => [type, { ...chain, policyFault }]));
-  readRelayers(section([relayer, { ...relayer, id: 'b', network: 'x' }]), choosy, findings);
+  const read = readRelayers(section([relayer, { ...relayer, id: 'b', network: 'x' }]), choosy, findings);
+  const checkAll = (settings: JsonObject) => {
+    const networks = [{ type: 'evm' as const, name: 'x', rpcUrls: [], settings }];
+    const places = [0, 1].map((index) => ({ file: 'f', path: `s[${index}]` }));
+    for (const [index, one] of read.entries()) {
+      checkPolicies(one, places[index] ?? { file: '', path: '' }, { networks, chains: choosy }, findings);
+    }
+  };
+  checkAll({ relay: 'there' });
+  t.strictSame(findings.problems.map(textOf), [], 'the network has what is asked for');
+  checkAll({});
   t.strictSame(findings.problems.map(textOf), ['f: s[1].policies: not on x']);
   t.end();
 });

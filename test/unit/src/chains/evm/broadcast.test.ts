@@ -1,6 +1,7 @@
 import t from 'tap';
 import { broadcast } from '../../../../../src/chains/evm/broadcast.ts';
 import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
+import type { RpcClient } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openEvm, openRpc, signerOf, storedAttempt, storedTransaction } from '../../../../support/evm.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
@@ -13,6 +14,8 @@ function attempt(index: number): Attempt {
   const anchor = { kind: 'sequence', sequence: BigInt(index) } as const;
   return { ...stored, ...version, anchor, raw: '0x02', hash: hashOf(index) };
 }
+
+const NO_RELAYS = new Map<string, RpcClient>();
 
 t.test('a real node: accepted, known, used, underpriced, out of order, out of funds', async (t) => {
   const anvil = await startAnvil({ args: ['--no-mining'] });
@@ -29,21 +32,21 @@ t.test('a real node: accepted, known, used, underpriced, out of order, out of fu
   };
   const price = 3_000_000_000;
   const first = await sign(0n, { value: 1, gas_price: price });
-  t.same(await broadcast(rpc, [first]), [{ kind: 'accepted', by: anvil.url }]);
+  t.same(await broadcast({ rpc, relays: NO_RELAYS }, [first]), [{ kind: 'accepted', by: anvil.url }]);
   const rest = [
     first,
     await sign(0n, { value: 2, gas_price: price }),
     await sign(1n, { value: `1${'0'.repeat(30)}`, gas_price: price }),
     await sign(1n, { value: 3, gas_price: price }),
   ];
-  t.match(await broadcast(rpc, rest), [
+  t.match(await broadcast({ rpc, relays: NO_RELAYS }, rest), [
     { kind: 'accepted' },
     { kind: 'underpriced' },
     { kind: 'unfunded', reason: /insufficient funds/i },
     { kind: 'accepted' },
   ]);
   await anvil.rpc('anvil_mine', ['0x1']);
-  const [late] = await broadcast(rpc, [await sign(0n, { value: 3, gas_price: price })]);
+  const [late] = await broadcast({ rpc, relays: NO_RELAYS }, [await sign(0n, { value: 3, gas_price: price })]);
   t.match(late, { kind: 'anchor-used', reason: /nonce too low/i });
 });
 
@@ -62,7 +65,7 @@ t.test('over the wire only an answer says something', async (t) => {
   for (const [handler, kind] of silences) {
     const double = await startRpcDouble(handler);
     const rpc = openRpc([double.url], { tries: 3, timeoutMs: 200 });
-    t.match(await broadcast(rpc, [attempt(0)]), [{ kind }], String(handler));
+    t.match(await broadcast({ rpc, relays: NO_RELAYS }, [attempt(0)]), [{ kind }], String(handler));
     await Promise.all([rpc.close(), double.stop()]);
   }
 });
@@ -88,7 +91,7 @@ t.test('words that nobody knows are clear when every endpoint says such, and non
     const doubles = await Promise.all(handlers.map((handler) => startRpcDouble(handler)));
     const rpc = openRpc(doubles.map(({ url }) => url));
     t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-    const [outcome] = await broadcast(rpc, [attempt(0)]);
+    const [outcome] = await broadcast({ rpc, relays: NO_RELAYS }, [attempt(0)]);
     t.match(outcome, { kind: 'unknown' });
     t.equal(outcome?.kind === 'unknown' && outcome.isClear === true, isClear, String(handlers));
   }
@@ -103,5 +106,7 @@ t.test('a refused figure outweighs another refusal: it can be chosen anew', asyn
   );
   const rpc = openRpc(doubles.map(({ url }) => url));
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-  t.match(await broadcast(rpc, [attempt(0)]), [{ kind: 'refused', isFigure: true, reason: 'intrinsic gas too low' }]);
+  t.match(await broadcast({ rpc, relays: NO_RELAYS }, [attempt(0)]), [
+    { kind: 'refused', isFigure: true, reason: 'intrinsic gas too low' },
+  ]);
 });

@@ -32,3 +32,12 @@ t.test('keys come in the reference’s order, and what may be a key of an endpoi
   );
   t.end();
 });
+
+t.test('relays are shown without what may be a key in their addresses', (t) => {
+  const [url, method] = ['https://relay.example/v1/0123456789abcdef', 'eth_sendPrivateTransaction'];
+  const settings = { private_rpc_urls: [url, { url, method }] };
+  t.match(networkView({ type: 'evm', name: 'mine', rpcUrls: [], settings, source: 'file' }), {
+    private_rpc_urls: ['https://relay.example/v1/***', { url: 'https://relay.example/v1/***', method }],
+  });
+  t.end();
+});

@@ -57,6 +57,21 @@ const SHOWN = {
   source: 'api',
 };
 
+t.test(
+  'relays for private transactions come from the configuration only, and are not taken over from there',
+  async (t) => {
+    const { service, networks, store } = await stage(t);
+    const relays = { private_rpc_urls: ['https://relay.example/0123456789'] };
+    const refused = /^private_rpc_urls: only a network of the configuration files can have it$/;
+    await t.rejects(service.create({ ...NEW, ...relays }), { code: 'INVALID_REQUEST', message: refused });
+    await service.create(NEW);
+    await t.rejects(service.update('evm:chain-1', relays), { code: 'INVALID_REQUEST', message: refused });
+    Object.assign(networks.find('evm', 'mine')?.settings ?? {}, relays);
+    await service.create({ name: 'child', network_type: 'evm', from: 'mine', rpc_urls: ['https://rpc.example'] });
+    t.notHas((await store.read.storedNetwork('evm', 'child'))?.settings, relays);
+  },
+);
+
 t.test('what is made is found, listed first, and can be used at once', async (t) => {
   const { service, networks, store, audit } = await stage(t);
   t.strictSame(await service.create(NEW), SHOWN);

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
+import { fixedNetworks } from '../../../../../src/domain/network.ts';
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { Access } from '../../../../../src/domain/settings/access.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
@@ -26,6 +27,7 @@ async function stage(t: Test, relayer: Partial<Relayer> = {}) {
   const made = createRelayerUpdate({
     store: world.store,
     relayers: new RelayerDirectory({ read: world.store.read, chains, connections }),
+    networks: fixedNetworks([]),
     connections,
     engine: { recheck: (id) => void rechecked.push(id) },
     rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: true }),

@@ -18,6 +18,8 @@ t.test('every field of the seed and the reference is known, and null means unset
     whitelist_receivers: [RECEIVER],
     eip1559_pricing: false,
     private_transactions: true,
+    private_blocks: 25,
+    private_then: 'public',
     include_revert_data: true,
   };
   t.same(policySchema.parse(all), { ...all, min_balance: 0 });
@@ -34,6 +36,8 @@ t.test('what is not such a policy is refused by name', async (t) => {
     [{ whitelist_receivers: ['0x12'] }, /0x12.* is not an address/],
     [{ whitelist_receivers: Array.from({ length: 500_000 }, () => 0) }, /at most 4096 receivers/],
     [{ eip1559_pricing: 'no' }, /boolean/],
+    [{ private_blocks: 0 }, /private_blocks/],
+    [{ private_then: 'never' }, /wait/],
     [[], /object/],
   ] as const) {
     const { error } = policySchema.safeParse(policy);
@@ -48,7 +52,7 @@ t.test('the adapter works with defaults, answers show them', async (t) => {
     gasPriceCap: null,
     whitelist: null,
     eip1559: null,
-    isPrivate: false,
+    privacy: null,
     includesRevertData: true,
   });
   t.match(readPolicy({ include_revert_data: false }), { includesRevertData: false });
@@ -67,8 +71,20 @@ t.test('the adapter works with defaults, answers show them', async (t) => {
 t.test('private transactions are not promised where they would be public', async (t) => {
   t.equal(
     policyFault({ private_transactions: true }, 'sepolia'),
-    'private_transactions is not supported on network sepolia: it has no endpoint that keeps transactions private',
+    'private_transactions is not supported on network sepolia: its entry in the configuration has no private_rpc_urls',
   );
+  t.equal(
+    policyFault({ private_transactions: true }, 'sepolia', { private_rpc_urls: ['https://relay.example'] }),
+    null,
+  );
+  t.match(policyFault({ private_blocks: 3 }, 'sepolia'), /private_blocks has no effect without private_transactions/);
+  t.match(policyFault({ private_then: 'wait' }, 'sepolia'), /private_then has no effect/);
+  const set = { private_transactions: true };
+  t.strictSame(readPolicy(set).privacy, { blocks: 25, then: 'wait' });
+  t.strictSame(readPolicy({ ...set, private_blocks: 3, private_then: 'public' }).privacy, {
+    blocks: 3,
+    then: 'public',
+  });
   t.equal(policyFault({ private_transactions: false }, 'sepolia'), null);
   t.equal(policyFault({}, 'sepolia'), null);
 });

@@ -48,7 +48,6 @@ t.test('a violation names the policy', async (t) => {
       TRANSFER,
       'Policy gas_limit_estimation: gas_limit is required when gas_limit_estimation policy is disabled',
     ],
-    [{ private_transactions: true }, TRANSFER, 'Policy private_transactions: no endpoint keeps transactions private'],
     [
       { eip1559_pricing: false },
       { ...TRANSFER, authorization_list: list },
