@@ -270,6 +270,14 @@ const ELSEWHERE: Record<string, [file: string, says: RegExp]> = {
     'test/integration/solana-own-funds.test.ts',
     /a key that may sign and not send spends nothing/,
   ],
+  '`POST /signers` of `aws_kms` with `region` and `key_id` only': [
+    'test/integration/signer-start.test.ts',
+    /API_SIGNERS_USE_SERVER_IDENTITY=true/,
+  ],
+  'a relayer whose network was not reached since it was made': [
+    'test/integration/relayer-paused.test.ts',
+    /was not reached yet/,
+  ],
   metrics: ['test/unit/src/config/environment.test.ts', /METRICS_ENABLED: true/],
   '`GET /metrics` on the metrics port': [
     'test/unit/src/http/metrics-server.test.ts',

@@ -140,7 +140,8 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/nonces': [
         'wide drift is closed completely, down and up',
-        'a count that is made up for long at first contact: newer ones go on, and the way there is not paid',
+        'counts of the only endpoint that jump by 500 ${known}: payments wait, say why, and go out after it',
+        'other use of the key, often, is followed on an only endpoint that keeps no states: a block shows it',
       ],
       'unit/src/engine/sequencing/sequence-planner': 'a gap has its bound',
     },
