@@ -1,6 +1,6 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { EndpointUnfit, isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { normalAddress } from './address.ts';
 import { readPolicy } from './configuration/policy.ts';
@@ -79,8 +79,8 @@ export async function observe(
     });
   const observations = await rpc.onOne(lookAbove(false)).catch((error: unknown) => {
     if (someLag) return rpc.onOne((read) => lookOn(read, { ...look, isLate: true }, () => {}));
-    // A receipt that cannot be read must not keep the other transactions from being observed.
-    if (isNonsense(error)) return rpc.onOne(lookAbove(true));
+    // A receipt that cannot be had or read must not keep the other transactions from being observed.
+    if (isNonsense(error) || isNodeError(error)) return rpc.onOne(lookAbove(true));
     throw error;
   });
   for (const one of observations) {

@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
-import type { RpcError } from '../../egress/rpc/rpc-client.ts';
+import { RpcError } from '../../egress/rpc/rpc-client.ts';
 import { judgeFailure } from '../../egress/rpc/rpc-verdict.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import type { Verdict } from '../offering.ts';
@@ -19,7 +19,7 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
     'accepted',
     [
       /(?<!block )already.?known|already.?imported|(?<!un)known transaction/i,
-      /existing txn? with same hash|tx already exists in cache|tx already in mempool|was added to the mempool/i,
+      /existing txn? with same hash|\btx already exists?\b|tx already in mempool|was added to the mempool/i,
     ],
   ],
   // zkSync runs the account's own checks first and quotes their texts. So its own words are matched before quoted ones.
@@ -30,7 +30,7 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
   [
     'anchor-used',
     [
-      /\bnonce (is )?too low|\bOldNonce\b|nonce is lower than account nonce/i,
+      /\bnonce (for account )?(is )?too low|too stale nonce|\bOldNonce\b|nonce is lower than account nonce/i,
       /Pool\(Stale\)|InvalidTransaction::Stale|transaction already finalized|^(\w+: )?mined$/i,
     ],
   ],
@@ -38,14 +38,15 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
     'anchor-ahead',
     [
       /\bnonce (is )?too (high|distant|far in)|\bNonceGap\b|NonceTooFarInFuture|nonce is higher than account nonce/i,
-      /exceeds next nonce|nonce out of range|tx-nonce-too-high|InvalidTransaction::Future/i,
+      /exceeds next nonce|nonce out of range|tx-nonce-too-high|InvalidTransaction::Future|too distant future/i,
       /invalid transaction with a lower nonce|gapped-nonce tx|delegation nonce gap/i,
     ],
   ],
   [
     'underpriced',
     [
-      /replacement transaction underpriced|to replace existing|could not (be replaced|replace existing)/i,
+      /replacement transaction underpriced|to replace (existing|it, you need)|could not (be replaced|replace existing)/i,
+      /already in mpool|replace by fee has too low/i,
       /another (transaction|tx)( which has)?( with)?( the)? same nonce in the (queue|tx pool)/i,
       /ReplacementNotAllowed|TooLowPriority|OwnNonceAlreadyUsed|replaced by transaction with higher tip/i,
       /can't replace blob-txn/i,
@@ -56,7 +57,9 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
     [
       /insufficient funds|InsufficientFunds|insufficient balance|not enough funds|not enough balance to cover/i,
       /enough funds to send tx|upfront cost exceeds|overdraws from account|would cause overdraft/i,
-      /InvalidTransaction::Payment|INSUFFICIENT_PAYER_BALANCE/i,
+      // Monad keeps a reserve of each account's money: https://docs.monad.xyz, "Reserve Balance".
+      /InvalidTransaction::Payment|INSUFFICIENT_PAYER_BALANCE|reserve balance violation/i,
+      /not have enough balance|due to out of balance/i,
     ],
   ],
   // No room or no time. "account limit exceeded" and the like pass when the account's other transactions are mined.
@@ -85,7 +88,7 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
   [
     'fee-too-low',
     [
-      /\bunderpriced\b|fee ?too ?low|gas ?price .{0,80}(too low|below)|gas price too low|unacceptable gas price/i,
+      /\bunderpriced\b|fee ?too ?low|FeePerGas too low|gas ?price .{0,80}(too low|below)|gas price too low|unacceptable gas price/i,
       /less than block base fee|below (current|chain|the minimum|minimum|configured minimum|current blob)/i,
       /too low for the next block|insufficient fees?\b|provided fee < minimum|less than block blob gas fee/i,
     ],
@@ -93,7 +96,7 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
   [
     'refused',
     [
-      /intrinsic ?gas|(?<!\bout of )gas (is |limit )?too (low|high)|gas limit (is )?too (low|high)|not enough gas to/i,
+      /intrinsic ?gas|(?<!\bout of )\bgas (is |limit )?too (low|high)|gas limit (is )?too (low|high)|not enough gas to/i,
       /exceeds (the )?(block('s)? )?gas limit|block gas limit|GasLimitExceeded|gas limit reached|current gas limit/i,
       /gas is beyond limit|max(imum)? transaction gas limit|floor data gas|gas ?uint(64)? ?overflow|ExhaustsResources/i,
       /Int256Overflow|transaction cost overflow|2\^(64|256)-1|higher than max (fee|priority)|exceeds max fee/i,
@@ -137,14 +140,20 @@ const FIGURES = [
   /sequence mismatch, expected (?<expected>\d+), got (?<got>\d+)/i,
 ];
 
-/** Refusals of a gas limit, which the service chose unless the request gave it. */
+/** Refusals of a gas limit, which the service chose unless the request gave it. `FeePerGas too low` is about the price. */
 const GAS_TOO_LOW =
-  /intrinsic ?gas(?!.{0,20}too high)|(?<!\bout of )gas (is |limit )?too low|gas limit (is )?too low|not enough gas to|floor data gas/i;
+  /intrinsic ?gas(?!.{0,20}too high)|(?<!\bout of )\bgas (is |limit )?too low|gas limit (is )?too low|not enough gas to|floor data gas/i;
 const GAS_TOO_HIGH =
-  /gas (limit )?(is )?too high|exceeds (the )?(block('s)? )?gas limit|block gas limit|GasLimitExceeded|gas limit reached|current gas limit|gas is beyond limit|max(imum)? transaction gas limit|gas_limit_cap|GasLimitCap|gas limit.{0,40}greater than/i;
+  /\bgas (limit )?(is )?too high|exceeds (the )?(block('s)? )?gas limit|block gas limit|GasLimitExceeded|gas limit reached|current gas limit|gas is beyond limit|max(imum)? transaction gas limit|gas_limit_cap|GasLimitCap|gas limit.{0,40}greater than/i;
 
-/** The tip or price below which a node takes nothing (geth core/txpool/validation.go: `minimum needed 25000000000`). */
-const LEAST_PRICE = /(?:minimum needed|minimum required|required|at least):? (\d{1,39})\b/i;
+/**
+ * The tip or price below which a node takes nothing (geth core/txpool/validation.go: `minimum needed 25000000000`), or
+ * below which it replaces nothing (Lotus chain/messagepool, Conflux).
+ */
+const LEAST_PRICE: readonly RegExp[] = [
+  /(?:minimum needed|minimum required|required|at least):? (\d{1,39})\b/i,
+  /(?:minimum gas price:? '?|FeePerGas too low \d{1,39} < |a gas price > |increase GasPremium to )(\d{1,39})\b/i,
+];
 
 /** What a node's refusal says of the gas limit of the bytes; undefined if it is about something else. */
 export function gasRefusal(reason: string): 'too low' | 'too high' | undefined {
@@ -160,7 +169,7 @@ export function namedGasCap(reason: string, refused: bigint): bigint | undefined
 
 /** The least price, in wei per gas, that a refusal names. */
 export function namedPrice(reason: string): bigint | undefined {
-  const [, figure] = LEAST_PRICE.exec(reason) ?? [];
+  const figure = LEAST_PRICE.map((pattern) => pattern.exec(reason)?.[1]).find((named) => named !== undefined);
   return figure === undefined || gasRefusal(reason) !== undefined ? undefined : BigInt(figure);
 }
 
@@ -185,8 +194,9 @@ export function broadcastFailure(error: RpcError): Verdict {
     if (kind !== 'unknown') return verdict(kind, printable(text, LONGEST_REASON));
   }
   if (error.code === 429 || error.code === -32_601) return verdict('absent', reason);
-  // Trouble of the node is told from words about the bytes, as far as gateways' texts are known.
-  const isClear = judgeFailure(error, dialect).meaning === 'permanent';
+  // Trouble of the node is told from words about the bytes, as far as gateways' texts are known, wherever they stand.
+  const isPermanent = (text: string) => judgeFailure(withText(error, text), dialect).meaning === 'permanent';
+  const isClear = textsOf(error).every(isPermanent);
   return { outcome: { kind: 'unknown', reason, isClear }, isWord: true };
 }
 
@@ -221,6 +231,10 @@ function textsOf({ message, data }: RpcError): string[] {
     inner = inner['data'] ?? inner['originalError'] ?? inner['error'];
   }
   return texts.map((text) => text.slice(0, LONGEST_TEXT));
+}
+
+function withText({ code, status }: RpcError, text: string): RpcError {
+  return new RpcError('node', text, { ...(code !== undefined && { code }), ...(status !== undefined && { status }) });
 }
 
 function meaningOf(text: string): Meaning {

@@ -177,7 +177,9 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
   if (kind === 'refused') offers.refused(transaction.id, step.clock.elapsed());
   const isFigure = outcome.kind === 'refused' && outcome.isFigure === true;
   if (kind === 'fee-too-low' || kind === 'underpriced' || isFigure) offers.wantsAnother(transaction.id, reason);
-  if (outcome.kind === 'unknown' && outcome.isClear === true)
+  // While a node may have an earlier attempt, words that nobody knows may be about the replacement alone.
+  const isFirst = entry.attempts.every(({ acceptedAt }) => acceptedAt === null);
+  if (isFirst && outcome.kind === 'unknown' && outcome.isClear === true)
     offers.turnedAway(transaction.id, reason, step.clock.elapsed());
   else offers.notTurnedAway(transaction.id);
   const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);

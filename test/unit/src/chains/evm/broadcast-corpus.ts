@@ -23,6 +23,53 @@ const HASH = `0x${'a'.repeat(64)}`;
 /** Answers to `eth_sendRawTransaction` of nodes, networks and providers, and what each one means. */
 export const BROADCAST_CORPUS: readonly Source[] = [
   {
+    client: 'Conflux eSpace',
+    code: -32_602,
+    place: 'Conflux-Chain/conflux-developer-site pull request 55, conflux-rust issues 752 and 2635',
+    verified: true,
+    says: [
+      [
+        'underpriced',
+        'Tx with same nonce already inserted. To replace it, you need to specify a gas price > 20000000000',
+      ],
+      ['anchor-used', `Transaction ${HASH} is discarded due to a too stale nonce`],
+      ['anchor-ahead', `Transaction ${HASH} is discarded due to in too distant future`],
+      ['unfunded', `Transaction ${HASH} is discarded due to out of balance, needs 2 but account balance is 1`],
+      ['accepted', 'Invalid parameters: tx', '"tx already exist"'],
+    ],
+  },
+  {
+    client: 'Lotus (Filecoin)',
+    code: 1,
+    place:
+      'filecoin-project/lotus chain/messagepool/messagepool.go, issue 5209; consensus-shipyard/ipc pull request 1194',
+    verified: true,
+    says: [
+      ['anchor-used', 'minimum expected nonce is 63, got 62: message nonce too low'],
+      [
+        'underpriced',
+        'message from f410 with nonce 1 already in mpool, increase GasPremium to 9 from 2: replace by fee has too low GasPremium',
+      ],
+    ],
+  },
+  {
+    client: 'ethrex',
+    code: -32_602,
+    place: 'lambdaclass/ethrex issue 3269, crates/blockchain/error.rs',
+    verified: true,
+    says: [
+      ['anchor-used', 'Invalid params: Nonce for account too low'],
+      ['unfunded', 'Account does not have enough balance to cover the tx cost'],
+    ],
+  },
+  {
+    client: 'Monad',
+    code: -32_603,
+    place: 'MetaMask/metamask-extension issue 42068',
+    verified: true,
+    says: [['unfunded', 'reserve balance violation']],
+  },
+  {
     client: 'Linea',
     code: -32_000,
     place: 'Consensys/doc.linea issues 588 and 746 (that the method answers so)',

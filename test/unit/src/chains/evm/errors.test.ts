@@ -25,7 +25,7 @@ t.test('a nonce error wrapped in -32603 or -32002 keeps its meaning', async (t) 
   for (const code of [-32_000, -32_603, -32_002, -32_005]) {
     for (const { means, text } of BROADCAST_TEXTS.filter(({ means }) => /sequence|underpriced|accepted/.test(means))) {
       if (BROADCAST_TEXTS.some((other) => other.text === text && other.means !== means)) continue;
-      if (/^(Internal|resource)/.test(text)) continue;
+      if (/^(Internal|resource|Invalid parameters)/.test(text)) continue;
       t.equal(broadcastFailure(new RpcError('node', text, { code })).outcome.kind, means, `${code}: ${text}`);
     }
   }
@@ -111,6 +111,9 @@ t.test('a refused gas limit is told from other refusals, with the figure that a 
     ['exceeds block gas limit', 'too high', undefined],
     ['transaction type not supported', undefined, undefined],
     ['out of gas', undefined, undefined],
+    // About a price, though it ends in the same words.
+    ['FeeTooLow, EffectivePriorityFeePerGas too low 218 < 1000000000, BaseFee: 7', undefined, undefined],
+    ['maxFeePerGas too high', undefined, undefined],
   ] as const) {
     t.equal(gasRefusal(text), is, text);
     if (is === 'too high') t.equal(namedGasCap(text, refused), cap, text);
@@ -123,6 +126,10 @@ t.test('the least price that a refusal names', async (t) => {
   const named = (text: string) => namedPrice(text);
   t.equal(named('transaction underpriced: gas tip cap 1500000000, minimum needed 25000000000'), 25_000_000_000n);
   t.equal(named('transaction gas price below minimum: gas tip cap 1, minimum needed 30000000000'), 30_000_000_000n);
+  t.equal(named('FeeTooLow, EffectivePriorityFeePerGas too low 218 < 1000000000, BaseFee: 7'), 1_000_000_000n);
+  t.equal(named("Gas price '218' is below configured minimum gas price '1140000000000'"), 1_140_000_000_000n);
+  t.equal(named('To replace it, you need to specify a gas price > 20000000000'), 20_000_000_000n);
+  t.equal(named('already in mpool, increase GasPremium to 923651 from 200000 to trigger replace by fee'), 923_651n);
   for (const none of ['transaction underpriced', 'intrinsic gas too low: gas 20000, minimum needed 21000']) {
     t.equal(named(none), undefined, none);
   }
@@ -139,4 +146,7 @@ t.test('unknown words are clear only where they are no trouble of the node', asy
   ] as const) {
     t.match(isClear(code, text), { kind: 'unknown', isClear: false }, text);
   }
+  const data = { message: 'Tx nonce is incorrect. Another transaction with the nonce 0 is already accepted.' };
+  const wrapped = broadcastFailure(new RpcError('node', 'Execution error', { code: 3, data }));
+  t.match(wrapped.outcome, { kind: 'unknown', isClear: false }, 'words of the state in the data');
 });
