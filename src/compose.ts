@@ -268,7 +268,11 @@ async function build(
   opened.later('webhook delivery', () => delivery.close());
   const outbox = new Outbox({ chains, newId, now: clock.now, onCommitted: () => delivery.wake(), log });
   const engine = createEngine({
-    ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, onStep, timing },
+    ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, timing },
+    onStep: (step) => {
+      if (step === 'written' || step === 'further-written') history.signed();
+      onStep?.(step);
+    },
     ...{ metrics: metrics.engine, random: Math.random, newId },
     keyFault: keyFaults({ chains, signers }),
   });

@@ -1,6 +1,7 @@
 import { inTime } from '../domain/in-time.ts';
+import { sequenceOf } from '../domain/transaction/anchor.ts';
 import type { ReadOne, RpcClient } from '../egress/rpc/rpc-client.ts';
-import type { ParkedPreparation } from './chain-client.ts';
+import type { HistoryAnswer, ParkedPreparation, PastTransaction } from './chain-client.ts';
 
 /*
  * Whose answer counts when several endpoints are asked: the one rule of all families. Any endpoint may be silent,
@@ -98,6 +99,32 @@ export function isBorneOut(others: readonly Opinion[]): boolean {
 export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'untold' {
   if (opinions.includes('other')) return 'denied';
   return opinions.filter((opinion) => opinion === 'same').length > 1 ? 'shown' : 'untold';
+}
+
+/** What one endpoint shows of an account's own transactions. `lack`: why that may not be all of them. */
+export interface HistoryLook {
+  found: readonly PastTransaction[];
+  lack?: { kind: 'waiting' | 'untold'; reason: string };
+}
+
+/**
+ * What the endpoints together show. One of them is enough for a found transaction, because the account has signed it.
+ * That there are no others permits a payment, so a second endpoint has to show the same, where there is one.
+ */
+export function historyOfAll(looks: readonly HistoryLook[], endpointCount: number): HistoryAnswer {
+  const found = [...new Map(looks.flatMap((look) => look.found.map((one) => [one.hash, one] as const))).values()];
+  const sequences = found.flatMap(({ anchor }) => sequenceOf(anchor) ?? []);
+  if (new Set(sequences).size < sequences.length) {
+    return { kind: 'waiting', found, reason: 'the endpoints show different transactions under one sequence' };
+  }
+  const lacks = looks.flatMap(({ lack }) => lack ?? []);
+  const whole = looks.length - lacks.length;
+  if (whole >= Math.min(endpointCount, 2)) return { kind: 'whole', found };
+  const [lack = { kind: 'waiting', reason: 'too few endpoints have answered in time' } as const] = [
+    ...lacks.filter(({ kind }) => kind === 'waiting'),
+    ...lacks,
+  ];
+  return { ...lack, found };
 }
 
 /** How soon a payment that one endpoint alone refuses is asked about again. */

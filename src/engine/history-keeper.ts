@@ -9,11 +9,6 @@ import { Pause } from './pause.ts';
  * Transactions that were signed in between then look unsigned.
  */
 const EVERY_MS = 5_000;
-/**
- * The same for a database that one process has to itself. Its copies are put back by `restore`, which asks the
- * operator.
- */
-const EVERY_MS_ALONE = 60_000;
 
 /** How long after a start an operator's word counts: long enough for all instances to start and take up their lanes. */
 const RELEASE_MS = 600_000;
@@ -94,11 +89,17 @@ export class HistoryKeeper {
   #running: Promise<void> | undefined;
   #closed = false;
   #isFailing = false;
+  /** Whether marks rise only after signatures, so that an idle service writes nothing. */
+  readonly #isQuiet: boolean;
+  #signatures = 0;
+  #marked = 0;
 
   private constructor(deps: HistoryKeeperDeps, known: KnownHistory) {
     this.#deps = deps;
     this.#known = known;
-    this.#everyMs = deps.everyMs ?? (Number.isFinite(deps.store.leases.lastsMs) ? EVERY_MS : EVERY_MS_ALONE);
+    this.#everyMs = deps.everyMs ?? EVERY_MS;
+    // Marks of instances that share a database also show that they live.
+    this.#isQuiet = deps.everyMs === undefined && !Number.isFinite(deps.store.leases.lastsMs);
   }
 
   /**
@@ -129,6 +130,12 @@ export class HistoryKeeper {
     return keeper;
   }
 
+  /** Something was signed. The first time, the mark rises at once: a copy from before is then known as one. */
+  signed(): void {
+    this.#signatures += 1;
+    if (this.#isQuiet && this.#signatures === 1) this.#pause.end();
+  }
+
   /** Stores the last mark. Safe to call twice; never fails. */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -142,8 +149,11 @@ export class HistoryKeeper {
     for (;;) {
       await this.#pause.last(this.#everyMs);
       if (this.#closed) return;
+      if (this.#isQuiet && this.#marked === this.#signatures) continue;
+      const signatures = this.#signatures;
       try {
         await this.#raise(false);
+        this.#marked = signatures;
         this.#isFailing = false;
       } catch (error) {
         this.#failed(error);

@@ -6,6 +6,8 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Keypair as SolanaKeypair } from '@solana/web3.js';
+import { Keypair } from '@stellar/stellar-sdk';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
@@ -14,6 +16,10 @@ import { composeService } from '../support/composed-service.ts';
 import { RECEIVER, TRANSFER } from '../support/instances.ts';
 import { type FrontRule, type NodeFront, startNodeFront } from '../support/node-front.ts';
 import { type StartedService, startService } from '../support/service.ts';
+import { memo } from '../support/solana-stage.ts';
+import { LUMEN, startStellarScene } from '../support/stellar-scene.ts';
+import { payment } from '../support/stellar-stage.ts';
+import { startSvm } from '../support/svm.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** Policies with which the relayer pays nothing, because gas is above the cap, and with which it pays. */
@@ -273,4 +279,115 @@ t.test('a payment whose dearer attempt the database has forgotten does not end a
   await scene.start();
   t.strictSame(await scene.confirmed([id]), [dearer.hash]);
   t.equal(await scene.received(), 16n);
+});
+
+/** What a family's test needs of its network and of its requests. */
+interface Family {
+  workspace: Workspace;
+  /** Lets the service prepare nothing, or everything again. */
+  hold(isHeld: boolean): Promise<void>;
+  /** How often each of the payments was made. */
+  payments(): Promise<number[]>;
+  body(index: number): object;
+}
+
+/** Five payments wait, three equal ones among them. Three are made, then the data folder is put back. */
+async function putBackOnce(t: Test, { workspace, hold, payments, body }: Family): Promise<void> {
+  const path = '/api/v1/relayers/local-1/transactions';
+  let service = await composeService(workspace.env);
+  t.teardown(() => service.end());
+  const get = async (id: string) => (await service.request('GET', `${path}/${id}`)).body.data;
+  const untilAll = async (ids: readonly string[], status: string) => {
+    const end = Date.now() + LIMIT_MS;
+    for (const id of ids) {
+      while ((await get(id)).status !== status) {
+        if (Date.now() > end) throw new Error(`${JSON.stringify(await get(id))}\n${service.output().slice(-4000)}`);
+        await delay(50);
+      }
+    }
+    const all = await Promise.all(ids.map(get));
+    return all.map(({ hash, signature }) => hash ?? signature);
+  };
+  const accept = async (index: number): Promise<string> => {
+    const answer = await service.request('POST', path, body(index));
+    if (answer.status !== 200) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`);
+    return answer.body.data.id;
+  };
+  await untilAll([await accept(0)], 'confirmed');
+  await hold(true);
+  const ids: string[] = [];
+  for (const index of [1, 1, 1, 2, 3]) ids.push(await accept(index));
+  const copy = join(workspace.dir, 'copy');
+  const dataDir = workspace.env['DATA_DIR'] ?? '';
+  await cp(dataDir, copy, { recursive: true });
+  const [canceled, kept] = [ids.slice(1, 3), [...ids.slice(0, 1), ...ids.slice(3)]];
+  for (const id of canceled) await service.request('DELETE', `${path}/${id}`);
+  await untilAll(canceled, 'canceled');
+  await hold(false);
+  const made = await untilAll(kept, 'confirmed');
+  t.strictSame(await payments(), [1, 1, 1, 1]);
+  await service.end();
+  await rm(dataDir, { recursive: true });
+  await cp(copy, dataDir, { recursive: true });
+
+  service = await composeService(workspace.env);
+  const again = await untilAll(ids, 'confirmed');
+  t.strictSame(await payments(), [1, 3, 1, 1], 'of the three equal ones, two are left to be made');
+  t.strictSame([again[0], again[3], again[4]], made);
+  t.equal(new Set(again).size, 5);
+}
+
+t.test('Solana has no sequences: the signatures of the account are looked through', async (t) => {
+  const svm = await startSvm({ slotMs: 20, finalizedAfter: 3 });
+  t.teardown(() => svm.stop());
+  const workspace = await createWorkspace({
+    rpcUrl: svm.url,
+    relayer: { network_type: 'solana', policies: { fee_payment_strategy: 'relayer' } },
+    network: { type: 'solana' },
+  });
+  t.teardown(() => workspace.remove());
+  const relayer = SolanaKeypair.fromSeed(Buffer.from(workspace.privateKey.slice(2), 'hex')).publicKey;
+  await svm.airdrop(relayer.toBase58(), 10_000_000_000n);
+  const text = (index: number) => `payment ${index}`;
+  await putBackOnce(t, {
+    workspace,
+    async hold(isHeld) {
+      if (!isHeld) return svm.clearFaults();
+      await svm.fault({ methods: ['getLatestBlockhash'], act: { kind: 'error', code: -32_603, message: 'later' } });
+    },
+    async payments() {
+      const signatures = (await svm.rpc('getSignaturesForAddress', [relayer.toBase58()])) as { memo: string | null }[];
+      return [0, 1, 2, 3].map((index) => signatures.filter(({ memo }) => memo?.endsWith(text(index)) === true).length);
+    },
+    body: (index) => ({ instructions: [memo(text(index))] }),
+  });
+});
+
+t.test('Stellar: the ledgers are looked through for the account’s sequences', async (t) => {
+  const scene = await startStellarScene({ ledgerMs: 200 });
+  t.teardown(() => scene.net.stop());
+  const workspace = await createWorkspace({
+    rpcUrl: scene.net.url,
+    relayer: { network_type: 'stellar', policies: { fee_payment_strategy: 'relayer' } },
+    network: { type: 'stellar', passphrase: scene.net.passphrase, average_blocktime_ms: 200 },
+  });
+  t.teardown(() => workspace.remove());
+  const relayer = Keypair.fromRawEd25519Seed(Buffer.from(workspace.privateKey.slice(2), 'hex'));
+  await scene.net.fund(relayer.publicKey(), 100n * LUMEN);
+  const receivers = [0, 1, 2, 3].map(() => Keypair.random().publicKey());
+  for (const receiver of receivers) await scene.net.fund(receiver, 10n * LUMEN);
+  await putBackOnce(t, {
+    workspace,
+    async hold(isHeld) {
+      if (!isHeld) return scene.net.clearFaults();
+      const act = { kind: 'error', code: -32_603, message: 'later' } as const;
+      await scene.net.fault({ methods: ['getLatestLedger'], act });
+    },
+    async payments() {
+      const balances = [];
+      for (const receiver of receivers) balances.push(Number((await scene.balanceOf(receiver)) - 10n * LUMEN));
+      return balances;
+    },
+    body: (index) => ({ network: 'testnet', operations: [payment(receivers[index] ?? '', 1n)] }),
+  });
 });

@@ -2,10 +2,11 @@ import { Signature } from 'ethers/crypto';
 import { Transaction as EthersTransaction } from 'ethers/transaction';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
+import { sequenceOf } from '../../domain/transaction/anchor.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { HistoryAnswer, HistoryQuestion, PastTransaction } from '../chain-client.ts';
-import { answersInTime } from '../quorum.ts';
+import { answersInTime, type HistoryLook, historyOfAll } from '../quorum.ts';
 import { normalAddress } from './address.ts';
 import { useOf } from './inclusion/nonce-use.ts';
 import { mapLimited, unsupported } from './inclusion/receipts.ts';
@@ -47,35 +48,21 @@ export async function lookThrough(rpc: RpcClient, question: HistoryQuestion): Pr
   const { from, to } = sequences;
   const asked: Asked = { account: normalAddress(account.address), from: from ?? 0n, to, since: question.since };
   if (from !== null && to - from > MAX_TRANSACTIONS) {
-    return untold([], `it has sent ${to - from} transactions since the database's last one`);
+    const reason = `it has sent ${to - from} transactions since the database's last one`;
+    return { kind: 'untold', found: [], reason };
   }
   const looks = await answersInTime(
     rpc.onAll((read) => lookOn(read, asked)),
-    { ...PATIENCE, isEnough: () => rpc.endpointCount < 2 },
+    PATIENCE,
   );
-  const found = new Map<string, Own>();
-  for (const look of looks) for (const one of look.own) found.set(one.past.hash, one);
-  const past: PastTransaction[] = [];
-  for (const { past: one } of [...found.values()].toSorted((a, b) => (a.nonce < b.nonce ? -1 : 1))) {
-    if (!(await question.isKnown(one.hash))) past.push(one);
-  }
-  const whole = looks.filter(({ lack }) => lack === undefined);
-  const needed = Math.min(rpc.endpointCount, 2);
-  if (new Set([...found.values()].map(({ nonce }) => nonce)).size < found.size) {
-    return { kind: 'waiting', found: past, reason: 'the endpoints show different transactions under one nonce' };
-  }
-  if (whole.length >= needed) return { kind: 'whole', found: past };
-  const lacks = looks.flatMap(({ lack }) => lack ?? []);
-  const waiting = lacks.find(({ kind }) => kind === 'waiting');
-  if (waiting !== undefined) return { ...waiting, found: past };
-  const [lack] = lacks;
-  if (lack !== undefined && whole.length === 0) return { ...lack, found: past };
-  if (looks.length === 0) return { kind: 'waiting', found: past, reason: 'no endpoint has answered in time' };
-  return untold(past, 'one endpoint alone can show them, and no second one');
+  const answer = historyOfAll(looks, rpc.endpointCount);
+  const unknown: PastTransaction[] = [];
+  for (const one of answer.found.toSorted(bySequence)) if (!(await question.isKnown(one.hash))) unknown.push(one);
+  return { ...answer, found: unknown };
 }
 
-function untold(found: readonly PastTransaction[], reason: string): HistoryAnswer {
-  return { kind: 'untold', found, reason };
+function bySequence(one: PastTransaction, other: PastTransaction): number {
+  return (sequenceOf(one.anchor) ?? 0n) < (sequenceOf(other.anchor) ?? 0n) ? -1 : 1;
 }
 
 interface Asked {
@@ -91,20 +78,14 @@ interface Own {
   past: PastTransaction;
 }
 
-/** What one endpoint shows. `lack`: why that may not be all. */
-interface Look {
-  own: readonly Own[];
-  lack?: { kind: 'waiting' | 'untold'; reason: string };
-}
-
-async function lookOn(read: ReadOne, asked: Asked): Promise<Look> {
+async function lookOn(read: ReadOne, asked: Asked): Promise<HistoryLook> {
   const { account, from, to } = asked;
   const head = await blockNumber(read);
   const count = await transactionCount(read, account, 'latest');
   const low = await lastBlockBefore(read, asked.since - SLACK_MS, head);
   const places = await blocksWithUses(read, asked, { low, head, count });
-  if ('lack' in places) return { own: [], lack: places.lack };
-  const own: Own[] = [];
+  if ('lack' in places) return { found: [], lack: places.lack };
+  const found: PastTransaction[] = [];
   const used = new Set<bigint>();
   let isSeen = true;
   await mapLimited(places.blocks, async (number) => {
@@ -115,22 +96,22 @@ async function lookOn(read: ReadOne, asked: Asked): Promise<Look> {
     }
     for (const one of transactions) {
       used.add(one.nonce);
-      if (one.nonce >= from && one.nonce < to) own.push(one);
+      if (one.nonce >= from && one.nonce < to) found.push(one.past);
     }
   });
-  if (!isSeen) return { own, lack: { kind: 'untold', reason: 'an endpoint does not show the blocks' } };
+  if (!isSeen) return { found, lack: { kind: 'untold', reason: 'an endpoint does not show the blocks' } };
   const top = count < to ? count : to;
   const first = places.first ?? [...used].reduce((least, nonce) => (nonce < least ? nonce : least), top);
   const missing: bigint[] = [];
   for (let nonce = first > from ? first : from; nonce < top; nonce += 1n) if (!used.has(nonce)) missing.push(nonce);
   for (const nonce of missing) {
     if (!(await isUsedOtherwise(read, account, nonce, places.blocks))) {
-      return { own, lack: { kind: 'waiting', reason: `no block shows what used nonce ${nonce}` } };
+      return { found, lack: { kind: 'waiting', reason: `no block shows what used nonce ${nonce}` } };
     }
   }
   if (count < to)
-    return { own, lack: { kind: 'waiting', reason: `${to - count} of its transactions are in no block yet` } };
-  return { own };
+    return { found, lack: { kind: 'waiting', reason: `${to - count} of its transactions are in no block yet` } };
+  return { found };
 }
 
 /** The last block that was made before a moment; -1 where there is none. */
@@ -150,7 +131,7 @@ interface Span {
 }
 
 /** The blocks that may use a nonce, and the first nonce that they use where that is known. */
-type Places = { blocks: bigint[]; first?: bigint } | { lack: NonNullable<Look['lack']> };
+type Places = { blocks: bigint[]; first?: bigint } | { lack: NonNullable<HistoryLook['lack']> };
 
 /** A part of the chain, with the account's counts at both ends. */
 interface Part {

@@ -10,6 +10,7 @@ import { withProvider } from '../provider-failure.ts';
 import { balanceOfAll } from '../quorum.ts';
 import { readForm } from '../request-form.ts';
 import { servedChain } from '../served-chain.ts';
+import { contentOf, LANDS_WITHIN_BLOCKS, lookThrough } from './account-history.ts';
 import { addressOf } from './address.ts';
 import { solana } from './configuration/family.ts';
 import { minimumBalance, policyFault, policyView, swapSchedule } from './configuration/policy.ts';
@@ -141,6 +142,11 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
     observe: async (entries) => {
       const [first] = entries;
       return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
+    },
+    accountHistory: {
+      contentOf,
+      look: (question) => guarded(() => lookThrough(sideOf(question.identity), question)),
+      landsWithinBlocks: LANDS_WITHIN_BLOCKS,
     },
     policyFaults: (account, onRisk) => guarded(() => unknownAllowed(sideOfAccount(account), account, onRisk)),
     screen: ({ request }, account) =>

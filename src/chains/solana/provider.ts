@@ -322,6 +322,44 @@ export function landed(
   });
 }
 
+/** The most signatures of one page of `getSignaturesForAddress`. */
+const MOST_LISTED = 1_000;
+
+/** The signatures of transactions that name an account, the newest first, and when their blocks were made. */
+export function signaturesFor(
+  read: ReadOne,
+  account: string,
+  before: string | undefined,
+): Promise<{ signature: string; madeAt: number | null }[]> {
+  const options = { ...CONFIRMED, limit: MOST_LISTED, ...(before === undefined ? {} : { before }) };
+  return read(
+    'getSignaturesForAddress',
+    [account, options],
+    (answer) =>
+      array(answer).map((one) => {
+        const { signature, blockTime: at } = object(one);
+        if (typeof signature !== 'string') throw new TypeError('not a signature');
+        return { signature, madeAt: at == null ? null : Number(integer(at)) * 1_000 };
+      }),
+    { isLong: true },
+  );
+}
+
+/** A transaction's bytes, in base64, its slot and its fee; null where the node does not have it. */
+export function landedBytes(
+  read: ReadOne,
+  signature: string,
+): Promise<{ bytes: string; slot: bigint; fee: bigint } | null> {
+  const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED };
+  return read('getTransaction', [signature, options], (answer) => {
+    if (answer === null) return null;
+    const { slot, meta, transaction } = object(answer);
+    const [bytes] = array(transaction);
+    if (typeof bytes !== 'string') throw new TypeError('not a transaction');
+    return { bytes, slot: integer(slot), fee: integer(object(meta)['fee']) };
+  });
+}
+
 /**
  * Null where the transaction succeeded. An answer without the field does not say how the transaction went, and is
  * refused.

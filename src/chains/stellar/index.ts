@@ -10,6 +10,7 @@ import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
 import { balanceOfAll } from '../quorum.ts';
 import { servedChain } from '../served-chain.ts';
+import { contentOf, lookThrough } from './account-history.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { stellar } from './configuration/family.ts';
@@ -224,6 +225,10 @@ function createStellarClient(
     observe: async (entries) => {
       const [first] = entries;
       return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
+    },
+    accountHistory: {
+      contentOf,
+      look: (question) => guarded(() => lookThrough(sideOf(question.identity), question, blockTimeMs(network))),
     },
     policyFaults: (account) => guarded(() => unknownAllowed(sideAt(account.identity), exchanges, account)),
     swaps: (account) => guarded(() => swapsOf(sideAt(account.identity), account)),

@@ -274,6 +274,51 @@ function landedIn(told: JsonObject): Landed | null {
   return landed;
 }
 
+/** When a ledger closed, in milliseconds since the epoch. */
+export function closeTimeOf(read: ReadOne, ledger: bigint): Promise<number> {
+  const params = { startLedger: Number(ledger), pagination: { limit: 1 } };
+  return read('getLedgers', params, (answer) => {
+    const [first] = array(object(answer)['ledgers']);
+    return Number(integer(object(first)['ledgerCloseTime'])) * 1_000;
+  });
+}
+
+/** A page of the network's transactions, in the order of the chain. */
+export interface ListedTransactions {
+  transactions: readonly { envelope: string; ledger: bigint }[];
+  /** The oldest ledger of the node's history, and when it closed, in milliseconds since the epoch. */
+  oldest: bigint;
+  oldestClosedAt: number;
+  cursor: string;
+}
+
+export function transactionsFrom(
+  read: ReadOne,
+  page: { limit: number } & ({ ledger: bigint } | { cursor: string }),
+): Promise<ListedTransactions> {
+  const { limit } = page;
+  const params =
+    'ledger' in page
+      ? { startLedger: Number(page.ledger), pagination: { limit } }
+      : { pagination: { cursor: page.cursor, limit } };
+  return read(
+    'getTransactions',
+    params,
+    (answer) => {
+      const told = object(answer);
+      return {
+        transactions: array(told['transactions'])
+          .map(object)
+          .map(({ envelopeXdr, ledger }) => ({ envelope: string(envelopeXdr), ledger: integer(ledger) })),
+        oldest: integer(told['oldestLedger']),
+        oldestClosedAt: Number(integer(told['oldestLedgerCloseTimestamp'])) * 1_000,
+        cursor: string(told['cursor']),
+      };
+    },
+    { isLong: true },
+  );
+}
+
 const textIn = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function passphrase(answer: Json): string {

@@ -11,6 +11,9 @@ import type { SignedAttempt } from './ledger.ts';
 import { HELD_MS } from './restored-store.ts';
 import type { Sender } from './sender.ts';
 
+/** How long endpoints that cannot show all yet are waited for before an operator is asked. */
+const MAX_WAIT_MS = 600_000;
+
 const LOOKING = 'Compared with what the account did on the chain, because the database may have been put back';
 
 /** Compares the lane's old transactions with what the account did on the chain, as far as that is needed. */
@@ -90,7 +93,8 @@ async function compare(step: LaneStep, compared: readonly Compared[]): Promise<v
   if (answer === undefined) return;
   const left = await adopt(step, compared, answer.found, figures?.held);
   if (left.length === 0) return;
-  if (answer.kind === 'untold') {
+  const isStuck = answer.kind === 'waiting' && restored.waitsFor(step.clock.elapsed()) > MAX_WAIT_MS;
+  if (answer.kind === 'untold' || isStuck) {
     hold(step, answer.reason);
   } else if (answer.kind === 'whole' && (await isOver(step, first.sender, answer.found.length))) {
     step.log.info({ lane: step.key, compared: compared.length, found: answer.found.length }, 'account looked through');

@@ -44,6 +44,7 @@ export class RestoredStore {
   /** Why the old transactions wait for an operator; null while they do not. */
   #held: string | null = null;
   #restUntil = 0;
+  #waitsSince: number | null = null;
   #firstHeight: bigint | undefined;
 
   private constructor(
@@ -125,12 +126,19 @@ export class RestoredStore {
     for (const id of transactionIds) this.#unchecked.delete(id);
     if (this.isPending) return;
     this.#displacedFrom = null;
+    this.#waitsSince = null;
     this.#held = null;
   }
 
   hold(reason: string, elapsed: number): void {
     this.#held = reason;
     this.rest(elapsed + HELD_MS);
+  }
+
+  /** For how long some of the account's transactions could not be shown, in milliseconds. */
+  waitsFor(elapsed: number): number {
+    this.#waitsSince ??= elapsed;
+    return elapsed - this.#waitsSince;
   }
 
   /** Makes no further comparison before this time, on a clock that never goes back. */

@@ -161,3 +161,19 @@ t.test('what a folder knows is compared within its epoch', (t) => {
   t.notOk(isFromBefore({ epochs: [], place: null, marks: new Map() }, undefined, null), 'new, or of an older version');
   t.end();
 });
+
+t.test('alone, the mark rises with the first signature after the start, and an idle service writes none', async (t) => {
+  const folder = new Folder(t);
+  await folder.accept('a');
+  let backup = '';
+  await folder.use(async (store, keeper) => {
+    const marks = async () => [...(await store.read.history()).marks.values()].map(({ count }) => count);
+    const [before = 0] = await marks();
+    backup = folder.backUp();
+    keeper.signed();
+    while ((await marks())[0] === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    t.strictSame(await marks(), [before + 1]);
+  });
+  folder.putBack(backup);
+  await t.rejects(folder.use(nothing), { name: 'WentBack' });
+});

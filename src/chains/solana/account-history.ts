@@ -1,0 +1,171 @@
+import { jsonAmount } from '../../domain/amount.ts';
+import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
+import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Account } from '../account.ts';
+import type { HistoryAnswer, HistoryQuestion, PastTransaction } from '../chain-client.ts';
+import { answersInTime, type HistoryLook, historyOfAll } from '../quorum.ts';
+import { longBefore } from './form/draft.ts';
+import { BLOCKHASH_LIFE } from './inclusion/chain-height.ts';
+import { compileLegacy, isWritable, type Message } from './message/compiled-message.ts';
+import { nonceOf } from './message/durable-nonce.ts';
+import { decodeTransaction, isSignatureOf, type WireTransaction } from './message/transaction.ts';
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
+import { blockTime, firstAvailableBlock, isWithoutHistory, landedBytes, signaturesFor, standing } from './provider.ts';
+import { fromWire, readRequest, type SolanaFields } from './schema.ts';
+
+/** How far the chain's clock and ours may be apart. The chain's clock may lag by some tens of seconds. */
+const SLACK_MS = 300_000;
+/** The most transactions that are listed and read. Whoever sends dust to the account makes the list longer. */
+const MAX_LISTED = 5_000;
+const MAX_READ = 1_000;
+const CALLS_AT_ONCE = 16;
+/** Agave, rpc-client-api/src/custom_error.rs. */
+const UNSUPPORTED_VERSION = -32_015;
+/** How long the endpoints have. Other work of the lane does not wait for them. */
+const PATIENCE = { withinMs: 120_000 };
+
+/**
+ * A blockhash that was known before counts for 150 blocks more, and final blocks are about 32 behind. Until then, what
+ * was sent before may still get into a block.
+ */
+export const LANDS_WITHIN_BLOCKS = BLOCKHASH_LIFE + 50n;
+
+/** What a request does. Null where its bytes are fixed: the chain executes them once, however often they are sent. */
+export function contentOf({ request }: Pick<Transaction, 'request'>, account: Account): string | null {
+  const { transaction, instructions } = readRequest(request);
+  if (transaction !== undefined) {
+    const { message, messageBytes, signatures } = decodeTransaction(transaction);
+    const [own = Buffer.alloc(0)] = signatures;
+    const isFixed = message.signers > 1 || nonceOf(message) !== undefined;
+    return isFixed || isSignatureOf(message.keys[0] ?? '', own, messageBytes) ? null : textOf(message);
+  }
+  // A swap takes what there is to be swapped. After the first, nothing is left for a second.
+  if (instructions === undefined) return null;
+  return textOf(
+    compileLegacy({ payer: account.address, instructions: fromWire(instructions), blockhash: ANY_BLOCKHASH }),
+  );
+}
+
+/** 32 zero bytes, which are the system program's address as well. */
+const ANY_BLOCKHASH = SYSTEM_PROGRAM;
+
+/** The instructions without those for compute units, which the service adds. */
+function textOf(message: Message): string {
+  const { keys, instructions, lookups } = message;
+  const looked = [
+    ...lookups.flatMap(({ table, writable }) => writable.map((index) => `${table}:${index}:w`)),
+    ...lookups.flatMap(({ table, readonly }) => readonly.map((index) => `${table}:${index}:r`)),
+  ];
+  const accountAt = (index: number) => keys[index] ?? looked[index - keys.length] ?? '';
+  return instructions
+    .filter(({ program }) => keys[program] !== COMPUTE_BUDGET_PROGRAM)
+    .map(({ program, accounts, data }) => {
+      const named = accounts.map((index) => `${accountAt(index)}${isWritable(message, index) ? '+' : ''}`);
+      return [keys[program], named.join(','), data.toString('base64')].join(' ');
+    })
+    .join('\n');
+}
+
+/** Looks through the account's signatures since a moment for transactions that it has paid for. */
+export async function lookThrough(rpc: RpcClient, question: HistoryQuestion): Promise<HistoryAnswer> {
+  const looks = await answersInTime(
+    rpc.onAll((read) => lookOn(read, question)),
+    PATIENCE,
+  );
+  return historyOfAll(looks, rpc.endpointCount);
+}
+
+async function lookOn(read: ReadOne, question: HistoryQuestion): Promise<HistoryLook> {
+  const { account, since, isKnown } = question;
+  const listed: string[] = [];
+  try {
+    const isReached = await list(read, account.address, since - SLACK_MS, listed);
+    if (!isReached) return lacking(`it has more than ${MAX_LISTED} transactions since then`);
+  } catch (error) {
+    if (isWithoutHistory(error)) return lacking('an endpoint keeps no history');
+    throw error;
+  }
+  const unknown: string[] = [];
+  for (const signature of listed) if (!(await isKnown(signature))) unknown.push(signature);
+  if (unknown.length > MAX_READ) return lacking(`it has ${unknown.length} unknown transactions since then`);
+  const { height } = await standing(read, 'confirmed');
+  const found: PastTransaction[] = [];
+  let isShown = true;
+  // The oldest first.
+  unknown.reverse();
+  for (let at = 0; at < unknown.length; at += CALLS_AT_ONCE) {
+    const signatures = unknown.slice(at, at + CALLS_AT_ONCE);
+    const read16 = await Promise.all(signatures.map((signature) => pastOf(read, signature, account.address, height)));
+    for (const one of read16) {
+      if (one === null) isShown = false;
+      else if (one !== undefined) found.push(one);
+    }
+  }
+  return isShown ? { found } : { found, lack: { kind: 'waiting', reason: 'an endpoint lists what it does not show' } };
+}
+
+function lacking(reason: string): HistoryLook {
+  return { found: [], lack: { kind: 'untold', reason } };
+}
+
+/**
+ * Lists signatures, the newest first.
+ * @returns whether the list goes back to the moment
+ */
+async function list(read: ReadOne, address: string, moment: Timestamp, listed: string[]): Promise<boolean> {
+  for (let before: string | undefined; listed.length < MAX_LISTED; before = listed.at(-1)) {
+    const page = await signaturesFor(read, address, before);
+    for (const { signature, madeAt } of page) {
+      if (madeAt !== null && madeAt < moment) return true;
+      listed.push(signature);
+    }
+    if (page.length > 0) continue;
+    // The end of the list: the account has no earlier ones, or the node has forgotten them.
+    const first = await firstAvailableBlock(read);
+    const madeAt = first === 0n ? 0 : await blockTime(read, first).catch(() => null);
+    return madeAt !== null && madeAt < moment;
+  }
+  return false;
+}
+
+/** Null where the node does not show it; undefined for one that somebody else has paid for. */
+async function pastOf(
+  read: ReadOne,
+  signature: string,
+  address: string,
+  height: bigint,
+): Promise<PastTransaction | null | undefined> {
+  const landed = await landedBytes(read, signature).catch((error: unknown) => {
+    // A version that this service does not read, so none that it has signed.
+    if (isNodeError(error)) return error.code === UNSUPPORTED_VERSION ? undefined : null;
+    throw error;
+  });
+  if (landed == null) return landed;
+  const decoded = readable(landed.bytes);
+  if (decoded === undefined) return undefined;
+  const { message, messageBytes, signatures } = decoded;
+  const [own = Buffer.alloc(0), ...others] = signatures;
+  if (message.keys[0] !== address || !isSignatureOf(address, own, messageBytes)) return undefined;
+  const nonce = nonceOf(message);
+  const fields: SolanaFields = {
+    message: messageBytes.toString('base64'),
+    signatures: ['', ...others.map((one) => one.toString('base64'))],
+    last_valid_block_height: jsonAmount(height + BLOCKHASH_LIFE),
+    slot: jsonAmount(longBefore(landed.slot)),
+    fee: jsonAmount(landed.fee),
+    transaction: landed.bytes,
+  };
+  const isComparable = nonce === undefined && message.signers === 1;
+  return {
+    content: isComparable ? textOf(message) : null,
+    ...{ anchor: { kind: 'none' }, raw: landed.bytes, hash: signature, fields },
+  };
+}
+
+function readable(bytes: string): WireTransaction | undefined {
+  try {
+    return decodeTransaction(bytes);
+  } catch {
+    return undefined;
+  }
+}
