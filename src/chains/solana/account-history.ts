@@ -122,6 +122,7 @@ async function list(read: ReadOne, address: string, moment: Timestamp, listed: s
     if (page.length > 0) continue;
     // The end of the list: the account has no earlier ones, or the node has forgotten them.
     const first = await firstAvailableBlock(read);
+    if (first === undefined) return false;
     const madeAt = first === 0n ? 0 : await blockTime(read, first).catch(() => null);
     return madeAt !== null && madeAt < moment;
   }
