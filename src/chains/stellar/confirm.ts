@@ -21,6 +21,8 @@ interface Sought {
 interface Sight extends Lookup {
   /** The last used sequence of the account whose sequence the attempt uses; null where the node has no such account. */
   used: bigint | null;
+  /** The ledger in which that was read. */
+  readIn: bigint;
   /** Whether another envelope than ours was found: the client's own transaction, or another fee bump around it. */
   isForeign: boolean;
 }
@@ -65,7 +67,7 @@ async function sightsOf(read: ReadOne, sought: readonly Sought[]): Promise<Sight
     const { account = null, ledger = 0n } = accounts.get(sequenceUsed(fields, anchor).source) ?? {};
     const { lookup, isForeign } = await findEither(read, hash, fields.inner?.hash);
     refuseEarlier(lookup, ledger);
-    return [hash, { ...lookup, used: account?.sequence ?? null, isForeign }];
+    return [hash, { ...lookup, used: account?.sequence ?? null, readIn: ledger, isForeign }];
   });
   return new Map(await Promise.all(sights));
 }
@@ -101,7 +103,17 @@ function opinionOn({ attempt, fields }: Sought, sights: Sights): Opinion {
   if (sight === undefined) return 'none';
   if (sight.landed !== null) return 'other';
   const isForgotten = sight.oldest > amountOf(fields.ledger) + 1n;
-  return !isForgotten && (isLate(fields, sight) || isUsed(attempt, fields, sight)) ? 'same' : 'none';
+  const isTaken = isUsed(attempt, fields, sight) && isSearched(sight);
+  return !isForgotten && (isLate(fields, sight) || isTaken) ? 'same' : 'none';
+}
+
+/**
+ * Whether the history goes beyond the ledger in which the sequence was read. Nodes look for the transaction first and
+ * name their latest ledger after it (stellar-rpc pull request 619), so the last ledger that an answer names may not
+ * have been searched.
+ */
+function isSearched({ latest, readIn }: Sight): boolean {
+  return latest > readIn;
 }
 
 /** Whether the attempt's time is over. A ledger that closes in the last second still takes it. */

@@ -32,7 +32,7 @@ interface World {
   used?: bigint | null;
   /** The account that the node knows. Default: the relayer. */
   account?: string;
-  /** The ledger of the account data. Default: `latest`. */
+  /** The ledger of the account data. Default: the one before `latest`. */
   accountLedger?: number;
   landed?: Readonly<Record<string, object>>;
   /** What the next ledger brings, if it closes after the first request for a transaction. */
@@ -47,7 +47,15 @@ function accountEntry(address: string, sequence: bigint) {
 }
 
 function node(world: World): DoubleHandler {
-  const { latest = 60, oldest = 1, closedAt = 900, used = 7n, landed = {}, accountLedger = latest, closing } = world;
+  const {
+    latest = 60,
+    oldest = 1,
+    closedAt = 900,
+    used = 7n,
+    landed = {},
+    accountLedger = latest - 1,
+    closing,
+  } = world;
   let looks = 0;
   return ({ method, params }) => {
     if (world.isDown) return { status: 503, body: '' };
@@ -151,6 +159,9 @@ t.test('or when its sequence is used, by anything', async (t) => {
   ]);
   t.match(await look(t, [{ used: 1_000n }], entry(storedAttempt('a'))), [{ kind: 'dead' }], 'a leap uses all below');
   t.strictSame(await look(t, [{ used: null }], entry(storedAttempt('a'))), [{ kind: 'open' }], 'no account, no proof');
+  // A node looks for the transaction first, and names its latest ledger after it.
+  const racing = await look(t, [{ used: 8n, latest: 60, accountLedger: 60 }], entry(storedAttempt('a')));
+  t.strictSame(racing, [{ kind: 'open' }], 'the last ledger that it names was perhaps not searched');
 });
 
 t.test('a history that begins after it was signed proves nothing', async (t) => {
