@@ -40,7 +40,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
   {
     ...{ alert: 'IsolayerTransactionOld', severity: 'warning', lasting: 10, ...RELAYER, room: 'transactions' },
     ...{ metric: AGE, fires: 'above', limit: 3_600 },
-    text: (who, value) => `A transaction of relayer ${who} is old: it was accepted ${Math.round(value / 60)} min ago.`,
+    text: (who, value) =>
+      `The oldest open transaction of relayer ${who} was accepted ${Math.round(value / 60)} min ago.`,
   },
   {
     ...{ alert: 'IsolayerTransactionStuck', severity: 'critical', lasting: 10, ...RELAYER, room: 'transactions' },
@@ -50,12 +51,12 @@ export const ALERT_RULES: readonly AlertRule[] = [
   {
     ...{ alert: 'IsolayerNonceUnproved', severity: 'warning', lasting: 15, ...RELAYER },
     ...{ metric: PARKED, where: { reason: ['sequence'] }, fires: 'above', limit: 0 },
-    text: (who) => `Nonces of relayer ${who} are used, and no endpoint proves by what.`,
+    text: (who) => `Nonces of relayer ${who} are used, and no endpoint can show by which transactions.`,
   },
   {
     ...{ alert: 'IsolayerLaneFaults', severity: 'critical', lasting: 5 },
     ...{ metric: 'isolayer_lane_faults_total', within: 15, fires: 'above', limit: 3 },
-    text: (_, value) => `${value} steps of accounts ended with unexpected errors: the log has them.`,
+    text: (_, value) => `${value} unexpected errors while processing accounts: see the log.`,
   },
   {
     ...{ alert: 'IsolayerTransactionsFailing', severity: 'warning', lasting: 5, ...RELAYER, room: 'transactions' },
@@ -72,12 +73,12 @@ export const ALERT_RULES: readonly AlertRule[] = [
   {
     ...{ alert: 'IsolayerIntentsWaiting', severity: 'warning', lasting: 15 },
     ...{ metric: 'isolayer_intents_waiting', fires: 'above', limit: 0 },
-    text: (_, value) => `${value} cancellations or replacements wait to be carried out.`,
+    text: (_, value) => `${value} cancellations or replacements are waiting.`,
   },
   {
     ...{ alert: 'IsolayerNetworkUnreachable', severity: 'critical', lasting: 5, by: 'network', room: 'networks' },
     ...{ metric: 'isolayer_rpc_endpoints', where: { state: ['ready'] }, fires: 'below', limit: 0.5 },
-    text: (who) => `No endpoint of network ${who} serves.`,
+    text: (who) => `No endpoint of network ${who} answers.`,
   },
   {
     ...{ alert: 'IsolayerWebhooksDead', severity: 'warning', lasting: 1, room: 'webhooks' },
@@ -89,22 +90,22 @@ export const ALERT_RULES: readonly AlertRule[] = [
     ...{ alert: 'IsolayerSandboxDeaths', severity: 'warning', lasting: 1, ...PLUGIN },
     ...{ metric: ENDS, where: { cause: ['memory', 'overdue', 'died', 'protocol'] } },
     ...{ within: 15, fires: 'above', limit: 3 },
-    text: (who, value) => `${value} processes of plugin ${who} were lost.`,
+    text: (who, value) => `${value} processes of plugin ${who} ended unexpectedly.`,
   },
   {
     ...{ alert: 'IsolayerSandboxBroken', severity: 'critical', lasting: 1 },
     ...{ metric: ENDS, where: { cause: ['start'] }, within: 15, fires: 'above', limit: 3 },
-    text: () => 'Processes of plugins do not start.',
+    text: () => 'Plugin processes cannot be started.',
   },
   {
     ...{ alert: 'IsolayerPluginRefused', severity: 'warning', lasting: 5, ...PLUGIN },
     ...{ metric: 'isolayer_plugin_refused', fires: 'above', limit: 0.2 },
-    text: (who) => `Calls of plugin ${who} are refused: it is backed off.`,
+    text: (who) => `Calls of plugin ${who} are refused while it is in back-off.`,
   },
   {
     ...{ alert: 'IsolayerPluginQueue', severity: 'warning', lasting: 5 },
     ...{ metric: 'isolayer_plugin_calls_queued', fires: 'above', limit: 0 },
-    text: (_, value) => `${value} plugin calls wait for a place.`,
+    text: (_, value) => `${value} plugin calls are queued.`,
   },
 ];
 

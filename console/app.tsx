@@ -62,7 +62,7 @@ export function App() {
       </header>
       {connection.value === 'lost' && (
         <p class="banner" role="alert">
-          The server is not reached. What you see may be old; it goes on by itself.
+          The server cannot be reached. What you see may be out of date. The page reconnects by itself.
         </p>
       )}
       <main id="main" tabIndex={-1}>

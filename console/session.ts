@@ -76,10 +76,10 @@ export function signOut(why = ''): void {
 /** The text of an error for people. Ends the session if the key is no longer accepted. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) {
-    if (error.status === 401) signOut('The key is accepted no more.');
+    if (error.status === 401) signOut('The key is no longer accepted.');
     // If a key may not see something, the service answers that it does not exist.
     if (error.code === 'ROUTE_NOT_FOUND') return 'Your key may not see this.';
     return error.message;
   }
-  return 'The server is not reached.';
+  return 'The server cannot be reached.';
 }

@@ -10,7 +10,7 @@ export function Alerts({ alerts }: { alerts: readonly Alert[] }) {
     <section aria-labelledby="alerts">
       <h2 id="alerts">Alerts that would fire</h2>
       {alerts.length === 0 ? (
-        <Note>None, by what is counted now.</Note>
+        <Note>None.</Note>
       ) : (
         <ul class="list">
           {alerts.map(({ alert, severity, lasting, text, room, who }) => (

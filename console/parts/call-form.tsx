@@ -23,7 +23,7 @@ export function CallForm({ pluginId }: { pluginId: string }) {
       body = { params: JSON.parse(params || '{}') as unknown };
     } catch (error) {
       setAnswer({
-        text: `The parameters are no JSON: ${error instanceof Error ? error.message : ''}`,
+        text: `The parameters are not JSON: ${error instanceof Error ? error.message : ''}`,
         isBad: true,
         more: {},
       });

@@ -6,7 +6,7 @@ const LONGEST_LINE = 4_000;
 
 /** Shows the outcomes and logs of calls as text, the latest first. */
 export function CallLog({ calls }: { calls: readonly Omit<CallNews, 'plugin_id'>[] }) {
-  if (calls.length === 0) return <Note>Nothing yet. What its calls write comes here by itself.</Note>;
+  if (calls.length === 0) return <Note>No logs yet. New ones appear here.</Note>;
   return (
     <ol class="log" aria-label="Calls and logs">
       {calls.map(({ request_id: id, at, outcome, duration_ms: duration, logs, key_id: keyId }) => (

@@ -19,7 +19,7 @@ interface DeliveriesProps {
 export function Deliveries({ webhookId, items, changed }: DeliveriesProps) {
   const [chosen, setChosen] = useState('');
   return (
-    <Table name="Deliveries" heads={['State', 'Event', 'Of', 'Made', 'Tries', 'Outcome', '']}>
+    <Table name="Deliveries" heads={['State', 'Event', 'Of', 'Made', 'Attempts', 'Result', '']}>
       {items.map((one) => [
         <tr key={one.id}>
           <td data-head="State">
@@ -93,11 +93,11 @@ function Delivery({ webhookId, id, changed }: { webhookId: string; id: string; c
       <dl class="facts">
         <dt>Relayer</dt>
         <dd>{one.relayer_id === null ? '—' : <a href={to('relayers', one.relayer_id)}>{one.relayer_id}</a>}</dd>
-        <dt>Tries</dt>
+        <dt>Attempts</dt>
         <dd>{one.tries}</dd>
-        <dt>Outcome of the latest</dt>
+        <dt>Result of the latest</dt>
         <dd>{one.outcome ?? '—'}</dd>
-        <dt>Next try</dt>
+        <dt>Next attempt</dt>
         <dd>
           <Time at={one.next_try_at} />
         </dd>
@@ -106,7 +106,7 @@ function Delivery({ webhookId, id, changed }: { webhookId: string; id: string; c
           <Time at={one.ended_at} />
         </dd>
       </dl>
-      <h3 class="above">What is sent</h3>
+      <h3 class="above">Payload</h3>
       <pre tabIndex={0}>{readable(one.body)}</pre>
     </section>
   );

@@ -19,7 +19,7 @@ export function Find({ relayerId }: { relayerId?: string }) {
     try {
       const found = await findTransactions(current, text, relayerId === undefined ? undefined : [relayerId]);
       const [one] = found;
-      if (one === undefined) setError('There is none that this key may see.');
+      if (one === undefined) setError('Nothing found that this key may see.');
       else if (found.length > 1) setSeveral(found);
       else location.hash = to('transactions', one.relayerId, one.transaction.id);
     } catch (thrown) {

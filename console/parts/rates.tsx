@@ -36,7 +36,7 @@ export function Rates({ children }: { children?: ComponentChildren }) {
       stop();
     };
   }, []);
-  const since = Date.now() - openedAt < MINUTE_MS ? 'since you opened this' : 'in the last minute';
+  const since = Date.now() - openedAt < MINUTE_MS ? 'since this page was opened' : 'in the last minute';
   return (
     <section class="rates" aria-label="Transactions of the last minute">
       <div class="figures">

@@ -20,7 +20,7 @@ export function Keys() {
     <>
       <h1>Keys and audit</h1>
       <h2>API keys</h2>
-      <ListOf loaded={keys} empty="There is the key of the environment, and no other.">
+      <ListOf loaded={keys} empty="There is no key besides the one of the environment.">
         {(items) => (
           <Table name="API keys" heads={['Key', 'Permissions', 'Made', 'Ends', '']}>
             {items.map((one) => (

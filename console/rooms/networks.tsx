@@ -90,7 +90,7 @@ function Endpoint({ network, name, url, figures, children }: EndpointProps) {
       <span class="quiet">
         {children}
         {p50 !== undefined && p99 !== undefined && ` · p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)}`}
-        {pauses.length > 0 && ` · left alone: ${pauses.map(([why, count]) => `${count} × ${why}`).join(', ')}`}
+        {pauses.length > 0 && ` · paused: ${pauses.map(([why, count]) => `${count} × ${why}`).join(', ')}`}
       </span>
     </p>
   );

@@ -43,7 +43,7 @@ export function Overview() {
         <section aria-labelledby="news">
           <h2 id="news">Transactions now</h2>
           {news.length === 0 ? (
-            <Note>Quiet. What happens comes here by itself.</Note>
+            <Note>Nothing yet. New transactions appear here.</Note>
           ) : (
             <ul class="list">
               {news.map((one) => (
@@ -63,7 +63,7 @@ export function Overview() {
         <section aria-labelledby="calls">
           <h2 id="calls">Plugin calls now</h2>
           {calls.length === 0 ? (
-            <Note>Quiet.</Note>
+            <Note>No calls yet.</Note>
           ) : (
             <ul class="list">
               {calls.map((one) => (
@@ -104,7 +104,7 @@ function Needs() {
   const known = [relayers.value, fine.value, plugins.value, report];
   return (
     <section class="needs" aria-labelledby="needs">
-      <h2 id="needs">What needs somebody</h2>
+      <h2 id="needs">Needs attention</h2>
       {report?.ready === false && (
         <Note kind="bad">The service is not ready{report.reason === undefined ? '' : `: ${report.reason}`}.</Note>
       )}
@@ -114,7 +114,7 @@ function Needs() {
         </Note>
       ))}
       {isQuiet && errors.length === 0 && (
-        <Note>{known.includes(undefined) ? 'Loading…' : `Nothing: ${fineText(fine.value, plugins.value)}.`}</Note>
+        <Note>{known.includes(undefined) ? 'Loading…' : `Nothing. ${fineText(fine.value, plugins.value)}.`}</Note>
       )}
       {!isQuiet && (
         <ul class="list">
@@ -159,5 +159,5 @@ type Listed = { pagination: { total_items: number }; data: unknown[] } | undefin
 function fineText(relayers: Listed, plugins: Listed): string {
   const [seen, all] = [plugins?.data.length ?? 0, plugins?.pagination.total_items ?? 0];
   const some = seen < all ? `${seen} of ` : '';
-  return `${counted(relayers?.pagination.total_items ?? 0, 'relayer')} and ${some}${counted(all, 'plugin')} are fine`;
+  return `${counted(relayers?.pagination.total_items ?? 0, 'relayer')} and ${some}${counted(all, 'plugin')} are healthy`;
 }

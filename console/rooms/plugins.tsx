@@ -28,12 +28,12 @@ export function Plugins() {
       <header class="head">
         <h1>Plugins</h1>
         <label>
-          <span class="quiet">First </span>
+          <span class="quiet">Sort by </span>
           <select value={order} onChange={(event) => setOrder(event.currentTarget.value as Order)}>
-            <option value="processor">who takes the most processor time</option>
-            <option value="calls">who is called the most</option>
-            <option value="failed">who fails the most</option>
-            <option value="id">by name</option>
+            <option value="processor">processor time</option>
+            <option value="calls">number of calls</option>
+            <option value="failed">failures</option>
+            <option value="id">name</option>
           </select>
         </label>
       </header>
@@ -95,7 +95,9 @@ const ORDERS = {
 
 /** A bar that shows a part of a whole. The figure is printed beside it. */
 function Share({ part, of }: { part: number; of: number }) {
-  return <meter class="share" value={of === 0 ? 0 : part / of} aria-label="Part of what all plugins take" />;
+  return (
+    <meter class="share" value={of === 0 ? 0 : part / of} aria-label="Share of the processor time of all plugins" />
+  );
 }
 
 /** The number of calls in the last hour that did not return a result. */
@@ -148,7 +150,7 @@ export function PluginRoom({ id }: { id: string }) {
           </Action>
         )}
         <Action does="reloadPlugin" {...on}>
-          Build anew
+          Rebuild
         </Action>
       </header>
       {one.error !== null && (
@@ -157,7 +159,7 @@ export function PluginRoom({ id }: { id: string }) {
           {one.error.message}
         </pre>
       )}
-      {one.back_off !== null && <Note kind="bad">Backed off: {one.back_off.reason}</Note>}
+      {one.back_off !== null && <Note kind="bad">In back-off: {one.back_off.reason}</Note>}
       <PluginPlots id={id} />
       <dl class="facts">
         <dt>File</dt>
@@ -183,13 +185,13 @@ export function PluginRoom({ id }: { id: string }) {
           {counted(one.now.processes, 'process', 'processes')}, {megabytes(one.now.resident_bytes)},{' '}
           {counted(one.now.calls_running, 'call')} running, {one.now.calls_queued} waiting
         </dd>
-        <dt>Values kept</dt>
+        <dt>Stored values</dt>
         <dd>
           {one.kv_usage.keys}, {megabytes(one.kv_usage.bytes)}
         </dd>
       </dl>
       <details>
-        <summary>What it may do and use</summary>
+        <summary>Permissions and limits</summary>
         <pre tabIndex={0}>{JSON.stringify({ permissions: one.permissions, limits: one.limits }, null, 2)}</pre>
       </details>
       <h2>Call it</h2>

@@ -49,7 +49,7 @@ export function Relayers() {
       </header>
       <ListOf
         loaded={relayers}
-        empty={isNarrowed ? 'There is none like that.' : 'There is no relayer yet, or none that this key may see.'}
+        empty={isNarrowed ? 'No relayer matches.' : 'There is no relayer yet, or none that this key may see.'}
       >
         {(items) => (
           <Table name="Relayers" heads={['Relayer', 'Network', 'Address', 'State', '']}>

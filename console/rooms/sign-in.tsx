@@ -26,7 +26,7 @@ export function SignIn() {
     setError('');
     await signIn(key.trim()).catch((thrown: unknown) => {
       const isRefused = thrown instanceof ApiError;
-      setError(isRefused ? `The key is not accepted: ${thrown.message}` : 'The server is not reached.');
+      setError(isRefused ? `The key is not accepted: ${thrown.message}` : 'The server cannot be reached.');
     });
     setBusy(false);
   };

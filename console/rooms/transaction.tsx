@@ -253,7 +253,7 @@ function whyText(status: string, reason: string | null, events: readonly Event[]
       ? `It took ${signed} attempts${last ? `: ${last.text}` : ''}.`
       : 'It went through at the first attempt.';
   }
-  if (status === 'mined') return 'It is in a block, which may still be taken back.';
+  if (status === 'mined') return 'It is in a block that is not final yet.';
   if (last !== undefined) return last.text;
   if (status === 'sent') return 'It is signed, and no node has taken it yet.';
   if (status === 'submitted') return 'A node has taken it; it waits for a block.';

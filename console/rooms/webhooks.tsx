@@ -63,12 +63,12 @@ export function WebhookRoom({ id }: { id: string }) {
           </select>
         </label>
         <button type="button" onClick={deliveries.reload}>
-          Look again
+          Refresh
         </button>
       </header>
       <ListOf
         loaded={deliveries}
-        empty={parts.isLatest ? 'Nothing was to be told yet.' : 'There are none in this part.'}
+        empty={parts.isLatest ? 'There are no deliveries yet.' : 'There are none on this page.'}
       >
         {(items) => <Deliveries webhookId={id} items={items} changed={deliveries.reload} />}
       </ListOf>

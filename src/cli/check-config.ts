@@ -12,7 +12,7 @@ import { configurationOf } from './settings.ts';
 /** Reads the configuration, opens the signers and compiles the plugins like a start, but starts nothing. */
 export const checkConfigCommand: Command = {
   usage: 'check-config',
-  summary: 'Say everything that is wrong with the configuration, the signers and the plugins, or "ok"',
+  summary: 'Check the configuration, the signers and the plugins: print every problem, or "ok"',
   flags: [],
   arguments: 0,
   async run(context) {

@@ -37,7 +37,7 @@ export const keystoreCommand: Command = {
     if (act === undefined) throw new Error(`Say keystore ${Object.keys(ACTIONS).join(', ')}, and a file`);
     const clear = keyInClear(name);
     if (clear !== undefined)
-      throw new Error(`Where the file is named stands ${clear}; it is in the history of your shell now`);
+      throw new Error(`The place of the file name has ${clear}; it is in the history of your shell now`);
     await act(context, resolve(context.cwd, name));
     return 0;
   },
@@ -61,7 +61,10 @@ async function inspect(context: CommandContext, file: string): Promise<void> {
   context.say(`address  ${address ?? 'none'} (as the file says; keystore address opens it and shows its own)`);
   context.say(`under    ${derivation}`);
   context.say(`mode     ${mode.toString(8).padStart(4, '0')}`);
-  if (isWeak) context.say(`Guessing is cheaper than it should be: keystore passphrase writes it anew at today's cost.`);
+  if (isWeak)
+    context.say(
+      'Its passphrase is cheaper to guess than it should be: the command "keystore passphrase" raises the cost.',
+    );
   if ((mode & 0o077) !== 0) context.say('Others on this machine can read it: chmod 600 keeps it to its owner.');
 }
 
@@ -140,7 +143,7 @@ async function passphraseOf(
   findings.settle();
   const { keyboard } = context;
   if (given === '' && !keyboard.isTerminal) {
-    throw new Error(`Nobody can be asked for the passphrase here: set ${variable}, or run it in a terminal`);
+    throw new Error(`There is no terminal to ask for the passphrase: set ${variable}, or run it in a terminal`);
   }
   const passphrase =
     given === '' ? await keyboard.ask(variable === NEW_VARIABLE ? 'New passphrase: ' : 'Passphrase: ') : given;

@@ -53,7 +53,7 @@ export async function runCommand(typed: readonly string[], context: CommandConte
   }
   const command = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name];
   if (command === undefined) {
-    if (name === undefined) return wrong(context, 'Say which command.');
+    if (name === undefined) return wrong(context, 'Name a command.');
     const meant = closestName(name, [...Object.keys(COMMANDS), 'help']);
     return wrong(context, `There is no command "${name}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   }

@@ -102,7 +102,7 @@ export class ApiClient {
     const { url, key, silenceMs = SILENCE_MS } = this.#options;
     const search = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
     const silence = new AbortController();
-    const giveUp = () => silence.abort(new Error(`The server said nothing for ${silenceMs / 1_000} s`));
+    const giveUp = () => silence.abort(new Error(`The server sent nothing for ${silenceMs / 1_000} s`));
     let timer = setTimeout(giveUp, silenceMs);
     // A caller that aborts may never ask for the next event, so `finally` may not run.
     signal.addEventListener('abort', () => clearTimeout(timer), { once: true });

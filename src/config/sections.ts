@@ -119,7 +119,7 @@ export function readNotifications(section: Section, variables: Variables, findin
       }
     }
     if (entry.second_signing_key !== undefined && entry.signing_key === undefined) {
-      findings.problem(at.file, `${at.path}.second_signing_key`, 'there is one only beside a signing_key');
+      findings.problem(at.file, `${at.path}.second_signing_key`, 'needs a signing_key');
     }
     return [entry];
   });

@@ -128,7 +128,7 @@ export const ERRORS = {
   ANSWER_NOT_KEPT: {
     status: 409,
     retryable: false,
-    text: 'The request with this idempotency key was answered with status {status}; the answer is not kept, for its size or that of later ones; it was done, and is not done again',
+    text: 'The request with this idempotency key was done, and answered with status {status}. That answer is not stored any more, and the request is not done again',
   },
   /** A plugin's fetch has no answer; the text is for its author. */
   FETCH_FAILED: { status: 424, retryable: true, text: '{reason}' },
@@ -137,7 +137,7 @@ export const ERRORS = {
   RELAYER_LIMITED: {
     status: 429,
     retryable: true,
-    text: 'Relayer {relayer} is asked for too much: it takes {limit} requests a second, and {burst} at once',
+    text: 'Relayer {relayer} is rate limited: at most {limit} requests a second, and {burst} at once',
     message: 'Too Many Requests',
   },
   TOO_MANY_REQUESTS: { status: 429, retryable: true, text: 'Too Many Requests' },
@@ -164,7 +164,7 @@ export const ERRORS = {
   TRANSACTION_EXISTS: {
     status: 409,
     retryable: false,
-    text: 'These very bytes were accepted before, as a transaction of another relayer with the same account',
+    text: 'The same signed bytes were accepted before, as a transaction of another relayer with the same account',
   },
   NOT_SUPPORTED: { status: 501, retryable: false, text: '{what} is not supported for {networkType} relayers' },
   NONCE_LOOKUP_NOT_SUPPORTED: { status: 501, retryable: false, text: 'Nonce lookup only supported for EVM networks' },

@@ -52,7 +52,7 @@ const CHALLENGE = 'Bearer realm="Isolayer"';
 export function challengeOf(authorization: string | undefined): string {
   if (authorization === undefined) return CHALLENGE;
   const advice = /^Bearer [^\s]+$/.test(authorization)
-    ? 'The key is not known, has ended or was revoked'
+    ? 'The API key is not known, has expired or was revoked'
     : 'Send the API key as: Authorization: Bearer <API key>';
   return `${CHALLENGE}, error="invalid_token", error_description="${advice}"`;
 }

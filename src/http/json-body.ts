@@ -67,5 +67,5 @@ export function bodyOf(request: FastifyRequest): unknown {
  */
 export function assertNoBody({ body }: FastifyRequest): void {
   if (body == null || (typeof body === 'object' && Object.keys(body).length === 0)) return;
-  throw invalidRequest('This takes no body, and what the one that came says would not be heeded: send none');
+  throw invalidRequest('This request takes no body, and the one that was sent would be ignored: send none');
 }

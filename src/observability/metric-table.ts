@@ -89,7 +89,7 @@ export const METRICS = {
   },
   isolayer_plugin_calls_queued: {
     kind: 'gauge',
-    help: 'Plugin calls waiting for a place.',
+    help: 'Plugin calls in the queue.',
     labels: [],
   },
   isolayer_plugin_isolates: {
@@ -104,7 +104,7 @@ export const METRICS = {
   },
   isolayer_plugin_refused: {
     kind: 'gauge',
-    help: '1 while the calls of a plugin are backed off, all of them or those of an API key, else 0.',
+    help: '1 while the calls of a plugin are in back-off, all of them or those of an API key, else 0.',
     labels: ['plugin_id'],
   },
   isolayer_transactions_created_total: {
@@ -144,12 +144,12 @@ export const METRICS = {
   },
   isolayer_transaction_versions_total: {
     kind: 'counter',
-    help: 'Signed versions by purpose: send, bump, replace, void.',
+    help: 'Signed versions by purpose: send, bump, replace, noop.',
     labels: ['relayer_id', 'network_type', 'purpose'],
   },
   isolayer_transaction_broadcasts_total: {
     kind: 'counter',
-    help: 'Offers of versions to nodes, by what the answer means.',
+    help: 'Broadcasts of signed versions to nodes, by the result.',
     labels: ['relayer_id', 'network_type', 'outcome'],
   },
   isolayer_intents_waiting: {
@@ -169,7 +169,7 @@ export const METRICS = {
   },
   isolayer_transaction_decisions_total: {
     kind: 'counter',
-    help: 'What was decided about transactions beside their status: bumped, noop-signed, gap-filled, parked and the like.',
+    help: 'Decisions about transactions besides their status: bumped, noop-signed, gap-filled, parked and the like.',
     labels: ['relayer_id', 'network_type', 'kind'],
   },
   isolayer_relayer_healthy: {
@@ -179,7 +179,7 @@ export const METRICS = {
   },
   isolayer_relayer_balance: {
     kind: 'gauge',
-    help: 'What the account of a relayer was last seen to have, in the unit of its label, as the store has it.',
+    help: 'Balance of the account of a relayer when last read, in the unit of its label, as the store has it.',
     labels: ['relayer_id', 'network_type', 'unit'],
   },
   isolayer_relayer_checks_total: {
@@ -205,12 +205,12 @@ export const METRICS = {
   },
   isolayer_rpc_endpoint_pauses_total: {
     kind: 'counter',
-    help: 'Times that an endpoint began to be left alone or was found behind, by reason.',
+    help: 'Times that an endpoint was paused or found behind, by reason.',
     labels: ['network', 'endpoint', 'reason'],
   },
   isolayer_rpc_endpoint_concurrency_limit: {
     kind: 'gauge',
-    help: 'Calls that an endpoint is given at once at most, as it has shown to bear.',
+    help: 'Limit of concurrent calls to an endpoint, adapted to how it answers.',
     labels: ['network', 'endpoint'],
   },
   isolayer_idempotency_requests_total: {

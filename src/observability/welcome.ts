@@ -19,7 +19,7 @@ export function welcome({ address, apiKeyFile, consoleAddress, signInLink, plugi
   return [
     '',
     `Isolayer is ready at ${address}`,
-    apiKeyFile === null ? 'The API key is the one of the environment.' : `The API key lies in ${apiKeyFile}`,
+    apiKeyFile === null ? 'The API key is the one of the environment.' : `The API key is in ${apiKeyFile}`,
     ...browserLines(consoleAddress, signInLink),
     '',
     ...firstCall(`${address}/api/v1`, `curl -H "Authorization: Bearer ${key}"`, plugins),
@@ -41,9 +41,11 @@ function firstCall(api: string, curl: string, plugins: readonly string[]): strin
 
 function browserLines(consoleAddress: string | null, signInLink: string | null): string[] {
   if (signInLink !== null) {
-    return ['', 'See it in a browser. This link works once, within ten minutes:', '', `  ${signInLink}`];
+    return ['', 'Open the console in a browser. This link works once, within ten minutes:', '', `  ${signInLink}`];
   }
-  return consoleAddress === null ? [] : ['', `See it in a browser, and sign in with the API key: ${consoleAddress}`];
+  return consoleAddress === null
+    ? []
+    : ['', `Open the console in a browser, and sign in with the API key: ${consoleAddress}`];
 }
 
 function shellQuoted(path: string): string {

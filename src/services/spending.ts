@@ -121,7 +121,7 @@ function reservationOf({ pluginId, caveats }: Spender, asked: Asked): Reservatio
 }
 
 function freeFrom(isMoreThanAll: boolean, at: number | null): string {
-  if (isMoreThanAll) return 'no time, because it is more than the whole of it';
+  if (isMoreThanAll) return 'no time on, because it is more than the whole limit';
   return at === null ? 'an hour after what is under way has ended' : new Date(at).toISOString();
 }
 

@@ -51,7 +51,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
 
   await t.test('it says nothing of what it has not seen, and what the service says of itself', async (t) => {
     const needs = page.locator('section.needs');
-    await needs.getByText('Nothing: 1 relayer and 2 plugins are fine.').waitFor();
+    await needs.getByText('Nothing. 1 relayer and 2 plugins are healthy.').waitFor();
     const database = { status: 'unhealthy', error: 'no answer' };
     const report = { ready: false, status: 'unhealthy', reason: 'database: no answer', components: { database } };
     await answered('**/api/v1/ready', 503, { ...report, timestamp: 'now' }, async () => {
@@ -67,7 +67,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     }
   });
 
-  await t.test('what needs somebody, and a relayer among many, is found by the service', async (t) => {
+  await t.test('what needs attention, and a relayer among many, is found by the service', async (t) => {
     const asked: string[] = [];
     page.on('request', (request) => request.url().includes('/relayers?') && asked.push(request.url()));
     await request('PATCH', '/relayers/local-1', { paused: true });
@@ -79,7 +79,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
 
     await page.goto(`${url}/console#/relayers`);
     const row = page.getByRole('table', { name: 'Relayers' }).getByRole('link', { name: 'Local relayer' });
-    const none = page.getByText('There is none like that.');
+    const none = page.getByText('No relayer matches.');
     const find = page.getByLabel('Find relayers by id, name, address or network');
     await row.waitFor();
     for (const [text, state, seen] of [
@@ -242,7 +242,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     await page.goto(`${url}/console#/plugins`);
     const first = page.getByRole('table', { name: 'Plugins' }).getByRole('row').nth(1);
     await first.getByText('plugin-199').waitFor();
-    await page.getByRole('combobox').selectOption('who is called the most');
+    await page.getByRole('combobox').selectOption('number of calls');
     await first.getByText('plugin-0').waitFor();
     t.equal(await page.getByRole('table', { name: 'Plugins' }).getByRole('row').count(), 201);
     await page.unroute('**/api/v1/plugins**');

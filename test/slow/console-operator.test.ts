@@ -50,7 +50,7 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     await page.goto(`${url}/console#/transactions/local-1`);
     await find.fill(`0x${'9'.repeat(64)}`);
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('There is none that this key may see.').waitFor();
+    await page.getByRole('alert').getByText('Nothing found that this key may see.').waitFor();
   });
 
   await t.test('was the shop told? It was not, and is now', async (t) => {

@@ -181,7 +181,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
     await rows.nth(1).waitFor();
     const before = await rows.count();
     await scene.lose();
-    await page.getByRole('alert').getByText('The server is not reached.').waitFor();
+    await page.getByRole('alert').getByText('The server cannot be reached.').waitFor();
     t.equal(await rows.count(), before, 'what was there stays');
     await scene.regain();
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
@@ -201,7 +201,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
     await page.goto(`${scene.url}/console`);
     await page.reload();
     const live = page.getByRole('status').filter({ hasText: 'live' });
-    const lost = page.getByRole('alert').getByText('The server is not reached.');
+    const lost = page.getByRole('alert').getByText('The server cannot be reached.');
     await live.waitFor();
     // The service sends something every 15 s. The page's clock only moves when the test moves it.
     await page.clock.pauseAt(Date.now() + 1_000);

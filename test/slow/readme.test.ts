@@ -135,7 +135,7 @@ t.test('with no setting it is ready, its curl line runs as pasted, and Ctrl-C en
 
   const apiKey = join(dir, 'data', 'api-key');
   t.match(first.url, /^http:\/\/127\.0\.0\.1:\d+$/);
-  t.match(first.text, `The API key lies in ${apiKey}`);
+  t.match(first.text, `The API key is in ${apiKey}`);
   t.equal((await stat(apiKey)).mode & 0o777, 0o600);
 
   const pasted = first.text.slice(first.text.indexOf('  curl'));

@@ -25,7 +25,9 @@ export async function serviceOf(context: CommandContext, { options }: Given): Pr
     const request = { method, headers, ...(body !== undefined && { body }) };
     const answer = await context.request(`${base}/api/v1${path}`, request).catch((error: unknown) => {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-      throw new Error(`Nobody answers at ${base} (${reason}): npm start starts the service, --url names another one`);
+      throw new Error(
+        `No server answers at ${base} (${reason}): npm start starts the service, --url names another one`,
+      );
     });
     const text = await answer.text();
     return { status: answer.status, requestId: answer.headers.get('x-request-id') ?? '', body: parsed(text) };

@@ -22,7 +22,7 @@ export async function clientOf(context: CommandContext, { options }: Given): Pro
     fetch: (...request) =>
       context.request(...request).catch((error: unknown) => {
         const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-        throw new Error(`Nobody answers at ${url} (${reason})`, { cause: error });
+        throw new Error(`No server answers at ${url} (${reason})`, { cause: error });
       }),
   });
 }

@@ -21,7 +21,7 @@ export const txCommand: Command = {
   more: [
     REMOTE_HELP,
     'A page has 50, the latest first. The id may also be a hash or a counter. Without a relayer all that the key sees are looked through.',
-    '--wait goes on until the transaction has ended, and tells of each change; the exit code is then 0 when it was confirmed, else 1.',
+    '--wait goes on until the transaction has ended, and prints each change; the exit code is then 0 when it was confirmed, else 1.',
   ],
   flags: ['json', 'wait'],
   options: [...REMOTE_OPTIONS, 'status', 'page'],

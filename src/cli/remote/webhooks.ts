@@ -12,7 +12,7 @@ const MOST_DELIVERIES = 50;
 /** Lists webhooks, shows the latest deliveries of one, or delivers an event again. */
 export const webhooksCommand: Command = {
   usage: 'webhooks | webhooks <id> [--state <state>] | webhooks redeliver <id> <delivery> [--json]',
-  summary: 'Show the webhooks of a server, or what became of the events of one; or deliver one anew',
+  summary: 'Show the webhooks of a server, or the deliveries of one; or deliver an event again',
   more: [
     REMOTE_HELP,
     `Of one webhook the latest ${MOST_DELIVERIES} events; --state is waiting, delivered, dead or dropped.`,
@@ -51,7 +51,7 @@ async function redeliver(
   path: { id: string; deliveryId: string },
 ) {
   const { data } = await client.call('redeliver', { path });
-  say(flags.has('json') ? jsonLine(data) : `${data.id} is ${data.state}, to be delivered anew`);
+  say(flags.has('json') ? jsonLine(data) : `${data.id} is ${data.state}, to be delivered again`);
   return 0;
 }
 

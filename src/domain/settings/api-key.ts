@@ -58,7 +58,7 @@ const nameSchema = z.string().min(1, 'must not be empty').max(256, 'must have at
 const permissionSchema = z
   .string()
   .max(200, 'must have at most 200 characters')
-  .refine(isPermission, { error: () => `is no permission; there are ${permissionForms()}` })
+  .refine(isPermission, { error: () => `is not a permission; valid are ${permissionForms()}` })
   .meta({ pattern: permissionPattern() });
 const permissionsSchema = z
   .array(permissionSchema)

@@ -43,7 +43,7 @@ export class RateLimitOfInstances implements RateLimiter {
         retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((missingUs + count * tokenUs - fullUs) / 1_000_000)),
       };
     } catch (error) {
-      log.warn({ err: error }, 'the shared rate limit did not answer; this instance counts for itself');
+      log.warn({ err: error }, 'the shared rate limit is not available; this instance counts by itself');
       return local.take(subject, rate, count);
     }
   }

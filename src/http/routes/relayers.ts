@@ -35,7 +35,7 @@ function statesOf(text: string, context: z.core.$RefinementCtx): RelayerState[] 
   const unknown = states.find((state) => !isState(state));
   if (unknown === undefined) return states.filter(isState);
   const hint = didYouMean(unknown, RELAYER_STATES) ?? `There are ${RELAYER_STATES.join(', ')}`;
-  context.addIssue(`${JSON.stringify(unknown)} is no state. ${hint}`);
+  context.addIssue(`${JSON.stringify(unknown)} is not a state. ${hint}`);
   return z.NEVER;
 }
 

@@ -30,5 +30,5 @@ export async function applyNetworks(
     }
     return gone;
   });
-  for (const network of dropped) log.warn({ network }, 'a network is as the configuration declares it from now on');
+  for (const network of dropped) log.warn({ network }, 'a network is now as the configuration declares it');
 }

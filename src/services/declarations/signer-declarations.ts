@@ -23,5 +23,5 @@ export async function applySigners(
     return kept;
   });
   for (const id of hidden)
-    log.warn({ signer: id }, 'the signer that the configuration declares takes the place of one made over the API');
+    log.warn({ signer: id }, 'a signer of the configuration replaces one that was made over the API');
 }

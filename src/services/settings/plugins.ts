@@ -93,7 +93,7 @@ function keptConfig({ config }: PluginSettings, { config: before = {} }: PluginE
     if (value !== HIDDEN_VALUE) return [key, value] as const;
     if (Object.hasOwn(before, key)) return [key, before[key]] as const;
     throw invalidRequest(
-      `config.${key}: ${HIDDEN_VALUE} stands for a value that is there, and none is; give the value`,
+      `config.${key}: ${HIDDEN_VALUE} is the placeholder of a stored value, and none is stored; send the value`,
     );
   });
   return { config: Object.fromEntries(values) as JsonObject };

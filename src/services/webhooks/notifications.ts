@@ -139,7 +139,7 @@ async function putKeys(writer: Writer, id: string, keys: GivenKeys): Promise<Sig
   }
   const { hasSigningKey, hasSecondSigningKey } = await find(writer, id);
   if (hasSecondSigningKey && !hasSigningKey) {
-    throw invalidRequest('second_signing_key: there is one only beside a signing_key');
+    throw invalidRequest('second_signing_key: needs a signing_key');
   }
   return changed;
 }

@@ -87,7 +87,7 @@ t.test('another passphrase: the key and its id stay, and the cost is that of tod
   const before = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
   t.match(before, {
     code: 0,
-    said: /scrypt, N 1024, r 8, p 1 \(1 MiB\)\nmode {5}0640\nGuessing is cheaper.*\nOthers on this/s,
+    said: /scrypt, N 1024, r 8, p 1 \(1 MiB\)\nmode {5}0640\nIts passphrase is cheaper.*\nOthers on this/s,
   });
 
   const changed = await runTyped(cwd, ['keystore', 'passphrase', 'a.json'], {

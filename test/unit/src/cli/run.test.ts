@@ -14,7 +14,7 @@ t.test('help names every command', async (t) => {
 
 t.test('wrong usage is 2, with what is wrong and the help', async (t) => {
   for (const [typed, reason] of [
-    [[], /^Say which command/],
+    [[], /^Name a command/],
     [['bakcup'], /^There is no command "bakcup"\. Did you mean backup\?/],
     [['constructor'], /^There is no command "constructor"/],
     [['backup'], /^It is: backup <file>/],

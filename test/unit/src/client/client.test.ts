@@ -61,7 +61,7 @@ t.test('a stream that says nothing any more is given up', async (t) => {
   t.match(await stream.next(), { value: { event: 'open' } });
   t.ok(heard > 0);
   way.freeze();
-  await t.rejects(stream.next(), { message: 'The server said nothing for 0.3 s' });
+  await t.rejects(stream.next(), { message: 'The server sent nothing for 0.3 s' });
   // A connection that never answers counts as silent too.
-  await t.rejects(client.follow({}, new AbortController().signal).next(), /said nothing/);
+  await t.rejects(client.follow({}, new AbortController().signal).next(), /sent nothing/);
 });

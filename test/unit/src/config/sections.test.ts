@@ -118,6 +118,6 @@ t.test('a short webhook key works and is remarked', (t) => {
   t.strictSame(findings.warnings.map(textOf), ['f: s[1].signing_key: the key has fewer than 32 characters']);
   const alone = { ...entry('d'), second_signing_key: { type: 'plain', value: 'k'.repeat(32) } };
   readNotifications(section([alone]), {}, findings);
-  t.strictSame(findings.problems.map(textOf), ['f: s[0].second_signing_key: there is one only beside a signing_key']);
+  t.strictSame(findings.problems.map(textOf), ['f: s[0].second_signing_key: needs a signing_key']);
   t.end();
 });

@@ -42,7 +42,7 @@ t.test('what has no row is an internal fault that shows nothing of itself', (t) 
 
 t.test('a challenge says what to send to who sent something else', (t) => {
   t.equal(challengeOf(undefined), 'Bearer realm="Isolayer"');
-  t.match(challengeOf('Bearer iso_x'), /error="invalid_token", error_description="The key is not known/);
+  t.match(challengeOf('Bearer iso_x'), /error="invalid_token", error_description="The API key is not known/);
   for (const other of ['iso_x', 'bearer x', 'Basic x', 'Bearer ', 'Bearer a b']) {
     t.match(challengeOf(other), /error_description="Send the API key as: Authorization: Bearer <API key>"$/, other);
   }

@@ -10,7 +10,7 @@ t.test('the first call works as pasted and reads the key from its file', (t) => 
     plugins: ['a', 'hello'],
   });
   t.match(text, 'ready at http://127.0.0.1:8080');
-  t.match(text, 'lies in /srv/isolayer/data/api-key');
+  t.match(text, 'is in /srv/isolayer/data/api-key');
   t.match(text, '-H "Authorization: Bearer $(cat /srv/isolayer/data/api-key)"');
   t.match(text, 'http://127.0.0.1:8080/api/v1/plugins/hello/call');
   t.end();

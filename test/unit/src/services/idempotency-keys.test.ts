@@ -78,7 +78,7 @@ t.test('an answer that is too large is not kept, and a repeat is told so', async
     code: 'ANSWER_NOT_KEPT',
     status: 409,
     message:
-      /status 201; the answer is not kept, for its size or that of later ones; it was done, and is not done again$/,
+      /was done, and answered with status 201\. That answer is not stored any more, and the request is not done again$/,
   });
   const other = { ...REQUEST, key: 'other' };
   await keys.end(runOf(await keys.begin(other, there)), { status: 200, body: null }, 'always');

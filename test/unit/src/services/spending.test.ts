@@ -61,7 +61,7 @@ t.test('what is beyond the budget is not accepted, and the refusal has its figur
     details: { free_from: new Date(1000 + HOUR_MS + 1).toISOString() },
     retryAfterSeconds: 61,
   });
-  await t.rejects(send('b', 11n), { code: 'BUDGET_SPENT', details: { free_from: /it is more than the whole of it/ } });
+  await t.rejects(send('b', 11n), { code: 'BUDGET_SPENT', details: { free_from: /it is more than the whole limit/ } });
   t.equal(await total(), 1);
   wait(60_001);
   await t.resolves(send('b', 10n));

@@ -21,5 +21,5 @@ t.test('what is no JSON is text, and silence names the remedy', async (t) => {
   t.match(await (await serviceOf(plain.context, given([])))('/x'), { status: 503, body: 'busy' });
   const refused = new Error('fetch failed', { cause: new Error('connect ECONNREFUSED') });
   const silent = commandBefore(t.testdir({}), () => refused);
-  await t.rejects((await serviceOf(silent.context, given([])))('/x'), /Nobody answers at .*ECONNREFUSED.*npm start/);
+  await t.rejects((await serviceOf(silent.context, given([])))('/x'), /No server answers at .*ECONNREFUSED.*npm start/);
 });

@@ -26,5 +26,5 @@ t.test('who does not answer is named', async (t) => {
     ['key', 'k'],
   ]);
   const client = await clientOf(context, { values: [], flags: new Set(), options });
-  await t.rejects(client.call('listRelayers', {}), { message: 'Nobody answers at http://127.0.0.1:1 (refused)' });
+  await t.rejects(client.call('listRelayers', {}), { message: 'No server answers at http://127.0.0.1:1 (refused)' });
 });

@@ -34,7 +34,7 @@ t.test('relayers are narrowed as the server does it, and what it refuses is told
   t.match(services.relayers.filters.at(-1), { search: 'sepolia', states: ['paused', 'disabled'] });
   const refused = await run('relayers', '--state', 'pausd');
   t.equal(refused.code, 1);
-  t.match(refused.complained, 'state: "pausd" is no state. Did you mean "paused"?');
+  t.match(refused.complained, 'state: "pausd" is not a state. Did you mean "paused"?');
   t.equal((await run('plugins', '--state', 'paused')).code, 2);
 });
 

@@ -19,7 +19,7 @@ t.test('webhooks are listed, then what became of the events of one, and one is d
   t.match(JSON.parse((await run('shop', '--json')).said), { id: 'e1', transaction_id: 't1' });
   t.match(await run('redeliver', 'shop', 'e9'), { code: 1, complained: /e9/ });
   services.deliveries.redeliver = async () => ({ ...one, state: 'waiting' });
-  t.match(await run('redeliver', 'shop', 'e1'), { code: 0, said: 'e1 is waiting, to be delivered anew' });
+  t.match(await run('redeliver', 'shop', 'e1'), { code: 0, said: 'e1 is waiting, to be delivered again' });
   for (const typed of [
     ['shop', 'e1'],
     ['redeliver', 'shop'],

@@ -12,7 +12,7 @@ t.test('each relayer has its own bucket, and who is refused is told the limit an
     code: 'RELAYER_LIMITED',
     status: 429,
     publicMessage: 'Too Many Requests',
-    message: 'Relayer r1 is asked for too much: it takes 1 requests a second, and 2 at once',
+    message: 'Relayer r1 is rate limited: at most 1 requests a second, and 2 at once',
     retryAfterSeconds: 1,
   });
   await limit.take('r2');

@@ -41,7 +41,7 @@ t.test('DELETE takes no body: one that names some of them would cancel all', asy
   const headers = { 'content-type': 'application/json' };
   for (const path of ['/tx-1', '/pending']) {
     const answer = await call(`${PATH}${path}`, { method: 'DELETE', headers, body: '{"ids":["tx-1"]}' });
-    t.match(answer, { status: 400, json: { error: /^This takes no body/ } });
+    t.match(answer, { status: 400, json: { error: /^This request takes no body/ } });
     t.equal(
       (await call(`${PATH}${path}`, { method: 'DELETE', headers, body: '{}' })).status,
       200,

@@ -39,8 +39,8 @@ t.test('the list is narrowed by text and state', async (t) => {
   t.match(await asked('state=Disabled,%20paused&search=x'), { states: ['disabled', 'paused'], search: 'x' });
   t.equal(await asked('search='), undefined);
   for (const [query, error] of [
-    ['state=disbaled', 'state: "disbaled" is no state. Did you mean "disabled"?'],
-    ['state=paused,', 'state: "" is no state. There are active, paused, disabled'],
+    ['state=disbaled', 'state: "disbaled" is not a state. Did you mean "disabled"?'],
+    ['state=paused,', 'state: "" is not a state. There are active, paused, disabled'],
     ['state=active&state=paused', 'state: must be given once'],
     ['search=a&search=b', 'search: must be given once'],
     [`search=${'x'.repeat(257)}`, 'search: must have at most 256 characters'],

@@ -227,7 +227,7 @@ t.test('a second key is set beside the first, shown while it is there, and recor
   t.equal((await store.read.signingKeys('n1')).length, 2);
   await t.rejects(service.update('n1', { signing_key: '' }), {
     code: 'INVALID_REQUEST',
-    message: 'second_signing_key: there is one only beside a signing_key',
+    message: 'second_signing_key: needs a signing_key',
   });
   t.equal((await store.read.signingKeys('n1')).length, 2, 'what was refused changed nothing');
   const view = await service.update('n1', { signing_key: 'new', second_signing_key: '' });
