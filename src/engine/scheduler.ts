@@ -63,7 +63,7 @@ class Scheduler implements Engine {
   readonly #swaps: SwapRounds;
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
-  /** How this instance last began each lane, where there are other instances. */
+  /** Where there are other instances: how this instance last began each lane, or how it found its lease at the start. */
   readonly #origins = new Map<string, { token: number; upTo: number }>();
   readonly #pause = new Pause();
   /** The place of the last transaction that was accepted before the start. */
@@ -126,6 +126,10 @@ class Scheduler implements Engine {
   async start(): Promise<void> {
     if (this.#closed || this.#sweeping !== null) return;
     this.#acceptedBefore = await this.#store.read.latestAcceptance();
+    // Where another instance has a lane now, it may sign what is accepted after this.
+    for (const [name, token] of await this.#store.read.expiredLeases(await this.#store.now())) {
+      this.#origins.set(name, { token, upTo: this.#acceptedBefore });
+    }
     if (this.#closed) return;
     this.#stopHearing = this.#store.hints.listen((heard) => this.#hear(heard));
     this.#sweeping = this.#sweep();
@@ -203,15 +207,16 @@ class Scheduler implements Engine {
   /**
    * What is old in a lane. Nothing puts the store of a single process back while it runs, so that is what was accepted
    * before the start. Instances share a database that can lose its last commits at any time, when a standby takes over.
-   * So there it is all that a lane finds when it comes from another instance, or after a commit in doubt.
+   * So there it is all that a lane finds when it comes from an instance that had it since the start, or after a commit
+   * in doubt. What was accepted since the start in a lane that nobody had in between was sent by nobody.
    */
   async #originOf({ name, token }: HeldLease, isDoubted: boolean): Promise<LaneOrigin | undefined> {
     const { read, leases } = this.#store;
     const isAlone = !Number.isFinite(leases.lastsMs);
     if (isAlone && isDoubted) return undefined;
-    const before = this.#origins.get(name);
-    const isOurs = !isDoubted && before?.token === token - 1;
-    const upTo = isAlone ? this.#acceptedBefore : isOurs ? before.upTo : await read.latestAcceptance();
+    const before = this.#origins.get(name) ?? { token: 0, upTo: this.#acceptedBefore };
+    const isUntouched = !isDoubted && before.token === token - 1;
+    const upTo = isAlone ? this.#acceptedBefore : isUntouched ? before.upTo : await read.latestAcceptance();
     if (!isAlone) this.#origins.set(name, { token, upTo });
     const { release } = await read.history();
     const isInForce = release?.endsAt != null && (await this.#store.now()) < release.endsAt;

@@ -123,6 +123,8 @@ export interface Reader extends SettingsReader {
   unsignedCount(): Promise<number>;
   /** The place of the latest transaction in the order of acceptance; 0 when there is none. */
   latestAcceptance(): Promise<number>;
+  /** The last tokens of the leases that nobody has, by their names. Empty where one process has all leases. */
+  expiredLeases(now: Timestamp): Promise<Map<string, number>>;
   /** A lane's pending transactions that were accepted up to that place, in order. */
   pendingUpTo(lane: string, place: number): Promise<Transaction[]>;
   /** The lowest `nextActionAt` of all transactions, or of those after the given moment. It sets the next wake-up. */

@@ -100,7 +100,7 @@ export function createServiceClient(
     const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
     const { status, redirect } = answer;
     if (status >= 200 && status < 300) return answer;
-    const said = reasonIn(jsonOf(answer.body)) ?? pointsTo(answer, url) ?? 'it gave no reason';
+    const said = reasonIn(jsonOf(answer.body)) ?? 'it gave no reason';
     const reason = withoutCredentials(said, headers, question.credentials ?? [])
       .replaceAll(/\s+/g, ' ')
       .trim()
@@ -153,13 +153,6 @@ function clockFault({ headers }: HttpAnswer, now: number): string {
   const seconds = Math.round((now - told) / 1_000);
   if (Number.isNaN(told) || Math.abs(seconds) <= MOST_CLOCK_SECONDS) return '';
   return ` (the clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's)`;
-}
-
-/** Where a redirect points to. Following it would send credentials to a host that nobody has named. */
-function pointsTo({ status, headers }: HttpAnswer, from: URL): string | undefined {
-  const { location } = headers;
-  const to = status >= 300 && status < 400 && typeof location === 'string' ? URL.parse(location, from) : null;
-  return to === null ? undefined : `it points to ${to.protocol}//${to.host}, and redirects are not followed`;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Reader, Writer } from '../store.ts';
 import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
 
 /** Reads of the table `lanes`. */
-export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 'knownSequence'> {
+export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 'knownSequence' | 'expiredLeases'> {
   async function settledSequence(lane: string): Promise<bigint | null> {
     const row = await db.selectFrom('lanes').select('settled').where('lane', '=', lane).executeTakeFirst();
     return row === undefined ? null : sequenceTextSchema.parse(row.settled) + 1n;
@@ -26,6 +26,11 @@ export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 
       if (open?.highest == null) return settled;
       const next = sequenceTextSchema.parse(open.highest) + 1n;
       return settled !== null && settled > next ? settled : next;
+    },
+
+    async expiredLeases(now) {
+      const rows = await db.selectFrom('leases').select(['name', 'token']).where('expires_at', '<=', now).execute();
+      return new Map(rows.map(({ name, token }) => [name, token]));
     },
   };
 }

@@ -89,7 +89,7 @@ t.test(
     vault.service.instead = () => ({ status: 307, json: '', headers });
     await t.rejects(ask(), {
       message:
-        /^Vault at 127\.0\.0\.1:\d+ answered 307: it points to https:\/\/active\.vault\.example:8200, and redirects are not followed /,
+        /^Vault at 127\.0\.0\.1:\d+ answered 307 \(a redirect to https:\/\/active\.vault\.example:8200: redirects are not followed/,
     });
     t.equal(vault.service.asked.length, 6);
     vault.service.asked.length = 0;
