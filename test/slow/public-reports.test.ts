@@ -209,6 +209,29 @@ const EVM: readonly Report[] = [
     }),
   ),
   {
+    report: 'web3/web3.js #2600; Taraxa-project/taraxa-node #1876; hiero-ledger/hiero-json-rpc-relay #606',
+    what: 'the figures of a receipt are JSON numbers, and the gas is null',
+    async try(t, stage) {
+      const numbered = (receipt: unknown) => {
+        const { blockNumber, status, ...rest } = receipt as Record<string, string>;
+        return {
+          ...rest,
+          blockNumber: Number(blockNumber),
+          status: Number(status),
+          transactionIndex: 0,
+          gasUsed: null,
+        };
+      };
+      stage.front.rule(async ({ method }, pass) => {
+        if (method !== RECEIPT && method !== 'eth_getBlockReceipts') return undefined;
+        const answer = await pass();
+        if (typeof answer !== 'object' || !('result' in answer) || answer.result === null) return answer;
+        return { result: Array.isArray(answer.result) ? answer.result.map(numbered) : numbered(answer.result) };
+      });
+      await paidOnce(t, stage, await stage.sendMany(2));
+    },
+  },
+  {
     report: 'ConsenSys-archive/ganache #520; ConsenSys-archive/ganache-ui #1588',
     what: 'a node mines a call that reverts and answers the revert as an error of the offer',
     async try(t, stage) {

@@ -268,11 +268,11 @@ function toReceipt(answer: Json): Receipt | null {
   return {
     transactionHash: hash(found['transactionHash']),
     from: address(found['from']),
-    blockNumber: quantity(found['blockNumber']),
+    blockNumber: figure(found['blockNumber']),
     blockHash: hash(found['blockHash']),
     succeeded: succeeded(found),
-    gasUsed: shownOrNull(found['gasUsed'], quantity),
-    effectiveGasPrice: shownOrNull(found['effectiveGasPrice'], quantity),
+    gasUsed: shownOrNull(found['gasUsed'], figure),
+    effectiveGasPrice: shownOrNull(found['effectiveGasPrice'], figure),
     contractAddress: shownOrNull(found['contractAddress'], address),
   };
 }
@@ -286,8 +286,12 @@ function succeeded({ status, root }: JsonObject): boolean | null {
     hash(root);
     return null;
   }
-  // Some nodes write it as a number.
-  return (typeof status === 'number' ? BigInt(status) : quantity(status)) === 1n;
+  return figure(status) === 1n;
+}
+
+/** Reads an integer of a receipt, which some nodes and middleware write as a JSON number. */
+function figure(value: Json | undefined): bigint {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : quantity(value);
 }
 
 /** The hash that a node answers to an offer of signed bytes. It does not say what the node does with them. */

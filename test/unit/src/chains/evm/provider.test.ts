@@ -145,13 +145,16 @@ t.test('receipts are compared in lower case', async (t) => {
   t.equal(sentHash(HASH), HASH.toLowerCase());
 });
 
-t.test('what a receipt only shows is dropped if it cannot be read, and its status may be a number', async (t) => {
-  for (const odd of ['0x', '', null, 7]) {
+t.test('what a receipt only shows is dropped if it cannot be read, and its figures may be numbers', async (t) => {
+  for (const odd of ['0x', '', null, -7, 1.5]) {
     const receipt = { ...RECEIPT, gasUsed: odd, effectiveGasPrice: odd, contractAddress: odd, status: 1 };
     const shown = { succeeded: true, gasUsed: null, effectiveGasPrice: null, contractAddress: null };
     t.match(await receiptOf(answering(receipt).read, HASH), shown, JSON.stringify(odd));
   }
   t.match(await receiptOf(answering({ ...RECEIPT, status: 0 }).read, HASH), { succeeded: false });
+  const numbers = { ...RECEIPT, blockNumber: 16, gasUsed: 21_000, effectiveGasPrice: 7 };
+  const read = { blockNumber: 16n, gasUsed: 21_000n, effectiveGasPrice: 7n };
+  t.match(await receiptOf(answering(numbers).read, HASH), read);
 });
 
 t.test('a receipt of the time before they told, and one of what waits in a pool', async (t) => {
