@@ -93,8 +93,8 @@ function answerTo({ kind, answer }: ClientIntent, events: Timeline['events']): A
   const has = (event: string) => events.some((one) => one.event === event);
   if (answer === 'refused' || has(`${kind}_refused`)) return 'refused';
   if (!has(`${kind}_requested`)) return answer === 'unheard' ? 'unheard' : 'open';
-  const done = kind === 'cancel' ? 'canceled' : 'replaced';
-  if (events.some(({ decision }) => decision === done)) return 'done';
+  const done = kind === 'cancel' ? ['canceling', 'canceled'] : ['replaced'];
+  if (events.some(({ decision }) => decision !== undefined && done.includes(decision))) return 'done';
   // A cancel has nothing to do if the transaction was to end without an effect anyway.
   const isOver = kind === 'cancel' && events.some(({ decision }) => decision === 'expired' || decision === 'refused');
   return isOver ? 'done' : 'open';

@@ -122,6 +122,7 @@ function oddAnswers(): Record<string, CallFault> {
       methods: ['eth_feeHistory'],
       answer: () => ({ result: { reward: [['-0xfd', '-0xfd', '-0xfd', '-0xfd']] } }),
     },
+    'count that jumps': { nature: 'odd', methods: COUNT, answer: shifted(() => 500) },
     'no fee history': { nature: 'odd', methods: ['eth_feeHistory'], answer: noSuch('Unsupported method') },
     'no suggested tip': { nature: 'odd', methods: ['eth_maxPriorityFeePerGas'], answer: noSuch('Unsupported method') },
     'pending unknown': {
