@@ -22,7 +22,7 @@ import {
   wholeBlock,
 } from '../../../../../src/chains/evm/provider.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
-import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 
