@@ -40,7 +40,7 @@ export class LateRelayers {
       if (this.#reasons.get(id) === reason) continue;
       this.#reasons.set(id, reason);
       const waits = { relayerId: id, signer: signerId, err: error };
-      this.#deps.log.error(waits, 'a relayer waits for its signer, which does not tell its key; it is tried again');
+      this.#deps.log.error(waits, 'a relayer waits for its signer, which does not return its key; it is tried again');
     }
     if (late.length > 0 && !this.#isClosed) this.#running ??= this.#run();
   }
@@ -75,7 +75,7 @@ export class LateRelayers {
     for (const { id, address } of addressed) {
       this.#reasons.delete(id);
       engine.recheck(id);
-      log.info({ relayerId: id, address }, 'a relayer is there whose signer has told its key');
+      log.info({ relayerId: id, address }, 'a relayer was made after its signer had returned its key');
     }
     this.add(late);
   }

@@ -284,7 +284,7 @@ t.test('what cannot be done is refused with the code and the tag that clients kn
   const move = { amount: 1, token: USD, source, destination: anyone().toBase58() };
   const own = await draft(relayer, pay(wallet, relayer, 1n));
   const refusals: [string, unknown, RegExp][] = [
-    ['transferTransaction', { ...move, source: 'x' }, /^-32602 INVALID_PARAMS "x" is no address$/],
+    ['transferTransaction', { ...move, source: 'x' }, /^-32602 INVALID_PARAMS "x" is not an address$/],
     [
       'transferTransaction',
       { ...move, source: relayer.toBase58() },

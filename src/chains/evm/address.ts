@@ -10,7 +10,7 @@ export function isAddress(text: string): boolean {
   return addressFault(text) === undefined;
 }
 
-/** Why a text is no address by {@link isAddress}; undefined if it is one. */
+/** Why a text is not an address by {@link isAddress}; undefined if it is one. */
 export function addressFault(text: string): string | undefined {
   if (!ADDRESS.test(text)) return 'expected an address of 20 bytes in hexadecimal';
   const digits = text.replace(/^0x/, '');

@@ -16,7 +16,7 @@ export function isAddress(text: string): boolean {
 
 /**
  * The 32 bytes of an address.
- * @throws TypeError for a text that is no address
+ * @throws TypeError for a text that is not an address
  */
 export function keyOf(address: string): Buffer {
   const key = fromBase58(address, KEY_LENGTH);

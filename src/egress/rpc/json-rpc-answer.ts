@@ -93,5 +93,5 @@ export function httpError(endpoint: Endpoint, { status, redirect = '' }: Omit<Re
 
 /** The error for an unusable answer. The reason must hold no text of the endpoint that was not scrubbed. */
 export function malformed({ endpoint, method }: JsonRpcCall, reason: string): RpcError {
-  return new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
+  return new RpcError('malformed', `${endpoint.name} answered ${method} with an invalid response: ${reason}`);
 }

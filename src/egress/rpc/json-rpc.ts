@@ -215,7 +215,10 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       // The error of the parser is not kept as the cause. Its text may repeat the answer, the answer may hold the key,
       // and a log would show a cause in full.
       const reason = error instanceof Error ? endpoint.scrub(error.message) : 'not what was asked for';
-      const failure = new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
+      const failure = new RpcError(
+        'malformed',
+        `${endpoint.name} answered ${method} with an invalid response: ${reason}`,
+      );
       if (options?.bestEffort !== true && options?.advice === undefined) pool.failed(endpoint, failure.message);
       throw failure;
     }

@@ -115,7 +115,7 @@ async function changePending(
   transaction: Transaction,
 ): Promise<Change> {
   const isRenewed = (await renewedOf(step, [transaction])).has(transaction.id);
-  const text = isRenewed ? 'No attempt of it can execute any more' : 'Nothing of it was signed';
+  const text = isRenewed ? 'No attempt of it can execute any more' : 'It was not signed yet';
   if (action.kind === 'cancel') {
     const statusReason = 'Transaction canceled by user';
     const set = { status: 'canceled', noopEnd: 'canceled', statusReason, nextActionAt: null } as const;

@@ -58,7 +58,7 @@ export class SequencePlanner {
     const { chain, settled, beginsAnew } = figures;
     const known = knownOf(figures);
     if (!this.#isLeapBelieved(chain, known)) {
-      const reason = `The network expects sequence ${chain} of this account, and nothing here led to it; asking once more`;
+      const reason = `The network expects sequence ${chain} for this account, which its known transactions do not explain; asking again`;
       return { kind: 'wait', reason, withinMs: 0 };
     }
     const sequences = freeSequences(figures, count);

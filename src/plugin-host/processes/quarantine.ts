@@ -119,7 +119,7 @@ export class Quarantine {
     if (repeated !== undefined) return repeated;
     const own = known.keys.get(keyId);
     if (own !== undefined && own.until > now) {
-      return { reason: `calls of the same API key were the end of it (${reason})`, leftMs: own.until - now };
+      return { reason: `calls with the same API key killed it (${reason})`, leftMs: own.until - now };
     }
     if (whole.until > now) return { reason, leftMs: whole.until - now };
     if (whole.rounds === 0 && (own?.rounds ?? 0) === 0) return undefined;
@@ -213,7 +213,7 @@ export class Quarantine {
 
   private refusalOfRepeat({ reason, requests }: Case, request: string, now: number): BackOff | undefined {
     const leftMs = (requests.get(request)?.until ?? 0) - now;
-    return leftMs > 0 ? { reason: `a call like this one was the end of it (${reason})`, leftMs } : undefined;
+    return leftMs > 0 ? { reason: `a call like this one killed it (${reason})`, leftMs } : undefined;
   }
 
   /**

@@ -47,7 +47,7 @@ export class KeeperWorker {
     worker.on('message', (report: KeeperReport) => this.#hear(report));
     // Shows only the error's name: its message may contain a part of a key.
     worker.on('error', (error) => this.#lose(`it ended by ${nameOf(error)}`));
-    worker.on('messageerror', () => this.#lose('it said something that cannot be read'));
+    worker.on('messageerror', () => this.#lose('it sent a message that cannot be read'));
     worker.on('exit', () => {
       this.#lose('it ended');
       this.#ended.resolve();

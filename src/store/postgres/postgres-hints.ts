@@ -75,7 +75,7 @@ export class PostgresHints implements Hints {
       try {
         await this.#options.pool.query('select pg_notify($1, $2)', [CHANNEL, payload]);
       } catch (error) {
-        this.#options.log.debug({ err: error }, 'hints to other instances were lost');
+        this.#options.log.debug({ err: error }, 'notices to other instances were lost');
       }
     }
     this.#flushing = null;
@@ -87,7 +87,7 @@ export class PostgresHints implements Hints {
       try {
         await this.#hear(signal);
       } catch (error) {
-        this.#options.log.debug({ err: error }, 'other instances are not heard');
+        this.#options.log.debug({ err: error }, 'no notices come from other instances');
       }
       // An abort ends the pause, and with it the loop.
       await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});

@@ -131,8 +131,8 @@ t.test('an API that lies leads nothing away', async (t) => {
     ['another token for it', by({ assetOut: evil }), /for something else/],
     ['another amount', by({ amountIn: '4000000001' }), /for something else/],
     ['a price that nobody pays', by({ amountOut: '1020000000' }), /Error\(Contract, #507\)|insufficient output/],
-    ['no number', by({ amountOut: '1e9' }), /its quote is none/],
-    ['a negative price', by({ amountOut: '-1' }), /its quote is none/],
+    ['no number', by({ amountOut: '1e9' }), /its quote is invalid/],
+    ['a negative price', by({ amountOut: '-1' }), /its quote is invalid/],
   ];
   const { scenario, keys, lumens } = await open(t);
   const before = await lumens();

@@ -52,7 +52,7 @@ t.test('a relayer is made once its signer tells its key, and why it waits is tol
     () => rechecked.length,
     (count) => count === 2,
   );
-  t.match(lines.at(-1), /"level":"info".*"relayerId":"two".*has told its key/);
+  t.match(lines.at(-1), /"level":"info".*"relayerId":"two".*had returned its key/);
   const { asked } = signer;
   await new Promise((resolve) => setTimeout(resolve, 30));
   t.equal(signer.asked, asked, 'nobody is asked any more');

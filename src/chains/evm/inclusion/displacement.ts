@@ -44,7 +44,7 @@ const OTHERS = { withinMs: 2_000 };
  */
 export async function trace<T extends Lost>(tracing: Tracing, lost: readonly T[]): Promise<Map<T, Finding>> {
   const findings = new Map<T, Finding>(
-    lost.map((one) => [one, unproved(one, 'No endpoint has told by what in time.')]),
+    lost.map((one) => [one, unproved(one, 'No endpoint has shown in time which transaction used it.')]),
   );
   if (lost.length === 0) return findings;
   await inTime(PATIENCE_MS, follow(tracing, lost, findings));
@@ -78,11 +78,11 @@ async function follow<T extends Lost>(tracing: Tracing, lost: readonly T[], find
 }
 
 function untold(hasBlocks: boolean): string {
-  const lack = 'No endpoint has the receipts or states that tell by what';
+  const lack = 'No endpoint has the receipts or states that show which transaction used it';
   return hasBlocks ? `${lack}; the blocks are looked through for it. ${ADVICE}` : `${lack}, nor the blocks. ${ADVICE}`;
 }
 
-const ADVICE = 'An endpoint that keeps its history ends the doubt.';
+const ADVICE = 'Add an endpoint that keeps its history.';
 
 function unproved({ sequence }: Lost, told: string): Finding {
   return { kind: 'unproved', reason: `Nonce ${sequence} is used. ${told}` };
@@ -90,7 +90,8 @@ function unproved({ sequence }: Lost, told: string): Finding {
 
 function silence(one: Lost): (error: unknown) => Finding {
   return (error) => {
-    if (error instanceof RpcError) return unproved(one, 'An endpoint that was asked by what has not answered.');
+    if (error instanceof RpcError)
+      return unproved(one, 'An endpoint that was asked for that transaction has not answered.');
     throw error;
   };
 }

@@ -51,7 +51,8 @@ function programFault(program: string, isExecutable: boolean | undefined): strin
 }
 
 function tokenFault(address: string, mint: Mint | undefined): string[] {
-  if (mint === undefined) return [`allowed_tokens: ${address} is no token on this network; correct it, or take it out`];
+  if (mint === undefined)
+    return [`allowed_tokens: ${address} is not a token on this network; correct it, or take it out`];
   if (!mint.hasHook) return [];
   return [`allowed_tokens: ${address} calls a program with each transfer, which is not supported; take it out`];
 }

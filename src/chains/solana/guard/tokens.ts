@@ -26,7 +26,7 @@ export async function tokenFault(
     if (mint === null && made.has(source))
       return `Policy violation: ${source} is made in the transaction that moves its tokens`;
     const moved = mint ?? mintOf.get(source);
-    if (moved === undefined) return `Policy violation: ${source} is no token account`;
+    if (moved === undefined) return `Policy violation: ${source} is not a token account`;
     if (!allowedTokens.some((token) => token.mint === moved)) {
       return `Policy violation: Token ${moved} not allowed for transfers`;
     }

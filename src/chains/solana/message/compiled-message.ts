@@ -128,7 +128,7 @@ function viewOf(version: Message['version'], compiled: MessageV0): Message {
 /**
  * The bytes of a message, to be signed.
  * @throws MalformedTransaction where {@link decodeMessage} would, and where it is too large for a packet
- * @throws TypeError for a key that is no address
+ * @throws TypeError for a key that is not an address
  */
 export function encodeMessage(message: Message): Buffer {
   assertSound(message);
@@ -165,7 +165,7 @@ export function compiledOf(message: Message): MessageV0 {
   });
 }
 
-/** @throws TypeError for a text that is no address */
+/** @throws TypeError for a text that is not an address */
 export function publicKey(address: string): PublicKey {
   return new PublicKey(keyOf(address));
 }

@@ -29,7 +29,7 @@ export async function lookUp(read: ReadOne, { keys, lookups }: Message): Promise
   for (const [index, lookup] of lookups.entries()) {
     const account = accounts[index] ?? null;
     if (account === null) return behind(`Lookup table ${lookup.table} does not exist`);
-    if (account.owner !== ADDRESS_LOOKUP_TABLE_PROGRAM) return fault(`${lookup.table} is no lookup table`);
+    if (account.owner !== ADDRESS_LOOKUP_TABLE_PROGRAM) return fault(`${lookup.table} is not a lookup table`);
     const addresses = addressesIn(account);
     const beyond = [...lookup.writable, ...lookup.readonly].find((place) => place >= addresses.length);
     if (beyond !== undefined) {

@@ -30,7 +30,7 @@ export async function assetOf(
   address: string,
   { allowedTokens }: Pick<SolanaPolicy, 'allowedTokens'>,
 ): Promise<Asset> {
-  if (!isAddress(address)) throw new Refusal('params', `${JSON.stringify(address.slice(0, 50))} is no address`);
+  if (!isAddress(address)) throw new Refusal('params', `${JSON.stringify(address.slice(0, 50))} is not an address`);
   if (address === COIN.address) return COIN;
   if (allowedTokens.length > 0 && !allowedTokens.some(({ mint }) => mint === address)) {
     throw new Refusal('validation', `Policy violation: Token ${address} not allowed for transfers`);

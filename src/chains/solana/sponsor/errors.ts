@@ -96,7 +96,7 @@ export async function inPlainWords<T>(use: () => Promise<T>): Promise<T> {
     const { cause, detail } = error;
     if (cause instanceof AppError || cause instanceof RpcError) throw cause;
     if (cause instanceof MarketFailure && !isUntraded(cause)) {
-      throw new AppError('UNAVAILABLE', { reason: `The market told no price: ${messageOf(cause)}` }, { cause });
+      throw new AppError('UNAVAILABLE', { reason: `The market gave no price: ${messageOf(cause)}` }, { cause });
     }
     throw invalidRequest(detail, error);
   }

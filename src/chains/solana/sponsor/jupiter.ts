@@ -67,7 +67,7 @@ export async function quote(market: MarketClient, trade: Trade): Promise<Quote> 
     ...options,
   });
   const { data } = quoteSchema.safeParse(answer);
-  if (data === undefined) throw new MarketFailure('its quote is none');
+  if (data === undefined) throw new MarketFailure('its quote is invalid');
   if (data.inputMint !== from || data.outputMint !== to || data.inAmount !== amount) {
     throw new MarketFailure('its quote is for something else');
   }

@@ -62,7 +62,7 @@ export class Sponsor {
   /** A transfer that the relayer pays for and has signed. */
   async transfer(asked: AskedTransfer, account: Account, signer: Signer): Promise<WireObject> {
     for (const wallet of [asked.source, asked.destination]) {
-      if (!isAddress(wallet)) throw new Refusal('params', `${JSON.stringify(wallet.slice(0, 50))} is no address`);
+      if (!isAddress(wallet)) throw new Refusal('params', `${JSON.stringify(wallet.slice(0, 50))} is not an address`);
     }
     if (asked.source === account.address) throw new Refusal('params', 'The relayer cannot pay itself');
     const building = await this.#building(account);

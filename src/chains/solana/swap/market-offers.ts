@@ -85,7 +85,7 @@ export async function ultraOffer(
     excludeRouters: OTHER_ROUTERS,
   });
   const { data } = orderSchema.safeParse(answer);
-  if (data === undefined) throw new MarketFailure('its order is none');
+  if (data === undefined) throw new MarketFailure('its order is invalid');
   const { inputMint, outputMint, inAmount, outAmount, transaction, requestId } = data;
   if (inputMint !== mint || outputMint !== WRAPPED_SOL || BigInt(inAmount) !== swapped) {
     throw new MarketFailure('its order is for something else');
@@ -120,6 +120,6 @@ function read(base64: string): WireTransaction {
     return decodeTransaction(base64);
   } catch (error) {
     if (!(error instanceof MalformedTransaction)) throw error;
-    throw new MarketFailure(`its transaction is none: ${error.message}`, { cause: error });
+    throw new MarketFailure(`its transaction is invalid: ${error.message}`, { cause: error });
   }
 }

@@ -27,7 +27,7 @@ export async function unknownAllowed(rpc: RpcClient, exchanges: Exchanges, accou
 async function tokenFault(read: ReadOne, asset: string, relayer: string): Promise<string[]> {
   if (isContract(asset)) {
     if (await isToken(read, asset, relayer)) return [];
-    return [`allowed_tokens: ${asset} is no token on this network; correct it, or take it out`];
+    return [`allowed_tokens: ${asset} is not a token on this network; correct it, or take it out`];
   }
   const [, issuer = ''] = asset.split(':');
   if ((await accountAt(read, issuer)).account !== null) return [];

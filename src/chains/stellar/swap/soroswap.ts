@@ -73,7 +73,7 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
     ...{ protocols: ['soroswap'], parts: 1 },
   });
   const { data } = quoteSchema.safeParse(answer);
-  if (data === undefined) throw new MarketFailure('its quote is none');
+  if (data === undefined) throw new MarketFailure('its quote is invalid');
   if (data.assetIn !== asset || data.assetOut !== lumens || data.amountIn !== stock.swapped) {
     throw new MarketFailure('its quote is for something else');
   }

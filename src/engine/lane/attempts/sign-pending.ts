@@ -215,7 +215,7 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
   const attempts = signed.map(({ priced: { transaction, preparation }, anchor, bytes }): SignedAttempt => {
     const { raw, hash, fields } = bytes;
     const cause = step.memory.offers.causeOf(transaction.id);
-    const text = `Nothing stands in its way any more (${cause})`;
+    const text = `No longer blocked (${cause})`;
     return {
       transaction,
       ...(cause !== undefined && { decision: { kind: 'resumed', text } as const }),

@@ -16,7 +16,7 @@ t.test('an IPv6 address stands for its /64', (t) => {
   t.end();
 });
 
-t.test('what is no address is still a subject', (t) => {
+t.test('what is not an address is still a subject', (t) => {
   t.equal(subjectOfAddress(''), 'address ');
   t.end();
 });

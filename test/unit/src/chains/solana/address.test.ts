@@ -46,7 +46,7 @@ t.test('an address is 32 bytes, not just letters of the alphabet', async (t) => 
   }
 });
 
-t.test('an address is its key, and what is no address has none', async (t) => {
+t.test('an address is its key, and what is not an address has none', async (t) => {
   t.same(keyOf('FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z'), RFC_8032_KEY);
   t.throws(
     () => keyOf('So1111111111111111111111111111111111111111O'),

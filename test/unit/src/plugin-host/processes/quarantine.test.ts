@@ -198,7 +198,7 @@ t.test(
       quarantine.endedWell('p', 'key-2');
       t.equal(quarantine.backOff('p'), undefined, 'the plugin is not backed off');
       if (refusal === undefined) continue;
-      t.match(refusal.reason, /calls of the same API key/);
+      t.match(refusal.reason, /calls with the same API key/);
       backOffs.push(refusal.leftMs);
       time.now += refusal.leftMs;
     }

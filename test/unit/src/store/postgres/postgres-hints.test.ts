@@ -86,8 +86,8 @@ t.test('a lost connection is made anew, and what may have been missed is told', 
 
   await postgres.crash();
   hints.send({ topic: 'lane', id: 'lost' });
-  await until('it is said', () => lines.some((line) => /hints to other instances were lost/.test(line)));
-  await until('it is noticed', () => lines.some((line) => /other instances are not heard/.test(line)));
+  await until('it is said', () => lines.some((line) => /notices to other instances were lost/.test(line)));
+  await until('it is noticed', () => lines.some((line) => /no notices come from other instances/.test(line)));
   await postgres.restart();
   await until('it listens once more', () => heard.length === 3);
 });

@@ -22,7 +22,7 @@ t.test('what the policies allow has to be there, and the words say what to do', 
   t.strictSame(await faults(t, wrong, world), [
     `allowed_programs: ${GONE} is not on this network; correct it, or take it out`,
     `allowed_programs: ${TOKEN_PROGRAM} is an account and no program; correct it, or take it out`,
-    `allowed_tokens: ${GONE} is no token on this network; correct it, or take it out`,
+    `allowed_tokens: ${GONE} is not a token on this network; correct it, or take it out`,
   ]);
 });
 

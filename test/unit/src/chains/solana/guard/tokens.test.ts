@@ -57,7 +57,7 @@ t.test('where a transfer does not name its token, its source tells, asked for on
   t.match(await faultOf(t, [plain(SOURCE)], { [SOURCE]: holding(OTHER) }), {
     fault: `Policy violation: Token ${OTHER} not allowed for transfers`,
   });
-  const none = `Policy violation: ${SOURCE} is no token account`;
+  const none = `Policy violation: ${SOURCE} is not a token account`;
   t.match(await faultOf(t, [plain(SOURCE)]), { fault: none });
   t.match(await faultOf(t, [plain(SOURCE)], { [SOURCE]: { owner: keyOf(6), data: holding(ALLOWED).data } }), {
     fault: none,

@@ -77,7 +77,7 @@ t.test('what a table does not have is a fault that names it', async (t) => {
   });
   const cases = [
     [undefined, { writable: [0] }, `Lookup table ${TABLE} does not exist`],
-    [{ ...table, owner: SYSTEM_PROGRAM }, { writable: [0] }, `${TABLE} is no lookup table`],
+    [{ ...table, owner: SYSTEM_PROGRAM }, { writable: [0] }, `${TABLE} is not a lookup table`],
     [table, { readonly: [1, 2] }, `Lookup table ${TABLE} has 2 addresses and none at 2`],
     [table, { writable: [255] }, `Lookup table ${TABLE} has 2 addresses and none at 255`],
     [{ ...table, data: Buffer.alloc(4) }, { writable: [0] }, `Lookup table ${TABLE} has 0 addresses and none at 0`],
@@ -96,7 +96,7 @@ t.test('what a table does not have is a fault that names it', async (t) => {
     t.strictSame(await found(t, twice, lookup as Partial<TableLookup>), { kind: 'fault', reason, mayBeBehind: false });
   }
   for (const [account, lookup, reason] of cases) {
-    const mayBeBehind = !reason.includes('is no lookup table');
+    const mayBeBehind = !reason.includes('is not a lookup table');
     t.strictSame(await found(t, account, lookup as Partial<TableLookup>), { kind: 'fault', reason, mayBeBehind });
   }
 });

@@ -36,7 +36,7 @@ t.test('a token is what the chain says it is, the coin needs no question', async
 t.test('what is no token, or not allowed, is refused', async (t) => {
   const { rpc } = await openSolana(t, { accounts: TOKENS });
   const ask = (address: string, policies = {}) => rpc.onOne((read) => assetOf(read, address, readPolicy(policies)));
-  await t.rejects(ask('x'), { code: -32_602, message: '"x" is no address' });
+  await t.rejects(ask('x'), { code: -32_602, message: '"x" is not an address' });
   await t.rejects(ask(keyOf(50)), { code: -32_601, message: /is no token$/ });
   await t.rejects(ask(MINT, { allowed_tokens: [{ mint: keyOf(50) }] }), {
     code: -32_013,

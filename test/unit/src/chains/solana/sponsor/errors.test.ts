@@ -75,7 +75,7 @@ t.test('endpoints that are no JSON-RPC say the same in their own way', async (t)
     await t.rejects(inPlainWords(failing(error)), error);
   }
   await t.rejects(inPlainWords(failing(new MarketFailure('gone'))), {
-    ...{ code: 'UNAVAILABLE', status: 503, message: 'The market told no price: gone' },
+    ...{ code: 'UNAVAILABLE', status: 503, message: 'The market gave no price: gone' },
   });
   const untraded = new MarketFailure('not tradable', { code: 'TOKEN_NOT_TRADABLE' });
   await t.rejects(inPlainWords(failing(untraded)), { code: 'INVALID_REQUEST', message: 'not tradable' });

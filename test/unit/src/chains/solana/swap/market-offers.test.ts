@@ -46,7 +46,9 @@ t.test('what is no transaction is none', async (t) => {
   const offered = (answers: Readonly<Record<string, Json>>) =>
     swapOffer(market({ '/swap/v1/quote': QUOTE, ...answers }).client, relayerAddress, stockOf(), swaps);
   await t.rejects(offered({}), failure('it built no transaction'));
-  await t.rejects(offered({ '/swap/v1/swap': { swapTransaction: 'AAAA' } }), { message: /its transaction is none: / });
+  await t.rejects(offered({ '/swap/v1/swap': { swapTransaction: 'AAAA' } }), {
+    message: /its transaction is invalid: /,
+  });
   const worthless = { '/swap/v1/quote': { ...QUOTE, outAmount: '0' }, '/swap/v1/swap': { swapTransaction: BYTES } };
   await t.rejects(offered(worthless), { message: /worth less than a lamport/ });
 });
@@ -55,7 +57,7 @@ t.test('an order is for what was asked, and has a transaction', async (t) => {
   const order = { ...QUOTE, transaction: BYTES, requestId: 'r' };
   const ordered = (answer: Json) => ultraOffer(market({ '/ultra/v1/order': answer }).client, relayerAddress, stockOf());
   t.match(await ordered(order), { promised: 2_000n, least: 1_980n, requestId: 'r' });
-  await t.rejects(ordered({ ...order, requestId: '' }), failure('its order is none'));
+  await t.rejects(ordered({ ...order, requestId: '' }), failure('its order is invalid'));
   await t.rejects(ordered({ ...order, inAmount: '1001' }), failure('its order is for something else'));
   await t.rejects(ordered({ ...order, outputMint: MINT }), failure('its order is for something else'));
   await t.rejects(ordered({ ...order, transaction: null }), failure('its order has no transaction'));

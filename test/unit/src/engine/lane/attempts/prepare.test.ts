@@ -100,6 +100,6 @@ t.test('that a transaction waits for a price is told once, and that it goes on w
   const told = (await world.store.read.decisions(transaction.id, 10)).map(({ kind, text }) => [kind, text]);
   t.strictSame(told, [
     ['parked', 'asks for 40'],
-    ['resumed', 'Nothing stands in its way any more (price)'],
+    ['resumed', 'No longer blocked (price)'],
   ]);
 });

@@ -165,7 +165,7 @@ t.test('a count that has to be heard again is asked for at once, however often i
   const one = await world.accept('pay');
   step.memory.offers.failed(one.id);
   await takeUp(step, [one]);
-  t.match(await world.get(one), { status: 'pending', statusReason: /asking once more/, nextActionAt: 1_000 });
+  t.match(await world.get(one), { status: 'pending', statusReason: /asking again/, nextActionAt: 1_000 });
   await takeUp(step, [await world.get(one)]);
   t.match(await world.get(one), { status: 'sent', sequence: 5n });
 });
