@@ -107,7 +107,7 @@ t.test('many calls of one API key that kill in ever new ways keep nobody else ou
       kills += 1;
       const { body } = await call('falls', { kill: kills });
       if (body.data.code !== 'SERVICE_UNAVAILABLE') continue;
-      if (/of the same API key/.test(body.error)) refused += 1;
+      if (/with the same API key/.test(body.error)) refused += 1;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });
