@@ -32,13 +32,4 @@ export const GUEST_MODULES = [
   'util/types',
 ] as const;
 
-/** The global name under which `runPlugin(main)` leaves the function of a plugin that exports none. */
-export const RUN_PLUGIN = '__isolayer_run_plugin__';
-
-/**
- * The global name of the list in which a bundle notes its namespace objects (`import * as …`). They are closed once the
- * module has run: calls share them.
- */
-export const NAMESPACES = '__isolayer_namespaces__';
-
 export type GuestModule = (typeof GUEST_MODULES)[number];

@@ -73,3 +73,12 @@ export const LANGUAGE_NAMES = {
 export function mentionedNames(code: string): string[] {
   return Object.keys(LANGUAGE_NAMES).filter((name) => LANGUAGE_NAMES[name] !== AT_HAND && code.includes(name));
 }
+
+/** The global name under which `runPlugin(main)` leaves the function of a plugin that exports none. */
+export const RUN_PLUGIN = '__isolayer_run_plugin__';
+
+/**
+ * The global name of the list in which a bundle notes its namespace objects (`import * as …`). They are closed once the
+ * module has run: calls share them.
+ */
+export const NAMESPACES = '__isolayer_namespaces__';

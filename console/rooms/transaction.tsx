@@ -163,9 +163,11 @@ function Place(props: { inclusion: Record<string, unknown> | null | undefined; a
 
 /** The fee that a transaction has paid in its block; undefined if the block does not say. */
 function feeText({ gas_used, effective_gas_price, fee, slot }: Record<string, unknown>): string | undefined {
-  if (gas_used != null && effective_gas_price != null)
-    return amountText(BigInt(String(gas_used)) * BigInt(String(effective_gas_price)), 'wei');
-  return fee == null ? undefined : amountText(BigInt(String(fee)), slot === undefined ? 'stroop' : 'lamport');
+  const amount = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' ? BigInt(value) : undefined;
+  const [gas, price, paid] = [amount(gas_used), amount(effective_gas_price), amount(fee)];
+  if (gas !== undefined && price !== undefined) return amountText(gas * price, 'wei');
+  return paid === undefined ? undefined : amountText(paid, slot === undefined ? 'stroop' : 'lamport');
 }
 
 /** When the transaction got into its block; undefined if it is in none or nobody noted it. */

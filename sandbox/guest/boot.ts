@@ -9,7 +9,7 @@
  * `"use strict"` comes first: it hides the caller of every function of the runtime. Names are not minified, so that
  * `URL.name` is `URL`.
  */
-import { NAMESPACES, RUN_PLUGIN } from '../guest-modules.ts';
+import { NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
 import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';

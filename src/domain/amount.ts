@@ -56,3 +56,11 @@ function readAmount(value: unknown): bigint | undefined {
   if (typeof value === 'string' && /^-?\d{1,80}$/.test(value)) return BigInt(value);
   return undefined;
 }
+
+export function largest(first: bigint, ...others: readonly bigint[]): bigint {
+  return others.reduce((highest, amount) => (amount > highest ? amount : highest), first);
+}
+
+export function smallest(first: bigint, ...others: readonly bigint[]): bigint {
+  return others.reduce((lowest, amount) => (amount < lowest ? amount : lowest), first);
+}

@@ -225,7 +225,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       ...{ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid },
       async relayerIds() {
         const { items } = await services.relayers.list({ page: 1, perPage: MOST_NEAR });
-        return items.map(({ id }) => String(id));
+        return items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
       },
     });
     prepared ??= prepare();

@@ -85,7 +85,8 @@ function fateOf({ hasEffect, message }: OpenCall, answer: Answer | undefined): s
 function transactionOf({ method }: OpenCall['message'], { reply }: Answer): string | undefined {
   if (method !== 'relayer.sendTransaction' || !reply.ok) return undefined;
   const { value } = reply;
-  return typeof value === 'object' && value !== null && 'id' in value ? String(value['id']) : undefined;
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value['id'] : undefined;
+  return typeof id === 'string' ? id : undefined;
 }
 
 async function tellLater(call: OpenCall, run: EndedRun, log: Log): Promise<void> {

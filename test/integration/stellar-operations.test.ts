@@ -3,7 +3,8 @@
  * of stellar-core's operation. Stellar's public client drives it.
  */
 import { createHash } from 'node:crypto';
-import { Asset, AuthRequiredFlag, AuthRevocableFlag, Claimant, Keypair, Operation, xdr } from '@stellar/stellar-sdk';
+import type { xdr } from '@stellar/stellar-sdk';
+import { Asset, AuthRequiredFlag, AuthRevocableFlag, Claimant, Keypair, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { openMarket } from '../support/stellar-market.ts';
 import { codeOf, LUMEN, startStellarScene } from '../support/stellar-scene.ts';

@@ -6,7 +6,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import type { WireObject } from '../../src/domain/json/json.ts';
 import { writeJson } from '../../src/domain/json/json-text.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
@@ -288,7 +287,7 @@ t.test('what the description allows is not refused for its form', async (t) => {
       else headers[name] = name === 'Idempotency-Key' ? randomUUID() : value;
     }
     url.pathname = place;
-    const sent = body === undefined ? undefined : writeJson(body as WireObject);
+    const sent = body === undefined ? undefined : writeJson(body);
     if (sent !== undefined) headers['content-type'] = 'application/json';
     const answer = await fetch(url, {
       method: method.toUpperCase(),

@@ -14,7 +14,8 @@ import {
   Speed,
 } from '@openzeppelin/relayer-sdk';
 import { createTransferCheckedInstruction } from '@solana/spl-token';
-import { Connection, PublicKey, Keypair as SolanaKeypair, Transaction, TransactionInstruction } from '@solana/web3.js';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { Connection, Keypair as SolanaKeypair, Transaction } from '@solana/web3.js';
 import { Asset, Keypair, Operation, rpc as stellarRpc, TransactionBuilder } from '@stellar/stellar-sdk';
 import { JsonRpcProvider } from 'ethers';
 import t from 'tap';
@@ -151,7 +152,7 @@ const unsigned = async (feePayer: PublicKey, ...instructions: TransactionInstruc
   return transaction.serialize({ requireAllSignatures: false, verifySignatures: false }).toString('base64');
 };
 const rpc = async (id: string, method: string, params: unknown): Promise<unknown> => {
-  const { data: answer } = await relayers.rpc(id, { jsonrpc: '2.0', id: 1, method, params } as never);
+  const { data: answer } = await relayers.rpc(id, { jsonrpc: '2.0', id: 1, method, params });
   const { result, error } = answer as { result?: unknown; error?: unknown };
   if (error !== undefined && error !== null) throw new Error(JSON.stringify(error));
   return result;
@@ -162,7 +163,7 @@ const tokenPayment = async (from: Keypair) => {
   const how = { signers: [], with: (builder: TransactionBuilder) => builder.setTimeout(300) };
   return (await stellar.signed(from, [pays], how)).toXdr();
 };
-const onStellar = (more: object) => relayers.sendTransaction(STELLAR, { network: 'testnet', ...more } as never);
+const onStellar = (more: object) => relayers.sendTransaction(STELLAR, { network: 'testnet', ...more });
 const withAuth = { auth: { type: 'source_account' } };
 
 /** A small module of WebAssembly that does nothing. */
@@ -219,7 +220,7 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
         to: DEAD,
         speed: Speed.AVERAGE,
         gas_limit: 21_000,
-      } as never),
+      }),
     ),
   'evm/EIP-1559': () =>
     isPaid(
@@ -227,7 +228,7 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
       relayers.sendTransaction(EVM, {
         ...{ value: 1, data: '0x', to: DEAD, gas_limit: 21_000 },
         ...{ max_fee_per_gas: 30_000_000_000, max_priority_fee_per_gas: 2_000_000_000 },
-      } as never),
+      }),
     ),
   'evm/legacy': () =>
     isPaid(
@@ -238,7 +239,7 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
         to: DEAD,
         gas_limit: 21_000,
         gas_price: 30_000_000_000,
-      } as never),
+      }),
     ),
   'evm/a client of the chain over the relayer': async () => {
     const url = `${service.url}/api/v1/relayers/${EVM}/rpc`;
@@ -250,23 +251,20 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
     // It waits: the price is below what the network takes.
     const waits = { value: 1, data: '0x', to: DEAD, gas_limit: 21_000, speed: Speed.SAFE_LOW };
     await data(relayers.updateRelayer(EVM, { policies: { gas_price_cap: 1 } }));
-    const { id } = await data(relayers.sendTransaction(EVM, waits as never));
+    const { id } = await data(relayers.sendTransaction(EVM, waits));
     const canceled = await data(relayers.cancelTransaction(EVM, String(id)));
-    await data(relayers.updateRelayer(EVM, { policies: { gas_price_cap: null } } as never));
+    await data(relayers.updateRelayer(EVM, { policies: { gas_price_cap: null } }));
     return canceled;
   },
   'solana/send a transaction': async () =>
-    isPaid(
-      SOLANA,
-      relayers.sendTransaction(SOLANA, { transaction: await unsigned(solanaPays, transfer(solanaPays)) } as never),
-    ),
+    isPaid(SOLANA, relayers.sendTransaction(SOLANA, { transaction: await unsigned(solanaPays, transfer(solanaPays)) })),
   'solana/send instructions': () => {
     const { programId, keys, data: bytes } = transfer(solanaPays);
     const accounts = keys.map(({ pubkey, isSigner, isWritable }) => ({
       ...{ pubkey: pubkey.toBase58(), is_signer: isSigner, is_writable: isWritable },
     }));
     const instruction = { program_id: programId.toBase58(), accounts, data: Buffer.from(bytes).toString('base64') };
-    return isPaid(SOLANA, relayers.sendTransaction(SOLANA, { instructions: [instruction] } as never));
+    return isPaid(SOLANA, relayers.sendTransaction(SOLANA, { instructions: [instruction] }));
   },
   'solana/sign a transaction': async () =>
     data(relayers.signTransaction(SOLANA, { transaction: await unsigned(solanaPays, transfer(solanaPays)) })),
@@ -396,13 +394,13 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
     data(
       relayers.quoteSponsoredTransaction(STELLAR_SPONSOR, {
         ...{ transaction_xdr: await tokenPayment(stellarPays), fee_token: USDC },
-      } as never),
+      }),
     ),
   'stellar/sponsored build': async () =>
     data(
       relayers.buildSponsoredTransaction(STELLAR_SPONSOR, {
         ...{ transaction_xdr: await tokenPayment(stellarPays), fee_token: USDC },
-      } as never),
+      }),
     ),
   'stellar/sponsored trust line': async () => isPaid(STELLAR, onStellar({ transaction_xdr: await trustLine() })),
   'stellar/sponsored, from quote to ledger': async () => {
@@ -411,7 +409,7 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
     const built = await data(relayers.buildSponsoredTransaction(STELLAR_SPONSOR, body));
     const { signedXdr } = await data(relayers.signTransaction(STELLAR, { unsigned_xdr: String(built['transaction']) }));
     const sent = { network: 'testnet', transaction_xdr: String(signedXdr), fee_bump: true };
-    return isPaid(STELLAR_SPONSOR, relayers.sendTransaction(STELLAR_SPONSOR, sent as never));
+    return isPaid(STELLAR_SPONSOR, relayers.sendTransaction(STELLAR_SPONSOR, sent));
   },
 };
 

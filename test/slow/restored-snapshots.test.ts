@@ -202,7 +202,7 @@ t.test('of equal payments as many are taken as made as were made, whatever else 
 /** A node without old states and without the content of blocks. */
 const pruned: FrontRule = ({ method, params }) => {
   if (method === 'eth_getBlockByNumber' && params[1] === true) return { result: null };
-  const isState = method === 'eth_getTransactionCount' && /^0x/.test(String(params[1]));
+  const isState = method === 'eth_getTransactionCount' && String(params[1]).startsWith('0x');
   return isState ? { error: { code: -32_000, message: 'missing trie node' } } : undefined;
 };
 

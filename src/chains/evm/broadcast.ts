@@ -31,7 +31,7 @@ export async function broadcast({ rpc, relays }: Ways, attempts: readonly Attemp
   const isPublic = (attempt: Attempt) => {
     const privacy = privacyOf(attempt);
     return (
-      privacy === undefined || (privacy.then === 'public' && head > amountOf(privacy.from) + BigInt(privacy.blocks))
+      privacy === undefined || (privacy.after === 'public' && head > amountOf(privacy.from) + BigInt(privacy.blocks))
     );
   };
   const [open, hidden] = [attempts.filter(isPublic), attempts.filter((attempt) => !isPublic(attempt))];

@@ -1,4 +1,4 @@
-import { amountOf, jsonAmount } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largest, smallest } from '../../domain/amount.ts';
 import type { EvmPolicy } from './configuration/policy.ts';
 import type { Market } from './price/market.ts';
 import type { EvmFields, RequestedPrice, Speed } from './schema.ts';
@@ -74,9 +74,9 @@ export function baseFeeMultiplier(averageBlocktimeMs: number): bigint {
 /** Lowers a price to the policy's cap; the priority fee never exceeds the whole. */
 export function capPrice(price: Price, cap: bigint | null): Price {
   if (cap === null) return price;
-  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: least(price.gasPrice, cap) };
-  const maxFeePerGas = least(price.maxFeePerGas, cap);
-  return { kind: 'eip1559', maxFeePerGas, maxPriorityFeePerGas: least(price.maxPriorityFeePerGas, maxFeePerGas) };
+  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: smallest(price.gasPrice, cap) };
+  const maxFeePerGas = smallest(price.maxFeePerGas, cap);
+  return { kind: 'eip1559', maxFeePerGas, maxPriorityFeePerGas: smallest(price.maxPriorityFeePerGas, maxFeePerGas) };
 }
 
 /**
@@ -105,7 +105,7 @@ export function highestOf(attempts: readonly EvmFields[]): Caps | undefined {
   return attempts
     .map(pricedAt)
     .reduce<Caps | undefined>(
-      (highest, { fee, tip }) => ({ fee: most(fee, highest?.fee ?? 0n), tip: most(tip, highest?.tip ?? 0n) }),
+      (highest, { fee, tip }) => ({ fee: largest(fee, highest?.fee ?? 0n), tip: largest(tip, highest?.tip ?? 0n) }),
       undefined,
     );
 }
@@ -124,7 +124,7 @@ export function minimumBump({ fee, tip }: Caps): Caps {
 }
 
 function tenthMore(amount: bigint): bigint {
-  return most((amount * 11n) / 10n, amount + 1n);
+  return largest((amount * 11n) / 10n, amount + 1n);
 }
 
 /**
@@ -132,10 +132,10 @@ function tenthMore(amount: bigint): bigint {
  * stays.
  */
 export function raiseTo(price: Price, { fee, tip }: Caps): Price {
-  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: most(price.gasPrice, most(fee, tip)) };
-  const maxPriorityFeePerGas = most(price.maxPriorityFeePerGas, tip);
+  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: largest(price.gasPrice, largest(fee, tip)) };
+  const maxPriorityFeePerGas = largest(price.maxPriorityFeePerGas, tip);
   const withTip = price.maxFeePerGas - price.maxPriorityFeePerGas + maxPriorityFeePerGas;
-  return { kind: 'eip1559', maxFeePerGas: most(withTip, fee), maxPriorityFeePerGas };
+  return { kind: 'eip1559', maxFeePerGas: largest(withTip, fee), maxPriorityFeePerGas };
 }
 
 /** Whether both caps of a price are at least these. */
@@ -152,14 +152,4 @@ export function priceFields(price: Price): Partial<EvmFields> {
         max_fee_per_gas: jsonAmount(price.maxFeePerGas),
         max_priority_fee_per_gas: jsonAmount(price.maxPriorityFeePerGas),
       };
-}
-
-/** The lower of two amounts. */
-export function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
-/** The higher of two amounts. */
-export function most(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

@@ -1,4 +1,4 @@
-import { amountOf, jsonAmount } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largest, smallest } from '../../domain/amount.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
@@ -10,7 +10,7 @@ import { answersInTime, figureOfAll, middleBy, refusedAlone, unlessRefusedAlone 
 import type { EvmSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { estimateFailure } from './errors.ts';
-import { capPrice, floorAbove, least, most, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
+import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
 import { policyViolation } from './form/policy-checks.ts';
 import { leastGas } from './price/gas.ts';
 import { type Market, type MarketReading, openMarket, readMarket } from './price/market.ts';
@@ -287,7 +287,7 @@ export const EIP_7825_GAS = 16_777_216n;
 export function withReserve(used: bigint, { isArbitrum, maxTransactionGas }: EvmSettings): bigint {
   const reserved = (used * (isArbitrum ? 150n : 110n)) / 100n;
   const cap = maxTransactionGas ?? (isArbitrum ? reserved : EIP_7825_GAS);
-  return most(used, least(reserved, cap));
+  return largest(used, smallest(reserved, cap));
 }
 
 /** The gas limit of the request, or the node's estimate with a reserve. */

@@ -1,4 +1,4 @@
-import { amountOf, jsonAmount } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largest, smallest } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
@@ -8,7 +8,7 @@ import type { AttemptPreparation, LaneFigures, NewAttempt } from '../chain-clien
 import type { EvmSettings } from './configuration/network.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { gasRefusal, namedGasCap, namedPrice } from './errors.ts';
-import { highestOf, least, most } from './fees.ts';
+import { highestOf } from './fees.ts';
 import { policyViolation } from './form/policy-checks.ts';
 import {
   beyondBlock,
@@ -94,7 +94,7 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
     // An attempt that was stored without its price has at most the transaction's own.
     highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
     firstFee: highestOf(fieldsOf(attempts.slice(0, 1)))?.fee,
-    own: attempts.map(costOf).reduce(most, 0n),
+    own: largest(0n, ...attempts.map(costOf)),
     count: attempts.length,
     refusal,
     isGasRefused: refusal !== undefined && gasRefusal(refusal) !== undefined,
@@ -155,9 +155,9 @@ function gasFault({ purpose, isGasRefused, refusal, request, count }: Plan): str
  */
 async function gasAfterRefusal(parts: PrepareParts, plan: Plan, refused: bigint, refusal: string): Promise<GasNeed> {
   const now = await gasFor(parts, plan.request, plan.policy, plan.account.address);
-  if (gasRefusal(refusal) === 'too low') return { ...now, limit: most(now.limit, (refused * 5n) / 4n) };
+  if (gasRefusal(refusal) === 'too low') return { ...now, limit: largest(now.limit, (refused * 5n) / 4n) };
   const cap = namedGasCap(refusal, refused) ?? (EIP_7825_GAS < refused ? EIP_7825_GAS : now.used);
-  return { ...now, limit: most(now.used, least(now.limit, cap)) };
+  return { ...now, limit: largest(now.used, smallest(now.limit, cap)) };
 }
 
 /**
@@ -169,7 +169,7 @@ async function gasOf(parts: PrepareParts, plan: Plan): Promise<GasNeed> {
   if (purpose === 'noop') {
     const need = await noopGas(parts, account);
     const isTooLow = latest !== undefined && plan.refusal !== undefined && gasRefusal(plan.refusal) === 'too low';
-    return isTooLow ? { ...need, limit: most(need.limit, (amountOf(latest.gas_limit) * 5n) / 4n) } : need;
+    return isTooLow ? { ...need, limit: largest(need.limit, (amountOf(latest.gas_limit) * 5n) / 4n) } : need;
   }
   if (purpose === 'replace' || latest === undefined) return gasFor(parts, request, policy, account.address);
   const before = amountOf(latest.gas_limit);

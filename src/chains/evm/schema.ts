@@ -121,8 +121,8 @@ const fieldsSchema = z.strictObject({
   max_priority_fee_per_gas: amount.optional(),
   /** The most that the transaction can cost beside gas and value: a rollup's data fee, in wei. */
   data_fee: amount.optional(),
-  /** The transaction goes to relays only, from the block `from` on, and for `blocks` blocks if `then` is `public`. */
-  private: z.strictObject({ from: amount, blocks: z.int(), then: z.enum(['wait', 'public']) }).exactOptional(),
+  /** The transaction goes to relays only, from the block `from` on, and for `blocks` blocks if `after` is `public`. */
+  private: z.strictObject({ from: amount, blocks: z.int(), after: z.enum(['wait', 'public']) }).exactOptional(),
   signature: signatureSchema.optional(),
   receipt: receiptSchema.optional(),
 });

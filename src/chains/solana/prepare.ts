@@ -1,4 +1,4 @@
-import { amountOf, jsonAmount } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largest } from '../../domain/amount.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
@@ -287,10 +287,6 @@ function takeoverOf({ accounts: [wallet] }: Simulation): RefusedPreparation | un
 function takenIn(tried: Simulation, funds: bigint): bigint {
   const left = leftIn(tried) ?? funds;
   return left < funds ? funds - left : 0n;
-}
-
-function largest(...amounts: readonly bigint[]): bigint {
-  return amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
 }
 
 /** The account's balance and what it has to cover, in lamports. */

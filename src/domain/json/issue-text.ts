@@ -51,8 +51,8 @@ export function issueText(issue: z.core.$ZodRawIssue): string {
       return `expected a multiple of ${issue.divisor}`;
     case 'invalid_format': {
       if (issue.format === 'regex') return `expected text of the form ${issue.pattern}`;
-      if (issue.format === 'starts_with') return `expected text that begins with ${issue['prefix']}`;
-      if (issue.format === 'ends_with') return `expected text that ends with ${issue['suffix']}`;
+      if (issue.format === 'starts_with') return `expected text that begins with ${String(issue['prefix'])}`;
+      if (issue.format === 'ends_with') return `expected text that ends with ${String(issue['suffix'])}`;
       return `expected ${FORMATS[issue.format] ?? issue.format}`;
     }
     case 'unrecognized_keys':

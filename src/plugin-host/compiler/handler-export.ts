@@ -1,4 +1,4 @@
-import { RUN_PLUGIN } from '../../../sandbox/guest-modules.ts';
+import { RUN_PLUGIN } from '../../../sandbox/language-names.ts';
 
 /** The last line of a bundle whose entry is an ES module. It names the object that holds the exports. */
 const EXPORTS = /return __toCommonJS\((\w+)\);\s*\}\)\(\);\s*$/;

@@ -1,4 +1,4 @@
-import { NAMESPACES } from '../../../sandbox/guest-modules.ts';
+import { NAMESPACES } from '../../../sandbox/language-names.ts';
 
 /** esbuild's helper that makes the namespace object of an ES module. */
 const OF_MODULE = 'var __export = (target, all) => {';

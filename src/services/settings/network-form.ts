@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
 import { inheritedFields } from '../../config/networks/network-inheritance.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
+import { isObject, type JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
@@ -21,7 +21,7 @@ export const FILES_ONLY = 'private_rpc_urls';
 
 /** @throws AppError `INVALID_REQUEST` for a field that only networks of the configuration have */
 export function refuseFilesOnly(body: unknown): void {
-  if (!isObject(body as Json) || !Object.hasOwn(body as JsonObject, FILES_ONLY)) return;
+  if (!isObject(body) || !Object.hasOwn(body, FILES_ONLY)) return;
   throw invalidRequest(`${FILES_ONLY}: only a network of the configuration files can have it`);
 }
 

@@ -27,7 +27,7 @@ export function networkView(network: KnownNetwork): WireObject {
 
 /** The relays of a network, without what may be a key in their addresses. */
 function maskedRelays(relays: Json | undefined): Json {
-  const masked = (url: Json | undefined) => maskKeys(String(url));
+  const masked = (url: Json | undefined) => (typeof url === 'string' ? maskKeys(url) : '');
   const shown = (relay: Json) => (isObject(relay) ? { ...relay, url: masked(relay['url']) } : masked(relay));
   return Array.isArray(relays) ? relays.map(shown) : [];
 }

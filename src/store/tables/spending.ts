@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { largest } from '../../domain/amount.ts';
 import { HOUR_MS, type Reservation, type Shortage, shortageOf } from '../../domain/transaction/spending.ts';
 import type { Connection } from '../connection.ts';
 import { preparedList } from '../prepared.ts';
@@ -218,7 +219,7 @@ export function spendingWrites(connection: Connection): Pick<Writer, SpendingWri
         .executeTakeFirst();
       if (stored === undefined) return undefined;
       const row = readRecord(ownedSchema, 'spending', transactionId, stored);
-      const raised = { value: most(row.value, value), fee: most(row.fee, fee) };
+      const raised = { value: largest(row.value, value), fee: largest(row.fee, fee) };
       if (raised.value === row.value && raised.fee === row.fee) return undefined;
       const { plugin_id: pluginId, relayer_id: relayerId } = row;
       const totals = await take(pluginId, relayerId);
@@ -275,8 +276,4 @@ function budgetedOf({ db, run }: Pick<Connection, 'db' | 'run'>): (ids: readonly
 /** The moment an hour ago. A transaction that settled exactly then still counts. */
 function anHourAgo(now: Connection['now']): RawBuilder<number> {
   return sql<number>`${now()} - ${sql.lit(HOUR_MS)}`;
-}
-
-function most(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

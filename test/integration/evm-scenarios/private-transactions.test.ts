@@ -93,7 +93,7 @@ t.test('while all relays are down it waits and says why, also after a restart wi
 t.test('the noop of a canceled one, and the version that replaces one, go the same way', async (t) => {
   const { stage, relays } = await open(t, ['eth_sendPrivateTransaction']);
   const [relay] = relays;
-  const [canceled = '', replaced = ''] = [await stage.send(), await stage.send()];
+  const [canceled, replaced] = [await stage.send(), await stage.send()];
   await stage.untilStatus([canceled, replaced], 'submitted');
   await stage.cancel(canceled);
   await stage.services.lifecycle.replace('r1', replaced, {

@@ -65,7 +65,7 @@ export interface EvmPolicy {
   /** Null follows the network. */
   eip1559: boolean | null;
   /** How transactions are to be kept from the public before they are in a block; null: they need not. */
-  privacy: { blocks: number; then: 'wait' | 'public' } | null;
+  privacy: { blocks: number; after: 'wait' | 'public' } | null;
   /** Whether to ask nodes for the data that a transaction reverted with. The reason that clients see then has it. */
   includesRevertData: boolean;
 }
@@ -84,7 +84,7 @@ export const readPolicy = oncePerObject((policies: JsonObject): EvmPolicy => {
     eip1559: known.eip1559_pricing ?? null,
     privacy:
       known.private_transactions === true
-        ? { blocks: known.private_blocks ?? DEFAULT_PRIVATE_BLOCKS, then: known.private_then ?? 'wait' }
+        ? { blocks: known.private_blocks ?? DEFAULT_PRIVATE_BLOCKS, after: known.private_then ?? 'wait' }
         : null,
     includesRevertData: known.include_revert_data ?? true,
   };

@@ -1,4 +1,4 @@
-import { amountOf } from '../../../domain/amount.ts';
+import { amountOf, largest } from '../../../domain/amount.ts';
 import type { AttemptPreparation, NewAttempt } from '../../chain-client.ts';
 import type { EvmSettings } from '../configuration/network.ts';
 import type { EvmPolicy } from '../configuration/policy.ts';
@@ -7,7 +7,6 @@ import {
   capPrice,
   laterPriceOf,
   minimumBump,
-  most,
   mostPerGas,
   type Price,
   priceOf,
@@ -47,7 +46,7 @@ const CHEAP = 1_000_000_000n;
 
 function capOf({ policy, firstFee }: PricePlan): bigint | null {
   if (policy.gasPriceCap !== null || firstFee === undefined) return policy.gasPriceCap;
-  return MOST_TIMES_FIRST * most(firstFee, CHEAP);
+  return MOST_TIMES_FIRST * largest(firstFee, CHEAP);
 }
 
 /** The price of one more attempt. It exceeds each earlier one by what pools ask for, unless the network has no pool. */
@@ -89,8 +88,8 @@ function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number):
   const asked = capPrice(atLeast(plan, priceOf(request.price, market, policy, averageBlocktimeMs)), cap);
   if (highest === undefined) return market.doubt === undefined ? priced(asked) : parked(market.doubt);
   const outbid = minimumBump(highest);
-  const needed = most(outbid.fee, outbid.tip);
-  const limit = market.doubt !== undefined ? needed : cap === null ? null : most(cap, needed);
+  const needed = largest(outbid.fee, outbid.tip);
+  const limit = market.doubt !== undefined ? needed : cap === null ? null : largest(cap, needed);
   // `raiseTo` keeps the room for the base fee, so it can lift the max fee above the limit. `capPrice` lowers it again.
   return priced(capPrice(raiseTo(asked, outbid), limit));
 }
@@ -132,14 +131,14 @@ export function payable(
 ): Price {
   if (funds - policy.minBalance >= cost) return price;
   const extra = cost - mostPerGas(price) * gasLimit;
-  const perGas = (money: bigint) => most((money - extra) / gasLimit, 0n);
+  const perGas = (money: bigint) => largest((money - extra) / gasLimit, 0n);
   const outbid = highest === undefined ? { fee: 0n, tip: 0n } : minimumBump(highest);
-  const beating = most(outbid.fee, outbid.tip);
+  const beating = largest(outbid.fee, outbid.tip);
   const mined = market.block.baseFeePerGas ?? market.gasPrice;
-  const kept = capPrice(price, most(perGas(funds - policy.minBalance), most(beating, mined)));
+  const kept = capPrice(price, largest(perGas(funds - policy.minBalance), largest(beating, mined)));
   if (mostPerGas(kept) * gasLimit + extra <= funds) return kept;
   const floor = highest === undefined ? mined : beating;
-  return capPrice(kept, most(perGas(funds), floor));
+  return capPrice(kept, largest(perGas(funds), floor));
 }
 
 /** Why a requested price cannot replace the earlier attempts; undefined when it can. */
@@ -165,11 +164,11 @@ export function replacementFault(
 }
 
 function capReason({ gasPriceCap }: EvmPolicy, { fee, tip }: Caps): string {
-  const needed = most(fee, tip);
+  const needed = largest(fee, tip);
   return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, and the gas_price_cap is ${gasPriceCap}`;
 }
 
 function ceilingReason({ fee, tip }: Caps): string {
-  const needed = most(fee, tip);
+  const needed = largest(fee, tip);
   return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, more than ${MOST_TIMES_FIRST} times the first`;
 }

@@ -1,8 +1,9 @@
+import { largest } from '../../../domain/amount.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import { type Advice, figureOrNothing } from '../../advice.ts';
 import type { EvmSettings } from '../configuration/network.ts';
-import { most } from '../fees.ts';
+
 import { type Block, feeRewards, gasPrice, latestBlock, price as priceIn, toQuantity } from '../provider.ts';
 import { type Speed, speedSchema } from '../schema.ts';
 import { zkEvmGasPrice } from './rollup.ts';
@@ -80,9 +81,10 @@ function tipsFrom(rewards: readonly bigint[][], suggested: bigint | undefined, l
   const isSilent = rewards.every((row) => row.every((fee) => fee === 0n));
   return tipsOf((speed, column) => {
     const paid = rewards.map((row) => row[column] ?? 0n).filter((fee) => fee > 0n);
-    if (paid.length === 0) return most((BigInt(PERCENTILES[speed]) * GWEI) / 100n, suggested ?? (isSilent ? left : 0n));
+    if (paid.length === 0)
+      return largest((BigInt(PERCENTILES[speed]) * GWEI) / 100n, suggested ?? (isSilent ? left : 0n));
     const mean = paid.reduce((sum, fee) => sum + fee, 0n) / BigInt(paid.length);
-    return speed === 'safeLow' ? mean : most(mean, suggested ?? 0n);
+    return speed === 'safeLow' ? mean : largest(mean, suggested ?? 0n);
   });
 }
 

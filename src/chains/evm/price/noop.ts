@@ -1,8 +1,9 @@
+import { largest, smallest } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { isNodeError } from '../../../egress/rpc/rpc-client.ts';
 import type { Account } from '../../account.ts';
 import { normalAddress } from '../address.ts';
-import { least, most } from '../fees.ts';
+
 import { type GasNeed, type PrepareParts, withReserve } from '../prepare.ts';
 import { toQuantity } from '../provider.ts';
 import type { StoredRequest } from '../schema.ts';
@@ -51,5 +52,5 @@ function nodeError(error: unknown): { reason: string } {
 
 /** Keeps gas between a transfer's gas and the block's limit. Nodes take nothing outside of that. */
 export function withinLimit(gas: bigint, { block }: Market): bigint {
-  return block.gasLimit === 0n ? gas : most(least(gas, block.gasLimit), TRANSFER_GAS);
+  return block.gasLimit === 0n ? gas : largest(smallest(gas, block.gasLimit), TRANSFER_GAS);
 }

@@ -1,6 +1,7 @@
+import { largest } from '../../../domain/amount.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { middleBy, middleOf } from '../../quorum.ts';
-import { most } from '../fees.ts';
+
 import type { Market } from './market.ts';
 
 /** Where markets come from. */
@@ -61,12 +62,12 @@ export function createPriceGuard(clock: Clock, { one, all }: MarketSources): (of
 }
 
 function leaps(market: Market, before: Market): boolean {
-  return dearest(market) > LEAP * most(dearest(before), NO_LEAP_BELOW);
+  return dearest(market) > LEAP * largest(dearest(before), NO_LEAP_BELOW);
 }
 
 /** The most that a market asks for a unit of gas. */
 function dearest({ block, gasPrice, tips }: Market): bigint {
-  return most(gasPrice, (block.baseFeePerGas ?? 0n) + (tips?.fastest ?? 0n));
+  return largest(gasPrice, (block.baseFeePerGas ?? 0n) + (tips?.fastest ?? 0n));
 }
 
 /**

@@ -1,7 +1,7 @@
 import t from 'tap';
 import * as library from '../../../../../sandbox/guest/modules/lib-plugin.ts';
 import * as sdk from '../../../../../sandbox/guest/modules/relayer-sdk.ts';
-import { RUN_PLUGIN } from '../../../../../sandbox/guest-modules.ts';
+import { RUN_PLUGIN } from '../../../../../sandbox/language-names.ts';
 
 t.test('has all of the SDK, and runPlugin names the function to run while the module loads', (t) => {
   t.strictSame(Object.keys(library).sort(), [...Object.keys(sdk), 'runPlugin'].sort());

@@ -80,10 +80,10 @@ t.test('private transactions are not promised where they would be public', async
   t.match(policyFault({ private_blocks: 3 }, 'sepolia'), /private_blocks has no effect without private_transactions/);
   t.match(policyFault({ private_then: 'wait' }, 'sepolia'), /private_then has no effect/);
   const set = { private_transactions: true };
-  t.strictSame(readPolicy(set).privacy, { blocks: 25, then: 'wait' });
+  t.strictSame(readPolicy(set).privacy, { blocks: 25, after: 'wait' });
   t.strictSame(readPolicy({ ...set, private_blocks: 3, private_then: 'public' }).privacy, {
     blocks: 3,
-    then: 'public',
+    after: 'public',
   });
   t.equal(policyFault({ private_transactions: false }, 'sepolia'), null);
   t.equal(policyFault({}, 'sepolia'), null);
