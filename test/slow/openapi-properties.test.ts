@@ -220,13 +220,13 @@ const OF_MEANING: readonly RegExp[] = [
   /Network '.*' not found|there is no \w+ network|is already in use|cannot sign for|Gas abstraction not supported/,
   /declared in the configuration|The key of the environment|Signer updates are not allowed/,
   // What must hold between fields.
-  /Both txs `to` and `data`|not both|At least one field|rpc_urls: missing|beside a signing_key|missing field|is another one/,
+  /Both txs `to` and `data`|not both|At least one field|rpc_urls: missing|needs a signing_key|has no effect without|missing field|is another one/,
   /Transaction|price|speed|is too low|\.y_parity|\.chain_id|expected 27 more|client_secret|authority_host/,
   /has the unknown key|does not fit its type|`types` has no/,
   // Which credentials of a signer go together.
-  /config\S*: (without|needed)|is not a private key of|signs with the credentials of/,
+  /config\S*: (without|needed)|is not a private key|of this server/,
   // What no pattern can say of a value: its checksum, host, age, largest figure.
-  /checksum|must be an origin|in the past|next_cursor of this list|must be a contract|not an address of|hex key format/,
+  /checksum|must be an origin|in the past|next_cursor of this list|must be a contract|is not an address|not an address of|hex key format/,
   /expected a nonce below|at most \d+ bits|from 0 to 18446744073709551614|order of secp256k1|weight must be above 0/,
   // Policies, where null means absent.
   /strategy is required|Stellar policy is required|at least one strategy|Asset identifier|Issuer|Swap config|cron schedule|valid Solana address/,

@@ -71,7 +71,8 @@ export function arbitraryOf(schema: DescribedSchema, options: ArbitraryOptions):
     case 'integer':
       return integers(schema);
     case 'number': {
-      const [min, max] = [schema.minimum ?? -1e9, schema.maximum ?? 1e9];
+      // A whole number beyond 2^53 is an amount to the service, and not a plain number.
+      const [min, max] = [schema.minimum ?? -1e9, Math.min(schema.maximum ?? 1e9, Number.MAX_SAFE_INTEGER)];
       return fc.oneof(integers({ minimum: min, maximum: max }), fc.double({ min, max, noNaN: true }));
     }
     case 'string':

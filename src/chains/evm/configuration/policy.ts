@@ -3,9 +3,12 @@ import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
 import { oncePerObject } from '../../../domain/json/once-per-object.ts';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
-import { isAddress, normalAddress } from '../address.ts';
+import { ADDRESS_PATTERN, isAddress, normalAddress } from '../address.ts';
 
-const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` });
+const address = z
+  .string()
+  .refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` })
+  .meta({ pattern: ADDRESS_PATTERN });
 
 /** The most receivers in a list. Every request reads the whole list and is checked against it. */
 const MOST_RECEIVERS = 4_096;
