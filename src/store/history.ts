@@ -2,20 +2,23 @@ import { z } from 'zod';
 import type { Mark, Release } from '../domain/history.ts';
 import type { Connection } from './connection.ts';
 import type { Reader, Writer } from './store.ts';
+import { sequenceText, sequenceTextSchema } from './tables/sequence-text.ts';
 import { jsonText, readRecord, timestampSchema } from './tables/stored-record.ts';
 
 const HISTORY = 'history';
 const MARK = 'mark:';
 const RELEASE = 'release';
+const RESTORED = 'restored:';
 
 const historySchema = jsonText(z.strictObject({ epochs: z.array(z.string()), place: z.string().nullable() }));
 const releaseSchema: z.ZodType<Release> = jsonText(
   z.strictObject({ upTo: z.int().nonnegative(), endsAt: timestampSchema.nullable() }),
 );
+const restoredSchema = jsonText(z.strictObject({ from: sequenceTextSchema.nullable() }));
 const markSchema: z.ZodType<Mark> = jsonText(z.strictObject({ count: z.int(), at: timestampSchema }));
 
 /** Reads of the database's past in the table `meta`. */
-export function historyReads({ db }: Connection): Pick<Reader, 'history'> {
+export function historyReads({ db }: Connection): Pick<Reader, 'history' | 'restoredFrom'> {
   return {
     async history() {
       const rows = await db
@@ -33,11 +36,19 @@ export function historyReads({ db }: Connection): Pick<Reader, 'history'> {
         told === undefined ? { epochs: [], place: null } : readRecord(historySchema, 'meta', HISTORY, told.value);
       return { epochs, place, marks: new Map(marks), release };
     },
+
+    async restoredFrom(lane) {
+      const key = RESTORED + lane;
+      const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
+      return row === undefined ? undefined : readRecord(restoredSchema, 'meta', key, row.value).from;
+    },
   };
 }
 
 /** Writes of the database's past. */
-export function historyWrites({ db }: Connection): Pick<Writer, 'putHistory' | 'putMark' | 'putRelease'> {
+export function historyWrites({
+  db,
+}: Connection): Pick<Writer, 'putHistory' | 'putMark' | 'putRelease' | 'putRestoredFrom'> {
   const put = async (key: string, value: string) => {
     await db
       .insertInto('meta')
@@ -51,6 +62,11 @@ export function historyWrites({ db }: Connection): Pick<Writer, 'putHistory' | '
     async putRelease(release) {
       if (release === null) await db.deleteFrom('meta').where('key', '=', RELEASE).execute();
       else await put(RELEASE, JSON.stringify(release));
+    },
+    async putRestoredFrom(lane, from) {
+      const key = RESTORED + lane;
+      if (from === undefined) await db.deleteFrom('meta').where('key', '=', key).execute();
+      else await put(key, JSON.stringify({ from: from === null ? null : sequenceText(from) }));
     },
   };
 }

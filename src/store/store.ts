@@ -181,6 +181,8 @@ export interface Reader extends SettingsReader {
 
   /** The database's record of its own past. */
   history(): Promise<History>;
+  /** What {@link Writer.putRestoredFrom} stored for a lane; undefined: nothing. */
+  restoredFrom(lane: string): Promise<bigint | null | undefined>;
 }
 
 /** The instance that takes a lock, and for how long. */
@@ -366,6 +368,11 @@ export interface Writer extends Reader, SettingsWriter {
   putMark(folder: string, mark: Mark): Promise<void>;
   /** Stores what an operator has released; null: nothing. */
   putRelease(release: Release | null): Promise<void>;
+  /**
+   * Stores the sequence that a lane's store led to when transactions of it were found that have to be compared with the
+   * chain; null where it led to none. Undefined removes it: nothing has to be compared any more.
+   */
+  putRestoredFrom(lane: string, from: bigint | null | undefined): Promise<void>;
 }
 
 /** The amounts that the next version of a transaction can take. */

@@ -242,6 +242,31 @@ for (const [answer, status, paid] of [
   });
 }
 
+t.test('what waits to be compared is compared after another restart too, whatever was paid between', async (t) => {
+  const scene = await Scene.open(t);
+  const ids = await scene.waiting(FIVE);
+  await scene.snapshot();
+  await scene.policies(CHEAP);
+  const made = await scene.confirmed(ids);
+
+  scene.front.rule(pruned);
+  await scene.putBack();
+  await scene.start();
+  for (const id of ids) await scene.until(id, (data) => /restore/.test(data.status_reason));
+  await scene.policies(CHEAP);
+  // Takes the nonce after those of the five, so that the database now leads to all that the chain counts.
+  await scene.confirmed([await scene.accept({ ...TRANSFER, to: Wallet.createRandom().address })]);
+
+  await scene.service.end();
+  scene.front.rule();
+  await scene.start();
+  await scene.policies(CHEAP);
+  t.strictSame(await scene.confirmed(ids), made);
+  t.equal(await scene.received(), 15n, 'none is paid again');
+  await scene.confirmed([await scene.accept()]);
+  t.equal(await scene.received(), 22n);
+});
+
 t.test('a database alone, older than the mark in the data folder, is compared when the operator says so', async (t) => {
   const scene = await Scene.open(t);
   const ids = await scene.waiting(FIVE);

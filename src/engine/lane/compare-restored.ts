@@ -19,6 +19,15 @@ const LOOKING = 'Compared with what the account did on the chain, because the da
 /** Compares the lane's old transactions with what the account did on the chain, as far as that is needed. */
 export async function compareRestored(step: LaneStep): Promise<void> {
   const { restored } = step.memory;
+  await compareOld(step);
+  // New transactions go on. Once they have ended, the store leads beyond what the old ones may have used.
+  if (restored.isPending === restored.isKept) return;
+  await step.ledger.keepRestoredFrom(step.key, restored.isPending ? restored.settled : undefined);
+  restored.isKept = restored.isPending;
+}
+
+async function compareOld(step: LaneStep): Promise<void> {
+  const { restored } = step.memory;
   if (!restored.isPending || restored.isResting(step.clock.elapsed())) return;
   const pending = await step.read.pendingUpTo(step.key, restored.upTo);
   const open = [...step.open.entries.values()].map(({ transaction }) => transaction);

@@ -169,6 +169,11 @@ export class Ledger {
     for (const { transactionId } of intents) this.#deps.feed.tell(transactionId);
   }
 
+  /** Keeps where the comparison of a lane's old transactions begins ({@link Writer.putRestoredFrom}). */
+  async keepRestoredFrom(lane: string, from: bigint | null | undefined): Promise<void> {
+    await this.#write((writer) => writer.putRestoredFrom(lane, from));
+  }
+
   /** Counts what nodes said of an attempt. */
   offered({ networkType, relayerId }: Transaction, outcome: BroadcastOutcome['kind']): void {
     this.#deps.metrics.offered({ networkType, relayerId, outcome });

@@ -25,15 +25,24 @@ const LOOK_IN_STEP_MS = 2_000;
 /** The pause before an account that could not be looked through is looked at again. */
 export const HELD_MS = 30_000;
 
+interface Beginning {
+  upTo: number;
+  settled: bigint | null;
+  unchecked: readonly string[];
+  isKept: boolean;
+}
+
 /** What is old in a lane, and how far it was compared. */
 export class RestoredStore {
   /** Nothing is old. */
-  static readonly NOTHING = new RestoredStore({ upTo: 0, settled: null, unchecked: [] });
+  static readonly NOTHING = new RestoredStore({ upTo: 0, settled: null, unchecked: [], isKept: false });
 
   /** Old transactions are those accepted up to this place. */
   readonly upTo: number;
-  /** The sequences that the store led to when the lane began. */
+  /** The sequences that the store led to when the lane began, or at an earlier start whose comparison did not end. */
   readonly settled: bigint | null;
+  /** Whether the store keeps `settled`, because new transactions may move on what it leads to at the next start. */
+  isKept: boolean;
   readonly #old: ReadonlySet<string>;
   readonly #unchecked: Set<string>;
   /** The ordinals of the latest attempts with whose death transactions were compared. */
@@ -47,12 +56,10 @@ export class RestoredStore {
   #waitsSince: number | null = null;
   #firstHeight: bigint | undefined;
 
-  private constructor(
-    { upTo, settled, unchecked }: { upTo: number; settled: bigint | null; unchecked: readonly string[] },
-    others: readonly string[] = [],
-  ) {
+  private constructor({ upTo, settled, unchecked, isKept }: Beginning, others: readonly string[] = []) {
     this.upTo = upTo;
     this.settled = settled;
+    this.isKept = isKept;
     this.#unchecked = new Set(unchecked);
     this.#old = new Set([...unchecked, ...others]);
   }
@@ -62,18 +69,21 @@ export class RestoredStore {
    * @param release an operator's word that covers unsigned transactions, while it is in force
    */
   static async begin(
-    read: Pick<Reader, 'pendingUpTo'>,
+    read: Pick<Reader, 'pendingUpTo' | 'restoredFrom'>,
     lane: string,
     { upTo, release, open }: { upTo: number; release: Release | null; open: OpenTransactions },
   ): Promise<RestoredStore> {
     const signed = [...open.entries.keys()];
     const pending = upTo === 0 ? [] : await read.pendingUpTo(lane, upTo);
-    if (signed.length === 0 && pending.length === 0) return RestoredStore.NOTHING;
+    const kept = await read.restoredFrom(lane);
+    const isKept = kept !== undefined;
+    if (signed.length === 0 && pending.length === 0 && !isKept) return RestoredStore.NOTHING;
     const released = release === null ? [] : await read.pendingUpTo(lane, release.upTo);
     const covered = new Set(released.map(({ id }) => id));
     const ids = pending.map(({ id }) => id);
     const unchecked = ids.filter((id) => !covered.has(id));
-    return new RestoredStore({ upTo, settled: await open.settled(), unchecked }, [...signed, ...ids]);
+    const settled = isKept ? kept : await open.settled();
+    return new RestoredStore({ upTo, settled, unchecked, isKept }, [...signed, ...ids]);
   }
 
   /** Whether an old transaction has still to be compared. */

@@ -39,6 +39,18 @@ export function historyContract(t: Test, open: (t: Test) => Promise<Store>): voi
     t.equal(await released(), null);
   });
 
+  t.test('where the comparison of a lane begins is kept until it is removed', async (t) => {
+    const store = await open(t);
+    t.equal(await store.read.restoredFrom('a'), undefined);
+    await store.write(async (writer) => {
+      await writer.putRestoredFrom('a', 2n ** 64n - 1n);
+      await writer.putRestoredFrom('b', null);
+    });
+    t.strictSame([await store.read.restoredFrom('a'), await store.read.restoredFrom('b')], [2n ** 64n - 1n, null]);
+    await store.write((writer) => writer.putRestoredFrom('a', undefined));
+    t.strictSame([await store.read.restoredFrom('a'), await store.read.restoredFrom('b')], [undefined, null]);
+  });
+
   t.test('pending transactions of a lane are found by the place of the last one', async (t) => {
     const store = await open(t);
     t.equal(await store.read.latestAcceptance(), 0);
