@@ -115,7 +115,10 @@ const PACE_LEFT = 0.7;
 /** Below this part of the first pause, the pace is full speed again. */
 const LEAST_PACE = 0.1;
 
-/** How long the contact must be lost to count as gone. An endpoint that fails now and then is not gone. */
+/**
+ * How long the contact must be lost, and no request answered, to count as gone. An endpoint that fails now and then is
+ * not gone, even if no call that takes several requests has come through.
+ */
 const GONE_AFTER_MS = 5_000;
 
 const NEW_HEALTH: Readonly<Health> = {
@@ -144,6 +147,7 @@ export function createEndpointPool(
   const records = new Map<Endpoint, Health>();
   const contact: Contact = { isLost: false, servedAt: null };
   let lostAt = 0;
+  let answeredAt = Number.NEGATIVE_INFINITY;
 
   function healthOf(endpoint: Endpoint): Health {
     const known = records.get(endpoint) ?? { ...NEW_HEALTH };
@@ -188,7 +192,7 @@ export function createEndpointPool(
     return Math.max(pausedUntil, heldUntil, nextAt);
   };
   const isReady = (endpoint: Endpoint) => !isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed();
-  const isGone = () => contact.isLost && clock.elapsed() - lostAt >= GONE_AFTER_MS;
+  const isGone = () => contact.isLost && clock.elapsed() - Math.max(lostAt, answeredAt) >= GONE_AFTER_MS;
 
   return {
     endpoints,
@@ -254,6 +258,7 @@ export function createEndpointPool(
     },
     bore(endpoint) {
       const health = healthOf(endpoint);
+      answeredAt = clock.elapsed();
       // A request that was under way when the endpoint refused says nothing about the pace since.
       if (health.paceMs === 0 || heldMs(endpoint) > 0) return;
       health.isRefusing = false;

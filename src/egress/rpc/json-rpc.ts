@@ -144,7 +144,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     for (;;) {
       const startedAt = clock.elapsed();
       try {
-        const answer = await line.read(method, params, options);
+        const answer = await readThrough(line, method, params, options);
         const parsed = parseAnswer(line.endpoint, method, answer, parse, options);
         report(line, method, startedAt);
         if (options?.advice !== undefined) {
@@ -158,6 +158,21 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
         if (options?.bestEffort === true || options?.advice !== undefined || !isSoonOver(error, line, until))
           throw error;
       }
+    }
+  }
+
+  /**
+   * Reads, and once more at once where the answer was cut and no other endpoint is ready. Otherwise one cut answer would
+   * throw away all the answers that a caller of {@link RpcClient.onOne} has read before, from the only endpoint.
+   */
+  async function readThrough(line: EndpointLine, method: string, params: Json, options?: ReadOptions): Promise<Json> {
+    try {
+      return await line.read(method, params, options);
+    } catch (error) {
+      const isCut = error instanceof RpcError && (error.kind === 'transport' || error.kind === 'malformed');
+      const isOptional = options?.bestEffort === true || options?.advice !== undefined;
+      if (!isCut || isOptional || closing.signal.aborted || !pool.isWorthWaiting(line.endpoint)) throw error;
+      return await line.read(method, params, options);
     }
   }
 

@@ -182,6 +182,20 @@ t.test('to wait for an endpoint is best where no other is ready, and while it is
   t.notOk(pool.isWorthWaiting(a), 'for 5 s none has served');
 });
 
+t.test('an endpoint that answers requests is not gone, though no call of several requests comes through', async (t) => {
+  const { pool, clock, endpoint } = poolOf({ a: 100 });
+  const a = endpoint('a');
+  pool.failed(a, 'http://a: the connection was cut');
+  clock.time = 6_000;
+  t.ok(pool.isGone());
+  pool.bore(a);
+  pool.failed(a, 'http://a: the connection was cut');
+  t.notOk(pool.isGone());
+  t.ok(pool.isWorthWaiting(a));
+  clock.time = 11_000;
+  t.ok(pool.isGone(), 'for 5 s it has answered nothing');
+});
+
 t.test('the contact is lost when the last word of all was trouble, and told once each way', async (t) => {
   const { pool, clock, contacts, endpoint } = poolOf({ a: 100, b: 100, off: 0 });
   const [a, b] = [endpoint('a'), endpoint('b')];

@@ -239,6 +239,28 @@ t.test('several reads see one node, and start over together on another', async (
   t.same(seen, ['b first', 'b second']);
 });
 
+t.test('a cut answer of the only endpoint costs its own call, not those before it', async (t) => {
+  for (const trouble of ['hang-up', { body: '{"jsonrpc":"2.0","id":1,"res' }] as const) {
+    let cuts = 0;
+    const cutting: DoubleHandler = ({ method }) => {
+      if (method !== 'third' || cuts > 0) return { result: method };
+      cuts += 1;
+      return trouble;
+    };
+    const { rpc, doubles } = await open(t, [cutting], { settings: { tries: 1 } });
+    const seen = await rpc.onOne(async (read) => [
+      await read('first', [], String),
+      await read('second', [], String),
+      await read('third', [], String),
+    ]);
+    t.same(seen, ['first', 'second', 'third']);
+    t.same(
+      doubles[0]?.calls.map(({ method }) => method),
+      ['first', 'second', 'third', 'third'],
+    );
+  }
+});
+
 t.test('a fault in the caller’s own code is not the endpoint’s', async (t) => {
   const { rpc, calls } = await open(t, [says('0x1'), says('0x1')]);
   const own = new RangeError('mine');
