@@ -215,8 +215,11 @@ export type NewAttempt =
   | { purpose: 'bump'; refusal?: string }
   /** Sends another request in place of the transaction's own. */
   | { purpose: 'replace'; request: JsonObject }
-  /** Uses up the anchor and does nothing else. May cost more than the cap allows. */
-  | { purpose: 'noop'; refusal?: string };
+  /**
+   * Uses up the anchor and does nothing else. May cost more than the cap allows. `isRefused`: every node refused the
+   * latest noop for good, so none has it and nothing of it has to be outbid.
+   */
+  | { purpose: 'noop'; refusal?: string; isRefused?: boolean };
 
 export type AttemptPreparation =
   | (ReadyPreparation & { request: JsonObject })

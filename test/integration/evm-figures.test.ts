@@ -209,6 +209,26 @@ t.test('a gas limit of the request is not changed: it ends, and a noop takes its
   );
 });
 
+t.test('a noop that nodes refuse again and again becomes no dearer', async (t) => {
+  for (const text of [
+    'intrinsic gas too low: have 21000, want 999999999999',
+    'tx fee (1.20 ether) exceeds the configured cap (1.00 ether)',
+  ]) {
+    const stage = await open(t);
+    stage.front.rule(({ method }) => (method === 'eth_sendRawTransaction' ? saying(-32_000, text) : undefined));
+    const id = await stage.send({ gas_limit: 100_000 });
+    const noops = async () => (await stage.attempts(id)).filter(({ purpose }) => purpose === 'noop');
+    await stage.until('several noops are refused', async () => (await noops()).length >= 6);
+    const fees = (await noops()).map(({ fields }) => BigInt(String(fields['max_fee_per_gas'])));
+    t.ok(
+      fees.every((fee) => fee === fees[0]),
+      `${text}: ${fees}`,
+    );
+    stage.front.rule();
+    await stage.untilStatus(id, 'failed', { mining: true });
+  }
+});
+
 t.test('a tip that nodes name when they refuse less is paid at once, within the cap', async (t) => {
   const least = 25n * GWEI;
   const text = (tip: bigint) => `transaction gas price below minimum: gas tip cap ${tip}, minimum needed ${least}`;

@@ -81,6 +81,7 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
   const isSigned = last !== undefined;
   const { purpose } = attempt;
   const refusal = attempt.purpose === 'replace' ? undefined : attempt.refusal;
+  const isGasRefused = refusal !== undefined && gasRefusal(refusal) !== undefined;
   const stored = {
     bump: () => last?.request ?? transaction.request,
     replace: () => (attempt.purpose === 'replace' ? attempt.request : transaction.request),
@@ -93,11 +94,13 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
     latest: isSigned ? (readFields(last.fields) ?? readFields(transaction.fields)) : undefined,
     // An attempt that was stored without its price has at most the transaction's own.
     highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
+    highestAsked: highestOf(fieldsOf(attempts.filter(({ purpose: of }) => of !== 'noop')))?.fee,
     firstFee: highestOf(fieldsOf(attempts.slice(0, 1)))?.fee,
     own: largest(0n, ...attempts.map(costOf)),
     count: attempts.length,
     refusal,
-    isGasRefused: refusal !== undefined && gasRefusal(refusal) !== undefined,
+    isGasRefused,
+    isRefused: isGasRefused || (attempt.purpose === 'noop' && attempt.isRefused === true),
     named: refusal === undefined ? undefined : namedPrice(refusal),
     policy: readPolicy(account.policies),
     account,

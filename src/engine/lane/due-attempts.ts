@@ -130,12 +130,17 @@ async function dueOf(step: LaneStep, entry: OpenEntry): Promise<NewAttempt | und
   if (latest.purpose === 'noop') {
     // Only a noop can take the sequence, so a refused one is made again.
     const isRefused = step.memory.offers.isHopeless(id, step.clock.elapsed(), step.timing.refusalMs);
-    if (isRefused) return { purpose: 'noop' };
+    if (isRefused) return { purpose: 'noop', isRefused, ...refusalOf(step, id) };
   }
   const another = step.memory.offers.anotherFor(id);
   if (another === undefined && !(await isOverdue(step, entry))) return undefined;
-  const refusal = another?.refusal === undefined ? {} : { refusal: another.refusal };
-  return { purpose: latest.purpose === 'noop' ? 'noop' : 'bump', ...refusal };
+  return { purpose: latest.purpose === 'noop' ? 'noop' : 'bump', ...refusalOf(step, id) };
+}
+
+/** What nodes said of the latest attempt, where they want another. */
+function refusalOf(step: LaneStep, id: string): { refusal?: string } {
+  const { refusal } = step.memory.offers.anotherFor(id) ?? {};
+  return refusal === undefined ? {} : { refusal };
 }
 
 /** Whether a further attempt can replace the present attempts of the transaction. */

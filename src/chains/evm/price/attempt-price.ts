@@ -29,6 +29,10 @@ export interface PricePlan {
   firstFee: bigint | undefined;
   /** Nodes refused the latest attempt for its gas limit. So none of them has it. */
   isGasRefused?: boolean;
+  /** Nodes refused the latest attempt, for its gas limit or for good. So none of them has it. */
+  isRefused?: boolean;
+  /** The most that an attempt other than a noop pays for a unit of gas; undefined when there is none. */
+  highestAsked?: bigint | undefined;
   /** The least price, in wei per gas, that nodes named when they refused the latest attempt. */
   named?: bigint | undefined;
   policy: EvmPolicy;
@@ -80,18 +84,28 @@ export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, set
 /**
  * The price of a noop: the market's price within the cap. If that is too little to replace the earlier attempts, the
  * noop pays the least that replaces them. So it exceeds the cap step by step, each step only after the cheaper one was
- * not enough. While the market is in doubt, it also pays that least.
+ * not enough, and up to a ceiling. While the market is in doubt, it also pays that least.
  */
 function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): Priced {
   const { request, policy, highest } = plan;
   const cap = capOf(plan);
   const asked = capPrice(atLeast(plan, priceOf(request.price, market, policy, averageBlocktimeMs)), cap);
   if (highest === undefined) return market.doubt === undefined ? priced(asked) : parked(market.doubt);
-  const outbid = minimumBump(highest);
+  // What no node has needs not be outbid: a noop that is refused again and again must not become dearer each time.
+  const outbid = plan.isRefused === true ? highest : minimumBump(highest);
   const needed = largest(outbid.fee, outbid.tip);
+  if (plan.isRefused !== true && needed > highestOfNoops(plan)) return parked(ceilingReason(outbid));
   const limit = market.doubt !== undefined ? needed : cap === null ? null : largest(cap, needed);
   // `raiseTo` keeps the room for the base fee, so it can lift the max fee above the limit. `capPrice` lowers it again.
   return priced(capPrice(raiseTo(asked, outbid), limit));
+}
+
+/**
+ * The ceiling of noops that outbid each other: the cap, a hundred times the first attempt, or twice the dearest that was
+ * asked for. Without it, nodes that turn each noop away could have the whole balance offered as a price.
+ */
+function highestOfNoops({ policy, firstFee = 0n, highestAsked = 0n }: PricePlan): bigint {
+  return largest(policy.gasPriceCap ?? 0n, MOST_TIMES_FIRST * largest(firstFee, CHEAP), 2n * highestAsked);
 }
 
 /**

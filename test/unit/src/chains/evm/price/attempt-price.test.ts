@@ -52,6 +52,16 @@ t.test('a bump outbids by a tenth, and follows the market beyond that', async (t
   t.same(pricedFor(planOf('bump'), market(20n * GWEI), 21_000n, settingsOf()), fees(20n * GWEI + 110n, 110n));
 });
 
+t.test('what does nothing outbids no refused attempt, and none beyond a ceiling', async (t) => {
+  const priceAt = (plan: Partial<PricePlan>) =>
+    pricedFor({ ...planOf('noop'), ...plan }, market(GWEI), 21_000n, settingsOf());
+  t.same(priceAt({ isRefused: true }), fees(10n * GWEI, 100n));
+  const highest = { fee: 950n * GWEI, tip: 100n };
+  t.match(priceAt({ highest }), { kind: 'parked', reason: /more than 100 times the first$/ });
+  t.match(priceAt({ highest, isRefused: true }), { kind: 'price' });
+  t.match(priceAt({ highest, highestAsked: highest.fee }), { kind: 'price' }, 'a price of the request is outbid');
+});
+
 t.test('under a cap it waits, while what does nothing goes beyond it by the least that counts', async (t) => {
   const capped = { gas_price_cap: Number(10n * GWEI) };
   t.match(pricedFor(planOf('bump', {}, capped), market(GWEI), 21_000n, settingsOf()), {
