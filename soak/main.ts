@@ -17,6 +17,7 @@ import { evmChain } from './payments/evm/chain.ts';
 import { BLOCKS } from './payments/evm/weather.ts';
 import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
 import { soakKills } from './payments/kill.ts';
+import { soakRestores } from './payments/restores.ts';
 import type { SoakOptions, SoakResult } from './payments/run.ts';
 import { solanaChain } from './payments/solana/chain.ts';
 import { stellarChain } from './payments/stellar/chain.ts';
@@ -34,6 +35,8 @@ const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [opti
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
   --patience <seconds>          how long the last may take to end, default 180
   --kills <number>              kill: at the most; default one for each 15 transactions; channels: default 2
+  --restores <number>           kill: only this: the data folder of the embedded database is put back so often to a
+                                copy that was made while the server was at work, and nobody else sends
   --channels <number>           channels: accounts whose sequences are used, default 10
   --mode <mode>                 faults: trouble, lag, pruned, lies or all; default all, one after the other
   --log <file>                  where to write what the server's processes wrote
@@ -164,6 +167,11 @@ async function soak({ values, positionals }: Given): Promise<SoakResult> {
     say,
   };
   say(`seed ${options.seed}`);
+  if (script === 'kill' && values.restores !== undefined) {
+    const restores = number(values.restores);
+    if (restores < 1 || options.database !== 'sqlite') throw new UsageError('a data folder is put back: sqlite only');
+    return await soakRestores({ ...options, restores });
+  }
   if (script === 'kill') {
     const kills = number(values.kills ?? String(Math.max(5, Math.ceil(transactions / 15))));
     return await soakKills({ ...options, kills, everyStep: transactions >= 500 });
@@ -186,6 +194,7 @@ function readArguments() {
         seed: text,
         patience: text,
         kills: text,
+        restores: text,
         channels: text,
         mode: text,
         rate: text,

@@ -77,3 +77,20 @@ t.test('an instance that knows better does not start on it until it is told what
   );
   await fourth.stop();
 });
+
+t.test('what was sent since the backup is found on the chain and taken as sent', async (t) => {
+  const { instances, backup, paid } = await paidAfterTheBackup(t);
+  const { env } = instances;
+  await postgres.restoreDatabase(env['DATABASE_URL'] ?? '', backup);
+  const answering = { ...env, DATA_DIR: join(instances.dir, 'data-2') };
+  t.match(await runTyped(instances.dir, ['restore', '--compare-unsigned'], answering), { code: 0 });
+  const third = await instances.compose();
+  await third.request('PATCH', '/api/v1/relayers/local-1', CHEAP);
+  const [mined] = await untilMined(third, 1);
+  t.equal(mined?.nonce, 0);
+  const other = await third.request('POST', TRANSACTIONS, TRANSFER);
+  while ((await paid()) < 14n) await delay(50);
+  t.equal((await third.request('GET', `${TRANSACTIONS}/${other.body.data.id}`)).body.data.nonce, 1);
+  t.equal(await paid(), 14n);
+  await third.stop();
+});

@@ -229,7 +229,14 @@ for (const [answer, status, paid] of [
       t.equal(status, 'pending');
       t.match(reason, /may have been sent already.*restore --fail-unsigned.*--send-unsigned/);
     }
+    // Nobody knows yet whether it was paid, so a client's word does not end it.
+    await scene.service.request('DELETE', `/api/v1/relayers/local-1/transactions/${ids[0]}`);
     await scene.untilStatus(beside, 'confirmed', 'local-2');
+    const path = `/api/v1/relayers/local-1/transactions/${ids[0]}/timeline`;
+    const isRefused = async () =>
+      /cancel_refused/.test(JSON.stringify((await scene.service.request('GET', path)).body.data));
+    while (!(await isRefused())) await delay(50);
+    t.equal((await scene.get(ids[0] ?? '')).status, 'pending');
     await scene.confirmed([await scene.accept({ ...TRANSFER, to: Wallet.createRandom().address })]);
     t.equal(await scene.received(), 15n);
 

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { evmChain } from '../../soak/payments/evm/chain.ts';
 import { soakFaults } from '../../soak/payments/faults.ts';
 import { soakKills } from '../../soak/payments/kill.ts';
+import { soakRestores } from '../../soak/payments/restores.ts';
 import type { SoakOptions, SoakResult } from '../../soak/payments/run.ts';
 import { solanaChain } from '../../soak/payments/solana/chain.ts';
 import { stellarChain } from '../../soak/payments/stellar/chain.ts';
@@ -41,5 +42,13 @@ for (const { chain, transactions } of [
   t.test(`endpoints that lie: ${chain.name}`, async (t) => {
     const faults = { modes: ['lies'], endpoints: [3], rate: 0.02, pauseMs: 500 } as const;
     assertKept(t, await soakFaults({ ...small(t), ...faults, chain, transactions }), transactions);
+  });
+}
+
+for (const chain of [evmChain('automine'), solanaChain, stellarChain]) {
+  t.test(`a data folder that is put back: ${chain.name}`, async (t) => {
+    const result = await soakRestores({ ...small(t), chain, transactions: 60, restores: 2 });
+    t.ok(isKept(result.verdict), describeRun(result.lines, result.verdict));
+    t.same(result.faults, []);
   });
 }

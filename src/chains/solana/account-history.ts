@@ -1,4 +1,5 @@
 import { jsonAmount } from '../../domain/amount.ts';
+import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
@@ -30,14 +31,17 @@ const PATIENCE = { withinMs: 120_000 };
  */
 export const LANDS_WITHIN_BLOCKS = BLOCKHASH_LIFE + 50n;
 
-/** What a request does. Null where its bytes are fixed: the chain executes them once, however often they are sent. */
+/**
+ * What a request does; its very message where others have signed it or a durable nonce holds it. Null where the
+ * relayer's signature is known already, so that the chain shows its end.
+ */
 export function contentOf({ request }: Pick<Transaction, 'request'>, account: Account): string | null {
   const { transaction, instructions } = readRequest(request);
   if (transaction !== undefined) {
     const { message, messageBytes, signatures } = decodeTransaction(transaction);
     const [own = Buffer.alloc(0)] = signatures;
-    const isFixed = message.signers > 1 || nonceOf(message) !== undefined;
-    return isFixed || isSignatureOf(message.keys[0] ?? '', own, messageBytes) ? null : textOf(message);
+    if (isSignatureOf(message.keys[0] ?? '', own, messageBytes)) return null;
+    return textOf(message, messageBytes);
   }
   // A swap takes what there is to be swapped. After the first, nothing is left for a second.
   if (instructions === undefined) return null;
@@ -50,8 +54,10 @@ export function contentOf({ request }: Pick<Transaction, 'request'>, account: Ac
 const ANY_BLOCKHASH = SYSTEM_PROGRAM;
 
 /** The instructions without those for compute units, which the service adds. */
-function textOf(message: Message): string {
+function textOf(message: Message, bytes?: Buffer): string {
   const { keys, instructions, lookups } = message;
+  const isFixed = message.signers > 1 || nonceOf(message) !== undefined;
+  if (isFixed && bytes !== undefined) return bytes.toString('base64');
   const looked = [
     ...lookups.flatMap(({ table, writable }) => writable.map((index) => `${table}:${index}:w`)),
     ...lookups.flatMap(({ table, readonly }) => readonly.map((index) => `${table}:${index}:r`)),
@@ -151,16 +157,15 @@ async function pastOf(
   const fields: SolanaFields = {
     message: messageBytes.toString('base64'),
     signatures: ['', ...others.map((one) => one.toString('base64'))],
-    last_valid_block_height: jsonAmount(height + BLOCKHASH_LIFE),
+    last_valid_block_height: nonce === undefined ? jsonAmount(height + BLOCKHASH_LIFE) : null,
     slot: jsonAmount(longBefore(landed.slot)),
     fee: jsonAmount(landed.fee),
+    ...(nonce === undefined ? {} : { nonce_account: nonce.account }),
     transaction: landed.bytes,
   };
-  const isComparable = nonce === undefined && message.signers === 1;
-  return {
-    content: isComparable ? textOf(message) : null,
-    ...{ anchor: { kind: 'none' }, raw: landed.bytes, hash: signature, fields },
-  };
+  const anchor: Anchor =
+    nonce === undefined ? { kind: 'none' } : { kind: 'text', text: `${nonce.account}:${nonce.value}` };
+  return { content: textOf(message, messageBytes), anchor, raw: landed.bytes, hash: signature, fields };
 }
 
 function readable(bytes: string): WireTransaction | undefined {

@@ -16,7 +16,7 @@ import { hashOf } from './message/transaction.ts';
 import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/transaction-envelope.ts';
 import { contractNeeds } from './price/contract-call.ts';
 import { parkedForFunds, shortage } from './price/funds.ts';
-import { type LatestLedger, latestLedger, payerAt, usualFee } from './provider.ts';
+import { type LatestLedger, latestLedger, lookUp, payerAt, usualFee } from './provider.ts';
 import { type FeeBumpRequest, readFields, readRequest, type StellarFields, type StellarRequest } from './schema.ts';
 
 const TOO_LATE = 'Its valid_until passed on the chain before it was in a ledger';
@@ -169,12 +169,14 @@ async function feeBump({ inner, max_fee: bid, own }: FeeBumpRequest, asked: Aske
   const fee = amountOf(bid);
   const { transaction: within } = readEnvelope(inner);
   const { maxTime } = boundsOf(within);
-  if (maxTime !== 0n && BigInt(latest.closedAt) > maxTime * 1_000n) {
+  const hash = hashOf(within, chainOfLane(transaction.lane)).toString('hex');
+  const isLate = maxTime !== 0n && BigInt(latest.closedAt) > maxTime * 1_000n;
+  // It may be in a ledger already, brought there by its client or before the database was put back.
+  if (isLate && (await lookUp(asked.read, hash)).landed === null) {
     return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
   }
   const source = accountOf(within.sourceAccount);
   const { seqNum: sequence } = within;
-  const hash = hashOf(within, chainOfLane(transaction.lane)).toString('hex');
   const fields = { ...fieldsFor(asked, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
   const taken = own === undefined ? 0n : lumensTakenBy(within, own, fields.passphrase);
   const billing = await billed(asked, fields, fee + taken, within);

@@ -75,7 +75,12 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   if (entry === undefined) {
     const transaction = await step.read.transactionOfLane(step.key, intent.transactionId);
     if (transaction === undefined) return { refusal: 'The transaction is gone' };
-    if (transaction.status === 'pending') return { change: await changePending(step, intent, transaction) };
+    if (transaction.status === 'pending') {
+      const { restored } = step.memory;
+      if (!restored.isUnchecked(transaction.id)) return { change: await changePending(step, intent, transaction) };
+      // It may have been sent already, see `restored-store.ts`. Whether it was is known soon, or an operator decides.
+      return restored.heldFor === undefined ? 'later' : { refusal: `Cannot ${action.kind}: ${restored.heldFor}` };
+    }
     if (!isFinal(transaction.status)) step.life.distrust();
     return isFinal(transaction.status) ? { refusal: stateRefusal(action.kind, transaction) } : 'later';
   }

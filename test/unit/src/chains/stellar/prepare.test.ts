@@ -47,15 +47,21 @@ interface World {
   usual?: number;
   closedAt?: number;
   simulation?: JsonObject;
+  /** The status of every transaction that is looked up; default: `NOT_FOUND`. */
+  landed?: string;
 }
 
-function node({ balance = 100_000_000n, usual = 100, closedAt = 880, simulation = RAN }: World) {
+function node({ balance = 100_000_000n, usual = 100, closedAt = 880, simulation = RAN, landed = 'NOT_FOUND' }: World) {
   const entry = newAccount(RELAYER.publicKey(), balance ?? 0n, 1);
   const found = { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
   return answersByMethod({
     getLatestLedger: { sequence: 50, closeTime: String(closedAt) },
     getFeeStats: { inclusionFee: { p90: String(usual) }, sorobanInclusionFee: { p90: String(usual + 1) } },
     simulateTransaction: simulation,
+    getTransaction: {
+      ...{ status: landed, ledger: 49, latestLedger: 50, oldestLedger: 1 },
+      latestLedgerCloseTime: String(closedAt),
+    },
     getLedgerEntries: { latestLedger: 50, entries: balance === null ? [] : [found] },
   });
 }
@@ -229,6 +235,8 @@ t.test('a fee bump costs what it bids, and has the sequence of its client', asyn
   });
   t.match(await prepared(t, { ...bump, worlds: [{ closedAt: 900 }] }), { kind: 'ready' }, 'the last second is good');
   t.match(await prepared(t, { ...bump, worlds: [{ closedAt: 901 }] }), { kind: 'refused', end: 'expired' });
+  const late = { closedAt: 901, landed: 'SUCCESS' };
+  t.match(await prepared(t, { ...bump, worlds: [late] }), { kind: 'ready' }, 'it is in a ledger already');
   t.match(await prepared(t, { ...bump, worlds: [{ balance: 1n }] }), { kind: 'parked', cause: 'balance' });
   const endless = { over: { request: { inner: envelopeText(CLIENT, [payOp('1')], { maxTime: 0 }), max_fee: 200 } } };
   t.match(await prepared(t, endless), { fields: { max_time: 0 } });
