@@ -64,6 +64,7 @@ const PASSING = [
   saying(-32_601, 'the method eth_estimateGas does not exist/is not available'),
   saying(-32_000, 'a text that nobody knows'),
   { status: 403 },
+  { result: '0x0' },
 ];
 
 /** Answers every estimate so while `isOn()`. */

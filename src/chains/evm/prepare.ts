@@ -319,7 +319,10 @@ const LONGEST_REASON = 300;
 /** @throws RpcError for a failure that says nothing about the call: the estimate is not known yet */
 async function estimateOn(read: ReadOne, call: JsonObject): Promise<Estimate> {
   try {
-    return { kind: 'gas', used: await estimateGas(read, call) };
+    const used = await estimateGas(read, call);
+    // No call needs no gas: the node has not estimated.
+    if (used === 0n) throw new RpcError('node', 'the node answered eth_estimateGas with 0');
+    return { kind: 'gas', used };
   } catch (error) {
     const kind = error instanceof RpcError ? estimateFailure(error) : undefined;
     if (kind === undefined || !(error instanceof RpcError)) throw error;

@@ -11,7 +11,8 @@ export interface KeyRate {
 /** A rate that several keys share, with the id of the key that it is set for. */
 export interface RateShare {
   readonly id: string;
-  readonly rate: KeyRate;
+  /** Null: the rate of the service. */
+  readonly rate: KeyRate | null;
 }
 
 /** An API key. The key itself is not stored, only a hash of it. */

@@ -86,8 +86,8 @@ function takeAll(limiter: RateLimiter, request: FastifyRequest, count = 1): Rate
     let least = await own;
     for (const { id, rate } of shared) {
       if (!least.allowed) return least;
-      if (count > rate.burst) throw tooManyAtOnce(count, rate.burst);
-      const verdict = await limiter.take(`${KEY_SUBJECT}${id}`, rate, count);
+      if (rate !== null && count > rate.burst) throw tooManyAtOnce(count, rate.burst);
+      const verdict = await limiter.take(`${KEY_SUBJECT}${id}`, rate ?? undefined, count);
       if (!verdict.allowed || verdict.remaining < least.remaining) least = verdict;
     }
     return least;

@@ -29,10 +29,9 @@ export class ApiKeyDirectory {
     const rates = new Map([...keys.values()].map(({ id, rate }) => [id, rate]));
     // An ancestor that is gone counts with the rate that it had: deleting a key must not free its keys.
     const shared = ({ ancestors }: ApiKey) =>
-      ancestors.toReversed().flatMap(({ id, rate: then }) => {
-        const rate = rates.has(id) ? rates.get(id) : then;
-        return rate ? [{ id, rate }] : [];
-      });
+      ancestors
+        .toReversed()
+        .map(({ id, rate: then }) => ({ id, rate: rates.get(id) ?? (rates.has(id) ? null : then) }));
     this.#keys = new Map(
       [...keys].map(([hash, key]) => [hash, { ...key, access: new Access(key.permissions), sharedRates: shared(key) }]),
     );

@@ -31,10 +31,16 @@ t.test('a key shares the rates of the keys that made it, as they are now, or wer
   ]);
   const directory = new ApiKeyDirectory({ apiKeyHashes: async () => stored });
   await directory.reload();
-  t.strictSame(directory.withHash('4')?.sharedRates, [
-    { id: 'raised', rate: rate(7) },
-    { id: 'gone', rate: rate(1) },
-  ]);
+  t.strictSame(
+    directory.withHash('4')?.sharedRates,
+    [
+      { id: 'unlimited', rate: null },
+      { id: 'freed', rate: null },
+      { id: 'raised', rate: rate(7) },
+      { id: 'gone', rate: rate(1) },
+    ],
+    'one without a rate of its own has the usual one to share',
+  );
 });
 
 t.test('who listens is told of each reading', async (t) => {

@@ -4,9 +4,9 @@
  * changed policy, a cancel, bytes that are offered again.
  */
 import t, { type Test } from 'tap';
-import { startAnvil } from '../../support/anvil.ts';
-import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
-import { PrivateRelay } from '../../support/private-relay.ts';
+import { startAnvil } from '../support/anvil.ts';
+import { EvmScenario, type EvmScenarioOptions } from '../support/evm-scenario.ts';
+import { PrivateRelay } from '../support/private-relay.ts';
 
 const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '20'] });
 t.teardown(() => anvil.stop());
