@@ -1,5 +1,5 @@
 /** The files, sections, scripts, commands and statuses in the guides exist. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 import { runTyped } from '../support/command.ts';
@@ -7,7 +7,7 @@ import { runTyped } from '../support/command.ts';
 const root = join(import.meta.dirname, '..', '..');
 const GUIDES = [
   ...['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
-  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  ...globSync('docs/**/*.md', { cwd: root }),
 ];
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -49,7 +49,7 @@ export const PluginError = registered ?? OwnPluginError;
 export type PluginError = OwnPluginError;
 
 /** Makes an error to throw from a plugin. Its message, code, HTTP status and details go to the caller. */
-export const pluginError = /* @__PURE__ */ frozen(
-  (message: string, options: Partial<PluginErrorShape> = {}): PluginError => new PluginError(message, options),
-  'pluginError',
-);
+export function pluginError(message: string, options: Partial<PluginErrorShape> = {}): PluginError {
+  return new PluginError(message, options);
+}
+frozen(pluginError);

@@ -21,8 +21,8 @@ interface Sought {
 interface Sight extends Lookup {
   /** The last used sequence of the account whose sequence the attempt uses; null where the node has no such account. */
   used: bigint | null;
-  /** The ledger in which that was read. */
-  readIn: bigint;
+  /** The ledger in which that was used, or a later one. */
+  usedIn: bigint;
   /** Whether another envelope than ours was found: the client's own transaction, or another fee bump around it. */
   isForeign: boolean;
 }
@@ -67,7 +67,7 @@ async function sightsOf(read: ReadOne, sought: readonly Sought[]): Promise<Sight
     const { account = null, ledger = 0n } = accounts.get(sequenceUsed(fields, anchor).source) ?? {};
     const { lookup, isForeign } = await findEither(read, hash, fields.inner?.hash);
     refuseEarlier(lookup, ledger);
-    return [hash, { ...lookup, used: account?.sequence ?? null, readIn: ledger, isForeign }];
+    return [hash, { ...lookup, used: account?.sequence ?? null, usedIn: account?.usedIn ?? ledger, isForeign }];
   });
   return new Map(await Promise.all(sights));
 }
@@ -108,12 +108,12 @@ function opinionOn({ attempt, fields }: Sought, sights: Sights): Opinion {
 }
 
 /**
- * Whether the history goes beyond the ledger in which the sequence was read. Nodes look for the transaction first and
+ * Whether the history goes beyond the ledger in which the sequence was used. Nodes look for the transaction first and
  * name their latest ledger after it (stellar-rpc pull request 619), so the last ledger that an answer names may not
  * have been searched.
  */
-function isSearched({ latest, readIn }: Sight): boolean {
-  return latest > readIn;
+function isSearched({ latest, usedIn }: Sight): boolean {
+  return latest > usedIn;
 }
 
 /** Whether the attempt's time is over. A ledger that closes in the last second still takes it. */

@@ -68,6 +68,8 @@ export interface LedgerAccount {
   promised: bigint;
   /** The last used sequence. */
   sequence: bigint;
+  /** The ledger in which it was used (CAP-21); null for an account that has sent nothing since protocol 19. */
+  usedIn: bigint | null;
   /** How many base reserves the ledger keeps back from the account's balance. */
   reserves: bigint;
   authority: Authority;
@@ -156,9 +158,11 @@ function accountIn(data: xdr.LedgerEntryData): LedgerAccount {
   const own = { key: xdr.SignerKey.signerKeyTypeEd25519(accountId.ed25519), weight: master };
   const v1 = ext.type === 'v1' ? ext.v1 : undefined;
   const v2 = v1?.ext.type === 'v2' ? v1.ext.v2 : undefined;
+  const v3 = v2?.ext.type === 'v3' ? v2.ext.v3 : undefined;
   return {
     balance,
     sequence,
+    usedIn: v3 === undefined ? null : BigInt(v3.seqLedger),
     promised: v1?.liabilities.selling ?? 0n,
     // Two are for the account itself. A sponsor keeps the reserves of the entries that it sponsors.
     reserves: BigInt(2 + numSubEntries + (v2?.numSponsoring ?? 0) - (v2?.numSponsored ?? 0)),
