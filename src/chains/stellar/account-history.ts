@@ -67,7 +67,9 @@ async function lookOn(read: ReadOne, question: HistoryQuestion, blockTimeMs: num
   const tail = await transactionsFrom(read, { ledger: latest.sequence, limit: 1 });
   const start = await firstLedger(read, { latest, since, oldest: tail.oldest, blockTimeMs });
   const found = new Map<bigint, PastTransaction>();
-  const isAll = () => from !== null && BigInt(found.size) === to - from;
+  // A new account begins at its ledger's number times 2^32, so the first sequence that it can use is one more.
+  const first = from ?? (((to - 1n) >> 32n) << 32n) + 1n;
+  const isAll = () => BigInt(found.size) === to - first;
   let page: ListedTransactions = await transactionsFrom(read, { ledger: start, limit: 200 });
   let isWhole = start > tail.oldest || tail.oldestClosedAt <= since;
   for (let pages = 1; ; pages += 1) {
