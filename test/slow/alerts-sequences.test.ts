@@ -19,8 +19,9 @@ const workspace = await createWorkspace({ rpcUrl: front.url, accounts: 2, env: {
 t.teardown(() => workspace.remove());
 for (const address of workspace.addresses) await anvil.rpc('anvil_setBalance', [address, '0x56bc75e2d63100000']);
 
-/** Makes an endpoint lie about the transaction count of one account. */
+/** Makes an endpoint lie about the transaction count of one account. It has no proofs that would deny it. */
 const lies: FrontRule = async ({ method, params }, pass) => {
+  if (method === 'eth_getProof') return { error: { code: -32_601, message: 'the method eth_getProof does not exist' } };
   const isAsked = workspace.addresses[GAPPED - 1] === String(params[0]).toLowerCase();
   if (method !== 'eth_getTransactionCount' || !isAsked) return undefined;
   const answer = await pass();

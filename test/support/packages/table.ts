@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stop } from 'esbuild';
 import type { Test } from 'tap';
+import { z } from 'zod';
 import { GuestWorld } from '../guest-isolate.ts';
 import { ROOT } from '../sandbox.ts';
 import { PACKAGES } from './cases.ts';
@@ -18,6 +19,8 @@ type Row = Pick<PackageFinding, 'name' | 'version' | 'runs' | 'isEqual'>;
  * package may do better than the table says, until the table is written again. It may never do worse.
  */
 export async function holdTable(t: Test, groups: readonly string[]): Promise<void> {
+  // Our own texts for zod's faults hold for the whole process, and so for what runs in Node here.
+  z.config(z.locales.en());
   const world = await GuestWorld.open();
   const folder = new PackageFolder();
   t.teardown(stop);
