@@ -111,7 +111,8 @@ t.test('a relayer signs as the user of another relayer, which pays', async (t) =
   await svm.airdrop(sponsor.toBase58(), 1_000_000_000n);
   await svm.tick(3);
   const enabled = async () => (await service.request('GET', `${path}/status`)).body.data.system_disabled === false;
-  for (let tries = 0; tries < 200 && !(await enabled()); tries += 1) await new Promise((done) => setTimeout(done, 50));
+  // The runner ends what never comes: how soon a relayer is checked again depends on the machine.
+  while (!(await enabled())) await new Promise((done) => setTimeout(done, 50));
 
   const to = anyone();
   await usd.give(to, 1n);
@@ -123,7 +124,7 @@ t.test('a relayer signs as the user of another relayer, which pays', async (t) =
   const complete = Transaction.from(Buffer.from(String(signed['transaction']), 'base64'));
   t.ok(complete.verifySignatures());
   const id = bodyOf(await sdk.sendTransaction('local-2', { transaction: String(signed['transaction']) }))['id'];
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (;;) {
     const { status, status_reason: reason } = (await service.request('GET', `${path}/transactions/${id}`)).body.data;
     if (status === 'failed') t.fail(reason);
     if (status === 'confirmed' || status === 'failed') break;
