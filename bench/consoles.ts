@@ -100,7 +100,10 @@ async function drain(stream: AsyncIterable<unknown>): Promise<void> {
 
 function readOf({ url, apiKey, pid }: RunningService): Target {
   return {
-    ...{ name: 'GET a notification', pid, method: 'GET', body: '' },
+    name: 'GET a notification',
+    pid,
+    method: 'GET',
+    body: '',
     url: `${url}/api/v1/notifications/hook`,
     headers: { authorization: `Bearer ${apiKey}` },
   };
@@ -108,7 +111,9 @@ function readOf({ url, apiKey, pid }: RunningService): Target {
 
 function callOf({ url, apiKey, pid }: RunningService): Target {
   return {
-    ...{ name: 'a plugin call', pid, body: '{"params":{}}' },
+    name: 'a plugin call',
+    pid,
+    body: '{"params":{}}',
     url: `${url}/api/v1/plugins/echo/call`,
     headers: { authorization: `Bearer ${apiKey}` },
   };

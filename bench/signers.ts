@@ -113,8 +113,12 @@ async function measure(subject: SignerSubject, { signatures, together }: SignerB
     const busy = await cost(spent, () => many(signer, subject, together));
     const each = 1000 / together;
     return {
-      ...{ type, curve, micros: median(times) * 1000, bareMicros: median(bareTimes) * 1000 },
-      ...{ mainMicros: busy.mainMs * each, cpuMicros: busy.cpuMs * each },
+      type,
+      curve,
+      micros: median(times) * 1000,
+      bareMicros: median(bareTimes) * 1000,
+      mainMicros: busy.mainMs * each,
+      cpuMicros: busy.cpuMs * each,
     };
   } finally {
     await signer.close();

@@ -19,9 +19,9 @@ let isDue = false;
 
 const listeners = new Set<Listener>();
 /** After this time without data, the connection counts as dead. The server sends something every 15 s. */
-const LONGEST_SILENCE_MS = 20_000;
-const SHORTEST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_SILENCE_MS = 20_000;
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** Calls `listener` for each event, until the returned function is called. */
 export function listen(listener: Listener): () => void {
@@ -50,20 +50,20 @@ function connectAnew(): void {
 
 addEventListener('online', connectAnew);
 document.addEventListener('visibilitychange', () => {
-  const isSilent = Date.now() - heardAt > LONGEST_SILENCE_MS;
+  const isSilent = Date.now() - heardAt > MAX_SILENCE_MS;
   if (document.visibilityState === 'visible' && isSilent) connectAnew();
 });
 
 async function follow(signal: AbortSignal): Promise<void> {
   let lastId = '';
-  let pause = SHORTEST_PAUSE_MS;
+  let pause = MIN_PAUSE_MS;
   while (!signal.aborted) {
     try {
       connecting = new AbortController();
       const stream = client.peek()?.follow({ lastId, heard }, AbortSignal.any([signal, connecting.signal]));
       for await (const { id, event, data } of stream ?? []) {
         lastId = id;
-        pause = SHORTEST_PAUSE_MS;
+        pause = MIN_PAUSE_MS;
         connection.value = 'live';
         if (event === 'reset') readAnew();
         tell(event, data);
@@ -78,7 +78,7 @@ async function follow(signal: AbortSignal): Promise<void> {
       endPause = resolve;
       setTimeout(resolve, pause);
     });
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    pause = Math.min(pause * 2, MAX_PAUSE_MS);
   }
 }
 

@@ -5,7 +5,7 @@ import { PIECE_MS, Pieces } from './pieces.ts';
 import { client } from './session.ts';
 
 /** The most durations that a piece of five seconds keeps. */
-const MOST_DURATIONS = 2_000;
+const MAX_DURATIONS = 2_000;
 
 interface Piece {
   calls: number;
@@ -24,7 +24,7 @@ class PluginUsage {
   called(durationMs: number): void {
     const piece = this.#pieces.now();
     piece.calls += 1;
-    if (piece.durations.length < MOST_DURATIONS) piece.durations.push(durationMs);
+    if (piece.durations.length < MAX_DURATIONS) piece.durations.push(durationMs);
   }
 
   seen({ now, last_hour: { cpu_ms: cpuMs } }: Pick<Schemas['Plugin'], 'now' | 'last_hour'>): void {

@@ -28,7 +28,10 @@ export async function evmDemo(say: Narrator, cleanUp: CleanUp, isWatched: boolea
     rpcUrl: anvil.url,
     plugins: [
       {
-        ...{ id: PLUGIN, path: `${PLUGIN}/index.ts`, emit_logs: true, emit_traces: true },
+        id: PLUGIN,
+        path: `${PLUGIN}/index.ts`,
+        emit_logs: true,
+        emit_traces: true,
         config: { relayer: 'local-1', allowance: ONE_ETHER },
         permissions: { relayers: { 'local-1': ['read', 'send'] }, kv: true },
       },

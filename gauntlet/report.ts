@@ -10,16 +10,16 @@ at once is answered rightly: one of the same plugin, and beside it one of anothe
 while since its process was killed again and again counts among the back-offs.`;
 
 const MIB = 1_048_576;
-const MOST_SHOWN = 30;
-const MOST_HARDEST = 8;
+const MAX_SHOWN = 30;
+const MAX_HARDEST = 8;
 /** How long after its answer an attack can still slow honest requests. */
 const AFTERMATH_MS = 500;
 
 /** The report of a run: its figures and its broken promises. */
 export function describeGauntlet(result: GauntletResult): string {
   const { evidence, verdict } = result;
-  const broken = verdict.broken.slice(0, MOST_SHOWN).map((sentence) => `broken: ${sentence}`);
-  if (verdict.broken.length > MOST_SHOWN) broken.push(`broken: and ${verdict.broken.length - MOST_SHOWN} more`);
+  const broken = verdict.broken.slice(0, MAX_SHOWN).map((sentence) => `broken: ${sentence}`);
+  if (verdict.broken.length > MAX_SHOWN) broken.push(`broken: and ${verdict.broken.length - MAX_SHOWN} more`);
   const slow = evidence.recoveries
     .filter(({ sameMs, backedOff }) => sameMs !== null && sameMs > LIMITS.recoveryP99 / 2 && !backedOff)
     .map(({ attack, sameMs, wrong }) => `slow recovery: ${attack}, ${sameMs?.toFixed(0)} ms ${wrong[0] ?? ''}`);
@@ -42,7 +42,7 @@ function hardest({ evidence: { attempts, siege } }: GauntletResult): string[] {
   return times
     .filter(({ p50 }) => p50 > 0)
     .sort((a, b) => b.p50 - a.p50)
-    .slice(0, MOST_HARDEST)
+    .slice(0, MAX_HARDEST)
     .map(({ attack, p50 }) => `hardest on others: ${attack}, honest p50 ${p50.toFixed(0)} ms`);
 }
 
@@ -67,7 +67,7 @@ function linesOf({
     figure === null ? 'too short to tell' : `${figure.toFixed(2)} MiB a minute`;
   return [
     ['attacks run', `${attempts.length} in ${rounds} rounds`],
-    ['not tried', untried.length > MOST_SHOWN ? untried.length : untried.join('; ') || 'none'],
+    ['not tried', untried.length > MAX_SHOWN ? untried.length : untried.join('; ') || 'none'],
     ['their ends', describeCounts(ends)],
     ['contained', attempts.length - verdict.uncontained.length],
     ['uncontained', verdict.uncontained.length],

@@ -50,7 +50,7 @@ const BACK_OFF_PATIENCE_MS = 300_000;
 const AGAIN_MS = 10;
 /** The share of turns with several attacks at once, and the most attacks in such a turn. */
 const TOGETHER = 0.25;
-const MOST_TOGETHER = 4;
+const MAX_TOGETHER = 4;
 const TRIES = 5;
 
 /** The attacks of a run, in rounds. Each round has all attacks in random order, some of them at the same time. */
@@ -79,7 +79,7 @@ export class Siege {
     const end = performance.now() + ms;
     while (performance.now() < end) {
       const began = performance.now();
-      const together = random() < TOGETHER ? 2 + Math.floor(random() * (MOST_TOGETHER - 1)) : 1;
+      const together = random() < TOGETHER ? 2 + Math.floor(random() * (MAX_TOGETHER - 1)) : 1;
       await Promise.all(this.#draw(together).map((plugin) => this.#attack(plugin)));
       await sleep(Math.max(0, began + paceMs - performance.now()));
     }

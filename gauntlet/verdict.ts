@@ -71,14 +71,14 @@ export const LIMITS = {
 } as const;
 
 /** With fewer requests the p99 is just the longest one. */
-const LEAST_SAMPLES = 100;
+const MIN_SAMPLES = 100;
 /**
  * The shortest second half of the attacks that is judged for growth. The first half is warm-up: each plugin is called
  * for the first time, and gets its metrics and its back-off records.
  */
-const LEAST_SLOPE_MS = 150_000;
+const MIN_SLOPE_MS = 150_000;
 /** With fewer collections a single unusual one could decide the slope. */
-const LEAST_COLLECTIONS = 4;
+const MIN_COLLECTIONS = 4;
 const MINUTE_MS = 60_000;
 const MIB = 1_048_576;
 
@@ -141,7 +141,7 @@ function brokenByServer(evidence: Evidence, { heapSlope, besideSlope }: Figures)
   return [
     ...left.map((command) => `a process is left: ${command}`),
     ...(looks.length === 0 ? ['how the main process fared during the attacks was never seen'] : []),
-    ...(halfOf(looks).lastsMs >= LEAST_SLOPE_MS && heapSlope === null
+    ...(halfOf(looks).lastsMs >= MIN_SLOPE_MS && heapSlope === null
       ? [`what the main process holds was seen only ${evidence.collections.length} times`]
       : []),
     ...grows('heap', heapSlope, LIMITS.heapSlope),
@@ -157,7 +157,7 @@ function compare({ quiet, siege }: Evidence): Comparison[] {
     spreadOf(samples.filter((sample) => kind === 'all' || sample.kind === kind).map(({ tookMs }) => tookMs));
   return [...kinds, 'all' as const].map((kind) => {
     const [before, during] = [of(quiet, kind), of(siege, kind)];
-    const isEnough = Math.min(before.count, during.count) >= LEAST_SAMPLES;
+    const isEnough = Math.min(before.count, during.count) >= MIN_SAMPLES;
     return { kind, quiet: before, siege: during, ratio: isEnough ? during.p99 / before.p99 : null };
   });
 }
@@ -175,7 +175,7 @@ function spreadOf(values: readonly number[]): Spread {
 function slopesOf({ looks, collections }: Evidence): Pick<Verdict, 'heapSlope' | 'besideSlope'> {
   const half = halfOf(looks);
   const judged = collections.filter(({ at }) => at >= half.at);
-  if (half.lastsMs < LEAST_SLOPE_MS || judged.length < LEAST_COLLECTIONS) return { heapSlope: null, besideSlope: null };
+  if (half.lastsMs < MIN_SLOPE_MS || judged.length < MIN_COLLECTIONS) return { heapSlope: null, besideSlope: null };
   const slope = (bytes: (collection: Collection) => number) =>
     slopeOf(judged.map((collection) => ({ x: collection.at / MINUTE_MS, y: bytes(collection) / MIB })));
   return { heapSlope: slope(({ data }) => data), besideSlope: slope(({ beside }) => beside) };

@@ -122,7 +122,11 @@ async function channels({ values }: Given): Promise<boolean> {
   const seed = seedOf(values);
   say(`seed ${seed}`);
   const { lines, faults, output } = await soakChannels({
-    ...{ transactions: number(transactions), channels: number(accounts), kills: number(kills), seed, say },
+    transactions: number(transactions),
+    channels: number(accounts),
+    kills: number(kills),
+    seed,
+    say,
     database: oneOf(database, ['sqlite', 'postgres']),
   });
   if (values.log !== undefined) await writeFile(values.log, output);

@@ -203,8 +203,13 @@ async function build(
   const keeper = new ThreadKeeper({ onLost: (err) => log.error({ err }, 'the thread that keeps the keys was lost') });
   opened.later('keys', () => keeper.close());
   const signerTools = {
-    ...{ secrets: secretOf, http: signerHttp, identity, clock, random: Math.random },
-    ...{ metrics: metrics.signers, keys: parts.keyKeeper ?? keeper },
+    secrets: secretOf,
+    http: signerHttp,
+    identity,
+    clock,
+    random: Math.random,
+    metrics: metrics.signers,
+    keys: parts.keyKeeper ?? keeper,
   };
   const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
   const openedSettings = await openSettings(settings, opened);
@@ -268,12 +273,22 @@ async function build(
   opened.later('webhook delivery', () => delivery.close());
   const outbox = new Outbox({ chains, newId, now: clock.now, onCommitted: () => delivery.wake(), log });
   const engine = createEngine({
-    ...{ store, chains, connections, contacts: connections, signerOf, log, outbox, clock, timing },
+    store,
+    chains,
+    connections,
+    contacts: connections,
+    signerOf,
+    log,
+    outbox,
+    clock,
+    timing,
     onStep: (step) => {
       if (step === 'written' || step === 'further-written') history.signed();
       onStep?.(step);
     },
-    ...{ metrics: metrics.engine, random: Math.random, newId },
+    metrics: metrics.engine,
+    random: Math.random,
+    newId,
     keyFault: keyFaults({ chains, signers }),
   });
   opened.later('engine', () => engine.close());
@@ -311,7 +326,10 @@ async function build(
   });
 
   const idempotencyKeys = new IdempotencyKeys({
-    ...{ store, clock, log, newId },
+    store,
+    clock,
+    log,
+    newId,
     onBegun: (result) => metrics.http.keyed(result),
   });
   opened.later('idempotency keys', () => idempotencyKeys.close());
@@ -320,7 +338,8 @@ async function build(
   hostStarted.catch(() => undefined);
   const signInCode = new SignInCode({ key: apiKey.key, elapsed: clock.elapsed, randomBytes });
   const server = await createHttpServer({
-    ...{ services, pluginHost },
+    services,
+    pluginHost,
     events: createTransactionEvents(store, engine),
     cursorIds: createCursorIds(keys, randomBytes),
     deliveryCursors: createPlaceCursors(keys, randomBytes),
@@ -336,7 +355,10 @@ async function build(
     exposition: metrics,
     health: createHealth(
       healthChecks({
-        ...{ store, engine, pluginHost, connections },
+        store,
+        engine,
+        pluginHost,
+        connections,
         writeFailure: () => metrics.store.writeFailure,
         oldestWriteMs: () => store.oldestWriteMs(),
         openFiles,
@@ -363,8 +385,16 @@ async function build(
   if (parts.readConfiguration !== undefined) {
     const read = parts.readConfiguration;
     live.attach({
-      ...{ read, chains, signerKinds, store, log },
-      ...{ settings: openedSettings, pluginHost, engine, late, rpcHttp: http },
+      read,
+      chains,
+      signerKinds,
+      store,
+      log,
+      settings: openedSettings,
+      pluginHost,
+      engine,
+      late,
+      rpcHttp: http,
     });
     const onChange = () => live.refresh();
     opened.later('watch of the configuration', watchConfiguration({ ...files, since, onChange }));
@@ -385,7 +415,9 @@ async function build(
   const address = await server.listen({ host, port: environment.APP_PORT, variable: 'APP_PORT' });
   let closing: Promise<void> | undefined;
   return {
-    ...{ address, metricsAddress, apiKeyFile: apiKey.file },
+    address,
+    metricsAddress,
+    apiKeyFile: apiKey.file,
     consoleAddress: environment.CONSOLE_ENABLED ? `${address}/console` : null,
     plugins: () =>
       pluginHost

@@ -28,7 +28,7 @@ const MANY_FILES = 70;
 const TOO_MANY_FILES = 80;
 
 /** The least free space. A database soon fails below it: its log alone needs some megabytes. */
-const LEAST_FREE_BYTES = 16 * 1_048_576;
+const MIN_FREE_BYTES = 16 * 1_048_576;
 
 /** The checks of the service's parts, by their names in `/ready`. */
 export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
@@ -58,7 +58,7 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
     },
     disk: async () => {
       const free = await freeBytes();
-      if (free >= LEAST_FREE_BYTES) return { status: 'healthy', free_bytes: free };
+      if (free >= MIN_FREE_BYTES) return { status: 'healthy', free_bytes: free };
       const error = `The disk of DATA_DIR is full: ${(free / 1_048_576).toFixed(1)} MB are left`;
       return { status: 'unhealthy', error, free_bytes: free };
     },
@@ -107,7 +107,10 @@ function networksOf(relayers: readonly { id: string }[], unreached: ReturnType<E
     status: lost.length === 0 ? 'healthy' : isAll && lost.some((one) => one.isElsewhere) ? 'unhealthy' : 'degraded',
     ...(isAll && { error: `This instance reaches no network: ${first?.cause}` }),
     unreached: lost.map(({ relayerId, network, cause, isElsewhere }) => ({
-      ...{ relayer_id: relayerId, network, cause, served_by_others: isElsewhere },
+      relayer_id: relayerId,
+      network,
+      cause,
+      served_by_others: isElsewhere,
     })),
   };
 }

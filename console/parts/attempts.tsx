@@ -83,8 +83,11 @@ function attemptsOf(events: readonly Event[]): Attempt[] {
     event.event === 'signed'
       ? [
           {
-            ...{ version: event.version, purpose: event.purpose, signedAt: Date.parse(event.at) },
-            ...{ takenAt: taken.get(event.version), price: priceOf(event.content) },
+            version: event.version,
+            purpose: event.purpose,
+            signedAt: Date.parse(event.at),
+            takenAt: taken.get(event.version),
+            price: priceOf(event.content),
           },
         ]
       : [],

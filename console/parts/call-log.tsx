@@ -2,7 +2,7 @@ import type { CallNews } from '../live.ts';
 import { Badge, Note, Time } from './text.tsx';
 
 /** Longer lines are cut. The browser would lay out a megabyte too slowly. */
-const LONGEST_LINE = 4_000;
+const MAX_LINE = 4_000;
 
 /** Shows the outcomes and logs of calls as text, the latest first. */
 export function CallLog({ calls }: { calls: readonly Omit<CallNews, 'plugin_id'>[] }) {
@@ -29,9 +29,7 @@ export function Lines({ lines }: { lines: readonly { level: string; message: str
     <pre class="lines" tabIndex={0}>
       {lines.map(({ level, message }, index) => (
         <span key={index} class={`of-${level}`}>
-          {message.length > LONGEST_LINE
-            ? `${message.slice(0, LONGEST_LINE)}… (${message.length} characters)`
-            : message}
+          {message.length > MAX_LINE ? `${message.slice(0, MAX_LINE)}… (${message.length} characters)` : message}
           {'\n'}
         </span>
       ))}

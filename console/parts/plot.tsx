@@ -76,7 +76,11 @@ function optionsFor(target: HTMLElement, { lines, height, least, isSparse = fals
     series: [
       {},
       ...lines.map(({ label, colour: name }) => ({
-        ...{ label, stroke: colour(name), width: 2, spanGaps: true, points: { show: isSparse, size: 4 } },
+        label,
+        stroke: colour(name),
+        width: 2,
+        spanGaps: true,
+        points: { show: isSparse, size: 4 },
       })),
     ],
   };

@@ -10,12 +10,12 @@ import { Badge, counted, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { causeOf, stateOf } from './relayers.tsx';
 
-const MOST_NEWS = 12;
+const MAX_NEWS = 12;
 const LOOK_EVERY_MS = 15_000;
 /** As many entries as the service lists at once. */
 const ALL = { query: { per_page: 500 } };
-const MOST_NEEDING = 50;
-const NEEDING = { query: { state: 'paused,disabled', per_page: MOST_NEEDING } };
+const MAX_NEEDING = 50;
+const NEEDING = { query: { state: 'paused,disabled', per_page: MAX_NEEDING } };
 /** Only the number of active entries. */
 const FINE = { query: { state: 'active', per_page: 0 } };
 
@@ -28,8 +28,8 @@ export function Overview() {
     () =>
       listen({
         transaction: (told) =>
-          setNews((before) => [told, ...before.filter(({ id }) => id !== told.id)].slice(0, MOST_NEWS)),
-        call: (told) => setCalls((before) => [told, ...before].slice(0, MOST_NEWS)),
+          setNews((before) => [told, ...before.filter(({ id }) => id !== told.id)].slice(0, MAX_NEWS)),
+        call: (told) => setCalls((before) => [told, ...before].slice(0, MAX_NEWS)),
       }),
     [],
   );

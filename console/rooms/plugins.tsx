@@ -14,7 +14,7 @@ import { usageOf } from '../plugin-usage.ts';
 const LOOK_EVERY_MS = 5_000;
 /** Longer than for a single plugin, because the list may have hundreds of entries. */
 const LIST_EVERY_MS = 15_000;
-const MOST_CALLS = 200;
+const MAX_CALLS = 200;
 
 export function Plugins() {
   const [page, setPage] = useState(1);
@@ -118,7 +118,7 @@ export function PluginRoom({ id }: { id: string }) {
     () =>
       listen({
         call: (told) => {
-          if (told.plugin_id === id) setCalls((before) => [told, ...before].slice(0, MOST_CALLS));
+          if (told.plugin_id === id) setCalls((before) => [told, ...before].slice(0, MAX_CALLS));
         },
       }),
     [id],

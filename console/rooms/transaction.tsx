@@ -237,7 +237,10 @@ function dearerOf(one: Schemas['Transaction']): Record<string, unknown> | undefi
   if (!('max_fee_per_gas' in one)) return undefined;
   const { to: recipient, value, data, gas_limit: gasLimit, access_list: accesses, authorization_list: grants } = one;
   return {
-    ...{ to: recipient, value, data, speed: 'fastest' },
+    to: recipient,
+    value,
+    data,
+    speed: 'fastest',
     ...(gasLimit !== null && { gas_limit: gasLimit }),
     ...(accesses !== undefined && { access_list: accesses }),
     ...(grants !== undefined && { authorization_list: grants }),

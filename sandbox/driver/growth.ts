@@ -5,7 +5,7 @@ import { NO_CALL } from './pulse.ts';
  * Every stretch counts for at least this long, in milliseconds: the clock may see its begin and end at the same
  * instant.
  */
-const LEAST_MS = 0.01;
+const MIN_MS = 0.01;
 
 /**
  * Tracks during which call's stretches the child's memory grew. When the memory is too large, this names the call that
@@ -19,7 +19,7 @@ export class Growth {
 
   /** Adds a stretch of `ms` milliseconds that this call spent inside the guest. */
   ran(call: number, ms: number): void {
-    this.#spent.set(call, (this.#spent.get(call) ?? 0) + Math.max(ms, LEAST_MS));
+    this.#spent.set(call, (this.#spent.get(call) ?? 0) + Math.max(ms, MIN_MS));
   }
 
   /** Records the child's present memory, in bytes. Divides the growth among the calls that ran since the last look. */

@@ -2,7 +2,7 @@ import { ProtocolViolation } from '../frames.ts';
 import { type CallUsage, FIXED_LIMITS, type Limits, type LogEntry } from '../protocol.ts';
 
 /** How many bytes the unanswered capability calls of one child may hold in the service's memory. */
-const MOST_BYTES_IN_FLIGHT = 16 * 1_048_576;
+const MAX_BYTES_IN_FLIGHT = 16 * 1_048_576;
 /**
  * The factor, and the milliseconds on top, by which the driver's clock may exceed the limit before the child counts as
  * a liar.
@@ -10,10 +10,10 @@ const MOST_BYTES_IN_FLIGHT = 16 * 1_048_576;
 const CLOCK_DOUBT = 3;
 const CLOCK_SLACK_MS = 1000;
 /** The shortest stretch that is counted. A child that entered and left before the driver looked was still inside. */
-const LEAST_STRETCH_MS = 0.01;
+const MIN_STRETCH_MS = 0.01;
 
-const MOST_LOG_LINES = FIXED_LIMITS.log_lines + FIXED_LIMITS.uncaught_lines;
-const MOST_LOG_BYTES = FIXED_LIMITS.log_bytes + FIXED_LIMITS.uncaught_bytes;
+const MAX_LOG_LINES = FIXED_LIMITS.log_lines + FIXED_LIMITS.uncaught_lines;
+const MAX_LOG_BYTES = FIXED_LIMITS.log_bytes + FIXED_LIMITS.uncaught_bytes;
 
 /** The bytes of unanswered capability calls of one child, over all its calls. */
 export class BytesInFlight {
@@ -63,7 +63,7 @@ export class Meter {
     if (this.#requests >= this.#limits.calls) return 'call-limit';
     this.#requests += 1;
     this.bytesOut += bytes;
-    const admitted = this.#shared.bytes + bytes <= MOST_BYTES_IN_FLIGHT;
+    const admitted = this.#shared.bytes + bytes <= MAX_BYTES_IN_FLIGHT;
     this.#pending.set(id, admitted ? bytes : 0);
     if (!admitted) return 'too-many-bytes';
     this.#shared.bytes += bytes;
@@ -85,7 +85,7 @@ export class Meter {
    */
   log(entry: LogEntry, bytes: number): void {
     this.#logBytes += bytes;
-    if (this.logs.length >= MOST_LOG_LINES || this.#logBytes > MOST_LOG_BYTES) {
+    if (this.logs.length >= MAX_LOG_LINES || this.#logBytes > MAX_LOG_BYTES) {
       throw new ProtocolViolation('more log lines than a call may have');
     }
     this.logs.push(entry);
@@ -96,7 +96,7 @@ export class Meter {
    * @throws ProtocolViolation when the sum is far beyond what our own child would have allowed
    */
   ran(ms: number): void {
-    this.#cpuMs += Math.max(ms, LEAST_STRETCH_MS);
+    this.#cpuMs += Math.max(ms, MIN_STRETCH_MS);
     if (this.#cpuMs > this.#limits.cpu_ms * CLOCK_DOUBT + CLOCK_SLACK_MS) {
       throw new ProtocolViolation('the call ran for much longer than it may');
     }
@@ -118,7 +118,7 @@ export class Meter {
    */
   late(): void {
     this.#late += 1;
-    if (this.#late > this.#limits.calls + MOST_LOG_LINES) {
+    if (this.#late > this.#limits.calls + MAX_LOG_LINES) {
       throw new ProtocolViolation('a call that is over does not stop speaking');
     }
   }

@@ -22,7 +22,7 @@ const MIB = 1_048_576;
 /** Longest time from the start of the process to READY. Generous, for a machine that starts many at once. */
 const START_MS = 10_000;
 /** A call that took less than this share of the process's memory is not blamed for filling it. */
-const LEAST_GUILT = 1 / 8;
+const MIN_GUILT = 1 / 8;
 
 /**
  * Decides when a child has to go, and which call is to blame. It judges by the clock and by what the operating system
@@ -92,7 +92,7 @@ export class OverrunDetector {
     this.#growth.measured(rssBytes);
     const mostBytes = limits.process_mb * MIB;
     if (rssBytes > mostBytes) {
-      const culprit = this.#growth.most(mostBytes * LEAST_GUILT);
+      const culprit = this.#growth.most(mostBytes * MIN_GUILT);
       return { cause: 'memory', detail: `it takes ${Math.round(rssBytes / MIB)} MiB`, culprit };
     }
     const overdue = this.pulse.overdue(now, limits.slice_ms, owesASign);

@@ -21,8 +21,8 @@ import {
   cutRequest,
   isCrowded,
   isTooDeep,
-  MOST_DEPTH,
-  MOST_WEIGHT,
+  MAX_DEPTH,
+  MAX_WEIGHT,
   parseDone,
   parseLoaded,
   parseLog,
@@ -56,9 +56,9 @@ export interface SupervisorParts {
 }
 
 /** A child that leaves more than this unread gets no further calls. If an answer is due, the child has to go. */
-const MOST_BACKLOG_BYTES = 4 * FIXED_LIMITS.down_frame_bytes;
+const MAX_BACKLOG_BYTES = 4 * FIXED_LIMITS.down_frame_bytes;
 /** How many calls that are over for the service a child may hold on to. A busy child lets go of them late. */
-const MOST_HELD_CALLS = 4096;
+const MAX_HELD_CALLS = 4096;
 /** How often the host gets the child's memory while calls run, in milliseconds. */
 const METER_MS = 250;
 
@@ -121,7 +121,7 @@ export class Supervisor {
   run(task: CallTask): Promise<CallReport> {
     return new Promise((resolve) => {
       const version = this.#versions.find(task.version);
-      if (this.#ending !== null || version === undefined || this.#child.backlogBytes > MOST_BACKLOG_BYTES) {
+      if (this.#ending !== null || version === undefined || this.#child.backlogBytes > MAX_BACKLOG_BYTES) {
         resolve(unableToRun());
         return;
       }
@@ -143,7 +143,7 @@ export class Supervisor {
   reply(id: number, message: ReplyMessage): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.settled || !call.answered(message.id)) return;
-    if (this.#child.backlogBytes > MOST_BACKLOG_BYTES) return this.#end('protocol', 'it reads no answers', NO_CALL);
+    if (this.#child.backlogBytes > MAX_BACKLOG_BYTES) return this.#end('protocol', 'it reads no answers', NO_CALL);
     const text = JSON.stringify(message);
     call.sent(Buffer.byteLength(text));
     this.#child.send(DOWN.REPLY, id, text);
@@ -249,11 +249,11 @@ export class Supervisor {
         return this.#refuse(call, message.id, 'too many bytes are waiting for their answers');
       case 'admitted':
         if (crowded) {
-          const most = `${MOST_WEIGHT} values, where an object or array counts for four`;
+          const most = `${MAX_WEIGHT} values, where an object or array counts for four`;
           return this.#refuse(call, message.id, `parameters may hold at most ${most}`);
         }
         if (isTooDeep(message.params)) {
-          return this.#refuse(call, message.id, `parameters may be nested ${MOST_DEPTH} levels deep`);
+          return this.#refuse(call, message.id, `parameters may be nested ${MAX_DEPTH} levels deep`);
         }
         return this.#parts.post({ type: 'request', child: this.#parts.child, call: call.task.call, message });
       default:
@@ -284,7 +284,7 @@ export class Supervisor {
     if (call.settled) return;
     call.end({ code, message, lost: false });
     const held = this.#calls.values().reduce((count, { settled }) => (settled ? count + 1 : count), 0);
-    if (held > MOST_HELD_CALLS) return this.#end('protocol', `it holds on to ${held} calls that are over`, NO_CALL);
+    if (held > MAX_HELD_CALLS) return this.#end('protocol', `it holds on to ${held} calls that are over`, NO_CALL);
     this.#child.send(DOWN.END, call.task.call, '');
   }
 

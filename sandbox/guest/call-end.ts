@@ -6,7 +6,7 @@ import { toJsonText } from './text/json-text.ts';
 import { uncaughtLine } from './text/log-line.ts';
 
 /** An error with a lower status is an answer that the plugin meant to give. */
-const LEAST_UNMEANT_STATUS = 500;
+const MIN_UNMEANT_STATUS = 500;
 
 /**
  * Ends the running call. The first outcome counts and is sent at once. Code of an ended call may still run while the
@@ -63,7 +63,7 @@ export class CallEnd {
     if (!this.isOpen(call)) return;
     const { outcome, droppedDetails } = describeFailure(thrown, this.#resultBytes);
     if (droppedDetails !== null) this.#link.log('warn', `The error's details were dropped: ${droppedDetails}`);
-    if (outcome.status < LEAST_UNMEANT_STATUS) {
+    if (outcome.status < MIN_UNMEANT_STATUS) {
       // Other errors with such a status may be a library's, of an exchange that the author knows nothing of.
       if (!isAnswer(thrown)) this.#link.log('error', uncaughtLine(thrown));
       this.#send(outcome);

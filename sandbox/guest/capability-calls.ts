@@ -17,7 +17,7 @@ import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 import { toJsonText } from './text/json-text.ts';
 
 /** Writing a value stops at this many bytes, because no larger request can be sent. */
-const LARGEST_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
+const MAX_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
 
 /** The length of the class name with which a stack without a message begins. */
 const NAME_LENGTH = 'Error'.length;
@@ -104,7 +104,7 @@ export class CapabilityCalls {
       // Writes the fields before it counts the call: writing may run the plugin's getters, which may make calls too.
       const params = paramsText(fields());
       const { accept = asIs, refuse = toError, value } = reception;
-      const behind = value === undefined ? undefined : jsonText('value', value(), LARGEST_REQUEST);
+      const behind = value === undefined ? undefined : jsonText('value', value(), MAX_REQUEST);
       this.#mustBeOpen(call, method);
       if (++this.#made > this.#limit) {
         const message = `The plugin made more than ${this.#limit} capability calls (limits.calls)`;

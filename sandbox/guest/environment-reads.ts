@@ -4,9 +4,9 @@ import { mapForEach, NativeProxy, regExpExec, SafeMap, stringIncludes } from './
 const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
 const PROBED =
   /^(?:CI|DEBUG|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NO_DEPRECATION|TRACE_DEPRECATION|TZ|LANG|HOME|PATH|PWD|USER|SHELL|READABLE_STREAM|BABEL_.*|JEST_.*|VITEST.*|NODE_.*|(?:ALL|HTTPS?|NO)_PROXY|WS_NO_.*|.*_JSON_PATH)$/;
-const MOST = 64;
+const MAX = 64;
 /** A hint guesses at most so many names. A call that reads more names reads all its settings, so no guess is useful. */
-const MOST_GUESSED = 3;
+const MAX_GUESSED = 3;
 
 /**
  * Records the names that a plugin reads from its environment and does not find. Nothing else reveals a name that the
@@ -52,7 +52,7 @@ export class EnvironmentReads {
     mapForEach(this.#missed, (_, name) => {
       if (stringIncludes(message, name as string)) named.set(name as string, true);
     });
-    const guessed = this.#ofCall.size <= MOST_GUESSED ? this.#ofCall : named;
+    const guessed = this.#ofCall.size <= MAX_GUESSED ? this.#ofCall : named;
     let text = '';
     mapForEach(named.size > 0 ? named : guessed, (_, name) => {
       text += ` (process.env.${name as string} is not granted: add "${name as string}" to permissions.env of its entry in config.json)`;
@@ -62,7 +62,7 @@ export class EnvironmentReads {
 
   #note(name: string): void {
     if (regExpExec(NAME, name) === null || regExpExec(PROBED, name) !== null) return;
-    if (!this.#missed.has(name) && this.#missed.size < MOST) this.#missed.set(name, false);
-    if (this.#ofCall.size <= MOST_GUESSED) this.#ofCall.set(name, true);
+    if (!this.#missed.has(name) && this.#missed.size < MAX) this.#missed.set(name, false);
+    if (this.#ofCall.size <= MAX_GUESSED) this.#ofCall.set(name, true);
   }
 }

@@ -10,8 +10,8 @@ export interface Failure {
   droppedDetails: string | null;
 }
 
-const LONGEST_MESSAGE = 8192;
-const LONGEST_CODE = 256;
+const MAX_MESSAGE = 8192;
+const MAX_CODE = 256;
 const NO_MESSAGE = 'Plugin execution failed';
 const CODE_OF_NAME = {
   __proto__: null,
@@ -44,7 +44,7 @@ function failure(message: string, code: string, status: number, details: string)
 function messageOf(thrown: object): string {
   const message = read(thrown, 'message');
   const text = typeof message === 'string' && message !== '' ? message : textOf(isTruthy(message) ? message : thrown);
-  return shown(bounded(text, LONGEST_MESSAGE));
+  return shown(bounded(text, MAX_MESSAGE));
 }
 
 function shown(text: string): string {
@@ -56,7 +56,7 @@ function codeOf(thrown: object): string {
   const byName = typeof name === 'string' ? CODE_OF_NAME[name] : undefined;
   if (byName !== undefined) return byName;
   const code = read(thrown, 'code');
-  if (typeof code === 'string' && code !== '') return bounded(code, LONGEST_CODE);
+  if (typeof code === 'string' && code !== '') return bounded(code, MAX_CODE);
   return typeof code === 'number' ? toText(code) : 'PLUGIN_ERROR';
 }
 
@@ -90,7 +90,7 @@ function read(thrown: object, name: 'message' | 'name' | 'code' | 'status'): unk
 
 function textOf(value: unknown): string {
   try {
-    return bounded(toText(value), LONGEST_MESSAGE);
+    return bounded(toText(value), MAX_MESSAGE);
   } catch {
     return `${NO_MESSAGE}: what was thrown cannot be turned into text`;
   }

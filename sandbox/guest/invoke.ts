@@ -17,7 +17,7 @@ import type { PluginContext } from './plugin-api.ts';
 type Handler = (...args: unknown[]) => unknown;
 
 /** The error for a missing handler lists at most so many exports. */
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 /**
  * Runs the plugin's handler. A handler with exactly one parameter gets the context. Any other handler is called as
@@ -47,7 +47,7 @@ export function findHandler(moduleExports: unknown): Handler {
 function exportsOf(module: object): string {
   const names = enumerableKeys(module);
   let text = '';
-  for (let index = 0; index < names.length && index < MOST_NAMES; index++) {
+  for (let index = 0; index < names.length && index < MAX_NAMES; index++) {
     text += `${index === 0 ? 'it exports ' : ', '}${names[index] as string}`;
   }
   return text === '' ? 'it exports nothing' : text;

@@ -14,7 +14,7 @@ import type { Json, PluginKVStore } from './plugin-api.ts';
 
 const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
 const IN_KEYS = /^[A-Za-z0-9:_-]{0,512}$/;
-const LONGEST_PATTERN = 1024;
+const MAX_PATTERN = 1024;
 const LOCK_SECONDS = 30;
 /** Keys in one page of a list. A shorter page is the last one. */
 const PAGE: (typeof FIXED_LIMITS)['kv_page'] = 1000;
@@ -43,7 +43,7 @@ export function createKv(calls: BoundCalls): PluginKVStore {
  * time.
  */
 async function listKeys(calls: BoundCalls, pattern: unknown = '*'): Promise<string[]> {
-  if (typeof pattern !== 'string' || pattern.length > LONGEST_PATTERN) throw new NativeError('invalid pattern');
+  if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN) throw new NativeError('invalid pattern');
   const prefix = stringSlice(pattern, 0, literalLength(pattern));
   const found: string[] = [];
   // No key begins with this prefix.

@@ -6,7 +6,7 @@ import { PluginError } from './plugin-error.ts';
 const DEFAULT_INTERVAL_MS = 5000;
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** Beyond this a timer's delay no longer fits 32 bits. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 /** The status with which the host refuses a wait that took too long. */
 const TIMED_OUT = 504;
 
@@ -46,5 +46,5 @@ function milliseconds(name: string, given: unknown, otherwise: number): number {
   if (typeof given !== 'number' || !(given >= 0)) {
     throw new NativeTypeError(`${name} is not a number of milliseconds`);
   }
-  return min(given, LONGEST_MS);
+  return min(given, MAX_MS);
 }

@@ -12,7 +12,7 @@ const RANDOM_BYTES = 65_536;
 /**
  * Longest delay of a timer, in milliseconds: Node fires longer ones at once. For a call, a month is as good as never.
  */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
+const MAX_DELAY_MS = 2 ** 31 - 1;
 const OVER = 'the call is over';
 const TOO_MANY = `more than ${FIXED_LIMITS.pending_requests} capability calls are waiting for their answers`;
 /** How long answering one question outside calls may take, in milliseconds: a part of the time to evaluate a module. */
@@ -230,7 +230,7 @@ export class Bridge {
     this.#clearTimer(id);
     if (this.#timers.size >= FIXED_LIMITS.timers) return `more than ${FIXED_LIMITS.timers} timers are armed`;
     // This form of the condition makes NaN count as no delay.
-    const delayMs = delay >= 1 ? Math.min(delay, LONGEST_DELAY_MS) : 1;
+    const delayMs = delay >= 1 ? Math.min(delay, MAX_DELAY_MS) : 1;
     this.#timers.set(
       id,
       setTimeout(() => {

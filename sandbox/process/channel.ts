@@ -7,7 +7,7 @@ import { Journal } from './journal.ts';
 
 const OUTBOX_BYTES = 65_536;
 /** How long the first collected frame may wait for others, in milliseconds. */
-const MOST_DELAY_MS = 1;
+const MAX_DELAY_MS = 1;
 
 /**
  * The child's end of the framed channel.
@@ -80,7 +80,7 @@ export class Channel {
   /** Makes everything sent so far survive the end of this process: notes it in the journal, or flushes. */
   save(): void {
     const journal = this.#journal;
-    const mayStay = this.#inBatch && this.#now() - this.#since < MOST_DELAY_MS;
+    const mayStay = this.#inBatch && this.#now() - this.#since < MAX_DELAY_MS;
     if (journal === undefined || !mayStay || !journal.note(this.#sent, this.#outbox, this.#used)) this.flush();
   }
 

@@ -2,9 +2,9 @@ import type { PluginVersion } from '../protocol.ts';
 import type { GuestIsolate } from './isolate.ts';
 
 /** How far a finished isolate may have grown to serve again, as a share of the room below its heap limit. */
-const MOST_GROWTH = 0.5;
+const MAX_GROWTH = 0.5;
 /** An isolate ends after this many calls, so that slow leaks of a plugin never matter. */
-const MOST_CALLS = 5000;
+const MAX_CALLS = 5000;
 /** How many isolates wait ready-made: one for plugins that reuse them, more where every call uses one up. */
 const READY = { plugin: 1, call: 3 } as const;
 /** Share of the process's memory that waiting isolates may take together. */
@@ -105,9 +105,9 @@ export class IsolateShelf {
       !this.#draining &&
       this.version.isolation === 'plugin' &&
       isolate.sound &&
-      isolate.served < MOST_CALLS &&
+      isolate.served < MAX_CALLS &&
       this.#waiting.length < this.#room &&
-      isolate.growth(this.version.limits.memory_mb) < MOST_GROWTH
+      isolate.growth(this.version.limits.memory_mb) < MAX_GROWTH
     );
   }
 }

@@ -27,9 +27,9 @@ export class EvaluationError extends Error {
 
 const MIB = 1_048_576;
 /** isolated-vm's own minimum. */
-const LEAST_MEMORY_MB = 8;
-const LONGEST_TEXT = 2000;
-const LONGEST_STACK = 10_000;
+const MIN_MEMORY_MB = 8;
+const MAX_TEXT = 2000;
+const MAX_STACK = 10_000;
 const FRAME = /^ {4}at /;
 /** The directive. It only counts at the beginning of a script. */
 const STRICT = '"use strict";';
@@ -185,7 +185,7 @@ export class GuestIsolate {
     this.#outsideCalls = outsideCalls;
     this.#parts = runtime.parts;
     this.#answer = outsideCalls;
-    this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(LEAST_MEMORY_MB, version.limits.memory_mb) });
+    this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(MIN_MEMORY_MB, version.limits.memory_mb) });
 
     const mayTakeMs = evaluationMs(version.limits);
     const left = () => Math.max(1, Math.ceil(mayTakeMs - (performance.now() - this.#began)));
@@ -286,7 +286,7 @@ export class GuestIsolate {
 
   /** The share of the room below the heap limit that was in use at the last measurement, from 0 to 1. */
   growth(limitMb: number): number {
-    const room = Math.max(LEAST_MEMORY_MB, limitMb) * MIB - this.#bornHeapBytes;
+    const room = Math.max(MIN_MEMORY_MB, limitMb) * MIB - this.#bornHeapBytes;
     return (this.#heapBytes - this.#bornHeapBytes) / Math.max(1, room);
   }
 
@@ -355,8 +355,8 @@ function inLatin1(code: string): string {
 function thrownText(error: unknown, filename: string): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const isOfGuest = (line: string) => !FRAME.test(line) || line.includes(`${filename}:`);
-  const ofGuest = text.slice(0, LONGEST_STACK).split('\n').filter(isOfGuest).join('\n');
-  return ofGuest.length > LONGEST_TEXT ? `${ofGuest.slice(0, LONGEST_TEXT)}…` : ofGuest;
+  const ofGuest = text.slice(0, MAX_STACK).split('\n').filter(isOfGuest).join('\n');
+  return ofGuest.length > MAX_TEXT ? `${ofGuest.slice(0, MAX_TEXT)}…` : ofGuest;
 }
 
 /** Wraps a script so that the guest runtime finds a thrown error, with its causes. Line numbers stay the same. */

@@ -12,9 +12,9 @@ export class Pace {
   }
 
   took(ms: number): void {
-    this.#ms = Math.max(ms, Math.min(this.#ms, LONGEST_MS) * MEMORY);
+    this.#ms = Math.max(ms, Math.min(this.#ms, MAX_MS) * MEMORY);
   }
 }
 
 /** The longest time that is remembered, in milliseconds: so some dozens of quick stretches make up for one slow one. */
-const LONGEST_MS = 20;
+const MAX_MS = 20;

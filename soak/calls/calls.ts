@@ -31,7 +31,7 @@ const HEAP_NOISE_MIB = 4;
 const NOISE_MIB = 24;
 const NOISE_SHARE = 0.1;
 /** With fewer looks a slope means nothing. */
-const LEAST_LOOKS = 5;
+const MIN_LOOKS = 5;
 const SHOWN_FAULTS = 20;
 /** How often the calls stop, so that the memory of the plugin processes is measured at rest. */
 const RESTS = 5;
@@ -191,7 +191,7 @@ function figureOf(text: string, pattern: RegExp): number {
 }
 
 function growthOf(name: string, course: Course, noiseMib: number): string[] {
-  if (course.looks < LEAST_LOOKS) return [`only ${course.looks} looks at ${name}: more calls are needed`];
+  if (course.looks < MIN_LOOKS) return [`only ${course.looks} looks at ${name}: more calls are needed`];
   const isNoise = course.growth <= Math.max(noiseMib, course.median * NOISE_SHARE);
   return isNoise ? [] : [`${name} grew: ${described(course)}`];
 }

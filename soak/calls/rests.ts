@@ -33,7 +33,7 @@ const PROCESS_NOISE_MIB = 10;
 /** The same for all processes together. It is less than the sum, because chance does not affect all in the same way. */
 const NOISE_MIB = 24;
 /** With fewer rests growth cannot be told from chance. */
-const LEAST_RESTS = 4;
+const MIN_RESTS = 4;
 /**
  * Rounds of calls before a rest is measured. V8 keeps the pages of ended isolates for eight seconds, and frees them
  * when an isolate is entered after that.
@@ -75,7 +75,7 @@ export function courseAtRest(rests: readonly Rest[]): RestingCourse {
   const judged = rests.slice(1);
   const first = judged[0];
   const last = judged.at(-1);
-  if (first === undefined || last === undefined || judged.length < LEAST_RESTS - 1) {
+  if (first === undefined || last === undefined || judged.length < MIN_RESTS - 1) {
     return { held: Number.NaN, growth: Number.NaN, slope: Number.NaN, faults: [`only ${rests.length} rests`] };
   }
   const span = last.calls - first.calls;

@@ -39,7 +39,9 @@ export async function soakChannels(options: ChannelsSoakOptions): Promise<Channe
   const { channels, database } = options;
   const instances = database === 'postgres' ? 2 : 1;
   const scene = await startChannels({
-    ...{ channels, ledgerMs: LEDGER_MS, concurrency: Math.max(1, Math.floor(channels / instances)) },
+    channels,
+    ledgerMs: LEDGER_MS,
+    concurrency: Math.max(1, Math.floor(channels / instances)),
     env: {
       HOST: '127.0.0.1',
       API_KEY: 'one-key-for-every-instance-of-the-soak',
@@ -54,7 +56,8 @@ export async function soakChannels(options: ChannelsSoakOptions): Promise<Channe
     ...(postgres === null ? {} : { DATABASE_URL: await postgres.createDatabase() }),
   };
   const fleet = new Fleet({
-    ...{ instances, postgres },
+    instances,
+    postgres,
     environmentOf: (instance) => ({ ...shared, DATA_DIR: join(scene.workspace.dir, `data-${instance}`) }),
   });
   try {

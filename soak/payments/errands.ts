@@ -25,7 +25,7 @@ const WITHOUT_UNNEEDED_KEY = 0.5;
 /** The share of requests with `isOneByContent` that are posted twice at the same time. */
 const TWICE = 0.4;
 /** The most payments of one plugin call. */
-const MOST_PAYMENTS = 3;
+const MAX_PAYMENTS = 3;
 
 /** Puts the requests of a run into errands, roughly in their order. The same seed gives the same errands. */
 export function errandsOf<I extends Intention>(seed: number, intentions: readonly I[]): Errand<I>[] {
@@ -40,7 +40,7 @@ export function errandsOf<I extends Intention>(seed: number, intentions: readonl
       continue;
     }
     payments.push(intention);
-    if (payments.length < 1 + Math.floor(unit('size') * MOST_PAYMENTS)) continue;
+    if (payments.length < 1 + Math.floor(unit('size') * MAX_PAYMENTS)) continue;
     errands.push({ key: payments[0]?.key ?? null, way: 'plugin', intentions: payments, posts: 1 });
     payments = [];
   }

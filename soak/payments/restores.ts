@@ -88,7 +88,9 @@ export async function soakRestores(options: RestoreOptions): Promise<SoakResult>
       for (const id of known) {
         const one = byId.get(id);
         cases.push({
-          ...{ name: `${kind} ${index} (${id})`, effect: mark, intents: [] },
+          name: `${kind} ${index} (${id})`,
+          effect: mark,
+          intents: [],
           validUntil: validUntil === Infinity ? null : validUntil,
           shown: one && { ...one, endedAt: null },
         });

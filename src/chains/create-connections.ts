@@ -72,7 +72,14 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
     const onNews = onEndpoint && ((news: EndpointNews) => onEndpoint(network, news));
     const open = (endpoints: readonly RpcUrl[], onContact?: () => void) =>
       createRpcClient({
-        ...{ endpoints, http, clock, random, settings, onCall, onEndpoint: onNews, onContact },
+        endpoints,
+        http,
+        clock,
+        random,
+        settings,
+        onCall,
+        onEndpoint: onNews,
+        onContact,
         dialect: chain.dialect,
       });
     const rpc = open(network.rpcUrls, () => {

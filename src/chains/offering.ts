@@ -24,7 +24,7 @@ export interface Taking {
 }
 
 /** The most attempts that every endpoint is asked about in one offer. Further attempts wait for the next offer. */
-const MOST_OPINIONS = 32;
+const MAX_OPINIONS = 32;
 
 /**
  * Offers signed bytes to one node, in the given order. Then offers to every endpoint the bytes that this node did not
@@ -52,7 +52,7 @@ export async function offerBytes(
   const toAsk = [...attempts.entries()]
     .filter(([index, attempt]) => isStale(attempt) || isDoubtful(outcomes[index], areSeveral))
     .map(([index]) => index);
-  const [lowest, ...others] = toAsk.slice(0, MOST_OPINIONS);
+  const [lowest, ...others] = toAsk.slice(0, MAX_OPINIONS);
   if (lowest === undefined) return outcomes;
   const ask = async (indexes: readonly number[]) => {
     const asked = indexes.map((index) => attempts[index]).filter((attempt) => attempt !== undefined);

@@ -17,7 +17,11 @@ export async function compiledPlugins(
   const compiler = createCompiler({ root, sandboxDir: SANDBOX_DIR });
   const log = createLog('silent');
   const catalog = new Catalog({
-    ...{ entries: plugins, root, compiler, environment: (name: string) => variables[name], log },
+    entries: plugins,
+    root,
+    compiler,
+    environment: (name: string) => variables[name],
+    log,
     clock: systemClock,
     tryOut: () => false,
   });

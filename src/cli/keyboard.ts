@@ -4,7 +4,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import type { Keyboard } from './command.ts';
 
 /** The most characters read through a pipe. */
-const LONGEST_PIPED = 65_536;
+const MAX_PIPED = 65_536;
 
 /** Opens the input of a command. Questions go to `output`, apart from the command's own output. */
 export function openKeyboard(
@@ -18,7 +18,7 @@ export function openKeyboard(
       let text = '';
       for await (const chunk of input.setEncoding('utf8')) {
         text += String(chunk);
-        if (text.length > LONGEST_PIPED) throw new Error(`More than ${LONGEST_PIPED} characters came through the pipe`);
+        if (text.length > MAX_PIPED) throw new Error(`More than ${MAX_PIPED} characters came through the pipe`);
       }
       return text;
     },

@@ -16,7 +16,7 @@ import type { Command, CommandContext } from './command.ts';
 
 const VARIABLE = 'KEYSTORE_PASSPHRASE';
 const NEW_VARIABLE = 'KEYSTORE_NEW_PASSPHRASE';
-const SHORTEST_PASSPHRASE = 8;
+const MIN_PASSPHRASE = 8;
 
 const ACTIONS: Readonly<Record<string, (context: CommandContext, file: string) => Promise<void>>> = {
   new: async (context, file) => await write(context, unused(file), randomKey()),
@@ -147,8 +147,8 @@ async function passphraseOf(
   }
   const passphrase =
     given === '' ? await keyboard.ask(variable === NEW_VARIABLE ? 'New passphrase: ' : 'Passphrase: ') : given;
-  if (isNew && passphrase.length < SHORTEST_PASSPHRASE) {
-    throw new Error(`A passphrase of fewer than ${SHORTEST_PASSPHRASE} characters protects nothing`);
+  if (isNew && passphrase.length < MIN_PASSPHRASE) {
+    throw new Error(`A passphrase of fewer than ${MIN_PASSPHRASE} characters protects nothing`);
   }
   if (isNew && given === '' && (await keyboard.ask('Once more: ')) !== passphrase) {
     throw new Error('These were two different passphrases; nothing was written');

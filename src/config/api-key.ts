@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LEAST_KEY_LENGTH } from './environment.ts';
+import { MIN_KEY_LENGTH } from './environment.ts';
 import { codeOf } from './json-file.ts';
 import { ConfigurationError } from './problems.ts';
 
@@ -40,8 +40,8 @@ async function readKey(file: string): Promise<string | undefined> {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  if (text.length < LEAST_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(text)) {
-    throw problemWith(file, `does not hold a key of at least ${LEAST_KEY_LENGTH} visible characters`);
+  if (text.length < MIN_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(text)) {
+    throw problemWith(file, `does not hold a key of at least ${MIN_KEY_LENGTH} visible characters`);
   }
   // Copying the folder may have made the file readable by others.
   if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);

@@ -83,8 +83,11 @@ export function changesOf(was: Configuration, now: Configuration, running: Runni
   return {
     configuration: {
       ...was,
-      ...{ variables: now.variables, relayers: nowRelayers, warnings: now.warnings },
-      ...{ plugins: now.plugins, notifications: now.notifications },
+      variables: now.variables,
+      relayers: nowRelayers,
+      warnings: now.warnings,
+      plugins: now.plugins,
+      notifications: now.notifications,
     },
     applied: [...live, ...notifications.changed, ...plugins.changed]
       .flatMap(({ places }) => places)

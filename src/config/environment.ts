@@ -6,7 +6,7 @@ import type { Findings } from './problems.ts';
 import type { Variables } from './secrets.ts';
 
 /** The shortest API key. A shorter key could be guessed. The reference has the same limit. */
-export const LEAST_KEY_LENGTH = 32;
+export const MIN_KEY_LENGTH = 32;
 
 const flag = z
   .string()
@@ -36,8 +36,8 @@ export const environmentSchema = z.object({
   API_KEY: z
     .string()
     .regex(
-      new RegExp(`^[\\x21-\\x7e]{${LEAST_KEY_LENGTH},1024}$`),
-      `must have at least ${LEAST_KEY_LENGTH} characters, all of them visible ASCII without spaces`,
+      new RegExp(`^[\\x21-\\x7e]{${MIN_KEY_LENGTH},1024}$`),
+      `must have at least ${MIN_KEY_LENGTH} characters, all of them visible ASCII without spaces`,
     )
     .optional(),
   HOST: z.string().min(1).optional(),
@@ -152,7 +152,7 @@ export function readEnvironment(variables: Variables, findings: Findings): Envir
   const { HOST = given['API_KEY'] === undefined ? '127.0.0.1' : '0.0.0.0' } = given;
   if (given['API_KEY'] === undefined && !isLoopback(HOST)) {
     const message = `without API_KEY the service listens on loopback only, not on ${HOST}`;
-    findings.problem('environment', 'HOST', message, `Set API_KEY to at least ${LEAST_KEY_LENGTH} characters`);
+    findings.problem('environment', 'HOST', message, `Set API_KEY to at least ${MIN_KEY_LENGTH} characters`);
     return undefined;
   }
   if (given['DATABASE_URL']?.startsWith('postgres') && given['STORAGE_ENCRYPTION_KEY'] === undefined) {

@@ -7,7 +7,7 @@ import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import { check, keysAt, type Place, pathOf, reportIgnored } from './check.ts';
 import type { RelayerEntry, SignerEntry } from './configuration.ts';
-import { LEAST_KEY_LENGTH } from './environment.ts';
+import { MIN_KEY_LENGTH } from './environment.ts';
 import type { Findings } from './problems.ts';
 import { type NotificationEntry, notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';
 import type { Variables } from './secrets.ts';
@@ -114,8 +114,8 @@ export function readNotifications(section: Section, variables: Variables, findin
     for (const field of ['signing_key', 'second_signing_key'] as const) {
       const { [field]: secret } = entry;
       const key = secret?.type === 'env' ? variables[secret.value] : secret?.value;
-      if (key !== undefined && key.length < LEAST_KEY_LENGTH) {
-        findings.warn(at.file, `${at.path}.${field}`, `the key has fewer than ${LEAST_KEY_LENGTH} characters`);
+      if (key !== undefined && key.length < MIN_KEY_LENGTH) {
+        findings.warn(at.file, `${at.path}.${field}`, `the key has fewer than ${MIN_KEY_LENGTH} characters`);
       }
     }
     if (entry.second_signing_key !== undefined && entry.signing_key === undefined) {

@@ -9,7 +9,7 @@ import {
 } from 'node:zlib';
 
 /** The most codings of one body. A proxy before a server may make two. */
-const MOST_CODINGS = 2;
+const MAX_CODINGS = 2;
 
 /** As lenient as browsers are with a body that ends early. */
 const GZIP = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
@@ -35,7 +35,7 @@ export function codingsOf(header: string): string[] {
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity')
     .reverse();
-  if (codings.length > MOST_CODINGS) throw new Error(`the body is encoded ${codings.length} times`);
+  if (codings.length > MAX_CODINGS) throw new Error(`the body is encoded ${codings.length} times`);
   return codings.every((coding) => /^((x-)?gzip|deflate|br|zstd)$/.test(coding)) ? codings : [];
 }
 

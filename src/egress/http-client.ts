@@ -48,7 +48,7 @@ export interface HttpClient {
  * than the second.
  */
 const SMALL_BYTES = 1_048_576;
-const MOST_BYTES_AT_ONCE = 128 * 1_048_576;
+const MAX_BYTES_AT_ONCE = 128 * 1_048_576;
 
 /** Opens the one pool that all calls under one policy share. */
 export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000): HttpClient {
@@ -180,7 +180,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#held += chunk.length;
     this.#reading.bytes += chunk.length;
     if (this.#held > this.#request.maxBytes) this.fail(this.#tooLarge());
-    else if (this.#held > SMALL_BYTES && this.#reading.bytes > MOST_BYTES_AT_ONCE) {
+    else if (this.#held > SMALL_BYTES && this.#reading.bytes > MAX_BYTES_AT_ONCE) {
       this.fail(new HttpFailure('transport', 'too much is being read at once'));
     }
   }

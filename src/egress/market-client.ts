@@ -41,8 +41,8 @@ export interface MarketParts {
 
 /** How long to wait for an answer. A later price is not worth waiting for. */
 const TIMEOUT_MS = 5_000;
-const MOST_BYTES = 262_144;
-const LONGEST_REASON = 200;
+const MAX_BYTES = 262_144;
+const MAX_REASON = 200;
 
 /** Opens connections to markets. The operator named each market, so its address may be private. */
 export function createMarketHttp(): HttpClient {
@@ -58,7 +58,7 @@ export function createMarketClient({
   http,
   timeoutMs = TIMEOUT_MS,
 }: MarketParts): MarketClient {
-  const limits = { timeoutMs, maxBytes: MOST_BYTES };
+  const limits = { timeoutMs, maxBytes: MAX_BYTES };
   const key = apiKey === undefined ? {} : keyed(apiKey, keyIn);
   const missing = apiKey === undefined ? keyName : undefined;
   const base = url.replace(/\/+$/, '');
@@ -115,7 +115,7 @@ function refusal(
 ): MarketFailure {
   const { error, message, errorCode } = isObject(answer) ? answer : {};
   const said = [error, message].find((text) => typeof text === 'string' && text !== '');
-  const reason = typeof said === 'string' ? `: ${said.slice(0, LONGEST_REASON)}` : '';
+  const reason = typeof said === 'string' ? `: ${said.slice(0, MAX_REASON)}` : '';
   const advice = missingKey !== undefined && KEYLESS.has(status) ? `; it asks for a key: set ${missingKey}` : '';
   return new MarketFailure(`it answered with status ${status}${redirect}${reason}${advice}`, {
     code: typeof errorCode === 'string' ? errorCode : undefined,

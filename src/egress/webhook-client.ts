@@ -49,7 +49,7 @@ export interface WebhookLimits {
 const DEFAULT_WEBHOOK_LIMITS: WebhookLimits = { connectMs: 3_000, totalMs: 10_000 };
 
 /** How much of an answer's body is read to keep the connection. The body itself is not used. */
-const MOST_ANSWER_BYTES = 4_096;
+const MAX_ANSWER_BYTES = 4_096;
 
 /**
  * Opens the connections to receivers. Addresses in the configuration never share a connection with others. So a
@@ -74,7 +74,7 @@ export function createWebhookClient(
           },
           body: delivery.body,
           timeoutMs: limits.totalMs,
-          maxBytes: MOST_ANSWER_BYTES,
+          maxBytes: MAX_ANSWER_BYTES,
           reads: 'status',
         });
         if (status < 300) return { kind: 'delivered', status };

@@ -16,20 +16,20 @@ export interface RetentionTiming {
 }
 
 /** More than two clocks drift apart within a day while nobody sets either. */
-const MOST_DRIFT_MS = 60_000;
+const MAX_DRIFT_MS = 60_000;
 /** How long the events of transactions are kept, for those who follow them. */
 const TOLD_MS = 3_600_000;
 /** Events of transactions that one commit deletes for each other record. They are found and deleted as one range. */
 const TOLD_PER_RECORD = 10;
-const LONGEST_EVERY_MS = 600_000;
-const SHORTEST_EVERY_MS = 1_000;
+const MAX_EVERY_MS = 600_000;
+const MIN_EVERY_MS = 1_000;
 
 /** How long an operator has time to see which events could not be delivered, and to have them delivered. */
 export const DEAD_EVENTS_KEEP_MS = 30 * 86_400_000;
 
 /** The pace for a given age: ten minutes, or a tenth of the age when that is shorter. */
 export function retentionTiming(keepMs: number): RetentionTiming {
-  const everyMs = Math.min(Math.max(keepMs / 10, SHORTEST_EVERY_MS), LONGEST_EVERY_MS);
+  const everyMs = Math.min(Math.max(keepMs / 10, MIN_EVERY_MS), MAX_EVERY_MS);
   return { everyMs, batch: 50, restMs: 20 };
 }
 
@@ -111,7 +111,7 @@ export class Retention {
     const earlier = this.#leads.filter((lead) => at - lead.at < IDEMPOTENCY_KEEP_MS && lead.ms < latest.ms);
     this.#leads = [...earlier, latest];
     const now = Math.floor(at + (earlier[0] ?? latest).ms);
-    return { now, isDoubted: told - now > MOST_DRIFT_MS };
+    return { now, isDoubted: told - now > MAX_DRIFT_MS };
   }
 
   async #round(lease: HeldLease): Promise<void> {

@@ -103,7 +103,14 @@ class Scheduler implements Engine {
       random,
     });
     this.#swaps = new SwapRounds({
-      ...{ store, leases, chains, connections, newId, timing, random, log, elapsed },
+      store,
+      leases,
+      chains,
+      connections,
+      newId,
+      timing,
+      random,
+      log,
       onSwap: (lane) => this.wake(lane),
     });
     this.#laneDeps = {

@@ -40,7 +40,8 @@ export function createLog(level: LogLevelName, target: LogTarget = {}): Logger {
   const { format = 'json', isColoured = false } = target;
   const write = target.write?.bind(target);
   const options = {
-    ...{ level, base: null },
+    level,
+    base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),

@@ -2,7 +2,7 @@ import { ENDPOINT_STATES, type EndpointNews, type EndpointStatus } from '../doma
 import type { Instruments } from './instruments.ts';
 
 /** The most method names that get a label of their own. */
-const MOST_OPERATIONS = 64;
+const MAX_OPERATIONS = 64;
 
 /** Calls to the networks' endpoints. */
 export class RpcCounts {
@@ -50,7 +50,7 @@ export class RpcCounts {
    */
   #operation(method: string): string {
     if (this.#operations.has(method)) return method;
-    if (this.#operations.size >= MOST_OPERATIONS || !/^\w{1,64}$/.test(method)) return 'other';
+    if (this.#operations.size >= MAX_OPERATIONS || !/^\w{1,64}$/.test(method)) return 'other';
     this.#operations.add(method);
     return method;
   }

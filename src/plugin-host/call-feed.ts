@@ -2,7 +2,7 @@ import { withKeptLines } from './call-lines.ts';
 import type { EndedCall } from './call-log.ts';
 
 /** How many ended calls are kept for readers that ask later. */
-const MOST_CALLS = 1_000;
+const MAX_CALLS = 1_000;
 /** How much of one call's log is kept. All kept logs lie in memory together. */
 const ROOM = { lines: Number.POSITIVE_INFINITY, characters: 8_192 };
 
@@ -28,18 +28,18 @@ export class CallFeed {
 
   add(call: EndedCall): void {
     this.#latest += 1;
-    this.#calls[this.#latest % MOST_CALLS] = withKeptLines(call, ROOM);
+    this.#calls[this.#latest % MAX_CALLS] = withKeptLines(call, ROOM);
     for (const listener of this.#listeners) listener.call();
   }
 
   /** The latest wanted calls after `place`, at most `most`. A place that was never given counts as the latest. */
   after(place: number, most: number, isWanted: (call: EndedCall) => boolean): FollowingCalls {
     const from = Math.min(place, this.#latest);
-    const first = Math.max(from + 1, this.#latest - MOST_CALLS + 1);
+    const first = Math.max(from + 1, this.#latest - MAX_CALLS + 1);
     const calls: EndedCall[] = [];
     let isCut = first > from + 1;
     for (let at = this.#latest; at >= first; at -= 1) {
-      const call = this.#calls[at % MOST_CALLS];
+      const call = this.#calls[at % MAX_CALLS];
       if (call === undefined || !isWanted(call)) continue;
       if (calls.length === most) {
         isCut = true;

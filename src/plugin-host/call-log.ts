@@ -22,12 +22,12 @@ export interface EndedCall extends LoggedCall {
 }
 
 /** The most calls that are kept of one plugin. */
-const MOST_CALLS = 100;
+const MAX_CALLS = 100;
 /** How much of one call's log is kept. A hundred calls of each plugin lie in memory. */
 const ROOM = { lines: 200, characters: 32_768 };
-const LONGEST_LINE = 2_000;
+const MAX_LINE = 2_000;
 /** The longest report of an uncaught error, which is a stack with its causes. */
-const LONGEST_REPORT = 8_192;
+const MAX_REPORT = 8_192;
 
 /**
  * What the last calls of each plugin wrote and how they ended, whether or not their answers showed it. Calls that wrote
@@ -40,7 +40,7 @@ export class CallLog {
     const calls = this.#calls.get(pluginId) ?? [];
     this.#calls.set(pluginId, calls);
     calls.push(withKeptLines(call, ROOM));
-    if (calls.length > MOST_CALLS) calls.shift();
+    if (calls.length > MAX_CALLS) calls.shift();
   }
 
   /** The kept calls of a plugin, the latest first. */
@@ -65,8 +65,8 @@ export function callView({ requestId, keyId, at, outcome, durationMs, lines }: L
     duration_ms: durationMs,
     logs: lines.map(({ level, message }) =>
       level === 'uncaught'
-        ? { level: 'error', message: readable(message.slice(0, LONGEST_REPORT)) }
-        : { level, message: readable(message.slice(0, LONGEST_LINE)) },
+        ? { level: 'error', message: readable(message.slice(0, MAX_REPORT)) }
+        : { level, message: readable(message.slice(0, MAX_LINE)) },
     ),
   };
 }

@@ -44,16 +44,16 @@ export interface CallRunnerDeps {
 /**
  * How long a call may at least wait for a place, in ms. The limit is half of its plugin's timeout where that is longer.
  */
-const SHORTEST_WAIT_MS = 3000;
+const MIN_WAIT_MS = 3000;
 
 /** How long a call waits for the first build of its plugin, in ms. */
 const BUILD_WAIT_MS = 10_000;
 
 /** Errors with a lower status are answers that the plugin meant to give. */
-const LEAST_UNMEANT_STATUS = 500;
+const MIN_UNMEANT_STATUS = 500;
 
 /** A lost call runs again only when at least this much time is left before its deadline, in ms. */
-const LEAST_RERUN_MS = 100;
+const MIN_RERUN_MS = 100;
 
 const SHUT_DOWN = { kind: 'ended', code: 'SERVICE_UNAVAILABLE', message: 'The server is shutting down' } as const;
 
@@ -97,7 +97,7 @@ export class CallRunner {
       const applicant = {
         pluginId: entry.id,
         version: () => this.deps.plugin(entry.id)?.serving?.version ?? serving.version,
-        waitUntil: clock.elapsed() + Math.max(entry.timeout * 500, SHORTEST_WAIT_MS),
+        waitUntil: clock.elapsed() + Math.max(entry.timeout * 500, MIN_WAIT_MS),
         signal,
       };
       const place = this.deps.admission.enter(applicant);
@@ -122,7 +122,7 @@ export class CallRunner {
       });
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       usage = sumOf(usage, report.usage);
-      const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
+      const timeLeft = deadline - clock.elapsed() > MIN_RERUN_MS;
       // A call with an idempotency key may run again: its effects have names, and the further run finds those that
       // happened.
       const isHarmless = !record.hadEffect || record.effects !== undefined;
@@ -234,7 +234,11 @@ export class CallRunner {
     { plugin: { id: pluginId }, requestId, callerKeyId: keyId }: CallRecord,
   ): void {
     const call = {
-      ...{ pluginId, requestId, keyId, at: this.deps.clock.now(), durationMs: usage.duration_ms },
+      pluginId,
+      requestId,
+      keyId,
+      at: this.deps.clock.now(),
+      durationMs: usage.duration_ms,
       outcome: outcome.kind === 'ended' ? outcome.code : outcome.kind,
       lines,
     };
@@ -282,7 +286,7 @@ function withoutCredential(headers: PluginRequest['headers']): PluginRequest['he
  */
 function placed(outcome: Outcome, logs: readonly LogEntry[]): PlacedOutcome {
   if (outcome.kind === 'returned') return outcome;
-  if (outcome.kind === 'threw' && (outcome.status < LEAST_UNMEANT_STATUS || outcome.details !== '{}')) return outcome;
+  if (outcome.kind === 'threw' && (outcome.status < MIN_UNMEANT_STATUS || outcome.details !== '{}')) return outcome;
   if (outcome.kind === 'ended' && outcome.code !== 'CPU_LIMIT') return outcome;
   const place = placeIn(logs.findLast(({ level }) => level === 'uncaught')?.message ?? '');
   if (place === undefined) return outcome;

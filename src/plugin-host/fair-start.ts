@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 /** How long tasks may run in one turn of the event loop, in ms. The last task may run longer. */
 const TURN_MS = 5;
 /** The most waiting tasks that one turn begins. */
-const MOST_PER_TURN = 64;
+const MAX_PER_TURN = 64;
 
 /**
  * Begins tasks at once while there are few. Spreads a flood of tasks over many turns of the event loop, so that other
@@ -35,7 +35,7 @@ export class FairStart {
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    for (let step = 0; step < MOST_PER_TURN; step++) setImmediate(() => this.step());
+    for (let step = 0; step < MAX_PER_TURN; step++) setImmediate(() => this.step());
     setImmediate(() => {
       this.scheduled = false;
       if (this.waiting.size > 0) this.schedule();

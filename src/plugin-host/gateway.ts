@@ -127,7 +127,7 @@ export class Gateway {
         : await this.granted(record, capability, prepared, effect);
       if (answer.reply.ok || answer.isDone === true || record.ended) return answer;
       const { message, ...more } = answer.reply.error;
-      const error = { message: message.slice(0, LONGEST_FAILURE), ...more };
+      const error = { message: message.slice(0, MAX_FAILURE), ...more };
       if (await effects.refuse(effect, error)) return { ...answer, reply: { ok: false, error } };
       throw new Error(`It was done, and what came of it cannot be told: ${message}`);
     } catch (error) {
@@ -160,7 +160,7 @@ export class Gateway {
     const level = record.wasRefused ? 'debug' : 'warn';
     record.wasRefused = true;
     // The refusal may contain a name that the guest chose, in any characters.
-    const shown = printable(refusal.slice(0, LONGEST_REFUSAL));
+    const shown = printable(refusal.slice(0, MAX_REFUSAL));
     this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, shown);
   }
 
@@ -240,13 +240,13 @@ const OVER = 'The plugin call is over';
 const UNANSWERED = new Promise<never>(() => {});
 
 /** The most characters of a failure that are stored for further runs. The first run hears no more than that, either. */
-const LONGEST_FAILURE = 4096;
+const MAX_FAILURE = 4096;
 
 /** The most characters of a refusal that the log shows. */
-const LONGEST_REFUSAL = 500;
+const MAX_REFUSAL = 500;
 
 /** The most characters of a relayer's id that a trace shows when the payload was not understood. */
-const LONGEST_RELAYER = 256;
+const MAX_RELAYER = 256;
 
 /** Errors after which a run of a request with an idempotency key cannot repeat its first run. */
 const LEFT_THE_WAY: ReadonlySet<string> = new Set([
@@ -325,7 +325,7 @@ function refused(method: string, message: string): Answer {
 /** The relayer's id in a payload that was not understood. Only readers of the trace see it. */
 function relayerNamedIn(params: unknown): string {
   const named: unknown = typeof params === 'object' && params !== null && 'relayerId' in params ? params.relayerId : '';
-  return typeof named === 'string' ? named.slice(0, LONGEST_RELAYER) : '';
+  return typeof named === 'string' ? named.slice(0, MAX_RELAYER) : '';
 }
 
 /** The first error in a payload, with its place. */

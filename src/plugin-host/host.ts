@@ -66,7 +66,7 @@ interface Prepared {
 /** The culprit of a process death that no call caused. */
 const NO_CALL = 0;
 /** How many relayers are compared with a misspelt one. */
-const MOST_NEAR = 200;
+const MAX_NEAR = 200;
 /** How long a child without a call is kept. */
 const IDLE_MS = 60_000;
 /** How often queues and idle children are looked at. */
@@ -222,9 +222,15 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const { effects } = services;
     const capabilities = bindCapabilities(services);
     gateway = new Gateway({
-      ...{ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid },
+      capabilities,
+      calls,
+      effects,
+      log,
+      metrics,
+      clock,
+      uuid: deps.uuid,
       async relayerIds() {
-        const { items } = await services.relayers.list({ page: 1, perPage: MOST_NEAR });
+        const { items } = await services.relayers.list({ page: 1, perPage: MAX_NEAR });
         return items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
       },
     });
@@ -271,7 +277,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       clock,
       log,
       metrics: counted,
-      ...{ callLog, feed },
+      callLog,
+      feed,
     });
     ticking = setInterval(tick, TICK_MS);
     await until(() => children.settled, CHILD_MS);

@@ -28,10 +28,10 @@ interface EndedRun {
 
 /** How long an answer waits for what became of the effects that its handler has left, in ms. */
 const LEFT_MS = 1000;
-const MOST_NAMED = 16;
-const LONGEST_REASON = 200;
+const MAX_NAMED = 16;
+const MAX_REASON = 200;
 /** The most characters of a relayer's id, a key or a URL that a line shows. */
-const LONGEST_NAME = 256;
+const MAX_NAME = 256;
 
 /**
  * The line about capability calls that were not answered when their plugin call ended: what each asked for and what
@@ -52,8 +52,8 @@ export async function lineOfLeftCalls(
   const following = effects.map(async (call) => answers.set(call, await call.answering));
   await inTime(LEFT_MS, Promise.all(following));
   for (const call of effects) if (!answers.has(call)) void tellLater(call, run, log);
-  const named = left.slice(0, MOST_NAMED).map((call) => `${nameOf(call)}: ${fateOf(call, answers.get(call))}`);
-  if (left.length > MOST_NAMED) named.push(`${left.length - MOST_NAMED} more`);
+  const named = left.slice(0, MAX_NAMED).map((call) => `${nameOf(call)}: ${fateOf(call, answers.get(call))}`);
+  if (left.length > MAX_NAMED) named.push(`${left.length - MAX_NAMED} more`);
   const [begin, advice] = hasReturned
     ? ['The handler has returned without waiting for', '. Await what the handler starts.']
     : ['The call ended before the answer to', '.'];
@@ -78,7 +78,7 @@ function fateOf({ hasEffect, message }: OpenCall, answer: Answer | undefined): s
   }
   // The end of the call aborts its fetches. By then the request may have been sent.
   if (message.method === 'fetch' && answer.result === 'failed') return 'aborted, it may have arrived';
-  const reason = reply.error.message.slice(0, LONGEST_REASON);
+  const reason = reply.error.message.slice(0, MAX_REASON);
   return isDone === true ? `done (${reason})` : `not done (${reason})`;
 }
 
@@ -97,5 +97,5 @@ async function tellLater(call: OpenCall, run: EndedRun, log: Log): Promise<void>
 }
 
 function shown(text: string): string {
-  return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`;
+  return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME)}…`;
 }

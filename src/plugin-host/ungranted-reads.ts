@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../sandbox/protocol.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
-import { MOST_SHOWN } from './compiler/network-use.ts';
+import { MAX_SHOWN } from './compiler/network-use.ts';
 
 /** The form of an environment entry's name that is accepted from a sandbox. The name goes into the log. */
 const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
@@ -20,7 +20,7 @@ export function takeUngranted(
   if (!lines.some(({ level }) => level === 'ungranted')) return lines;
   const known = version?.reads.environment;
   for (const { level, message: name } of lines) {
-    if (level !== 'ungranted' || known === undefined || known.length > MOST_SHOWN) continue;
+    if (level !== 'ungranted' || known === undefined || known.length > MAX_SHOWN) continue;
     if (known.includes(name) || !NAME.test(name)) continue;
     known.push(name);
     known.sort();

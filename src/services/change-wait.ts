@@ -1,5 +1,5 @@
 /** The longest timer. A longer wait ends early, and its caller checks again. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /** Waits for a change, a time or an abort. A change between two waits ends the next wait at once. */
 export class ChangeWait {
@@ -23,7 +23,7 @@ export class ChangeWait {
   async next(milliseconds: number): Promise<void> {
     if (!this.#changed && !this.#signal.aborted) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_MS));
+        const timer = setTimeout(resolve, Math.min(milliseconds, MAX_MS));
         this.#wakeUp = () => {
           clearTimeout(timer);
           resolve();

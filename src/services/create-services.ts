@@ -104,7 +104,11 @@ export function createServices(deps: ServicesDeps): ApiServices {
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createEffectsService(store),
     signers: createSignersService({
-      ...{ store, signers, kinds: signerKinds, guard: signerGuard, newId },
+      store,
+      signers,
+      kinds: signerKinds,
+      guard: signerGuard,
+      newId,
       usesServerIdentity: deps.signersUseServerIdentity,
     }),
     networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),

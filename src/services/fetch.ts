@@ -34,7 +34,7 @@ export interface FetchService {
 /** The most exchanges at once of one plugin call, and of one plugin. Further ones wait. */
 const AT_ONCE = { perCall: 16, perPlugin: 64 };
 /** The most bytes of answers that one plugin may have in transfer or unread. */
-const MOST_HELD_BYTES = 64 * 1_048_576;
+const MAX_HELD_BYTES = 64 * 1_048_576;
 /**
  * The most bytes of a body in one reply. Even in base64, or with every character escaped, they stay below a reply's
  * limit.
@@ -161,7 +161,7 @@ class RunningFetch {
 
   hold(bytes: number): boolean {
     const sum = (this.#held.get(this.#pluginId) ?? 0) + bytes;
-    if (sum > MOST_HELD_BYTES || this.signal.aborted) return false;
+    if (sum > MAX_HELD_BYTES || this.signal.aborted) return false;
     this.#held.set(this.#pluginId, sum);
     this.#holds += bytes;
     return true;

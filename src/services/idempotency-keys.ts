@@ -26,7 +26,7 @@ const TIMING: IdempotencyTiming = { claimMs: 10_000, renewMs: 3_000, waitMs: 5_0
 const RETRY_AFTER_SECONDS = 1;
 
 /** The largest answer that is stored, in bytes. A stored answer stays for a day. */
-export const LARGEST_KEPT_BODY = 262_144;
+export const MAX_KEPT_BODY = 262_144;
 
 export interface IdempotencyKeysDeps {
   store: Store;
@@ -121,7 +121,7 @@ export class IdempotencyKeys {
    */
   async end(run: KeyedRun, answer: KeptAnswer, keeping: Keeping): Promise<void> {
     const { status, body } = answer;
-    const isKept = body !== null && Buffer.byteLength(body) <= LARGEST_KEPT_BODY;
+    const isKept = body !== null && Buffer.byteLength(body) <= MAX_KEPT_BODY;
     const kept = { status, body: isKept ? body : null };
     try {
       await this.#deps.store.write(async (writer) => {

@@ -12,7 +12,7 @@ import type { KvService } from './services.ts';
 const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
 const PREFIX = /^[A-Za-z0-9:_-]{0,512}$/;
 /** The longest lifetime: a century. The limit keeps expiry times in range. */
-const LONGEST_MS = 100 * 365 * 86_400_000;
+const MAX_MS = 100 * 365 * 86_400_000;
 /** The most expired values that one commit removes to make room. */
 const RECLAIMED = 100;
 /** How often, and how long apart, a rerun tries to take a lock that its earlier run had. */
@@ -176,5 +176,5 @@ function checkKey(key: string): void {
  */
 function lifetimeMs(ttlSec: number | undefined): number | undefined {
   if (ttlSec === undefined || !(ttlSec > 0)) return undefined;
-  return Math.min(ttlSec * 1000, LONGEST_MS);
+  return Math.min(ttlSec * 1000, MAX_MS);
 }

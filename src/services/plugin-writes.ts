@@ -2,8 +2,8 @@ import { AppError } from '../domain/errors.ts';
 import type { Store, Writer } from '../store/store.ts';
 
 /** The most writes and bytes of one plugin in one commit. Other writers wait for the commit. */
-const MOST_JOINED = 32;
-const MOST_BYTES = 262_144;
+const MAX_JOINED = 32;
+const MAX_BYTES = 262_144;
 
 interface Job {
   readonly bytes: number;
@@ -98,7 +98,7 @@ function takeGroup(line: Job[]): Job[] {
   let count = 0;
   for (const job of line) {
     bytes += job.bytes;
-    if (job.join === undefined || count === MOST_JOINED || (count > 0 && bytes > MOST_BYTES)) break;
+    if (job.join === undefined || count === MAX_JOINED || (count > 0 && bytes > MAX_BYTES)) break;
     count += 1;
   }
   return line.splice(0, count);

@@ -4,9 +4,9 @@ import { MISSING } from '../domain/json/issue-text.ts';
 import { unknownFields } from '../domain/json/unknown-field.ts';
 
 /** The longest reason. A reason may quote a key from the client's body, which can be a megabyte long. */
-const LONGEST_REASON = 1_000;
+const MAX_REASON = 1_000;
 /** The most faults in a reason. A body can have a million of them. */
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 /**
  * Parses a request's body.
@@ -20,9 +20,9 @@ export function parseBody<S extends z.ZodType>(
 ): z.output<S> {
   const parsed = schema.safeParse(body, { error: (issue) => unknownFields(issue) });
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.slice(0, MOST_FAULTS);
+  const faults = parsed.error.issues.slice(0, MAX_FAULTS);
   const reason = faults.map((issue) => reasonOf(issue, base)).join('; ');
-  throw invalidRequest(reason.length > LONGEST_REASON ? `${reason.slice(0, LONGEST_REASON)}…` : reason, parsed.error);
+  throw invalidRequest(reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason, parsed.error);
 }
 
 function reasonOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): string {

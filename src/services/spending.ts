@@ -80,8 +80,13 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
     const part = rule === 'value_per_hour' ? 'value' : 'fee';
     const freeAt = asked > limit ? null : await store.read.freeFrom(budget, part, asked - remaining);
     const details = {
-      ...{ plugin: budget.pluginId, relayer: budget.relayerId, rule, unit },
-      ...{ asked: asked.toString(), limit: limit.toString(), remaining: remaining.toString() },
+      plugin: budget.pluginId,
+      relayer: budget.relayerId,
+      rule,
+      unit,
+      asked: asked.toString(),
+      limit: limit.toString(),
+      remaining: remaining.toString(),
       free_from: freeFrom(asked > limit, freeAt),
     };
     if (freeAt === null) return new AppError('BUDGET_SPENT', details);

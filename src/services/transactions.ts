@@ -27,7 +27,7 @@ import { findTransaction } from './transaction-lookup.ts';
  * The shortest time between two reads of a transaction that somebody waits for. The engine announces every change, so
  * these reads only find changes whose notice was lost. The limit keeps many waiting callers from loading the store.
  */
-const SHORTEST_INTERVAL_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 
 export interface TransactionsDeps {
   store: Store;
@@ -154,7 +154,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
         if (holds(transaction)) return transaction;
         const left = deadline - clock.elapsed();
         if (left <= 0) return undefined;
-        await changes.next(Math.min(Math.max(intervalMs, SHORTEST_INTERVAL_MS), left));
+        await changes.next(Math.min(Math.max(intervalMs, MIN_INTERVAL_MS), left));
       }
     } finally {
       changes.close();
@@ -216,7 +216,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     async untilSigned(relayerId, transactionId, timeoutMs) {
       const { chain } = await relayers.find(relayerId);
       const isSigned = ({ hash, status }: Transaction) => hash !== null || isFinal(status);
-      const timing = { intervalMs: SHORTEST_INTERVAL_MS, timeoutMs };
+      const timing = { intervalMs: MIN_INTERVAL_MS, timeoutMs };
       const signed = await until(relayerId, transactionId, isSigned, timing, new AbortController().signal);
       return signed && chain.transactionView(signed);
     },

@@ -14,7 +14,7 @@ export interface Guard extends Pick<SignerTools, 'clock' | 'metrics'> {
  * The most requests that a signer sends to its service at once. With more, a service slows down, and others get no
  * connection.
  */
-const MOST_AT_ONCE = 32;
+const MAX_AT_ONCE = 32;
 
 /**
  * Adds what every kind of signer needs. Refuses curves that the kind does not have. Asks for each public key once.
@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 32;
 export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: Guard): Signer {
   const { id, signText } = inner;
   const publicKeys = new Map<Curve, Promise<Uint8Array>>();
-  const turns = new Turns(MOST_AT_ONCE);
+  const turns = new Turns(MAX_AT_ONCE);
   let isClosed = false;
 
   async function asked<T>(curve: Curve, ask: () => Promise<T>): Promise<T> {
@@ -85,13 +85,13 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
 }
 
 /** The shortest secret that is masked, in characters. Shorter ones protect nothing, and occur in any text. */
-const SHORTEST_SECRET = 4;
+const MIN_SECRET = 4;
 
 /** Masks secrets in a text. Error messages of libraries may repeat their input. */
 function masked(text: string, secrets: ReadonlySet<string>): string {
   // The longest secret first: one secret may begin with another.
   return [...secrets]
-    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .filter(({ length }) => length >= MIN_SECRET)
     .toSorted((one, other) => other.length - one.length)
     .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
 }

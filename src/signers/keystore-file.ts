@@ -5,7 +5,7 @@ import { keyInClear } from './key-in-clear.ts';
 import { KeystoreError, openKeystore } from './keystore.ts';
 
 /** The longest file that is read, in bytes. Keystores have a few hundred. */
-const LONGEST_FILE = 65_536;
+const MAX_FILE = 65_536;
 
 /**
  * Opens a keystore file and returns its 32 bytes.
@@ -27,9 +27,9 @@ export async function readKeystoreFile<T>(path: string, use: (text: string) => T
 async function readKeystore(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
-    const buffer = Buffer.alloc(LONGEST_FILE + 1);
+    const buffer = Buffer.alloc(MAX_FILE + 1);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-    if (bytesRead > LONGEST_FILE) throw new KeystoreError('format', `it is longer than ${LONGEST_FILE} bytes`);
+    if (bytesRead > MAX_FILE) throw new KeystoreError('format', `it is longer than ${MAX_FILE} bytes`);
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();

@@ -23,10 +23,10 @@ export class KeystoreError extends Error {
 }
 
 /** Geth's standard scrypt (N 262144, r 8, p 1) takes 256 MiB; four times that is the most that a file may ask for. */
-const MOST_SCRYPT_BYTES = 1_073_741_824;
+const MAX_SCRYPT_BYTES = 1_073_741_824;
 /** N·r·p of geth's standard parameters is 2^21; sixteen times that is the most work that a file may ask for. */
-const MOST_SCRYPT_WORK = 2 ** 25;
-const MOST_PBKDF2_ROUNDS = 10_000_000;
+const MAX_SCRYPT_WORK = 2 ** 25;
+const MAX_PBKDF2_ROUNDS = 10_000_000;
 /**
  * The scrypt parameters of new files. They take 128 MiB and some tenths of a second: OWASP's minimum for scrypt
  * (Password Storage Cheat Sheet).
@@ -56,17 +56,17 @@ const kdfSchema = z.discriminatedUnion('kdf', [
       .object({ n: positive, r: positive, p: positive, dklen, salt })
       .refine(({ n }) => n > 1 && Number.isInteger(Math.log2(n)), 'n is not a power of two')
       .refine(
-        ({ n, r, p }) => 128 * r * Math.max(n, p) <= MOST_SCRYPT_BYTES,
+        ({ n, r, p }) => 128 * r * Math.max(n, p) <= MAX_SCRYPT_BYTES,
         'n, r and p ask for more than 1 GiB of memory',
       )
-      .refine(({ n, r, p }) => n * r * p <= MOST_SCRYPT_WORK, 'n, r and p ask for too much work'),
+      .refine(({ n, r, p }) => n * r * p <= MAX_SCRYPT_WORK, 'n, r and p ask for too much work'),
   }),
   z.object({
     kdf: z.literal('pbkdf2'),
     kdfparams: z
-      .object({ c: positive.max(MOST_PBKDF2_ROUNDS, 'too many rounds'), prf: z.literal('hmac-sha256'), dklen, salt })
+      .object({ c: positive.max(MAX_PBKDF2_ROUNDS, 'too many rounds'), prf: z.literal('hmac-sha256'), dklen, salt })
       // Each 32 bytes of the derived key cost all rounds.
-      .refine(({ c, dklen: length }) => c * Math.ceil(length / 32) <= MOST_PBKDF2_ROUNDS, 'too many rounds'),
+      .refine(({ c, dklen: length }) => c * Math.ceil(length / 32) <= MAX_PBKDF2_ROUNDS, 'too many rounds'),
   }),
 ]);
 

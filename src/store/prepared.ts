@@ -28,7 +28,7 @@ export function prepared<Parameters extends readonly Parameter[], Row>(
 }
 
 /** The longest list of one query. Both databases limit the parameters of a statement (32,766 and 65,535). */
-const LONGEST_LIST = 1024;
+const MAX_LIST = 1024;
 
 /**
  * The same for a query with a list of values. A list is filled up to a power of two with its first value, so that few
@@ -41,8 +41,8 @@ export function preparedList<Row>(
   const plans = new Map<number, Plan<Row>>();
   return async (values) => {
     const rows: Row[] = [];
-    for (let start = 0; start < values.length; start += LONGEST_LIST) {
-      const part = values.slice(start, start + LONGEST_LIST);
+    for (let start = 0; start < values.length; start += MAX_LIST) {
+      const part = values.slice(start, start + MAX_LIST);
       const count = 2 ** Math.ceil(Math.log2(part.length));
       const plan = plans.get(count) ?? planOf(count, (marks) => build([...marks]));
       plans.set(count, plan);

@@ -54,7 +54,12 @@ const workspace = await createWorkspace({
   accounts: ids.length,
   config: {
     relayers: ids.map((id, at) => ({
-      ...{ id, name: id, network: 'local', network_type: 'evm', signer_id: signerOf(at), paused: false },
+      id,
+      name: id,
+      network: 'local',
+      network_type: 'evm',
+      signer_id: signerOf(at),
+      paused: false,
       ...RELAYERS[id],
     })),
   },

@@ -39,7 +39,9 @@ async function serverWith(rules: string[], tls: boolean) {
   const port = await freePort();
   const settings = { listen_addresses: '127.0.0.1', port: String(port), hba_file: rulesFile };
   const secure = {
-    ...{ ssl: 'on', ssl_cert_file: file('server.pem'), ssl_key_file: file('server.key') },
+    ssl: 'on',
+    ssl_cert_file: file('server.pem'),
+    ssl_key_file: file('server.key'),
     ssl_ca_file: file('ca.pem'),
   };
   const postgres = await startPostgres({ settings: { ...settings, ...(tls ? secure : {}) } });

@@ -97,7 +97,11 @@ t.test('the noop of a canceled one, and the version that replaces one, go the sa
   await stage.untilStatus([canceled, replaced], 'submitted');
   await stage.cancel(canceled);
   await stage.services.lifecycle.replace('r1', replaced, {
-    ...{ to: stage.payee, value: 9, data: '0x', gas_limit: 21_000, speed: 'fastest' },
+    to: stage.payee,
+    value: 9,
+    data: '0x',
+    gas_limit: 21_000,
+    speed: 'fastest',
   });
   await stage.until('both have a further version', () => (relay?.held.length ?? 0) >= 4);
   await relay?.build();

@@ -22,7 +22,8 @@ const workspace = await createWorkspace({
   plugins: [
     ...['one', 'two'].map((id) => ({ id, path: `${id}.ts` })),
     {
-      ...{ id: 'three', path: 'three.ts' },
+      id: 'three',
+      path: 'three.ts',
       permissions: {
         relayers: { 'local-1': { methods: ['send'], value_per_hour: 5 }, 'local-2': { methods: ['send'] } },
       },

@@ -58,7 +58,10 @@ t.test('a service goes by what its files say newly, and names what waits', { tim
     ],
     plugins: [
       {
-        ...{ id: 'one', path: 'inner/answering.js', emit_logs: true, config: { a: 1 } },
+        id: 'one',
+        path: 'inner/answering.js',
+        emit_logs: true,
+        config: { a: 1 },
         permissions: { relayers: { 'local-1': ['read'] }, env: ['FLAVOUR'] },
       },
       { id: 'two', path: 'inner/answering.js' },
@@ -107,7 +110,8 @@ t.test('a service goes by what its files say newly, and names what waits', { tim
   await writeFile(network, JSON.stringify({ network: 'local', rpc_urls: [node.url], symbol: 'X' }));
   await save(
     file({
-      ...{ notifications: wide.notifications, plugins: wide.plugins },
+      notifications: wide.notifications,
+      plugins: wide.plugins,
       relayers: [...wide.relayers, { ...initial.relayers[0], id: 'local-2', signer_id: 'another-key' }],
       signers: [...initial.signers, added],
     }),

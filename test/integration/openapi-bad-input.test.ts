@@ -62,7 +62,10 @@ const UNKNOWN = 'an_unknown_field';
 const NAMES_NOTHING = /\/sponsored\/|\/rpc$|\/signers\/\{id\}$/;
 /** By kind: an id that exists. */
 const REAL: Readonly<Record<string, string>> = {
-  ...{ relayers: 'local-1', plugins: 'hello', networks: 'evm:local', signers: 'local-key' },
+  relayers: 'local-1',
+  plugins: 'hello',
+  networks: 'evm:local',
+  signers: 'local-key',
   notifications: await made('notifications', { url: 'https://hooks.example/' }),
   'api-keys': await made('api-keys', { name: 'Reader', permissions: ['metrics:read'] }),
 };

@@ -84,7 +84,7 @@ t.test('the limits of answers are those of the code', (t) => {
   const read = (file: string) => readFileSync(join(root, 'src', 'egress', file), 'utf8');
   t.match(read('rpc/json-rpc.ts'), 'maxAnswerBytes: 16 * 1_048_576');
   t.match(read('rpc/rpc-request.ts'), 'BATCH_ANSWER_BYTES = 4 * 1_048_576');
-  t.match(read('http-client.ts'), 'MOST_BYTES_AT_ONCE = 128 * 1_048_576');
+  t.match(read('http-client.ts'), 'MAX_BYTES_AT_ONCE = 128 * 1_048_576');
   t.match(read('rpc/endpoint-pool.ts'), 'BEHIND_FOR_MS = 30_000');
   for (const size of ['16 MiB', '4 MiB', '128 MiB', '30 s']) t.match(guide, size);
   t.end();

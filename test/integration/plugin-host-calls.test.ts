@@ -249,7 +249,9 @@ export async function handler({ params, api }: X) {
     t.match((await answer('answer')).body.metadata.logs, [{ message: /^Uncaught Error: not you\n/ }]);
     t.same(logged('answer'), [], 'an answer to the caller is nothing for the operator');
     t.strictSame((await answer('meant')).body, {
-      ...{ success: false, error: 'not you', data: { code: 'NOT_YOU', details: {} } },
+      success: false,
+      error: 'not you',
+      data: { code: 'NOT_YOU', details: {} },
       metadata: { logs: [] },
     });
 

@@ -92,14 +92,14 @@ t.test('the end of a thread ends what starts its children, and those', async (t)
     const starter = (await descendantsOf(process.pid)).find(({ command }) => command.includes('isolayer-starter'));
     return starter === undefined ? 0 : (await sandboxesBelow(starter.pid)).length;
   };
-  const MOST = 10;
+  const MAX = 10;
   let opened = 0;
-  while (opened < MOST && (await byStarter()) === 0) {
+  while (opened < MAX && (await byStarter()) === 0) {
     opened += 1;
     post({ type: 'open', child: opened });
     await message('ready', opened);
   }
-  if (process.platform === 'linux') t.ok(opened > 3 && opened < MOST, `the last of ${opened} has been started by it`);
+  if (process.platform === 'linux') t.ok(opened > 3 && opened < MAX, `the last of ${opened} has been started by it`);
   const all = await descendantsOf(process.pid);
   await pool.close();
   if (process.platform === 'linux') t.same(await survivors(all, GONE_WITHIN_MS), []);

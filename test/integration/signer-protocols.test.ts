@@ -32,7 +32,12 @@ t.test('AWS: the double takes what the official signer signed, and nothing that 
   const { host, port, hostname } = new URL(service.url);
   const signer = new SignatureV4({ credentials, region: 'eu-central-1', service: 'kms', sha256: Sha256 });
   const question = {
-    ...{ method: 'POST', protocol: 'http:', hostname, port: Number(port), path: '/', query: {} },
+    method: 'POST',
+    protocol: 'http:',
+    hostname,
+    port: Number(port),
+    path: '/',
+    query: {},
     headers: { host, 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'TrentService.GetPublicKey' },
     body: JSON.stringify({ KeyId: 'alias/relayer' }),
   };
@@ -270,7 +275,9 @@ function azureApplication(clientSecret: string, place: (url: string) => string):
   };
   return {
     auth: {
-      ...{ clientId: CLIENT, clientSecret, authority },
+      clientId: CLIENT,
+      clientSecret,
+      authority,
       cloudDiscoveryMetadata: JSON.stringify({ tenant_discovery_endpoint: authority, metadata: [] }),
       authorityMetadata: JSON.stringify({
         issuer: `${authority}/v2.0`,

@@ -23,7 +23,9 @@ function goodRun() {
   const relayers = [{ relayerId: 'relayer-0', address: ACCOUNT }];
   const intentions = planOf(SEED, COUNT, relayers, async () => '');
   const blocks = intentions.map((intention, height) => ({
-    ...{ blockhash: `hash-${height}`, height, at: timeOf(height) },
+    blockhash: `hash-${height}`,
+    height,
+    at: timeOf(height),
     entries: fails(intention) || loses(intention) ? [] : [entryOf(intention)],
   }));
   const entries = blocks.flatMap((block) => block.entries);

@@ -22,7 +22,11 @@ const loses = ({ kind, index }: StellarIntention) => kind === 'rival' && index %
 
 function entryOf({ index, mark, user, kind }: StellarIntention): ChainEntry {
   return {
-    ...{ hash: `hash-${index}`, innerHash: `hash-${index}`, ledger: index, mark, code: '' },
+    hash: `hash-${index}`,
+    innerHash: `hash-${index}`,
+    ledger: index,
+    mark,
+    code: '',
     source: user?.publicKey() ?? ACCOUNT,
     sequence: kind === 'rival' ? 1n : BigInt(index),
     feeSource: ACCOUNT,

@@ -15,7 +15,8 @@ const PLUGIN = `export async function handler({ api, params: { send, rpc } }) {
 `;
 const FEE = 5_000;
 const granted = (id: string, fee_per_hour: number) => ({
-  ...{ id, path: 'spends.ts' },
+  id,
+  path: 'spends.ts',
   permissions: { relayers: { 'local-1': { methods: ['send', 'rpc'], fee_per_hour } } },
 });
 

@@ -149,7 +149,9 @@ t.test('where users pay, the relayer never ends poorer than it was, whatever it 
   const world = await treasureOf(scene);
   const { relayer, attacker, pool } = world;
   const scenario = await SolanaScenario.open(t, scene, {
-    ...{ keys: relayer, market: DOUBLE_MARKET, policies: { fee_payment_strategy: 'user' } },
+    keys: relayer,
+    market: DOUBLE_MARKET,
+    policies: { fee_payment_strategy: 'user' },
   });
   const usd = await makeToken(scene);
   const owner = anyone();

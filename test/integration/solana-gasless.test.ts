@@ -54,7 +54,8 @@ t.test('what is enabled, and which tokens fees can be paid in', async (t) => {
   const listed = { mint: USD, max_allowed_fee: 5_000, swap_config: { slippage_percentage: 0.5 } };
   await policies({ allowed_tokens: [listed, { mint: anyone().toBase58(), decimals: 3, symbol: 'X' }] });
   t.strictSame(await rpc('getFeaturesEnabled', {}), {
-    ...{ jsonrpc: '2.0', id: 7 },
+    jsonrpc: '2.0',
+    id: 7,
     result: { method: 'getFeaturesEnabled', features: ['gasless'] },
   });
   t.match(await rpc('getSupportedFeatures', {}), {
@@ -72,11 +73,16 @@ t.test('a user without SOL pays in tokens for a transaction, and has it sent', a
   await policies();
   const { wallet, to, asked } = await payment();
   t.strictSame((await rpc('feeEstimate', asked)).result, {
-    ...{ method: 'feeEstimate', estimated_fee: '0.002', conversion_rate: '200' },
+    method: 'feeEstimate',
+    estimated_fee: '0.002',
+    conversion_rate: '200',
   });
   const { result: prepared } = await rpc('prepareTransaction', asked);
   t.match(prepared, {
-    ...{ method: 'prepareTransaction', fee_in_lamports: String(FEE), fee_in_spl: String(PRICE), fee_token: USD },
+    method: 'prepareTransaction',
+    fee_in_lamports: String(FEE),
+    fee_in_spl: String(PRICE),
+    fee_token: USD,
     valid_until_blockheight: Number,
   });
   const [before, tokens] = [await connection.getBalance(relayer), (await usd.held(relayer)) ?? 0n];
@@ -362,7 +368,9 @@ t.test('under a durable nonce nothing is signed to be kept, and what is sent is 
     await signed(
       [wallet, nonce],
       ...SystemProgram.createNonceAccount({
-        ...{ fromPubkey: wallet.publicKey, noncePubkey: nonce.publicKey, authorizedPubkey: wallet.publicKey },
+        fromPubkey: wallet.publicKey,
+        noncePubkey: nonce.publicKey,
+        authorizedPubkey: wallet.publicKey,
         lamports: await connection.getMinimumBalanceForRentExemption(80),
       }).instructions,
     ),

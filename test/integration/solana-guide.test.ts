@@ -10,7 +10,7 @@ import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { compileLegacy } from '../../src/chains/solana/message/compiled-message.ts';
 import { MEMO_PROGRAMS } from '../../src/chains/solana/programs.ts';
 import { FEW_UNITS } from '../../src/chains/solana/sponsor/jupiter.ts';
-import { MOST_PRIORITY } from '../../src/chains/solana/swap/plan.ts';
+import { MAX_PRIORITY } from '../../src/chains/solana/swap/plan.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
@@ -48,7 +48,7 @@ t.test('its figures are those of the family', async (t) => {
   t.match(guide, `(${Number(minimumBalance({})) / 1e9} SOL where the policy is not set)`);
   const said = (amount: bigint) => amount.toLocaleString('en');
   t.match(guide, `may cost up to ${said(readPolicy({}).mostFee)} lamports (0.01 SOL)`);
-  t.match(guide, `priority costs\n  at most ${said(MOST_PRIORITY)} lamports`);
+  t.match(guide, `priority costs\n  at most ${said(MAX_PRIORITY)} lamports`);
   t.match(guide, `less than ${said(FEW_UNITS)} units of a token`);
   t.match(guide, `by a look every ${defaultTiming.swapBalanceMs / 1_000} s`);
 });

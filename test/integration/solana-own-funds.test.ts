@@ -20,7 +20,9 @@ const CALLS = `export async function handler({ api, params: { send, sign, rpc } 
 }
 `;
 const plugin = (id: string, permission: unknown) => ({
-  ...{ id, path: 'calls.ts', permissions: { relayers: { 'local-1': permission } } },
+  id,
+  path: 'calls.ts',
+  permissions: { relayers: { 'local-1': permission } },
 });
 const PAID = anyone();
 const RENT = 2_039_280;
@@ -311,14 +313,23 @@ t.test('the limits of a plugin count every lamport, and what they cannot count i
   t.match(await asked('budget', lamportsTo(PAID, 1)), { data: { code: 'BUDGET_SPENT' } });
 
   const unknown = new TransactionInstruction({
-    ...{ programId: anyone(), data: Buffer.from([1]) },
+    programId: anyone(),
+    data: Buffer.from([1]),
     keys: [{ pubkey: relayer, isSigner: false, isWritable: true }],
   });
   const nonce = SystemProgram.nonceWithdraw({
-    ...{ noncePubkey: anyone(), authorizedPubkey: relayer, toPubkey: PAID, lamports: 1 },
+    noncePubkey: anyone(),
+    authorizedPubkey: relayer,
+    toPubkey: PAID,
+    lamports: 1,
   });
   const seeded = SystemProgram.transfer({
-    ...{ fromPubkey: anyone(), basePubkey: relayer, toPubkey: PAID, lamports: 1, seed: 'x', programId: anyone() },
+    fromPubkey: anyone(),
+    basePubkey: relayer,
+    toPubkey: PAID,
+    lamports: 1,
+    seed: 'x',
+    programId: anyone(),
   });
   for (const id of ['budget', 'fees']) {
     for (const one of [tokensTo(PAID, 1), unknown, nonce, seeded]) {
@@ -339,7 +350,12 @@ t.test('a trial shows what other programs take, so min_balance stays', async (t)
   const derived = await PublicKey.createWithSeed(relayer, seed, owner);
   const held = await connection.getBalance(relayer);
   const create = SystemProgram.createAccountWithSeed({
-    ...{ fromPubkey: relayer, newAccountPubkey: derived, basePubkey: relayer, seed, space: 0, programId: owner },
+    fromPubkey: relayer,
+    newAccountPubkey: derived,
+    basePubkey: relayer,
+    seed,
+    space: 0,
+    programId: owner,
     lamports: held - 1_000_000,
   });
   const id = await send({ instructions: [onWire(create)] });

@@ -35,7 +35,10 @@ t.test('each method that signs is told with its answer, and what only tells is n
     answers.set(event, { payload_type: 'solana_rpc', ...answer });
   };
   await call('transfer_transaction', 'transferTransaction', {
-    ...{ amount: 3, token: token ?? '', source: source ?? '', destination: destination ?? '' },
+    amount: 3,
+    token: token ?? '',
+    source: source ?? '',
+    destination: destination ?? '',
   });
   await call('sign_transaction', 'signTransaction', { transaction: await scenario.builtMemo('one') });
   const sent = { transaction: await scenario.builtMemo('two') };
@@ -103,8 +106,13 @@ t.test('a relayer that is made while no node answers is there whole, and disable
   t.equal((await service.request('DELETE', '/api/v1/relayers/local-2')).status, 200);
   await svm.fault({ act: { kind: 'error', code: -32_603, message: 'Internal error' } });
   const body = {
-    ...{ id: 'made', name: 'Made', network: 'local', network_type: 'solana', paused: false },
-    ...{ signer_id: 'local-key-2', policies: { fee_payment_strategy: 'relayer' } },
+    id: 'made',
+    name: 'Made',
+    network: 'local',
+    network_type: 'solana',
+    paused: false,
+    signer_id: 'local-key-2',
+    policies: { fee_payment_strategy: 'relayer' },
   };
   const { status, body: answer } = await service.request('POST', '/api/v1/relayers', body);
   t.match([status, answer.error, answer.data], [201, null, { id: 'made', network_type: 'solana' }]);

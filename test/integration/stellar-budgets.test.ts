@@ -14,7 +14,8 @@ const PLUGIN = `export async function handler({ api, params: { send, sign } }) {
 `;
 const payee = Keypair.random();
 const granted = (id: string, caveats: object) => ({
-  ...{ id, path: 'spends.ts' },
+  id,
+  path: 'spends.ts',
   permissions: { relayers: { 'local-1': { methods: ['send'], ...caveats } } },
 });
 

@@ -39,7 +39,9 @@ t.test('payments, calls and fee bumps are sent, looked up and listed', async (t)
   const [to, user] = [await funded(), await funded()];
   const native = await net.assetContract('native');
   const call = {
-    ...{ type: 'invoke_contract', contract_address: native, function_name: 'transfer' },
+    type: 'invoke_contract',
+    contract_address: native,
+    function_name: 'transfer',
     args: [{ address: account }, { address: to.publicKey() }, { i128: { hi: '0', lo: String(LUMEN) } }],
   };
   const pays = Operation.payment({ destination: to.publicKey(), asset: Asset.native(), amount: '1' });

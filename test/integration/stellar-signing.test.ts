@@ -9,7 +9,9 @@ const { net, relayer, ask, funded, signed, bumped, send, sequenceOf } = stage;
 
 const pay = (to: Keypair, amount: string, source?: Keypair) =>
   Operation.payment({
-    ...{ destination: to.publicKey(), amount, asset: Asset.native() },
+    destination: to.publicKey(),
+    amount,
+    asset: Asset.native(),
     ...(source === undefined ? {} : { source: source.publicKey() }),
   });
 
@@ -83,7 +85,8 @@ t.test('nothing is signed that its policies do not allow', async (t) => {
   const within = /must end within 60 s/;
   t.match(await sign(await own([pay(to, '1')])), { status: 400, body: { error: within } });
   t.match(await sign(await own([pay(to, '1')], { with: (one) => one.setTimeout(0) })), {
-    ...{ status: 400, body: { error: within } },
+    status: 400,
+    body: { error: within },
   });
   await policy({ min_balance: String(99n * LUMEN) });
   t.match(await sign(await own([pay(to, '1')])), { status: 400, body: { error: /Stays: 990000000/ } });

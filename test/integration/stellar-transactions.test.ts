@@ -188,11 +188,15 @@ t.test('no payment goes without a memo to an account that asks for one', async (
 t.test('what acts in the name of another account, and only the relayer signs, is refused at once', async (t) => {
   const [other, to] = [await funded(), await funded()];
   const pays = Operation.payment({
-    ...{ source: other.publicKey(), destination: to.publicKey(), asset: Asset.native(), amount: '1' },
+    source: other.publicKey(),
+    destination: to.publicKey(),
+    asset: Asset.native(),
+    amount: '1',
   });
   const transaction_xdr = (await signed(relayer, [pays], { signers: [] })).toXdr();
   t.match(await post({ transaction_xdr }), {
-    ...{ status: 400, body: { error: /operations\.0: it acts in the name of G\w+, and only the relayer signs/ } },
+    status: 400,
+    body: { error: /operations\.0: it acts in the name of G\w+, and only the relayer signs/ },
   });
   const signer = { ed25519PublicKey: relayer.publicKey(), weight: 1 };
   await stage.land(await signed(other, [Operation.setOptions({ signer })]));
@@ -224,7 +228,9 @@ t.test('a trouble of the only node at a simulation ends no payment', async (t) =
   const to = await funded();
   const native = await net.assetContract('native');
   const call = {
-    ...{ type: 'invoke_contract', contract_address: native, function_name: 'transfer' },
+    type: 'invoke_contract',
+    contract_address: native,
+    function_name: 'transfer',
     args: [{ address: relayer.publicKey() }, { address: to.publicKey() }, { i128: String(LUMEN) }],
   };
   for (const error of ['preflight queue full', 'missing meta for latest ledger (58000020)']) {

@@ -183,7 +183,7 @@ t.test('what else can lose a commit is said at the start and in warnings', async
   await client.query('alter table audit_records set logged');
 
   // A standby, as far as the server can tell.
-  const standby = new pg.Client({ connectionString: url, ...{ replication: 'true' } });
+  const standby = new pg.Client(Object.assign({ connectionString: url }, { replication: 'true' }));
   await standby.connect();
   t.teardown(() => standby.end());
   t.match((await store.warnings()).slice(2), [/^The standby is asynchronous/], 'as soon as there is one');

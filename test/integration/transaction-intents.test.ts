@@ -17,7 +17,9 @@ import { startPostgres } from '../support/postgres.ts';
 
 const relayer = { name: 'One', network: 'local', network_type: 'evm', signer_id: 'local-key', paused: false };
 const relayers = ['', '-2', '-3', '-4'].map((end, index) => ({
-  ...{ ...relayer, id: `local-${index + 1}`, signer_id: `local-key${end}` },
+  ...relayer,
+  id: `local-${index + 1}`,
+  signer_id: `local-key${end}`,
 }));
 /** The transactions of another relayer, on the same account. */
 const STRANGER = '/api/v1/relayers/twin/transactions';

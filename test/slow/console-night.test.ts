@@ -37,7 +37,11 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     (await service.request(method, `/api/v1${path}`, body)).body.data;
   const send = async () =>
     await request('POST', '/relayers/local-1/transactions', {
-      ...{ to: `0x${'1'.repeat(40)}`, value: '1', data: '0x', gas_limit: 21_000, speed: 'fast' },
+      to: `0x${'1'.repeat(40)}`,
+      value: '1',
+      data: '0x',
+      gas_limit: 21_000,
+      speed: 'fast',
     });
   const page = await scene.signedIn();
   const answered = async (path: string, status: number, body: unknown, then: (page: Page) => Promise<void>) => {
@@ -233,7 +237,9 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
   await t.test('two hundred plugins are a list like another', async (t) => {
     const [one] = await request('GET', '/plugins');
     const many = Array.from({ length: 200 }, (_, at) => ({
-      ...{ ...one, id: `plugin-${at}`, last_hour: { ...one.last_hour, cpu_ms: at, calls: 200 - at } },
+      ...one,
+      id: `plugin-${at}`,
+      last_hour: { ...one.last_hour, cpu_ms: at, calls: 200 - at },
     }));
     const pagination = { current_page: 1, per_page: 500, total_items: 200 };
     await page.route('**/api/v1/plugins**', (route) =>

@@ -16,7 +16,11 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     (await service.request(method, `/api/v1${path}`, body)).body.data;
   const send = async () =>
     await request('POST', '/relayers/local-1/transactions', {
-      ...{ to: `0x${'1'.repeat(40)}`, value: '1', data: '0x', gas_limit: 21_000, speed: 'average' },
+      to: `0x${'1'.repeat(40)}`,
+      value: '1',
+      data: '0x',
+      gas_limit: 21_000,
+      speed: 'average',
     });
   // The webhook receiver is broken.
   shop.answer = () => ({ status: 500 });
@@ -118,7 +122,8 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     // A minimum above the account's balance. The changed endpoints trigger a new check.
     const policies = { min_balance: `1${'0'.repeat(24)}` };
     const { status } = await service.request('PATCH', '/api/v1/relayers/local-1', {
-      ...{ policies, custom_rpc_urls: [{ url: anvil.url, weight: 100 }] },
+      policies,
+      custom_rpc_urls: [{ url: anvil.url, weight: 100 }],
     });
     t.equal(status, 200);
     while (!(await request('GET', '/relayers/local-1')).system_disabled) await delay(50);

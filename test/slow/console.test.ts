@@ -75,7 +75,11 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
   await t.test('another is canceled', async (t) => {
     await anvil.rpc('evm_setAutomine', [false]);
     const { id } = await request('POST', '/relayers/local-1/transactions', {
-      ...{ to: `0x${'1'.repeat(40)}`, value: '1', data: '0x', gas_limit: 21_000, speed: 'fast' },
+      to: `0x${'1'.repeat(40)}`,
+      value: '1',
+      data: '0x',
+      gas_limit: 21_000,
+      speed: 'fast',
     });
     await page.goto(`${scene.url}/console#/transactions/local-1/${id}`);
     await page.getByRole('button', { name: 'Cancel' }).click();

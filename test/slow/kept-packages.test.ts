@@ -116,7 +116,9 @@ function withOtherFamilies({ dir }: Workspace): void {
     { ...relayer, id: 'sol-1', network: 'devnet', network_type: 'solana' },
     {
       ...relayer,
-      ...{ id: 'xlm-1', network: 'testnet', network_type: 'stellar' },
+      id: 'xlm-1',
+      network: 'testnet',
+      network_type: 'stellar',
       policies: { fee_payment_strategy: 'relayer' },
     },
   );

@@ -47,7 +47,12 @@ t.teardown(() => stellar.net.stop());
 const jupiter = await startJupiter(t);
 
 const relayer = (id: string, signer: number, network_type: string, network: string, policies: object = {}) => ({
-  ...{ id, name: id, network_type, network, policies, paused: false },
+  id,
+  name: id,
+  network_type,
+  network,
+  policies,
+  paused: false,
   signer_id: signer === 1 ? 'local-key' : `local-key-${signer}`,
 });
 const workspace = await createWorkspace({
@@ -65,8 +70,12 @@ const workspace = await createWorkspace({
       { type: 'evm', network: 'local', rpc_urls: [anvil.url] },
       { type: 'solana', network: 'svm', rpc_urls: [svm.svm.url] },
       {
-        ...{ type: 'stellar', network: 'ledgers', rpc_urls: [stellar.net.url], average_blocktime_ms: 500 },
-        ...{ passphrase: stellar.net.passphrase, horizon_url: stellar.net.horizonUrl },
+        type: 'stellar',
+        network: 'ledgers',
+        rpc_urls: [stellar.net.url],
+        average_blocktime_ms: 500,
+        passphrase: stellar.net.passphrase,
+        horizon_url: stellar.net.horizonUrl,
       },
     ],
   },
@@ -175,7 +184,9 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
   'notifications/create': () =>
     data(
       notifications.createNotification({
-        ...{ id: 'hook', type: 'webhook', url: 'https://hooks.example/' },
+        id: 'hook',
+        type: 'webhook',
+        url: 'https://hooks.example/',
         signing_key: 'a key of thirty-two bytes or more',
       } as never),
     ),
@@ -196,7 +207,12 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
   'relayers/create': () =>
     data(
       relayers.createRelayer({
-        ...{ id: 'made', name: 'Made', network: 'local', network_type: 'evm', paused: false, signer_id: 'made' },
+        id: 'made',
+        name: 'Made',
+        network: 'local',
+        network_type: 'evm',
+        paused: false,
+        signer_id: 'made',
         policies: { eip1559_pricing: true },
       } as never),
     ),
@@ -226,8 +242,12 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
     isPaid(
       EVM,
       relayers.sendTransaction(EVM, {
-        ...{ value: 1, data: '0x', to: DEAD, gas_limit: 21_000 },
-        ...{ max_fee_per_gas: 30_000_000_000, max_priority_fee_per_gas: 2_000_000_000 },
+        value: 1,
+        data: '0x',
+        to: DEAD,
+        gas_limit: 21_000,
+        max_fee_per_gas: 30_000_000_000,
+        max_priority_fee_per_gas: 2_000_000_000,
       }),
     ),
   'evm/legacy': () =>
@@ -261,7 +281,9 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
   'solana/send instructions': () => {
     const { programId, keys, data: bytes } = transfer(solanaPays);
     const accounts = keys.map(({ pubkey, isSigner, isWritable }) => ({
-      ...{ pubkey: pubkey.toBase58(), is_signer: isSigner, is_writable: isWritable },
+      pubkey: pubkey.toBase58(),
+      is_signer: isSigner,
+      is_writable: isWritable,
     }));
     const instruction = { program_id: programId.toBase58(), accounts, data: Buffer.from(bytes).toString('base64') };
     return isPaid(SOLANA, relayers.sendTransaction(SOLANA, { instructions: [instruction] }));
@@ -270,22 +292,27 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
     data(relayers.signTransaction(SOLANA, { transaction: await unsigned(solanaPays, transfer(solanaPays)) })),
   'solana/rpc feeEstimate': async () =>
     rpc(SOLANA_SPONSOR, 'feeEstimate', {
-      ...{ transaction: await unsigned(friend, transfer(friend)), fee_token: usd.mint.toBase58() },
+      transaction: await unsigned(friend, transfer(friend)),
+      fee_token: usd.mint.toBase58(),
     }),
   'solana/rpc getFeaturesEnabled': () => rpc(SOLANA_SPONSOR, 'getFeaturesEnabled', {}),
   'solana/rpc getSupportedTokens': () => rpc(SOLANA_SPONSOR, 'getSupportedTokens', {}),
   'solana/rpc prepareTransaction': async () =>
     rpc(SOLANA_SPONSOR, 'prepareTransaction', {
-      ...{ transaction: await unsigned(friend, transfer(friend)), fee_token: usd.mint.toBase58() },
+      transaction: await unsigned(friend, transfer(friend)),
+      fee_token: usd.mint.toBase58(),
     }),
   'solana/rpc prepareTransaction of Token-2022': async () =>
     rpc(SOLANA_SPONSOR, 'prepareTransaction', {
-      ...{ transaction: await unsigned(friend, transfer(friend, fees)), fee_token: fees.mint.toBase58() },
+      transaction: await unsigned(friend, transfer(friend, fees)),
+      fee_token: fees.mint.toBase58(),
     }),
   'solana/rpc transferTransaction': async () =>
     rpc(SOLANA_SPONSOR, 'transferTransaction', {
-      ...{ source: friend.toBase58(), destination: solanaPays.toBase58() },
-      ...{ amount: 1_000_000, token: usd.mint.toBase58() },
+      source: friend.toBase58(),
+      destination: solanaPays.toBase58(),
+      amount: 1_000_000,
+      token: usd.mint.toBase58(),
     }),
   'solana/rpc signTransaction': async () =>
     rpc(SOLANA, 'signTransaction', { transaction: await unsigned(solanaPays, transfer(solanaPays)) }),
@@ -299,13 +326,15 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
   'solana/sponsored quote': async () =>
     data(
       relayers.quoteSponsoredTransaction(SOLANA_SPONSOR, {
-        ...{ transaction: await unsigned(friend, transfer(friend)), fee_token: usd.mint.toBase58() },
+        transaction: await unsigned(friend, transfer(friend)),
+        fee_token: usd.mint.toBase58(),
       }),
     ),
   'solana/sponsored build': async () =>
     data(
       relayers.buildSponsoredTransaction(SOLANA_SPONSOR, {
-        ...{ transaction: await unsigned(friend, transfer(friend)), fee_token: usd.mint.toBase58() },
+        transaction: await unsigned(friend, transfer(friend)),
+        fee_token: usd.mint.toBase58(),
       }),
     ),
   'solana/sponsored, from quote to block': async () => {
@@ -349,9 +378,12 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
         source_account: stellarPays.publicKey(),
         operations: [
           {
-            ...{ type: 'create_contract', source: { from: 'address', address: stellarPays.publicKey() } },
-            ...{ wasm_hash: '82'.repeat(32), salt: '6f'.repeat(32) },
-            ...{ constructor_args: [{ address: stellarPays.publicKey() }], ...withAuth },
+            type: 'create_contract',
+            source: { from: 'address', address: stellarPays.publicKey() },
+            wasm_hash: '82'.repeat(32),
+            salt: '6f'.repeat(32),
+            constructor_args: [{ address: stellarPays.publicKey() }],
+            ...withAuth,
           },
         ],
       }),
@@ -363,8 +395,10 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
         source_account: stellarPays.publicKey(),
         operations: [
           {
-            ...{ type: 'invoke_contract', contract_address: await stellar.net.assetContract('native') },
-            ...{ function_name: 'transfer', ...withAuth },
+            type: 'invoke_contract',
+            contract_address: await stellar.net.assetContract('native'),
+            function_name: 'transfer',
+            ...withAuth,
             args: [
               { address: stellarPays.publicKey() },
               { address: reader.publicKey() },
@@ -393,13 +427,15 @@ const EXAMPLES: Record<string, () => Promise<unknown>> = {
   'stellar/sponsored quote': async () =>
     data(
       relayers.quoteSponsoredTransaction(STELLAR_SPONSOR, {
-        ...{ transaction_xdr: await tokenPayment(stellarPays), fee_token: USDC },
+        transaction_xdr: await tokenPayment(stellarPays),
+        fee_token: USDC,
       }),
     ),
   'stellar/sponsored build': async () =>
     data(
       relayers.buildSponsoredTransaction(STELLAR_SPONSOR, {
-        ...{ transaction_xdr: await tokenPayment(stellarPays), fee_token: USDC },
+        transaction_xdr: await tokenPayment(stellarPays),
+        fee_token: USDC,
       }),
     ),
   'stellar/sponsored trust line': async () => isPaid(STELLAR, onStellar({ transaction_xdr: await trustLine() })),

@@ -131,7 +131,8 @@ t.test('launchtube is managed, and refuses what is wrong', async (t) => {
   t.match(await manage('launchtube', 'nothing'), { status: 400 });
   t.match(await call('launchtube', { sim: false }), { status: 400 });
   t.match((await call('launchtube', { xdr: signedPayment(), sim: true })).body, {
-    ...{ success: false, error: /only one operation of type `invokeHostFunction`/ },
+    success: false,
+    error: /only one operation of type `invokeHostFunction`/,
     data: { code: 'INVALID_OPERATION', details: { operationType: 'payment' } },
   });
 });

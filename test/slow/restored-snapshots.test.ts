@@ -299,8 +299,11 @@ t.test('a payment whose dearer attempt the database has forgotten does not end a
   const { hash } = await scene.untilStatus(id, 'submitted');
   await scene.snapshot();
   const replaced = await scene.service.request('PUT', `/api/v1/relayers/local-1/transactions/${id}`, {
-    ...{ ...TRANSFER, value: '9', speed: undefined },
-    ...{ max_fee_per_gas: 90_000_000_000, max_priority_fee_per_gas: 30_000_000_000 },
+    ...TRANSFER,
+    value: '9',
+    speed: undefined,
+    max_fee_per_gas: 90_000_000_000,
+    max_priority_fee_per_gas: 30_000_000_000,
   });
   t.equal(replaced.status, 200);
   const dearer = await scene.until(id, (data) => data.hash !== hash && data.status === 'submitted');

@@ -61,7 +61,10 @@ function entriesOf(type: string, curve: Curve, publicKey: Buffer, signer: string
   const kind = type.replaceAll('_', '-');
   const families = familiesOf(createSignerKinds().get(type) ?? {}, curve);
   return families.map((family) => ({
-    ...{ id: `${family}-${kind}`, family, type, signer },
+    id: `${family}-${kind}`,
+    family,
+    type,
+    signer,
     address: ADDRESSES[family](publicKey),
   }));
 }
@@ -89,7 +92,12 @@ function inVariables(prefix: string, config: JsonObject, env: Record<string, str
 }
 
 const relayerOf = ({ id, family, signer }: Entry) => ({
-  ...{ id, name: id, network: `${family}-net`, network_type: family, signer_id: signer, paused: false },
+  id,
+  name: id,
+  network: `${family}-net`,
+  network_type: family,
+  signer_id: signer,
+  paused: false,
   ...(family === 'evm' ? {} : { policies: { fee_payment_strategy: 'relayer' } }),
 });
 

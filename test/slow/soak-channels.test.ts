@@ -8,7 +8,11 @@ import { describeLines } from '../../soak/report.ts';
 
 t.test('callers of the channels plugin, and a server that is killed', async (t) => {
   const { lines, faults } = await soakChannels({
-    ...{ transactions: 6, channels: 2, kills: 1, database: 'sqlite', seed: 4 },
+    transactions: 6,
+    channels: 2,
+    kills: 1,
+    database: 'sqlite',
+    seed: 4,
     say: (text) => t.comment(text),
   });
   t.same(faults, [], describeLines(lines));

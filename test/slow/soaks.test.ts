@@ -15,7 +15,11 @@ import { isKept } from '../../soak/payments/verdict.ts';
 import { describeRun } from '../../soak/report.ts';
 
 const small = (t: Test): Omit<SoakOptions, 'chain' | 'transactions'> => ({
-  ...{ database: 'sqlite', seed: 4, patienceMs: 90_000, calm: true, say: (text) => t.comment(text) },
+  database: 'sqlite',
+  seed: 4,
+  patienceMs: 90_000,
+  calm: true,
+  say: (text) => t.comment(text),
 });
 
 /** Asserts that the promises were kept, and that most requests had their effect. */
@@ -29,7 +33,11 @@ function assertKept(t: Test, { verdict, lines, faults }: SoakResult, transaction
 t.test('a server that is killed at a step and at random', async (t) => {
   const transactions = 10;
   const result = await soakKills({
-    ...{ ...small(t), chain: evmChain('automine'), transactions, kills: 2, everyStep: false },
+    ...small(t),
+    chain: evmChain('automine'),
+    transactions,
+    kills: 2,
+    everyStep: false,
   });
   assertKept(t, result, transactions);
   t.match(Object.fromEntries(result.lines), { kills: 2, 'at a step': /found 1/ });

@@ -39,8 +39,11 @@ type Test = typeof t;
 
 const made = (payer: Keypair, account: Keypair): TransactionInstruction =>
   SystemProgram.createAccount({
-    ...{ fromPubkey: payer.publicKey, newAccountPubkey: account.publicKey },
-    ...{ lamports: rent, space: TOKEN_ACCOUNT, programId: TOKEN_PROGRAM_ID },
+    fromPubkey: payer.publicKey,
+    newAccountPubkey: account.publicKey,
+    lamports: rent,
+    space: TOKEN_ACCOUNT,
+    programId: TOKEN_PROGRAM_ID,
   });
 
 const initialized = (account: Keypair, mint: PublicKey, owner: PublicKey): TransactionInstruction =>
@@ -86,8 +89,11 @@ t.test('an account that changes its token on the way pays nothing', async (t) =>
     await signed(
       [payer, fake],
       SystemProgram.createAccount({
-        ...{ fromPubkey: payer.publicKey, newAccountPubkey: fake.publicKey, programId: TOKEN_PROGRAM_ID },
-        ...{ space: MINT_SIZE, lamports: await connection.getMinimumBalanceForRentExemption(MINT_SIZE) },
+        fromPubkey: payer.publicKey,
+        newAccountPubkey: fake.publicKey,
+        programId: TOKEN_PROGRAM_ID,
+        space: MINT_SIZE,
+        lamports: await connection.getMinimumBalanceForRentExemption(MINT_SIZE),
       }),
       createInitializeMint2Instruction(fake.publicKey, 6, payer.publicKey, null),
       createAssociatedTokenAccountInstruction(payer.publicKey, own, relayer, fake.publicKey),

@@ -165,7 +165,9 @@ t.test('what contracts take is held against min_balance too', async (t) => {
   const asked = (stroops: bigint) => ({
     operations: [
       {
-        ...{ type: 'invoke_contract', contract_address: native, function_name: 'transfer' },
+        type: 'invoke_contract',
+        contract_address: native,
+        function_name: 'transfer',
         args: [{ address: relayer.publicKey() }, { address: to.publicKey() }, amount(stroops)],
       },
     ],
@@ -196,10 +198,18 @@ t.test('nobody acts on the relayer’s account by what the relayer has not signe
     Operation.payment({ source, destination, asset: Asset.native(), amount: '1' }),
     Operation.createAccount({ source, destination: Keypair.random().publicKey(), startingBalance: '2' }),
     Operation.pathPaymentStrictReceive({
-      ...{ source, destination, sendAsset: Asset.native(), sendMax: '90', destAsset: usd, destAmount: '1' },
+      source,
+      destination,
+      sendAsset: Asset.native(),
+      sendMax: '90',
+      destAsset: usd,
+      destAmount: '1',
     }),
     Operation.createClaimableBalance({
-      ...{ source, asset: Asset.native(), amount: '5', claimants: [new Claimant(destination)] },
+      source,
+      asset: Asset.native(),
+      amount: '5',
+      claimants: [new Claimant(destination)],
     }),
     Operation.claimClaimableBalance({ source, balanceId: '00'.repeat(36) }),
     Operation.beginSponsoringFutureReserves({ source, sponsoredId: user.publicKey() }),
@@ -212,7 +222,12 @@ t.test('nobody acts on the relayer’s account by what the relayer has not signe
     Operation.bumpSequence({ source, bumpTo: '9' }),
     Operation.inflation({ source }),
     Operation.liquidityPoolDeposit({
-      ...{ source, liquidityPoolId: pool, maxAmountA: '8', maxAmountB: '9', minPrice: '1', maxPrice: '1' },
+      source,
+      liquidityPoolId: pool,
+      maxAmountA: '8',
+      maxAmountB: '9',
+      minPrice: '1',
+      maxPrice: '1',
     }),
     Operation.liquidityPoolWithdraw({ source, liquidityPoolId: pool, amount: '8', minAmountA: '0', minAmountB: '0' }),
   ];

@@ -92,8 +92,12 @@ const FILES = {
 /** Wide limits, because the machine may have other work. */
 const limits = { slice_ms: 20_000, cpu_ms: 60_000 };
 const SETTINGS = {
-  ...{ STELLAR_NETWORK: 'testnet', FUND_RELAYER_ID: 'local-1', SOROBAN_RPC_URL: 'https://rpc.example' },
-  ...{ LAUNCHTUBE_ADMIN_SECRET: 'admin', DS_USER_ID: 'u1', DS_HMAC_SECRET: 'secret' },
+  STELLAR_NETWORK: 'testnet',
+  FUND_RELAYER_ID: 'local-1',
+  SOROBAN_RPC_URL: 'https://rpc.example',
+  LAUNCHTUBE_ADMIN_SECRET: 'admin',
+  DS_USER_ID: 'u1',
+  DS_HMAC_SECRET: 'secret',
 };
 const permissions = { relayers: { 'local-1': ['read', 'send', 'sign', 'rpc'] }, env: Object.keys(SETTINGS), kv: true };
 

@@ -20,7 +20,7 @@ const UNDER_WAY: readonly unknown[] = ['pending', 'sent', 'submitted'];
 const AGAIN_MS = 250;
 const LOOK_MS = 500;
 /** Enough tries for the time in which consents and their transactions are valid. */
-const MOST_TRIES = 600;
+const MAX_TRIES = 600;
 
 /**
  * Behaves as a client of the plugin. It asks again if nothing was sent, and waits for what was sent. It also asks again
@@ -31,7 +31,7 @@ export async function relay({ params, service, isDone, heard = () => {} }: Chann
   let asked = params;
   let body: AnswerBody = {};
   let wasLost = false;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
       ({ body } = await (await service()).call('channels', asked));
     } catch (error) {

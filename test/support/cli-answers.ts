@@ -19,7 +19,10 @@ export function commandBefore(
   const complained: string[] = [];
   const seen: SeenRequest[] = [];
   const context: CommandContext = {
-    ...{ env, cwd, now: () => new Date(0), keyboard: pipeWith('') },
+    env,
+    cwd,
+    now: () => new Date(0),
+    keyboard: pipeWith(''),
     say: (line) => said.push(line),
     complain: (line) => complained.push(line),
     request: (input, init) => {

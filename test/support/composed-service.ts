@@ -36,7 +36,12 @@ export async function composeService(
   for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
   const hasPlugins = configuration.plugins.length > 0;
   const service = await compose({
-    ...{ configuration, readConfiguration, chains, signerKinds, log, timing: { ...defaultTiming, ...pace } },
+    configuration,
+    readConfiguration,
+    chains,
+    signerKinds,
+    log,
+    timing: { ...defaultTiming, ...pace },
     ...(hasPlugins ? {} : { createPluginHost: () => new FakePluginHost([]) }),
   });
   log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');

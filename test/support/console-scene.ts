@@ -9,7 +9,7 @@ import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 import { createWorkspace } from './workspace.ts';
 
 /** Longer than any step takes on a busy machine. */
-const MOST_MS = 90_000;
+const MAX_MS = 90_000;
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
 /** A log line that a plugin may write and that a page must show as text. */
@@ -74,7 +74,11 @@ export async function consoleScene(t: Test): Promise<ConsoleScene> {
   const browser = await openBrowser(t);
   const faults: string[] = [];
   return {
-    ...{ url, shop, anvil, browser, faults },
+    url,
+    shop,
+    anvil,
+    browser,
+    faults,
     get service() {
       return service;
     },
@@ -90,7 +94,7 @@ export async function consoleScene(t: Test): Promise<ConsoleScene> {
       const viewport = { width, height: width < 700 ? 780 : 900 };
       const context = await browser.newContext({ viewport, colorScheme: dark ? 'dark' : 'light', locale: 'en-US' });
       const page = await context.newPage();
-      page.setDefaultTimeout(MOST_MS);
+      page.setDefaultTimeout(MAX_MS);
       page.on('pageerror', (error) => faults.push(error.message));
       page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
       page.on('request', (request) => request.url().startsWith(url) || faults.push(`asked ${request.url()}`));

@@ -68,7 +68,10 @@ export class EvmScenario extends Scenario {
       settings: { average_blocktime_ms: 40, ...settings },
       address: account.address,
       signer: (await options.signer?.(account.privateKey)) ?? signerOf(account),
-      ...{ policies, store, clock, timing },
+      policies,
+      store,
+      clock,
+      timing,
     });
     t.teardown(async () => {
       await scenario.end();

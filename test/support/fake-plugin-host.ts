@@ -70,8 +70,15 @@ export class FakePluginHost implements PluginHost {
 
   status(): PluginHostStatus {
     return {
-      ...{ threads: 1, processes: 0, running: 0, queued: 0 },
-      ...{ uses: [], confinement: undefined, bundler: undefined, startFailure: null, plugins: [] },
+      threads: 1,
+      processes: 0,
+      running: 0,
+      queued: 0,
+      uses: [],
+      confinement: undefined,
+      bundler: undefined,
+      startFailure: null,
+      plugins: [],
     };
   }
 

@@ -57,7 +57,7 @@ export interface FaultProxy {
 
 /** The number of true answers to one call that are kept, to be given again later. */
 const MEMORY = 8;
-const DEFAULT_LONGEST_DELAY_MS = 1_500;
+const DEFAULT_MAX_DELAY_MS = 1_500;
 
 /** Starts a proxy on loopback, on a free port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
@@ -157,7 +157,7 @@ class Proxy {
         return;
       case 'delayed':
         this.#count(fault);
-        await sleep(unit * (this.#options.longestDelayMs ?? DEFAULT_LONGEST_DELAY_MS), undefined, {
+        await sleep(unit * (this.#options.longestDelayMs ?? DEFAULT_MAX_DELAY_MS), undefined, {
           signal: this.#closing.signal,
         });
         break;

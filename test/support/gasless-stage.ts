@@ -67,7 +67,12 @@ export async function gaslessStage(
     return data as RpcAnswer;
   };
   return {
-    ...{ ...stage, jupiter, sdk, usd, rpc, signedBy },
+    ...stage,
+    jupiter,
+    sdk,
+    usd,
+    rpc,
+    signedBy,
     rent: await connection.getMinimumBalanceForRentExemption(165),
     async policies(set = {}) {
       const { status, body } = await stage.ask('PATCH', '', { policies: { ...UNSET, ...set } });
@@ -101,9 +106,16 @@ const CALLS = `export async function handler({ api, params }) {
 }`;
 
 const UNSET = {
-  ...{ allowed_programs: null, allowed_accounts: null, disallowed_accounts: null, allowed_tokens: null },
-  ...{ max_signatures: null, max_tx_data_size: null, max_allowed_fee_lamports: null, fee_margin_percentage: null },
-  ...{ min_balance: null, fee_payment_strategy: 'user' },
+  allowed_programs: null,
+  allowed_accounts: null,
+  disallowed_accounts: null,
+  allowed_tokens: null,
+  max_signatures: null,
+  max_tx_data_size: null,
+  max_allowed_fee_lamports: null,
+  fee_margin_percentage: null,
+  min_balance: null,
+  fee_payment_strategy: 'user',
 };
 
 function signedBy(wallet: Keypair, base64: string): string {

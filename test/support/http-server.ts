@@ -108,8 +108,20 @@ export async function startHttp(
     call(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
   return {
-    ...{ clientKeys, server, url, port, services, pluginHost, metrics, lines, store },
-    ...{ events, keyChanges, signInCode, call, post },
+    clientKeys,
+    server,
+    url,
+    port,
+    services,
+    pluginHost,
+    metrics,
+    lines,
+    store,
+    events,
+    keyChanges,
+    signInCode,
+    call,
+    post,
   };
 }
 

@@ -133,8 +133,11 @@ async function swap({ desk, swaps }: State, body: Record<string, unknown>, respo
   }
   if (desk === null) return answer(response, 500, { error: 'Internal server error' });
   const swapTransaction = await desk.build({
-    ...{ user, mint: String(quoted['inputMint']), amount: BigInt(String(quoted['inAmount'])) },
-    ...{ out: BigInt(quoted['outAmount']), staysWrapped: wrapAndUnwrapSol === false },
+    user,
+    mint: String(quoted['inputMint']),
+    amount: BigInt(String(quoted['inAmount'])),
+    out: BigInt(quoted['outAmount']),
+    staysWrapped: wrapAndUnwrapSol === false,
   });
   answer(response, 200, { swapTransaction, lastValidBlockHeight: 0, prioritizationFeeLamports: 0 });
 }
@@ -154,8 +157,19 @@ async function order(state: State, query: URLSearchParams, response: ServerRespo
   const requestId = randomUUID();
   if (transaction !== null) state.orders.set(requestId, transaction);
   answer(response, 200, {
-    ...{ inputMint, outputMint, inAmount: amount, outAmount: String(out), swapMode: 'ExactIn', slippageBps: 50 },
-    ...{ router: 'iris', swapType: 'aggregator', gasless: false, feeBps: 0, taker, transaction, requestId },
+    inputMint,
+    outputMint,
+    inAmount: amount,
+    outAmount: String(out),
+    swapMode: 'ExactIn',
+    slippageBps: 50,
+    router: 'iris',
+    swapType: 'aggregator',
+    gasless: false,
+    feeBps: 0,
+    taker,
+    transaction,
+    requestId,
   });
 }
 
@@ -204,10 +218,18 @@ function quote(state: State, query: URLSearchParams, response: ServerResponse): 
   const least = Math.floor(out * (1 - Number(slippage) / 10_000));
   const other = state.failure === 'other' ? SOL : outputMint;
   answer(response, 200, {
-    ...{ inputMint, inAmount: amount, outputMint: other, outAmount, otherAmountThreshold: String(least) },
-    ...{ swapMode: 'ExactIn', slippageBps: Number(slippage), platformFee: null, priceImpactPct: '0' },
+    inputMint,
+    inAmount: amount,
+    outputMint: other,
+    outAmount,
+    otherAmountThreshold: String(least),
+    swapMode: 'ExactIn',
+    slippageBps: Number(slippage),
+    platformFee: null,
+    priceImpactPct: '0',
     routePlan: [{ swapInfo: { label: 'Double', inputMint, inAmount: amount, outputMint, outAmount }, percent: 100 }],
-    ...{ contextSlot: 1, timeTaken: 0.001 },
+    contextSlot: 1,
+    timeTaken: 0.001,
   });
 }
 

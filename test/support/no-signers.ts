@@ -22,7 +22,10 @@ export function noSigners({
   return {
     signers: new SignerDirectory({
       declared: { ring, entries: [] },
-      ...{ read, kinds, tools: signerTools(), log: createLog('silent') },
+      read,
+      kinds,
+      tools: signerTools(),
+      log: createLog('silent'),
     }),
     signerKinds: kinds,
     signersUseServerIdentity: false,

@@ -31,7 +31,9 @@ export async function declareRelayers(
 ): Promise<RelayerAccount[]> {
   const relayers = await declareOverKeys(workspace, declared);
   const accounts = relayers.map(({ relayerId, key: { address, privateKey } }) => ({
-    ...{ relayerId, address: address.toLowerCase(), privateKey },
+    relayerId,
+    address: address.toLowerCase(),
+    privateKey,
   }));
   for (const address of new Set(accounts.map((account) => account.address))) {
     await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 22n).toString(16)}`]);

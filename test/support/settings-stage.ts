@@ -22,7 +22,11 @@ const KEY = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 export const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 
 const networkOf = (type: ConfiguredNetwork['type'], name: string): ConfiguredNetwork => ({
-  ...{ type, name, rpcUrls: [{ url: 'https://rpc.example', weight: 100 }], settings: {}, isBuiltIn: true },
+  type,
+  name,
+  rpcUrls: [{ url: 'https://rpc.example', weight: 100 }],
+  settings: {},
+  isBuiltIn: true,
 });
 
 /** Makes a signer with the key of {@link ACCOUNT}. */
@@ -45,19 +49,30 @@ export async function settingsStage(t: Test) {
   );
   const signers = new SignerDirectory({
     declared: { ring: { signer: () => world.signer }, entries: [{ id: 'file', type: 'local', config: {} }] },
-    ...{ read: store.read, kinds: createSignerKinds(), tools: signerTools(), log: createLog('silent') },
+    read: store.read,
+    kinds: createSignerKinds(),
+    tools: signerTools(),
+    log: createLog('silent'),
   });
   t.teardown(() => signers.close());
   const rechecked: string[] = [];
   const shared = {
-    ...{ store, chains, connections, networks, signers, newId: randomUUID },
+    store,
+    chains,
+    connections,
+    networks,
+    signers,
+    newId: randomUUID,
     relayers: new RelayerDirectory({ read: store.read, chains, connections }),
     engine: { recheck: (id: string) => void rechecked.push(id) },
     rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: true }),
   };
   const [create, remove] = [createRelayerCreate(shared), createRelayerDelete(shared)];
   return {
-    ...{ world, store, networks, rechecked },
+    world,
+    store,
+    networks,
+    rechecked,
     create: (body: unknown, by = OPERATOR) => create(body, by),
     remove: (id: string, by = OPERATOR) => remove(id, by),
     audit: async () => (await store.read.auditRecords({ before: null, limit: 9 }, { resource: 'relayer' })).items,

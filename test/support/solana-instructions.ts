@@ -93,7 +93,13 @@ function addSystem(add: Add): void {
   add(
     'system create-with-seed',
     SystemProgram.createAccountWithSeed({
-      ...{ fromPubkey: from, newAccountPubkey: to, basePubkey: base, seed, lamports, space: 8, programId },
+      fromPubkey: from,
+      newAccountPubkey: to,
+      basePubkey: base,
+      seed,
+      lamports,
+      space: 8,
+      programId,
     }),
   );
   add('system assign', SystemProgram.assign({ accountPubkey: from, programId }));
@@ -144,7 +150,9 @@ function addToken(add: Add, program: PublicKey): void {
   add('initialize-immutable-owner', createInitializeImmutableOwnerInstruction(source, program));
   const raw = (...data: number[]) =>
     new TransactionInstruction({
-      ...{ programId: program, keys: roles(source, destination, authority), data: Buffer.from(data) },
+      programId: program,
+      keys: roles(source, destination, authority),
+      data: Buffer.from(data),
     });
   add('withdraw-excess-lamports', raw(38));
   add('unwrap-lamports', raw(45, 0));
@@ -211,7 +219,9 @@ function addOthers(add: Add): void {
   one(
     'stake authorize',
     StakeProgram.authorize({
-      ...{ stakePubkey: stake, authorizedPubkey: authority, newAuthorizedPubkey: to },
+      stakePubkey: stake,
+      authorizedPubkey: authority,
+      newAuthorizedPubkey: to,
       stakeAuthorizationType: { index: 1 },
     }),
   );

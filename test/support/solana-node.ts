@@ -132,7 +132,11 @@ function accountAnswer(account: NodeAccount | undefined) {
   if (account === undefined) return null;
   const { owner, data, lamports = 1_000_000 } = account;
   return {
-    ...{ lamports, owner, executable: false, rentEpoch: 2 ** 64, space: data.length },
+    lamports,
+    owner,
+    executable: false,
+    rentEpoch: 2 ** 64,
+    space: data.length,
     data: [data.toString('base64'), 'base64'],
   };
 }

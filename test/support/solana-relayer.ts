@@ -39,7 +39,9 @@ export function memo(text: string, ...signers: readonly Keypair[]): TransactionI
 export const onWire = ({ programId, keys, data }: TransactionInstruction) => ({
   program_id: programId.toBase58(),
   accounts: keys.map(({ pubkey, isSigner, isWritable }) => ({
-    ...{ pubkey: pubkey.toBase58(), is_signer: isSigner, is_writable: isWritable },
+    pubkey: pubkey.toBase58(),
+    is_signer: isSigner,
+    is_writable: isWritable,
   })),
   data: data.toString('base64'),
 });

@@ -60,7 +60,9 @@ export class SolanaScenario extends Scenario {
       signer: createKeySigner('test', Buffer.from(keys.secretKey.subarray(0, 32))),
       timing: options.timing,
       market: options.market,
-      ...{ urls, store, clock },
+      urls,
+      store,
+      clock,
     });
     t.teardown(async () => {
       await scenario.end();

@@ -50,13 +50,17 @@ export async function treasureOf(scene: SvmScene) {
   const nonce = Keypair.generate();
   const lamports = await connection.getMinimumBalanceForRentExemption(NONCE_ACCOUNT_LENGTH);
   const { instructions } = SystemProgram.createNonceAccount({
-    ...{ fromPubkey: attacker.publicKey, noncePubkey: nonce.publicKey, lamports },
+    fromPubkey: attacker.publicKey,
+    noncePubkey: nonce.publicKey,
+    lamports,
     authorizedPubkey: relayer.publicKey,
   });
   await scene.land(await scene.signed([attacker, nonce], ...instructions));
   pool.push(nonce.publicKey, SystemProgram.programId, SYSVAR_RECENT_BLOCKHASHES_PUBKEY, SYSVAR_RENT_PUBKEY);
   return {
-    ...{ relayer, attacker, pool },
+    relayer,
+    attacker,
+    pool,
     async state() {
       const accounts = await connection.getMultipleAccountsInfo(
         [relayer.publicKey, ...tokens, nonce.publicKey],

@@ -73,7 +73,8 @@ export async function startSoroswap(t: Test): Promise<Soroswap> {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ key, asked },
+    key,
+    asked,
     trade(from, to, how) {
       if (how === null) ways.delete(`${from} ${to}`);
       else ways.set(`${from} ${to}`, how);
@@ -105,8 +106,14 @@ function quoteOf(
   const amountOut = out(amount);
   const least = String((amountOut * 9_950n) / 10_000n);
   return {
-    ...{ assetIn, amountIn: String(amount), assetOut, amountOut: String(amountOut), otherAmountThreshold: least },
-    ...{ priceImpactPct: '0.01', tradeType: 'EXACT_IN', platform: 'router' },
+    assetIn,
+    amountIn: String(amount),
+    assetOut,
+    amountOut: String(amountOut),
+    otherAmountThreshold: least,
+    priceImpactPct: '0.01',
+    tradeType: 'EXACT_IN',
+    platform: 'router',
     rawTrade: { amountIn: String(amount), amountOutMin: least, path: [...way] },
     routePlan: [{ swapInfo: { protocol: 'soroswap', path: [...way] }, percent: '100.00' }],
   };

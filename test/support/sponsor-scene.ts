@@ -46,7 +46,10 @@ export const TOKENS: Readonly<Record<string, NodeAccount>> = {
 export const DOUBLE_MARKET: MarketClient = {
   ...NO_MARKET,
   get: async (_path, { amount = '0', outputMint = '' }) => ({
-    ...{ inputMint: SOL, inAmount: amount, outputMint, outAmount: String(BigInt(amount) * 2n) },
+    inputMint: SOL,
+    inAmount: amount,
+    outputMint,
+    outAmount: String(BigInt(amount) * 2n),
   }),
 };
 

@@ -50,7 +50,9 @@ export function envelopeText(source: Keypair, operations: readonly xdr.Operation
 /** A payment of lumens to somebody. */
 export const payOp = (amount: string, source?: Keypair): xdr.Operation =>
   Operation.payment({
-    ...{ destination: OTHER.publicKey(), amount, asset: Asset.native() },
+    destination: OTHER.publicKey(),
+    amount,
+    asset: Asset.native(),
     ...(source === undefined ? {} : { source: source.publicKey() }),
   });
 

@@ -17,9 +17,14 @@ export const TARGET = 'CAG5LRYQ5JVEUI5TEID72EYOVX44TTUJT5BQR2J6J77FH65PCCFAJDDH'
 
 /** A call for the client: the relayer takes 5,000 stroops in lumens, up to ledger 90. */
 export const forwardTo = (over: Partial<Forward> = {}): Forward => ({
-  ...{ forwarder: FORWARDER, token: LUMENS, fee: 5_000n, mostFee: 5_250n, lastLedger: 90 },
+  forwarder: FORWARDER,
+  token: LUMENS,
+  fee: 5_000n,
+  mostFee: 5_250n,
+  lastLedger: 90,
   target: callOf(TARGET, 'add', [address(CLIENT), u32(5)]),
-  ...{ user: CLIENT.publicKey(), relayer: RELAYER.publicKey() },
+  user: CLIENT.publicKey(),
+  relayer: RELAYER.publicKey(),
   ...over,
 });
 
@@ -41,7 +46,9 @@ export function consentBy(
 ): xdr.SorobanAuthorizationEntry {
   const given = new xdr.SorobanAddressCredentials({
     address: (address(who) as xdr.ScValAddress).address,
-    ...{ nonce: 1n, signatureExpirationLedger: lastLedger, signature: xdr.ScVal.scvVoid() },
+    nonce: 1n,
+    signatureExpirationLedger: lastLedger,
+    signature: xdr.ScVal.scvVoid(),
   });
   const credentials = xdr.SorobanCredentials.sorobanCredentialsAddress(given);
   return new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation });

@@ -20,8 +20,13 @@ export function knowing({ accounts = [], lines = [], usual = 100 }: Known): Read
     ...accounts.map(([key, balance]) => ({ ...newAccount(key.publicKey(), balance, 1), sequence: 7n })),
     ...lines.map(
       ([key, asset, balance]): Entry => ({
-        ...{ kind: 'trust-line', account: key.publicKey(), asset: `${asset.code}:${asset.issuer}`, balance },
-        ...{ limit: 2n ** 62n, flags: 1, liabilities: { buying: 0n, selling: 5n } },
+        kind: 'trust-line',
+        account: key.publicKey(),
+        asset: `${asset.code}:${asset.issuer}`,
+        balance,
+        limit: 2n ** 62n,
+        flags: 1,
+        liabilities: { buying: 0n, selling: 5n },
       }),
     ),
   ];

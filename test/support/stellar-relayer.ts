@@ -16,13 +16,19 @@ export const relayerAccount = (policies: JsonObject = {}): Account => ({
 
 /** A payment of lumens, as clients write it. */
 export const lumens = (amount: number | string, destination = RELAYER.publicKey()) => ({
-  ...{ type: 'payment', destination, amount },
+  type: 'payment',
+  destination,
+  amount,
   asset: { type: 'native' },
 });
 
 /** The decided fields of a payment: ledgers up to 1,000 s accept it, and no ledger up to 50 has it. */
 export const fieldsOf = (over: Partial<StellarFields> = {}): JsonObject => ({
-  ...{ passphrase: PASSPHRASE, source: RELAYER.publicKey(), fee: 100, max_time: 1_000, ledger: 50 },
+  passphrase: PASSPHRASE,
+  source: RELAYER.publicKey(),
+  fee: 100,
+  max_time: 1_000,
+  ledger: 50,
   ...over,
 });
 
@@ -57,8 +63,16 @@ export function storedStellar(over: Partial<Transaction> = {}): Transaction {
 export function storedAttempt(hash: string, over: Partial<Attempt> = {}): Attempt {
   const { id: transactionId, lane, request } = storedStellar();
   return {
-    ...{ transactionId, ordinal: 1, lane, anchor: { kind: 'sequence', sequence: 8n }, purpose: 'send', request },
-    ...{ fields: fieldsOf({ sequence: 8 }), raw: 'AAAA', hash, createdAt: 1_700_000_000_000 },
+    transactionId,
+    ordinal: 1,
+    lane,
+    anchor: { kind: 'sequence', sequence: 8n },
+    purpose: 'send',
+    request,
+    fields: fieldsOf({ sequence: 8 }),
+    raw: 'AAAA',
+    hash,
+    createdAt: 1_700_000_000_000,
     ...NEW_ATTEMPT,
     ...over,
   };

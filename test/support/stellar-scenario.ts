@@ -54,7 +54,9 @@ export class StellarScenario extends Scenario {
       address: relayer.publicKey(),
       signer: createKeySigner('test', Buffer.from(relayer.rawSecretKey())),
       timing: undefined,
-      ...{ urls, store, clock },
+      urls,
+      store,
+      clock,
     });
     t.teardown(async () => {
       await scenario.end();
@@ -87,7 +89,9 @@ export class StellarScenario extends Scenario {
   /** A payment of one lumen to the payee, signed by `client` and valid for so many seconds of the chain's time. */
   async signedBy(client: Keypair, seconds = 300): Promise<Transaction> {
     const pays: xdr.Operation = Operation.payment({
-      ...{ destination: this.payee.publicKey(), amount: '1', asset: Asset.native() },
+      destination: this.payee.publicKey(),
+      amount: '1',
+      asset: Asset.native(),
     });
     const end = (await this.chainTime()) + seconds;
     return this.scene.signed(client, [pays], { with: (one: TransactionBuilder) => one.setTimebounds(0, end) });

@@ -9,7 +9,9 @@ const data = new xdr.SorobanTransactionData({
   ext: xdr.SorobanTransactionDataExt.v0(),
   resources: new xdr.SorobanResources({
     footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
-    ...{ instructions: 5, diskReadBytes: 0, writeBytes: 0 },
+    instructions: 5,
+    diskReadBytes: 0,
+    writeBytes: 0,
   }),
   resourceFee: RESOURCES,
 }).toXdr('base64');

@@ -49,7 +49,9 @@ export async function stellarStage(
     rpcUrl: scene.net.url,
     relayer: { network_type: 'stellar', policies: { fee_payment_strategy: 'relayer', ...policies } },
     network: {
-      ...{ type: 'stellar', passphrase: scene.net.passphrase, horizon_url: scene.net.horizonUrl },
+      type: 'stellar',
+      passphrase: scene.net.passphrase,
+      horizon_url: scene.net.horizonUrl,
       // Ledgers close as soon as a test asks for them, so the service looks more often than once a second.
       average_blocktime_ms: 500,
       ...(await settings(scene)),

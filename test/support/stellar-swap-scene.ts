@@ -25,7 +25,9 @@ const RAN: JsonObject = {
     ext: xdr.SorobanTransactionDataExt.v0(),
     resources: new xdr.SorobanResources({
       footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
-      ...{ instructions: 5, diskReadBytes: 0, writeBytes: 0 },
+      instructions: 5,
+      diskReadBytes: 0,
+      writeBytes: 0,
     }),
     resourceFee: 4_000n,
   }).toXdr('base64'),
@@ -88,8 +90,13 @@ export function swappingOf(asset: string, over: Partial<Swapping> = {}): Swappin
   const token = policy.allowedTokens.find((one) => one.asset === asset);
   if (token === undefined) throw new Error('the policies name the asset');
   return {
-    ...{ rpc: endpointsOf(nodeWith({})), exchanges: exchangesWith(null), policy, stock: { token, swapped: 1_000n } },
-    ...{ relayer: RELAYER.publicKey(), passphrase: PASSPHRASE, deadline: 1_000n },
+    rpc: endpointsOf(nodeWith({})),
+    exchanges: exchangesWith(null),
+    policy,
+    stock: { token, swapped: 1_000n },
+    relayer: RELAYER.publicKey(),
+    passphrase: PASSPHRASE,
+    deadline: 1_000n,
     ...over,
   };
 }

@@ -80,7 +80,9 @@ export async function openDesk(t: Test, scene: SvmScene, tokens: readonly Token[
 
   jupiter.trade({ build, land: (signed) => scene.connection.sendRawTransaction(Buffer.from(signed, 'base64')) });
   return {
-    ...{ jupiter, maker, vault },
+    jupiter,
+    maker,
+    vault,
     market: createMarketClient({ url: jupiter.url, apiKey: undefined, http }),
     lie(how) {
       lie = how;

@@ -56,9 +56,14 @@ export function swappingOf(transaction: WireTransaction, over: Partial<Swapping>
   const policy = readPolicy(SWAP_POLICIES);
   if (policy.swaps === null) throw new Error('the policies have a swap');
   return {
-    ...{ relayer: relayerAddress, stock: stockOf(), policy, swaps: policy.swaps, wrapped: mintOf(WRAPPED_SOL, 9) },
+    relayer: relayerAddress,
+    stock: stockOf(),
+    policy,
+    swaps: policy.swaps,
+    wrapped: mintOf(WRAPPED_SOL, 9),
     offer: { transaction, promised: 2_000_000n, least: 1_980_000n },
-    ...{ funds: 1_000_000_000n, committed: 0n },
+    funds: 1_000_000_000n,
+    committed: 0n,
     ...over,
   };
 }

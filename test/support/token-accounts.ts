@@ -7,8 +7,13 @@ export function mintAccount(decimals: number): NodeAccount {
   const data = Buffer.alloc(MintLayout.span);
   MintLayout.encode(
     {
-      ...{ mintAuthorityOption: 0 as const, mintAuthority: PublicKey.default, supply: 0n, decimals },
-      ...{ isInitialized: true, freezeAuthorityOption: 0 as const, freezeAuthority: PublicKey.default },
+      mintAuthorityOption: 0 as const,
+      mintAuthority: PublicKey.default,
+      supply: 0n,
+      decimals,
+      isInitialized: true,
+      freezeAuthorityOption: 0 as const,
+      freezeAuthority: PublicKey.default,
     },
     data,
   );
@@ -20,9 +25,17 @@ export function tokensAccount(mint: string, owner: string, amount: bigint): Node
   const data = Buffer.alloc(AccountLayout.span);
   AccountLayout.encode(
     {
-      ...{ mint: new PublicKey(mint), owner: new PublicKey(owner), amount, delegateOption: 0 as const },
-      ...{ delegate: PublicKey.default, state: 1, isNativeOption: 0 as const, isNative: 0n, delegatedAmount: 0n },
-      ...{ closeAuthorityOption: 0 as const, closeAuthority: PublicKey.default },
+      mint: new PublicKey(mint),
+      owner: new PublicKey(owner),
+      amount,
+      delegateOption: 0 as const,
+      delegate: PublicKey.default,
+      state: 1,
+      isNativeOption: 0 as const,
+      isNative: 0n,
+      delegatedAmount: 0n,
+      closeAuthorityOption: 0 as const,
+      closeAuthority: PublicKey.default,
     },
     data,
   );

@@ -53,7 +53,10 @@ export async function makeToken(
   );
   const accountOf = (wallet: PublicKey) => getAssociatedTokenAddressSync(mint.publicKey, wallet, true, program);
   return {
-    ...{ mint: mint.publicKey, program, decimals, accountOf },
+    mint: mint.publicKey,
+    program,
+    decimals,
+    accountOf,
     async give(wallet, amount) {
       const account = accountOf(wallet);
       const create = [issuer.publicKey, account, wallet, mint.publicKey, program] as const;

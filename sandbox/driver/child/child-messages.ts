@@ -14,10 +14,10 @@ import type {
 import { isJson } from './json-check.ts';
 
 /** How deeply a capability's parameters may be nested. Deeper ones could overflow a reader's stack. */
-export const MOST_DEPTH = 64;
+export const MAX_DEPTH = 64;
 
 /** Greatest total weight of the values in a capability's parameters; a scalar weighs 1. */
-export const MOST_WEIGHT = 65_536;
+export const MAX_WEIGHT = 65_536;
 /** Weight of an object or array: it costs each process that handles it about as much as four other values. */
 const CONTAINER_WEIGHT = 4;
 const QUOTE = 0x22;
@@ -27,13 +27,13 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
 const LOG_LEVELS: readonly LogEntry['level'][] = ['log', 'info', 'warn', 'error', 'debug', 'uncaught', 'ungranted'];
-const LONGEST_METHOD = 100;
-const LONGEST_VERSION = 200;
-const LONGEST_CODE = 1000;
+const MAX_METHOD = 100;
+const MAX_VERSION = 200;
+const MAX_CODE = 1000;
 
 /** More than any child of ours has, yet small enough to be safe in a sum or a report. */
-const MOST_ISOLATES = 65_536;
-const MOST_HEAP_BYTES = 2 ** 40;
+const MAX_ISOLATES = 65_536;
+const MAX_HEAP_BYTES = 2 ** 40;
 
 /** The ends that a child may report. Only the driver and the host may report the others. */
 const ENDS_OF_CALLS: readonly EndCode[] = [
@@ -52,15 +52,15 @@ type Fields = { [key: string]: unknown };
 /** @throws ProtocolViolation */
 export function parseReady(text: string): ReadyMessage {
   const fields = fieldsOf(text, ['protocol', 'node']);
-  return { protocol: whole(fields, 'protocol'), node: line(fields, 'node', LONGEST_VERSION) };
+  return { protocol: whole(fields, 'protocol'), node: line(fields, 'node', MAX_VERSION) };
 }
 
 /** @throws ProtocolViolation */
 export function parseLoaded(text: string): LoadedMessage {
   const fields = fieldsOf(text, ['version', 'isolate_bytes', 'failure']);
   return {
-    version: line(fields, 'version', LONGEST_VERSION),
-    isolate_bytes: whole(fields, 'isolate_bytes', MOST_HEAP_BYTES),
+    version: line(fields, 'version', MAX_VERSION),
+    isolate_bytes: whole(fields, 'isolate_bytes', MAX_HEAP_BYTES),
     failure: fields['failure'] === null ? null : failureOf(fields['failure']),
   };
 }
@@ -93,7 +93,7 @@ export function parseRequest(head: string, value?: string): RequestMessage {
   if (value !== undefined && !(isObject(params) && isJson(value))) throw new ProtocolViolation('value is not JSON');
   return {
     id: whole(fields, 'id'),
-    method: line(fields, 'method', LONGEST_METHOD),
+    method: line(fields, 'method', MAX_METHOD),
     params: value === undefined ? params : { ...(params as { [key: string]: Json }), value },
   };
 }
@@ -105,21 +105,21 @@ export function parseDone(text: string): DoneMessage {
     outcome: outcomeOf(fields['outcome'], ENDS_OF_CALLS),
     usage: usageOf(fields['usage']),
     dropped_logs: whole(fields, 'dropped_logs'),
-    isolates: whole(fields, 'isolates', MOST_ISOLATES),
+    isolates: whole(fields, 'isolates', MAX_ISOLATES),
   };
 }
 
 /** @throws ProtocolViolation */
 export function parseShelf(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new ProtocolViolation('a number of isolates is no number');
-  if (Number(text) > MOST_ISOLATES) throw new ProtocolViolation(`isolates is more than ${MOST_ISOLATES}`);
+  if (Number(text) > MAX_ISOLATES) throw new ProtocolViolation(`isolates is more than ${MAX_ISOLATES}`);
   return Number(text);
 }
 
-/** Whether `value` has more than {@link MOST_DEPTH} containers inside each other. */
+/** Whether `value` has more than {@link MAX_DEPTH} containers inside each other. */
 export function isTooDeep(value: Json): boolean {
   let level: Json[] = [value];
-  for (let depth = 0; depth <= MOST_DEPTH; depth += 1) {
+  for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
     if (level.length === 0) return false;
   }
@@ -132,17 +132,17 @@ export function isTooDeep(value: Json): boolean {
  * second.
  */
 export function isCrowded(text: string): boolean {
-  if (text.length * CONTAINER_WEIGHT <= MOST_WEIGHT) return false;
+  if (text.length * CONTAINER_WEIGHT <= MAX_WEIGHT) return false;
   let weight = 0;
   let inString = false;
-  for (let at = 0; at < text.length && weight <= MOST_WEIGHT; at += 1) {
+  for (let at = 0; at < text.length && weight <= MAX_WEIGHT; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) inString = !inString;
     else if (inString) at += code === BACKSLASH ? 1 : 0;
     else if (code === COMMA) weight += 1;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) weight += CONTAINER_WEIGHT;
   }
-  return weight > MOST_WEIGHT;
+  return weight > MAX_WEIGHT;
 }
 
 /**
@@ -176,7 +176,7 @@ function outcomeOf(value: unknown, ends: readonly EndCode[]): Outcome {
       return {
         kind,
         message: textOf(fields, 'message'),
-        code: line(fields, 'code', LONGEST_CODE),
+        code: line(fields, 'code', MAX_CODE),
         status: whole(fields, 'status'),
         details: jsonOf(fields, 'details'),
       };
@@ -196,7 +196,7 @@ function usageOf(value: unknown): Usage {
   if (typeof cpuMs !== 'number' || !(cpuMs >= 0 && cpuMs < Number.POSITIVE_INFINITY)) {
     throw new ProtocolViolation('cpu_ms is no duration');
   }
-  return { cpu_ms: cpuMs, calls: whole(fields, 'calls'), heap_bytes: whole(fields, 'heap_bytes', MOST_HEAP_BYTES) };
+  return { cpu_ms: cpuMs, calls: whole(fields, 'calls'), heap_bytes: whole(fields, 'heap_bytes', MAX_HEAP_BYTES) };
 }
 
 function endCode(value: unknown, ends: readonly EndCode[]): EndCode {

@@ -41,7 +41,7 @@ const NAME = 'isolayer-sandbox';
 /** The descriptor of the system-call filter while a child is started. */
 const FILTER_FD = 5;
 const PROBE_MS = 5000;
-const LONGEST_REASON = 200;
+const MAX_REASON = 200;
 
 /** One program in the chain. It restricts itself, then becomes or starts the next program. */
 interface Link {
@@ -271,7 +271,7 @@ async function refusalOf(
     // Only the first line: the others contain paths of this machine.
     return code === 0
       ? null
-      : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, LONGEST_REASON) || 'it does not start';
+      : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, MAX_REASON) || 'it does not start';
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : 'it does not start';
   } finally {

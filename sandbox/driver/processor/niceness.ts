@@ -17,7 +17,7 @@ export interface ServiceNice {
   readonly comesBack: boolean;
 }
 
-const HIGHEST_NICE = 19;
+const MAX_NICE = 19;
 /** `RLIMIT_NICE` is 20 minus the lowest nice value allowed: getrlimit(2). */
 const RLIMIT_ORIGIN = 20;
 
@@ -55,7 +55,7 @@ export class Niceness {
       // An open file stays with this process even if another process gets its id later.
       if (this.#groupFd === undefined && pid !== undefined) this.#groupFd = openSync(`/proc/${pid}/autogroup`, 'w');
       if (this.#groupFd === undefined) return;
-      writeSync(this.#groupFd, String(Math.min(HIGHEST_NICE, this.#service.group + nice)));
+      writeSync(this.#groupFd, String(Math.min(MAX_NICE, this.#service.group + nice)));
       this.#group = nice;
     } catch {
       // The process is gone, the system has no such groups, or the next change is allowed in 100 ms: see the next look.
@@ -70,7 +70,7 @@ export class Niceness {
     if (pid === undefined) return;
     try {
       // On Linux each thread has its own nice value; a new thread inherits its creator's.
-      const value = Math.min(HIGHEST_NICE, this.#service.process + nice);
+      const value = Math.min(MAX_NICE, this.#service.process + nice);
       for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), value);
       this.#process = nice;
     } catch {

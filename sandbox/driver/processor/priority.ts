@@ -37,7 +37,7 @@ const BY_STRETCH: readonly (readonly [longerThanMs: number, nice: number])[] = [
 const MUCH = 0.5;
 const MEAN_MS = 250;
 /** The most that long stretches add to the nice value where the priority cannot be raised again. */
-const MOST_FOR_GOOD = 10;
+const MAX_FOR_GOOD = 10;
 /** How long a child must stay within lower limits before it gets its priority back, in milliseconds. */
 const HOLD_MS = 300;
 /** A start that takes longer gets the usual priority, in milliseconds: the machine is busy. */
@@ -119,8 +119,8 @@ export class Priority {
    * plugin behind all others.
    */
   #lasting(nice: number): number {
-    if (this.#share > MUCH) return BEHIND + Math.min(nice, MOST_FOR_GOOD);
-    return nice > (this.#proven ? MOST_FOR_GOOD : BEHIND) ? 2 * BEHIND : BEHIND;
+    if (this.#share > MUCH) return BEHIND + Math.min(nice, MAX_FOR_GOOD);
+    return nice > (this.#proven ? MAX_FOR_GOOD : BEHIND) ? 2 * BEHIND : BEHIND;
   }
 
   /** The most processor time that the present stretch can have taken, as measured at the looks. */

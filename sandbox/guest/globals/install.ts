@@ -15,7 +15,7 @@ import type { StreamClasses } from './streams.ts';
 import { TimerHandle, Timers } from './timers.ts';
 
 /** Most characters of one `process.stdout.write` that become a log line. */
-const LONGEST_WRITE = 8192;
+const MAX_WRITE = 8192;
 
 /** The parts of the guest's world that the runtime keeps using. */
 export interface World {
@@ -59,8 +59,7 @@ export function installGlobals(global: object, parts: WorldParts): World {
   });
 
   const now = () => link.now();
-  const line = (level: 'log' | 'error') => (text: unknown) =>
-    link.log(level, stringSlice(toText(text), 0, LONGEST_WRITE));
+  const line = (level: 'log' | 'error') => (text: unknown) => link.log(level, stringSlice(toText(text), 0, MAX_WRITE));
   let console: GuestConsole | undefined;
   let granted: Record<string, string> = {};
   let known: ReturnType<typeof createNavigator> | undefined;

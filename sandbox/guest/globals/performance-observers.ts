@@ -17,7 +17,7 @@ type Callback = (list: object, observer: object) => unknown;
 
 const TYPES = ['mark', 'measure'];
 /** Most entries that wait for one observer. The oldest entries are dropped first. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /** PerformanceObserver (Performance Timeline 4). Observers get marks and measures, a turn later. */
 export function createPerformanceObservers(
@@ -85,7 +85,7 @@ export function createPerformanceObservers(
 
     #hear(entry: Entry): void {
       if (!this.#types.includes(entry.entryType)) return;
-      if (this.#waiting.length >= MOST_WAITING) this.#waiting.shift();
+      if (this.#waiting.length >= MAX_WAITING) this.#waiting.shift();
       if (this.#waiting.push(entry) > 1) return;
       setTimer(() => {
         const entries = this.takeRecords();

@@ -32,7 +32,7 @@ export interface PerformanceWorld extends Pick<EventClasses, 'EventTarget' | 'wa
 export type CallBounds = Pick<PartWorld, 'isInCall' | 'atCall' | 'changed'>;
 
 /** Most entries that one isolate keeps. The oldest entries are dropped first. */
-const MOST_ENTRIES = 10_000;
+const MAX_ENTRIES = 10_000;
 
 /**
  * `performance` and its classes (High Resolution Time 7, Performance Timeline, User Timing). `now` is in milliseconds.
@@ -196,7 +196,7 @@ export function createPerformanceClasses(
     }
 
     #keep<T extends PerformanceEntry>(entry: T): T {
-      if (this.#entries.length >= MOST_ENTRIES) this.#entries.shift();
+      if (this.#entries.length >= MAX_ENTRIES) this.#entries.shift();
       this.#entries.push(entry);
       observers.tell(entry);
       return entry;
@@ -235,7 +235,10 @@ export function createPerformanceClasses(
   watch(performance, bounds.changed);
   bounds.atCall(() => forget(performance));
   return {
-    ...{ Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure },
+    Performance,
+    PerformanceEntry,
+    PerformanceMark,
+    PerformanceMeasure,
     ...observers.classes,
     performance,
   };

@@ -17,7 +17,7 @@ import {
 type Callback = (...args: unknown[]) => unknown;
 
 /** Beyond this a delay no longer fits 32 bits. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 interface TimerFunctions {
   setTimeout(callback: unknown, delay?: unknown, ...args: unknown[]): object;
@@ -165,7 +165,7 @@ function checked(callback: unknown): Callback {
 
 function delayOf(delay: unknown): number {
   const number = typeof delay === 'number' || typeof delay === 'string' ? toNumber(delay) : 0;
-  return number > 0 ? max(0, min(floor(number), LONGEST_MS)) : 0;
+  return number > 0 ? max(0, min(floor(number), MAX_MS)) : 0;
 }
 
 function run(callback: Callback, args: unknown[], end: CallEnd): void {

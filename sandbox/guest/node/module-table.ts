@@ -44,8 +44,8 @@ const PERFORMANCE = [
   ...['performance', 'Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure'],
   ...['PerformanceObserver', 'PerformanceObserverEntryList'],
 ];
-const LARGEST_BUFFER = 0x7fff_ffff;
-const LONGEST_STRING = 0x1fff_ffe8;
+const MAX_BUFFER = 0x7fff_ffff;
+const MAX_STRING = 0x1fff_ffe8;
 
 /** Node's modules, by name. Each is made on its first use. */
 export function createModuleTable({ global, large, share, changed, atCall }: ModuleWorld): (name: string) => unknown {
@@ -75,8 +75,7 @@ export function createModuleTable({ global, large, share, changed, atCall }: Mod
       atCall(leaveContexts);
       return createAsyncHooks();
     },
-    buffer: () =>
-      globals(OF_BUFFER, { ...bufferFunctions(), kMaxLength: LARGEST_BUFFER, kStringMaxLength: LONGEST_STRING }),
+    buffer: () => globals(OF_BUFFER, { ...bufferFunctions(), kMaxLength: MAX_BUFFER, kStringMaxLength: MAX_STRING }),
     console: () => createConsoleModule(console, () => own('util')),
     crypto: () => large('node-crypto')['crypto'],
     diagnostics_channel: () => {
@@ -103,7 +102,9 @@ export function createModuleTable({ global, large, share, changed, atCall }: Mod
     url: () => {
       const toUnicode = (domain: string) => (own('punycode')['toUnicode'] as (domain: string) => string)(domain);
       const members: Members = {
-        ...{ domainToASCII, fileURLToPath, urlToHttpOptions },
+        domainToASCII,
+        fileURLToPath,
+        urlToHttpOptions,
         domainToUnicode: (domain: unknown) => toUnicode(domainToASCII(domain)),
         fileURLToPathBuffer: (url: unknown) => Buffer.from(fileURLToPath(url)),
         pathToFileURL: (file: unknown) => pathToFileURL(file, path['resolve'] as (file: unknown) => string),
@@ -139,7 +140,7 @@ function bufferFunctions(): Members {
       ? new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
       : new Uint8Array(given);
   return {
-    constants: { MAX_LENGTH: LARGEST_BUFFER, MAX_STRING_LENGTH: LONGEST_STRING },
+    constants: { MAX_LENGTH: MAX_BUFFER, MAX_STRING_LENGTH: MAX_STRING },
     INSPECT_MAX_BYTES: 50,
     isAscii: (given: ArrayBufferView) => bytesOf(given).every((byte) => byte < 0x80),
     isUtf8(given: ArrayBufferView) {

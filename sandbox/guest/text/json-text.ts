@@ -26,7 +26,7 @@ export type JsonText = { ok: true; text: string } | { ok: false; fault: 'shape' 
 
 /** Deeper nesting is refused. The engine's own JSON.stringify fails when its stack is full. */
 const DEEPEST = 2000;
-const LONGEST_PATH = 200;
+const MAX_PATH = 200;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
@@ -188,7 +188,7 @@ class JsonWriter {
     let path = '';
     for (let at = place; at.parent !== null; at = at.parent) {
       path = step(at.key) + path;
-      if (path.length > LONGEST_PATH) return `${this.#root}…${stringSlice(path, -LONGEST_PATH)}`;
+      if (path.length > MAX_PATH) return `${this.#root}…${stringSlice(path, -MAX_PATH)}`;
     }
     return this.#root + path;
   }

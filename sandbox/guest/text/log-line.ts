@@ -26,9 +26,9 @@ import {
   toText,
 } from '../intrinsics/primordials.ts';
 
-const LONGEST_LINE = 8192;
+const MAX_LINE = 8192;
 /** Most characters of an error's properties, which follow its stack. Leaves room for the cause after them. */
-const LONGEST_DATA = 1024;
+const MAX_DATA = 1024;
 const DEEPEST = 12;
 const NONE: readonly string[] = [];
 /** Properties of an error that stand in its first lines or get lines of their own, even if they were set by assignment. */
@@ -43,12 +43,12 @@ const CAUSES: readonly string[] = ['cause', 'message', 'stack', 'errors'];
  */
 export function logLine(values: readonly unknown[]): string {
   let line = '';
-  for (let index = 0; index < values.length && line.length <= LONGEST_LINE; index++) {
+  for (let index = 0; index < values.length && line.length <= MAX_LINE; index++) {
     if (index > 0) line += ' ';
     const value = values[index];
-    line += typeof value === 'string' ? value : formatValue(value, LONGEST_LINE);
+    line += typeof value === 'string' ? value : formatValue(value, MAX_LINE);
   }
-  return cut(line, LONGEST_LINE);
+  return cut(line, MAX_LINE);
 }
 
 /** Readable text of one value, of about `longest` characters at most. */
@@ -67,7 +67,7 @@ export function formatValue(value: unknown, longest: number): string {
  * The log line for an uncaught value: an error with its stack and its causes, any other value as it is. A hint follows.
  */
 export function uncaughtLine(thrown: unknown, hint = ''): string {
-  const text = formatValue(thrown, LONGEST_LINE);
+  const text = formatValue(thrown, MAX_LINE);
   const rest = hint === '' ? '' : `\n${hint}`;
   return `Uncaught ${text}${isError(thrown) ? '' : ' (not an Error, so it has no stack)'}${rest}`;
 }
@@ -200,9 +200,9 @@ class Formatter {
     const isWhole = typeof message !== 'string' || message === '' || stringIncludes(textOr(stack, ''), message);
     if (typeof stack === 'string' && stack !== '') this.text += isWhole ? stack : `${head}${framesOf(stack)}`;
     else this.text += head;
-    const data = new Formatter(LONGEST_DATA);
+    const data = new Formatter(MAX_DATA);
     data.#properties(error, chain, depth, isArray(errors) ? CAUSES : CAUSE);
-    if (data.text !== '') this.text += ` {${cut(data.text, LONGEST_DATA)}}`;
+    if (data.text !== '') this.text += ` {${cut(data.text, MAX_DATA)}}`;
     if (cause !== undefined) this.#below('cause', cause, chain, depth);
     if (isArray(errors)) {
       for (let index = 0; index < errors.length && !this.#full; index++) {

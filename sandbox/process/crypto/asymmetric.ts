@@ -11,11 +11,11 @@ const USES = {
   privateEncrypt: privateKey,
   publicDecrypt: publicKey,
 } as const satisfies Record<RsaUse, (question: Question) => KeyObject>;
-const MOST_PADDING = 6;
-const MOST_CONTEXT_BYTES = 255;
-const MOST_LABEL_BYTES = 4096;
-const MOST_SIGNATURE_BYTES = 4096;
-const MOST_POINT_BYTES = 512;
+const MAX_PADDING = 6;
+const MAX_CONTEXT_BYTES = 255;
+const MAX_LABEL_BYTES = 4096;
+const MAX_SIGNATURE_BYTES = 4096;
+const MAX_POINT_BYTES = 512;
 const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
 
@@ -27,15 +27,15 @@ export function sign(question: Question): Buffer {
   if (question.one('op', ['sign', 'verify']) === 'sign') {
     return signed(hash, data, { key: privateKey(question), ...optionsOf(question) });
   }
-  const signature = question.bytes('signature', MOST_SIGNATURE_BYTES);
+  const signature = question.bytes('signature', MAX_SIGNATURE_BYTES);
   return verify(hash, data, { key: publicKey(question), ...optionsOf(question) }, signature) ? YES : NO;
 }
 
 function optionsOf(question: Question): SigningOptions & { context?: Buffer } {
   const options: SigningOptions & { context?: Buffer } = {};
-  const padding = question.optionalWhole('padding', MOST_PADDING);
+  const padding = question.optionalWhole('padding', MAX_PADDING);
   const saltLength = question.optionalWhole('salt', 65_536, -3);
-  const context = question.optionalBytes('context', MOST_CONTEXT_BYTES);
+  const context = question.optionalBytes('context', MAX_CONTEXT_BYTES);
   if (padding !== undefined) options.padding = padding;
   if (saltLength !== undefined) options.saltLength = saltLength;
   if (question.optional('encoding') !== undefined) {
@@ -48,16 +48,16 @@ function optionsOf(question: Question): SigningOptions & { context?: Buffer } {
 /** Encrypts or decrypts with RSA itself. */
 export function rsa(question: Question): Buffer {
   const use = question.one('use', Object.keys(USES) as RsaUse[]);
-  const padding = question.whole('padding', MOST_PADDING);
+  const padding = question.whole('padding', MAX_PADDING);
   const oaepHash = question.optional('hash');
-  const oaepLabel = question.optionalBytes('label', MOST_LABEL_BYTES);
+  const oaepLabel = question.optionalBytes('label', MAX_LABEL_BYTES);
   const options = {
     key: USES[use](question),
     padding,
     ...(oaepHash === undefined ? {} : { oaepHash }),
     ...(oaepLabel === undefined ? {} : { oaepLabel }),
   };
-  return nodeCrypto()[use](options, question.bytes('data', MOST_SIGNATURE_BYTES));
+  return nodeCrypto()[use](options, question.bytes('data', MAX_SIGNATURE_BYTES));
 }
 
 /** Computes the shared secret of two keys of one kind. */
@@ -76,8 +76,8 @@ export function point(question: Question): Buffer | string {
   const { createECDH, ECDH, getCurves } = nodeCrypto();
   const curve = question.text('curve');
   if (!getCurves().includes(curve)) throw new Refusal(`Invalid EC curve name: ${curve}`.slice(0, 100));
-  const key = question.optionalBytes('key', MOST_POINT_BYTES);
-  const peer = question.optionalBytes('peer', MOST_POINT_BYTES);
+  const key = question.optionalBytes('key', MAX_POINT_BYTES);
+  const peer = question.optionalBytes('peer', MAX_POINT_BYTES);
   if (key === undefined && peer !== undefined) {
     const form = question.one<ECDHKeyFormat>('form', ['compressed', 'uncompressed', 'hybrid']);
     return ECDH.convertKey(peer, curve, undefined, undefined, form);

@@ -6,8 +6,8 @@ import type { JobQueue } from './job-queue.ts';
  * The factor, and the milliseconds on top, by which a job may exceed its expected time and still be charged for it.
  * Finding primes is a matter of luck.
  */
-const MOST_OVERRUN = 3;
-const LEAST_MS = 5;
+const MAX_OVERRUN = 3;
+const MIN_MS = 5;
 
 /** Called when a job is over, with its number, its answer, and how long it ran, in milliseconds. */
 export type OnJobDone = (id: number, answer: string, ms: number) => void;
@@ -50,7 +50,7 @@ export class CallJobs {
         this.#runningSince = performance.now();
         const over = (answer: string) => {
           // This thread may see the job's end late. The time until then was not the job's.
-          const ms = Math.min(this.runningMs, work.ms * MOST_OVERRUN + LEAST_MS);
+          const ms = Math.min(this.runningMs, work.ms * MAX_OVERRUN + MIN_MS);
           this.#runningSince = undefined;
           done();
           this.#told(id, answer, ms);

@@ -4,14 +4,14 @@ import { nodeCrypto } from '../late-modules.ts';
 import { forgetErrors, type Question, Refusal } from './question.ts';
 
 /** How many unfinished ciphers a call may have; each takes about a kilobyte. */
-const MOST_OPEN = 128;
-const MOST_KEY_BYTES = 1024;
-const MOST_IV_BYTES = 1024;
-const MOST_TAG_BYTES = 16;
+const MAX_OPEN = 128;
+const MAX_KEY_BYTES = 1024;
+const MAX_IV_BYTES = 1024;
+const MAX_TAG_BYTES = 16;
 /** Longest data of one step. A step must be short enough to end within a slice. */
-const MOST_STEP_BYTES = 1_048_576;
+const MAX_STEP_BYTES = 1_048_576;
 /** The same for ciphers that take a hundred times as long for each byte. */
-const MOST_SLOW_BYTES = 65_536;
+const MAX_SLOW_BYTES = 65_536;
 const SLOW = /cfb1$|cfb8$|wrap|^des3?|siv$/;
 const STEPS: readonly CipherStep[] = ['update', 'aad', 'tag', 'padding', 'final'];
 
@@ -47,8 +47,8 @@ export class OpenCiphers {
       authenticates: authenticates(name),
       mostBytes: mostBytes(name),
     };
-    if (this.#open.size >= MOST_OPEN) {
-      const message = `More than ${MOST_OPEN} ciphers are begun and not ended by final()`;
+    if (this.#open.size >= MAX_OPEN) {
+      const message = `More than ${MAX_OPEN} ciphers are begun and not ended by final()`;
       throw new Refusal(message);
     }
     this.#made += 1;
@@ -70,7 +70,7 @@ export class OpenCiphers {
       case 'update':
         return cipher.update(data);
       case 'aad': {
-        const plaintextLength = question.optionalWhole('length', MOST_STEP_BYTES);
+        const plaintextLength = question.optionalWhole('length', MAX_STEP_BYTES);
         cipher.setAAD(data, plaintextLength === undefined ? NO_LENGTH : { plaintextLength });
         return NOTHING;
       }
@@ -101,8 +101,8 @@ const NO_LENGTH = {} as { plaintextLength: number };
 export function seal(question: Question): Buffer {
   const name = question.text('cipher');
   const decrypts = question.one('op', ['encrypt', 'decrypt']) === 'decrypt';
-  const tagBytes = question.whole('tag', MOST_TAG_BYTES);
-  const data = question.bytes('data', SLOW.test(name) ? MOST_SLOW_BYTES : undefined);
+  const tagBytes = question.whole('tag', MAX_TAG_BYTES);
+  const data = question.bytes('data', SLOW.test(name) ? MAX_SLOW_BYTES : undefined);
   const aad = question.bytes('aad');
   const cipher = cipherNamed(name, decrypts, question);
   if (aad.length > 0) cipher.setAAD(aad, NO_LENGTH);
@@ -118,9 +118,9 @@ export function seal(question: Question): Buffer {
 
 function cipherNamed(name: string, decrypts: boolean, question: Question): AnyCipher {
   const { createCipheriv, createDecipheriv } = nodeCrypto();
-  const key = question.bytes('key', MOST_KEY_BYTES);
-  const iv = question.optionalBytes('iv', MOST_IV_BYTES) ?? null;
-  const authTagLength = question.optionalWhole('tag', MOST_TAG_BYTES);
+  const key = question.bytes('key', MAX_KEY_BYTES);
+  const iv = question.optionalBytes('iv', MAX_IV_BYTES) ?? null;
+  const authTagLength = question.optionalWhole('tag', MAX_TAG_BYTES);
   const options = authTagLength === undefined || authTagLength === 0 ? undefined : { authTagLength };
   const create = decrypts ? createDecipheriv : createCipheriv;
   return create(name as CipherGCMTypes, key, iv as Buffer, options) as unknown as AnyCipher;
@@ -135,5 +135,5 @@ function authenticates(name: string): boolean {
 }
 
 function mostBytes(name: string): number {
-  return SLOW.test(name.toLowerCase()) ? MOST_SLOW_BYTES : MOST_STEP_BYTES;
+  return SLOW.test(name.toLowerCase()) ? MAX_SLOW_BYTES : MAX_STEP_BYTES;
 }

@@ -7,9 +7,9 @@ import { failureOf, forgetErrors, Question, Refusal } from './question.ts';
 import { type SlowWork, slowWork } from './slow-work.ts';
 
 /** Longest question, in characters. A longer one would hold up the process for longer than a slice. */
-const MOST_CHARACTERS = 24 * 1_048_576;
-const MOST_HASH_BYTES = 65_536;
-const MOST_NID = 10_000;
+const MAX_CHARACTERS = 24 * 1_048_576;
+const MAX_HASH_BYTES = 65_536;
+const MAX_NID = 10_000;
 /** OpenSSL's names of hashes, by Web Cryptography's names. */
 const HASHES: ReadonlyMap<string, string> = new Map([
   ['SHA-1', 'sha1'],
@@ -93,7 +93,7 @@ export function answeredFailure(error: unknown): string {
 }
 
 function parse(text: string): Question {
-  if (text.length > MOST_CHARACTERS) throw new Refusal('The data is too large to be worked with at once');
+  if (text.length > MAX_CHARACTERS) throw new Refusal('The data is too large to be worked with at once');
   try {
     return new Question(JSON.parse(text));
   } catch {
@@ -103,7 +103,7 @@ function parse(text: string): Question {
 
 function digest(question: Question): Buffer {
   const { createHash } = nodeCrypto();
-  const outputLength = question.optionalWhole('length', MOST_HASH_BYTES);
+  const outputLength = question.optionalWhole('length', MAX_HASH_BYTES);
   const hash = createHash(hashNamed(question), outputLength === undefined ? undefined : { outputLength });
   return hash.update(question.bytes('data')).digest();
 }
@@ -135,12 +135,12 @@ function names(question: Question): string {
 }
 
 function cipherInfo(question: Question): string {
-  const keyLength = question.optionalWhole('keyLength', MOST_HASH_BYTES);
-  const ivLength = question.optionalWhole('ivLength', MOST_HASH_BYTES);
+  const keyLength = question.optionalWhole('keyLength', MAX_HASH_BYTES);
+  const ivLength = question.optionalWhole('ivLength', MAX_HASH_BYTES);
   const options = {
     ...(keyLength === undefined ? {} : { keyLength }),
     ...(ivLength === undefined ? {} : { ivLength }),
   };
-  const which = question.optionalWhole('nid', MOST_NID) ?? question.text('cipher');
+  const which = question.optionalWhole('nid', MAX_NID) ?? question.text('cipher');
   return JSON.stringify(nodeCrypto().getCipherInfo(which, options) ?? null);
 }

@@ -1,9 +1,9 @@
 import { Refusal } from './question.ts';
 
 /** Most rounds that a file may ask for. Once started, the rounds cannot be stopped. */
-const MOST_ROUNDS = 400_000;
+const MAX_ROUNDS = 400_000;
 /** Most work that scrypt may take: cost times block size times parallel runs. */
-const MOST_SCRYPT = 2 ** 20;
+const MAX_SCRYPT = 2 ** 20;
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
@@ -36,10 +36,10 @@ export function checkEncryptedKey(der: Buffer): void {
   const [first = 0, ...rest] = numbers.filter(({ tag }) => tag === INTEGER).map(({ content }) => whole(content));
   switch (expect(name, OBJECT).toString('hex')) {
     case OID.pbkdf2:
-      if (first > MOST_ROUNDS) throw new Refusal(`The key's password is stretched in more than ${MOST_ROUNDS} rounds`);
+      if (first > MAX_ROUNDS) throw new Refusal(`The key's password is stretched in more than ${MAX_ROUNDS} rounds`);
       return;
     case OID.scrypt:
-      if (rest.slice(0, 2).reduce((product, one) => product * one, first) > MOST_SCRYPT)
+      if (rest.slice(0, 2).reduce((product, one) => product * one, first) > MAX_SCRYPT)
         throw new Refusal("The key's password is stretched beyond what this process does");
       return;
     default:

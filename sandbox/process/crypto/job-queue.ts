@@ -1,7 +1,7 @@
 /** How many jobs run at once. The process's other threads stay free for Node's own work. */
-const MOST_RUNNING = 2;
+const MAX_RUNNING = 2;
 /** Most memory of all running jobs together. */
-const MOST_MEMORY_BYTES = 192 * 1_048_576;
+const MAX_MEMORY_BYTES = 192 * 1_048_576;
 
 /** A job that runs on another thread. */
 export interface Job {
@@ -35,7 +35,7 @@ export class JobQueue {
 
   #next(): void {
     for (const [owner, jobs] of [...this.#waiting]) {
-      if (this.#running >= MOST_RUNNING) return;
+      if (this.#running >= MAX_RUNNING) return;
       const [job, ...others] = jobs;
       if (job === undefined || this.#busy.has(owner) || !this.#fits(job)) continue;
       if (others.length > 0) this.#waiting.set(owner, others);
@@ -53,7 +53,7 @@ export class JobQueue {
 
   /** Whether there is memory for a job. A job that is larger than the whole limit may run alone. */
   #fits({ memoryBytes }: Job): boolean {
-    return this.#running === 0 || this.#memoryBytes + memoryBytes <= MOST_MEMORY_BYTES;
+    return this.#running === 0 || this.#memoryBytes + memoryBytes <= MAX_MEMORY_BYTES;
   }
 
   #begin(owner: object, job: Job): void {

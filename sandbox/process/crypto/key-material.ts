@@ -8,11 +8,11 @@ import { forgetErrors, type Question, Refusal } from './question.ts';
  * Longest key in DER. A private RSA key with 4096 bits has 2400 bytes. A longer key would hold numbers that take long
  * to compute with.
  */
-const MOST_DER_BYTES = 4096;
-const MOST_TEXT_BYTES = 32_768;
-const MOST_PRIVATE_BITS = 4096;
-const MOST_PUBLIC_BITS = 8192;
-const MOST_PASSPHRASE_BYTES = 1024;
+const MAX_DER_BYTES = 4096;
+const MAX_TEXT_BYTES = 32_768;
+const MAX_PRIVATE_BITS = 4096;
+const MAX_PUBLIC_BITS = 8192;
+const MAX_PASSPHRASE_BYTES = 1024;
 /**
  * Kinds of keys whose computing time has a bound. Classic Diffie-Hellman and DSA are missing: their keys bring their
  * own primes.
@@ -24,14 +24,14 @@ const ENCRYPTED_HEADER = /^Proc-Type: 4,ENCRYPTED$/m;
 
 /** The private key in the question's field, as it crosses the boundary. */
 export function privateKey(question: Question, field = 'key'): KeyObject {
-  const key = question.bytes(field, MOST_DER_BYTES);
+  const key = question.bytes(field, MAX_DER_BYTES);
   forgetErrors();
   return checked(nodeCrypto().createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
 }
 
 /** The public key in the question's field, as it crosses the boundary. */
 export function publicKey(question: Question, field = 'key'): KeyObject {
-  const key = question.bytes(field, MOST_DER_BYTES);
+  const key = question.bytes(field, MAX_DER_BYTES);
   return checked(nodeCrypto().createPublicKey({ key, format: 'der', type: 'spki' }));
 }
 
@@ -65,7 +65,7 @@ export function writeKey(question: Question): Buffer | string {
   if (format === 'jwk') return JSON.stringify(key.export({ format }));
   const type = question.one('type', ['pkcs1', 'pkcs8', 'sec1', 'spki']);
   const cipher = question.optional('cipher');
-  const passphrase = question.optionalBytes('passphrase', MOST_PASSPHRASE_BYTES);
+  const passphrase = question.optionalBytes('passphrase', MAX_PASSPHRASE_BYTES);
   const locked = cipher === undefined ? {} : { cipher, passphrase };
   const written: string | Buffer = key.export({ format, type, ...locked } as { format: 'pem'; type: 'spki' });
   return typeof written === 'string' ? Buffer.from(written) : written;
@@ -73,11 +73,11 @@ export function writeKey(question: Question): Buffer | string {
 
 function readPrivate(question: Question): KeyObject {
   const { createPrivateKey } = nodeCrypto();
-  const data = question.bytes('data', MOST_TEXT_BYTES);
+  const data = question.bytes('data', MAX_TEXT_BYTES);
   const format = question.one('format', ['pem', 'der', 'jwk']);
   forgetErrors();
   if (format === 'jwk') return createPrivateKey({ key: parsed(data), format });
-  const passphrase = question.optionalBytes('passphrase', MOST_PASSPHRASE_BYTES);
+  const passphrase = question.optionalBytes('passphrase', MAX_PASSPHRASE_BYTES);
   if (format === 'pem') {
     return passphrase === undefined ? createPrivateKey({ key: data, format }) : readLocked(data, passphrase);
   }
@@ -109,7 +109,7 @@ function readLocked(data: Buffer, passphrase: Buffer): KeyObject {
 
 function readPublic(question: Question): KeyObject {
   const { createPublicKey } = nodeCrypto();
-  const data = question.bytes('data', MOST_TEXT_BYTES);
+  const data = question.bytes('data', MAX_TEXT_BYTES);
   const format = question.one('format', ['pem', 'der', 'jwk', 'private', 'point']);
   switch (format) {
     case 'jwk':
@@ -152,7 +152,7 @@ function parsed(data: Buffer): webcrypto.JsonWebKey {
 function checked(key: KeyObject): KeyObject {
   const { type, asymmetricKeyType = '', asymmetricKeyDetails = {} } = key;
   if (!KINDS.includes(asymmetricKeyType)) throw new Refusal(`Keys of ${asymmetricKeyType} are not worked with here`);
-  const most = type === 'private' ? MOST_PRIVATE_BITS : MOST_PUBLIC_BITS;
+  const most = type === 'private' ? MAX_PRIVATE_BITS : MAX_PUBLIC_BITS;
   if ((asymmetricKeyDetails.modulusLength ?? 0) > most) throw new Refusal(`The key has more than ${most} bits`);
   // The key brings its own curve parameters instead of a name.
   if (asymmetricKeyType === 'ec' && asymmetricKeyDetails.namedCurve === undefined) {

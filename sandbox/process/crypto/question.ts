@@ -64,13 +64,13 @@ export class Question {
 }
 
 const KINDS = ['TypeError', 'RangeError'] as const;
-const LONGEST_TEXT = 400;
+const MAX_TEXT = 400;
 /** Matches messages that reveal more than the guest's data: paths, and lines of a stack. */
 const PRIVATE = /file:|node:|\n|(^|\s)\/\w/;
 
 /** What the guest may see of an error. Undefined when the error may come from this process's own code. */
 export function failureOf(error: unknown): CryptoFailure | undefined {
-  if (!(error instanceof Error) || error.message.length > LONGEST_TEXT || PRIVATE.test(error.message)) return undefined;
+  if (!(error instanceof Error) || error.message.length > MAX_TEXT || PRIVATE.test(error.message)) return undefined;
   const { code, library, reason } = error as { code?: unknown; library?: unknown; reason?: unknown };
   const failure: CryptoFailure = {
     kind: KINDS.find((kind) => kind === error.name) ?? 'Error',
@@ -83,7 +83,7 @@ export function failureOf(error: unknown): CryptoFailure | undefined {
 }
 
 function isShort(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= LONGEST_TEXT;
+  return typeof value === 'string' && value.length <= MAX_TEXT;
 }
 
 /**

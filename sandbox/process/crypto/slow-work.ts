@@ -3,12 +3,12 @@ import { nodeCrypto } from '../late-modules.ts';
 import { describe } from './key-material.ts';
 import { type Question, Refusal } from './question.ts';
 
-const MOST_PASSWORD_BYTES = 65_536;
-const MOST_DERIVED_BYTES = 65_536;
-const MOST_ROUNDS = 2 ** 31 - 1;
-const MOST_MEMORY_BYTES = 160 * 1_048_576;
-const MOST_BITS = 4096;
-const LEAST_BITS = 512;
+const MAX_PASSWORD_BYTES = 65_536;
+const MAX_DERIVED_BYTES = 65_536;
+const MAX_ROUNDS = 2 ** 31 - 1;
+const MAX_MEMORY_BYTES = 160 * 1_048_576;
+const MAX_BITS = 4096;
+const MIN_BITS = 512;
 const OPERATIONS = ['pbkdf2', 'scrypt', 'hkdf', 'key-pair'] as const;
 const CURVE_KINDS = ['ed25519', 'ed448', 'x25519', 'x448'] as const;
 
@@ -23,7 +23,7 @@ const KEYS_MS: readonly (readonly [bits: number, ms: number])[] = [
   [1024, 20],
   [2048, 100],
   [3072, 500],
-  [MOST_BITS, 1500],
+  [MAX_BITS, 1500],
 ];
 
 /** Work that may take long, ready to start. */
@@ -54,10 +54,10 @@ export function slowWork(question: Question): SlowWork {
 
 function pbkdf2Work(question: Question): SlowWork {
   const { pbkdf2, pbkdf2Sync, getHashes, hash: digest } = nodeCrypto();
-  const password = question.bytes('password', MOST_PASSWORD_BYTES);
-  const salt = question.bytes('salt', MOST_PASSWORD_BYTES);
-  const rounds = question.whole('iterations', MOST_ROUNDS);
-  const length = question.whole('length', MOST_DERIVED_BYTES);
+  const password = question.bytes('password', MAX_PASSWORD_BYTES);
+  const salt = question.bytes('salt', MAX_PASSWORD_BYTES);
+  const rounds = question.whole('iterations', MAX_ROUNDS);
+  const length = question.whole('length', MAX_DERIVED_BYTES);
   const hash = question.text('hash');
   const isKnown = getHashes().some((known) => known.toLowerCase() === hash.toLowerCase());
   const blockBytes = isKnown && !/shake/i.test(hash) ? digest(hash, '', 'buffer').length : 16;
@@ -72,10 +72,10 @@ function pbkdf2Work(question: Question): SlowWork {
 
 function scryptWork(question: Question): SlowWork {
   const { scrypt, scryptSync } = nodeCrypto();
-  const password = question.bytes('password', MOST_PASSWORD_BYTES);
-  const salt = question.bytes('salt', MOST_PASSWORD_BYTES);
-  const length = question.whole('length', MOST_DERIVED_BYTES);
-  const [N, r, p] = (['cost', 'block', 'parallel'] as const).map((name) => question.whole(name, MOST_ROUNDS)) as [
+  const password = question.bytes('password', MAX_PASSWORD_BYTES);
+  const salt = question.bytes('salt', MAX_PASSWORD_BYTES);
+  const length = question.whole('length', MAX_DERIVED_BYTES);
+  const [N, r, p] = (['cost', 'block', 'parallel'] as const).map((name) => question.whole(name, MAX_ROUNDS)) as [
     number,
     number,
     number,
@@ -83,13 +83,13 @@ function scryptWork(question: Question): SlowWork {
   const maxmem = question.whole('memory', Number.MAX_SAFE_INTEGER);
   const memoryBytes = 128 * (N * r + r * p);
   // Node itself refuses work beyond the caller's own limit, with its own message.
-  if (memoryBytes <= maxmem && memoryBytes > MOST_MEMORY_BYTES) {
-    throw new Refusal(`scrypt would take ${memoryBytes} bytes of memory; ${MOST_MEMORY_BYTES} are allowed`);
+  if (memoryBytes <= maxmem && memoryBytes > MAX_MEMORY_BYTES) {
+    throw new Refusal(`scrypt would take ${memoryBytes} bytes of memory; ${MAX_MEMORY_BYTES} are allowed`);
   }
   const options = { N, r, p, maxmem };
   return {
     ms: N * r * p * SCRYPT_MS,
-    memoryBytes: Math.min(memoryBytes, MOST_MEMORY_BYTES),
+    memoryBytes: Math.min(memoryBytes, MAX_MEMORY_BYTES),
     run: () => scryptSync(password, salt, length, options),
     start: (done) => scrypt(password, salt, length, options, done),
   };
@@ -98,10 +98,10 @@ function scryptWork(question: Question): SlowWork {
 function hkdfWork(question: Question): SlowWork {
   const { hkdf, hkdfSync } = nodeCrypto();
   const [key, salt, info] = (['key', 'salt', 'info'] as const).map((name) =>
-    question.bytes(name, MOST_PASSWORD_BYTES),
+    question.bytes(name, MAX_PASSWORD_BYTES),
   ) as [Buffer, Buffer, Buffer];
   const hash = question.text('hash');
-  const length = question.whole('length', MOST_DERIVED_BYTES);
+  const length = question.whole('length', MAX_DERIVED_BYTES);
   return {
     ms: 0,
     memoryBytes: 0,
@@ -147,12 +147,12 @@ interface PairOptions {
 function rsaOptions(question: Question): PairOptions {
   const options: PairOptions = { modulusLength: question.whole('bits', Number.MAX_SAFE_INTEGER) };
   const { modulusLength = 0 } = options;
-  if (modulusLength > MOST_BITS || modulusLength < LEAST_BITS)
-    throw new Refusal(`Keys of RSA have from ${LEAST_BITS} to ${MOST_BITS} bits here`);
+  if (modulusLength > MAX_BITS || modulusLength < MIN_BITS)
+    throw new Refusal(`Keys of RSA have from ${MIN_BITS} to ${MAX_BITS} bits here`);
   const exponent = question.optionalWhole('exponent', 2 ** 32 - 1);
   const hash = question.optional('hash');
   const mgf1 = question.optional('mgf1');
-  const saltLength = question.optionalWhole('salt', MOST_BITS);
+  const saltLength = question.optionalWhole('salt', MAX_BITS);
   if (exponent !== undefined) options.publicExponent = exponent;
   if (hash !== undefined) options.hashAlgorithm = hash;
   if (mgf1 !== undefined) options.mgf1HashAlgorithm = mgf1;

@@ -79,7 +79,9 @@ export function readingOf(record: ChainRecord, foreign: ReadonlySet<string>): Ch
 export function readShown(transaction: AnswerBody): Shown {
   const { id, status, status_reason: reason, hash, from, nonce } = transaction;
   return {
-    ...{ id, status, reason },
+    id,
+    status,
+    reason,
     hash: hash?.toLowerCase() ?? null,
     effect: markOf(transaction),
     anchor: nonce === null ? null : anchorOf(from.toLowerCase(), nonce),

@@ -46,7 +46,11 @@ export function replacementOf(seed: number, original: EvmIntention): EvmIntentio
   const request = { ...original.request, to, speed: 'fastest' };
   return {
     ...original,
-    ...{ index, to, request, key: `soak-${seed}-${index}`, mark: markOf({ to, data: original.data }) },
+    index,
+    to,
+    request,
+    key: `soak-${seed}-${index}`,
+    mark: markOf({ to, data: original.data }),
     body: async () => request,
   };
 }

@@ -14,7 +14,7 @@ const PAUSE_MS = [4_000, 12_000] as const;
 const CHAIN_ID = 31_337;
 const TIP = 2_000_000_000n;
 /** The highest fee per unit of gas, in wei. Enough for every base fee of the weather. */
-const MOST = 200_000_000_000n;
+const MAX = 200_000_000_000n;
 
 /** Consumes the next nonce of an account at random times. */
 export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[], random: () => number): KeyThief {
@@ -33,7 +33,7 @@ export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[],
       to: Wallet.createRandom().address,
       value: 1n,
       gasLimit: 21_000n,
-      maxFeePerGas: MOST,
+      maxFeePerGas: MAX,
       maxPriorityFeePerGas: TIP,
     });
     hashes.add(String(await anvil.rpc('eth_sendRawTransaction', [raw])).toLowerCase());

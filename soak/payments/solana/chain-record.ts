@@ -41,7 +41,7 @@ export interface ChainRecord {
 }
 
 /** The most slots that a node lists at once; more than any run has. */
-const MOST_BLOCKS = 500_000;
+const MAX_BLOCKS = 500_000;
 
 interface BlockAnswer {
   blockhash: string;
@@ -73,7 +73,7 @@ export async function readChain(
   // Stops block production, after enough blocks to make everything final.
   await svm.pause();
   await svm.tick(FINALIZED_AFTER + 1);
-  const slots = (await node.rpc('getBlocksWithLimit', [0, MOST_BLOCKS])) as number[];
+  const slots = (await node.rpc('getBlocksWithLimit', [0, MAX_BLOCKS])) as number[];
   const receivers = intentions.flatMap(({ transfer }) => transfer?.to ?? []);
   const received = await eachOf(receivers, async (to) => [to, await balanceOf(node, to)] as const);
   const paid = await eachOf([...accounts], async ([account, before]) => {

@@ -22,7 +22,7 @@ const RELAYERS = 4;
 const ACCOUNTS = 3;
 const FUNDS = 100_000_000_000n;
 /** How far a node can fall behind, in blocks. */
-const MOST_BEHIND = 40;
+const MAX_BEHIND = 40;
 /** Steps that never happen, because a Solana transaction is never replaced. */
 const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 
@@ -42,7 +42,7 @@ async function start(): Promise<Nodes> {
       const others = Array.from({ length: count - 1 }, () => svm.endpoint());
       return [svm, ...(await Promise.all(others))].map(({ url, setBehind }) => ({
         url,
-        setBehind: (share) => setBehind(Math.round(share * MOST_BEHIND)),
+        setBehind: (share) => setBehind(Math.round(share * MAX_BEHIND)),
       }));
     },
     settle: async (workspace) => networkOf(svm, await svm.endpoint(), await settle(svm, workspace)),

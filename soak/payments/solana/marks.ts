@@ -41,7 +41,10 @@ export function readShown(shown: AnswerBody): Shown {
   const { id, status, status_reason: reason = null, signature = null, transaction, instructions } = shown;
   const bytes = Buffer.from(transaction, 'base64');
   return {
-    ...{ id, status, reason, hash: signature },
+    id,
+    status,
+    reason,
+    hash: signature,
     effect: bytes.length > 0 ? markOfBytes(bytes) : markOf((instructions as AskedInstruction[]).map(callOf)),
     anchor: null,
     bytes: signature === null ? null : transaction,

@@ -61,7 +61,12 @@ export function replacementOf(seed: number, original: SolanaIntention): SolanaIn
   const text = textOf(seed, index);
   return {
     ...original,
-    ...{ index, kind: 'memo', text, transfer: null, mark: markOfMemo(text), key: keyOf(seed, index) },
+    index,
+    kind: 'memo',
+    text,
+    transfer: null,
+    mark: markOfMemo(text),
+    key: keyOf(seed, index),
     body: async () => ({ instructions: [memo(text)] }),
   };
 }
@@ -80,7 +85,12 @@ function intentionOf(
   const text = isMemo ? textOf(seed, index) : null;
   const transfer = isMemo ? null : transferOf(seed, index, kind);
   const intention: SolanaIntention = {
-    ...{ index, relayerId: relayer.relayerId, from: relayer.address, kind, text, transfer },
+    index,
+    relayerId: relayer.relayerId,
+    from: relayer.address,
+    kind,
+    text,
+    transfer,
     mark: transfer === null ? markOfMemo(text ?? '') : markOfTransfer(transfer.to, LAMPORTS),
     key: keyOf(seed, index),
     worthMs: unit('expiry') < EXPIRING ? WORTH_MS[0] + unit('worth') * (WORTH_MS[1] - WORTH_MS[0]) : null,

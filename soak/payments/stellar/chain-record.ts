@@ -79,7 +79,10 @@ export function readingOf(
 function executionOf(entry: ChainEntry, foreign: ReadonlySet<string>): Execution {
   const { hash, source, sequence, isSuccessful, mark } = entry;
   return {
-    ...{ hash, effect: mark, anchor: `${source} ${sequence}`, succeeded: isSuccessful },
+    hash,
+    effect: mark,
+    anchor: `${source} ${sequence}`,
+    succeeded: isSuccessful,
     isForeign: foreign.has(hash),
   };
 }

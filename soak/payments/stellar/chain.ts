@@ -26,7 +26,7 @@ const FUNDS = 10_000_000_000n;
 /** Short, so that a lost transaction is signed again during the soak. */
 const TIMEOUT_S = 20;
 /** How far a node can fall behind, in ledgers. */
-const MOST_BEHIND = 10;
+const MAX_BEHIND = 10;
 /** Steps that never happen, because a Stellar transaction is never replaced. */
 const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 
@@ -46,7 +46,7 @@ async function start(): Promise<Nodes> {
       const others = Array.from({ length: count - 1 }, () => net.endpoint());
       return [net, ...(await Promise.all(others))].map(({ url, setBehind }) => ({
         url,
-        setBehind: (share) => setBehind(Math.round(share * MOST_BEHIND)),
+        setBehind: (share) => setBehind(Math.round(share * MAX_BEHIND)),
       }));
     },
     settle: async (workspace) => networkOf(net, await net.endpoint(), await settle(net, workspace)),

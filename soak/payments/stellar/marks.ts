@@ -39,7 +39,10 @@ function markOfBody(body: xdr.OperationBody): string | null {
 export function readShown(shown: AnswerBody, marks: ReadonlyMap<string, string | null>): Shown {
   const { id, status, status_reason: reason = null, hash, source_account: source, sequence_number: sequence } = shown;
   return {
-    ...{ id, status, reason, hash: hash ?? null },
+    id,
+    status,
+    reason,
+    hash: hash ?? null,
     get effect() {
       return marks.get(hash) ?? 'not known';
     },

@@ -68,7 +68,12 @@ export function replacementOf(seed: number, original: StellarIntention, make: Ma
   const to = keysOf(`${seed} receiver ${index}`).publicKey();
   const replacement: StellarIntention = {
     ...original,
-    ...{ index, kind: 'payment', to, user: null, mark: markOf(to), key: `soak-${seed}-${index}` },
+    index,
+    kind: 'payment',
+    to,
+    user: null,
+    mark: markOf(to),
+    key: `soak-${seed}-${index}`,
     body: () => make(replacement),
   };
   return replacement;
@@ -92,7 +97,12 @@ function intentionOf(
   const to = keysOf(`${seed} receiver ${index}`).publicKey();
   const user = userOf(seed, index, kind);
   const intention: StellarIntention = {
-    ...{ index, relayerId: relayer.relayerId, from: relayer.key.publicKey(), kind, to, user },
+    index,
+    relayerId: relayer.relayerId,
+    from: relayer.key.publicKey(),
+    kind,
+    to,
+    user,
     mark: markOf(to),
     key: `soak-${seed}-${index}`,
     worthMs: unit('expiry') < EXPIRING ? WORTH_MS[0] + unit('worth') * (WORTH_MS[1] - WORTH_MS[0]) : null,

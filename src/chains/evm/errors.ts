@@ -150,7 +150,7 @@ const GAS_TOO_HIGH =
  * The tip or price below which a node takes nothing (geth core/txpool/validation.go: `minimum needed 25000000000`), or
  * below which it replaces nothing (Lotus chain/messagepool, Conflux).
  */
-const LEAST_PRICE: readonly RegExp[] = [
+const MIN_PRICE: readonly RegExp[] = [
   /(?:minimum needed|minimum required|required|at least):? (\d{1,39})\b/i,
   /(?:minimum gas price:? '?|FeePerGas too low \d{1,39} < |a gas price > |increase GasPremium to )(\d{1,39})\b/i,
 ];
@@ -169,7 +169,7 @@ export function namedGasCap(reason: string, refused: bigint): bigint | undefined
 
 /** The least price, in wei per gas, that a refusal names. */
 export function namedPrice(reason: string): bigint | undefined {
-  const figure = LEAST_PRICE.map((pattern) => pattern.exec(reason)?.[1]).find((named) => named !== undefined);
+  const figure = MIN_PRICE.map((pattern) => pattern.exec(reason)?.[1]).find((named) => named !== undefined);
   return figure === undefined || gasRefusal(reason) !== undefined ? undefined : BigInt(figure);
 }
 
@@ -178,12 +178,12 @@ function higher(one: bigint | undefined, other: bigint): bigint {
 }
 
 /** How many characters of a text are read, and shown. No node has more to say. */
-const LONGEST_TEXT = 2_000;
-const LONGEST_REASON = 500;
+const MAX_TEXT = 2_000;
+const MAX_REASON = 500;
 
 /** What a failed `eth_sendRawTransaction` means. An unknown text says nothing: the node may have the bytes. */
 export function broadcastFailure(error: RpcError): Verdict {
-  const reason = printable(error.message, LONGEST_REASON);
+  const reason = printable(error.message, MAX_REASON);
   // The endpoint turned the request away without reading it. After any other failure without an answer, it may have
   // read it.
   if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429))
@@ -191,7 +191,7 @@ export function broadcastFailure(error: RpcError): Verdict {
   if (error.kind !== 'node') return { outcome: { kind: 'unknown', reason }, isWord: false };
   for (const text of textsOf(error)) {
     const kind = meaningOf(text);
-    if (kind !== 'unknown') return verdict(kind, printable(text, LONGEST_REASON));
+    if (kind !== 'unknown') return verdict(kind, printable(text, MAX_REASON));
   }
   if (error.code === 429 || error.code === -32_601) return verdict('absent', reason);
   // Trouble of the node is told from words about the bytes, as far as gateways' texts are known, wherever they stand.
@@ -230,7 +230,7 @@ function textsOf({ message, data }: RpcError): string[] {
     if (typeof said === 'string') texts.push(said);
     inner = inner['data'] ?? inner['originalError'] ?? inner['error'];
   }
-  return texts.map((text) => text.slice(0, LONGEST_TEXT));
+  return texts.map((text) => text.slice(0, MAX_TEXT));
 }
 
 function withText({ code, status }: RpcError, text: string): RpcError {

@@ -54,7 +54,7 @@ export function createEvmChain(clock: Clock): Chain {
     minimumBalance,
     restartable,
     dialect,
-    pace: { lifetimeMs: LIFETIME_MS, anchors: { sequence: MOST_IN_FLIGHT } },
+    pace: { lifetimeMs: LIFETIME_MS, anchors: { sequence: MAX_IN_FLIGHT } },
     parseRequest,
     transactionView,
     attemptView,
@@ -74,7 +74,7 @@ export function createEvmChain(clock: Clock): Chain {
 }
 
 /** The most transactions of one account that may wait for a block. Nodes drop what exceeds their own bounds. */
-const MOST_IN_FLIGHT = 512;
+const MAX_IN_FLIGHT = 512;
 
 /** The reference's lifetime. A price, a signature's purpose or a client's patience seldom lasts longer. */
 const LIFETIME_MS = 8 * 3_600_000;

@@ -314,7 +314,7 @@ export async function gasFor(
  */
 export type Estimate = { kind: 'gas'; used: bigint } | { kind: 'fails' | 'unfunded'; reason: string };
 
-const LONGEST_REASON = 300;
+const MAX_REASON = 300;
 
 /** @throws RpcError for a failure that says nothing about the call: the estimate is not known yet */
 async function estimateOn(read: ReadOne, call: JsonObject): Promise<Estimate> {
@@ -326,7 +326,7 @@ async function estimateOn(read: ReadOne, call: JsonObject): Promise<Estimate> {
   } catch (error) {
     const kind = error instanceof RpcError ? estimateFailure(error) : undefined;
     if (kind === undefined || !(error instanceof RpcError)) throw error;
-    return { kind, reason: printable(error.message, LONGEST_REASON) };
+    return { kind, reason: printable(error.message, MAX_REASON) };
   }
 }
 

@@ -4,7 +4,7 @@ import { shownOrNull } from '../advice.ts';
 import { onlyServing } from '../only-serving.ts';
 
 /** Requests and policies accept only prices below this. */
-const HIGHEST_PRICE = 1n << 128n;
+const MAX_PRICE = 1n << 128n;
 
 /** A block, as far as it matters here. */
 export interface Block {
@@ -324,7 +324,7 @@ export function quantity(value: Json | undefined): bigint {
  */
 export function price(value: Json | undefined): bigint {
   const amount = quantity(value);
-  if (amount >= HIGHEST_PRICE) throw new TypeError('not a price');
+  if (amount >= MAX_PRICE) throw new TypeError('not a price');
   return amount;
 }
 

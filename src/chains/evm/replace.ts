@@ -143,12 +143,12 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
 }
 
 /** After so many attempts, no further gas limit is tried in place of one that nodes refuse. */
-const MOST_GAS_LIMITS = 6;
+const MAX_GAS_LIMITS = 6;
 
 /** Why a refused gas limit ends the request: it is the request's own, or none of those tried was taken. */
 function gasFault({ purpose, isGasRefused, refusal, request, count }: Plan): string | undefined {
   if (purpose !== 'bump' || !isGasRefused) return undefined;
-  return request.gasLimit !== null || count >= MOST_GAS_LIMITS ? `No node takes it: ${refusal}` : undefined;
+  return request.gasLimit !== null || count >= MAX_GAS_LIMITS ? `No node takes it: ${refusal}` : undefined;
 }
 
 /**
@@ -230,7 +230,7 @@ const PATIENCE_MS: Readonly<Record<Speed, number>> = {
   average: 5 * MINUTE_MS,
   safeLow: 10 * MINUTE_MS,
 };
-const LONGEST_PATIENCE_MS = 60 * MINUTE_MS;
+const MAX_PATIENCE_MS = 60 * MINUTE_MS;
 const POOLLESS_PATIENCE_MS = 20_000;
 
 /**
@@ -243,5 +243,5 @@ export function patienceMs(settings: EvmSettings, transaction: Transaction, atte
   const isUrgent = price.kind !== 'speed' || transaction.noopEnd !== null;
   const base = PATIENCE_MS[isUrgent ? 'fast' : price.speed];
   // Beyond six doublings every speed has reached the longest.
-  return Math.min(base * 2 ** Math.min(Math.max(attempts - 1, 0), 6), LONGEST_PATIENCE_MS);
+  return Math.min(base * 2 ** Math.min(Math.max(attempts - 1, 0), 6), MAX_PATIENCE_MS);
 }

@@ -15,11 +15,11 @@ import { authorityOf, authorizationFault, authorizationListSchema } from './form
 import { errorAbiSchema } from './form/error-abi.ts';
 import { INTEGER_PATTERN, readInteger } from './form/integer.ts';
 import { checkGasLimit, checkReceiver } from './form/policy-checks.ts';
-import { callData, LONGEST_INIT_CODE, leastGas } from './price/gas.ts';
+import { callData, leastGas, MAX_INIT_CODE } from './price/gas.ts';
 import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
 
 /** The largest encoded transaction that nodes take, in bytes (`txMaxSize` of go-ethereum's pool). */
-const LARGEST_TRANSACTION = 131_072;
+const MAX_TRANSACTION = 131_072;
 
 const IN_WEI = 'expected wei as a non-negative integer of at most 256 bits; write amounts beyond 2^53 as a string';
 
@@ -223,12 +223,12 @@ const ENCODED_AUTHORIZATION = 136;
 
 function checkSize({ to, data, accessList: accesses, authorizationList: authorizations }: EvmRequest): void {
   const { length } = callData(data);
-  if (to === null && length > LONGEST_INIT_CODE) {
-    throw invalidRequest(`data is too large, init code has ${length} bytes and ${LONGEST_INIT_CODE} are allowed`);
+  if (to === null && length > MAX_INIT_CODE) {
+    throw invalidRequest(`data is too large, init code has ${length} bytes and ${MAX_INIT_CODE} are allowed`);
   }
   const keys = accesses.reduce((count, { storage_keys: one }) => count + one.length, 0);
   const lists = accesses.length * ENCODED_ACCESS + keys * ENCODED_KEY + authorizations.length * ENCODED_AUTHORIZATION;
-  const most = LARGEST_TRANSACTION - ENCODED_FRAME;
+  const most = MAX_TRANSACTION - ENCODED_FRAME;
   if (length + lists > most) {
     throw invalidRequest(`Transaction is too large, it has ${length + lists} bytes and ${most} are allowed`);
   }

@@ -8,7 +8,7 @@ import type { ProgramError } from './schema.ts';
 /** Why a transaction failed, as nodes write it: a name, or a name with its details (`solana-transaction-error`). */
 export type TransactionError = Json;
 
-const LONGEST_REASON = 500;
+const MAX_REASON = 500;
 
 /** The name of an error, without its details. */
 export function nameOf(error: TransactionError): string {
@@ -53,11 +53,11 @@ export function reasonOf(error: TransactionError, context: ErrorContext = NO_CON
   const name = nameOf(error);
   const detail = isObject(error) ? error[name] : undefined;
   if (name === 'InstructionError' && Array.isArray(detail)) {
-    return printable(instructionReason(Number(detail[0]), detail[1] as Json, context), LONGEST_REASON);
+    return printable(instructionReason(Number(detail[0]), detail[1] as Json, context), MAX_REASON);
   }
   const told = isObject(detail) ? ` (${JSON.stringify(detail)})` : '';
   const text = TEXTS[name];
-  return printable(`${name}${told}${text === undefined ? '' : `: ${text}`}`, LONGEST_REASON);
+  return printable(`${name}${told}${text === undefined ? '' : `: ${text}`}`, MAX_REASON);
 }
 
 function instructionReason(index: number, error: Json, context: ErrorContext): string {
@@ -142,13 +142,13 @@ export function broadcastFailure(error: RpcError): Verdict {
   if (kind !== 'node' || code === undefined) return silence('unknown', error);
   if (code === PREFLIGHT_FAILED) return preflightFailure(error);
   if (REFUSED.has(code)) {
-    return { outcome: { kind: 'refused', reason: printable(error.message, LONGEST_REASON) }, isWord: true };
+    return { outcome: { kind: 'refused', reason: printable(error.message, MAX_REASON) }, isWord: true };
   }
   return silence(AWAY.has(code) ? 'busy' : 'unknown', error);
 }
 
 function silence(kind: 'busy' | 'unknown', { message }: RpcError): Verdict {
-  return { outcome: { kind, reason: printable(message, LONGEST_REASON) }, isWord: false };
+  return { outcome: { kind, reason: printable(message, MAX_REASON) }, isWord: false };
 }
 
 function preflightFailure(error: RpcError): Verdict {

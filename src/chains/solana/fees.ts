@@ -14,14 +14,14 @@ const LAMPORTS_PER_SIGNATURE = 5_000n;
  * transaction.
  */
 const DEFAULT_UNITS = 200_000;
-export const MOST_UNITS = 1_400_000;
+export const MAX_UNITS = 1_400_000;
 
 const MICRO = 1_000_000n;
 
 /** A compute limit with room above what a simulation used: the chain's state changes until the transaction executes. */
 export function limitFor(used: bigint): number {
   const roomy = (used * 11n + 9n) / 10n + 1_000n;
-  return Math.min(Number(roomy), MOST_UNITS);
+  return Math.min(Number(roomy), MAX_UNITS);
 }
 
 /**
@@ -70,7 +70,7 @@ export async function feeOf(read: ReadOne, message: Message, bytes: Uint8Array):
 function formulaFee(message: Message): bigint {
   const { limit, price } = readComputeBudget(message);
   const counted = programsOf(message).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
-  const units = limit ?? Math.min(DEFAULT_UNITS * counted.length, MOST_UNITS);
+  const units = limit ?? Math.min(DEFAULT_UNITS * counted.length, MAX_UNITS);
   const priority = ((price ?? 0n) * BigInt(units) + MICRO - 1n) / MICRO;
   return LAMPORTS_PER_SIGNATURE * BigInt(message.signers + checkedSignatures(message)) + priority;
 }

@@ -50,7 +50,7 @@ export function createSolanaChain(): Chain {
     dialect,
     pace: {
       lifetimeMs: LIFETIME_MS,
-      anchors: { none: MOST_IN_FLIGHT, text: MOST_UNDER_NONCES },
+      anchors: { none: MAX_IN_FLIGHT, text: MAX_UNDER_NONCES },
       reofferMs: REOFFER_MS,
       lookMs: LOOK_MS,
     },
@@ -76,10 +76,10 @@ export function createSolanaChain(): Chain {
 const LIFETIME_MS = 30 * 60_000;
 
 /** One look can ask for the statuses of this many transactions in a few calls. */
-const MOST_IN_FLIGHT = 512;
+const MAX_IN_FLIGHT = 512;
 
 /** A transaction under a durable nonce stays valid until the nonce moves on. */
-const MOST_UNDER_NONCES = 1_000;
+const MAX_UNDER_NONCES = 1_000;
 
 /** The leader changes every 4 slots. The next leader may take a transaction that the last one dropped. */
 const REOFFER_MS = 2_000;

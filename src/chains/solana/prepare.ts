@@ -60,7 +60,9 @@ export async function prepare(
   const violation = ownViolation(readRequest(transaction.request), account, maySpend);
   if (violation !== undefined) return refused(violation);
   const drafting = {
-    ...{ settles, maySpend, lastPrice: lastPriceOf(fields) },
+    settles,
+    maySpend,
+    lastPrice: lastPriceOf(fields),
     ...(createdAt === undefined ? {} : { acceptedAt: createdAt }),
   };
   const prepareOn = async (read: ReadOne) => {

@@ -11,11 +11,11 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized';
 const CONFIRMED = { commitment: 'confirmed' };
 
 /** The most signatures and accounts that one call takes (`getSignatureStatuses`, `getMultipleAccounts`). */
-const MOST_SIGNATURES = 256;
-const MOST_ACCOUNTS = 100;
+const MAX_SIGNATURES = 256;
+const MAX_ACCOUNTS = 100;
 
 /** The most accounts that `getRecentPrioritizationFees` takes. */
-const MOST_PRICED = 128;
+const MAX_PRICED = 128;
 
 /** How a node is asked which chain it serves: by the hash of the first block. */
 export const GENESIS = { method: 'getGenesisHash', served: address } as const;
@@ -139,8 +139,7 @@ export async function signatureStatuses(
   { searches = true }: { searches?: boolean } = {},
 ): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[] }> {
   const parts: string[][] = [];
-  for (let at = 0; at < signatures.length; at += MOST_SIGNATURES)
-    parts.push(signatures.slice(at, at + MOST_SIGNATURES));
+  for (let at = 0; at < signatures.length; at += MAX_SIGNATURES) parts.push(signatures.slice(at, at + MAX_SIGNATURES));
   const answers = await Promise.all(
     parts.map((part) =>
       read('getSignatureStatuses', [part, { searchTransactionHistory: searches }], (answer) => {
@@ -195,7 +194,7 @@ export async function feeFor(read: ReadOne, message: string): Promise<bigint | u
 export async function recentPrices(read: ReadOne, accounts: readonly string[]): Promise<bigint[]> {
   const prices = await figureOrNothing(read, {
     method: 'getRecentPrioritizationFees',
-    params: [accounts.slice(0, MOST_PRICED)],
+    params: [accounts.slice(0, MAX_PRICED)],
     parse: (answer) => array(answer).map((entry) => integer(object(entry)['prioritizationFee'])),
     cost: 'A first attempt offers no price for priority; further ones do',
   });
@@ -229,7 +228,9 @@ export function simulate(
   { replacesBlockhash, after = [] }: { replacesBlockhash: boolean; after?: string[] },
 ): Promise<Simulation> {
   const options = {
-    ...{ encoding: 'base64', sigVerify: false, replaceRecentBlockhash: replacesBlockhash },
+    encoding: 'base64',
+    sigVerify: false,
+    replaceRecentBlockhash: replacesBlockhash,
     ...(after.length === 0 ? {} : { accounts: { encoding: 'base64', addresses: after } }),
     ...CONFIRMED,
   };
@@ -261,7 +262,7 @@ export async function accountsAt(
   commitment: Commitment = 'confirmed',
 ): Promise<(OnChainAccount | null)[]> {
   const parts: string[][] = [];
-  for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) parts.push(addresses.slice(at, at + MOST_ACCOUNTS));
+  for (let at = 0; at < addresses.length; at += MAX_ACCOUNTS) parts.push(addresses.slice(at, at + MAX_ACCOUNTS));
   const answers = await Promise.all(parts.map((part) => accountsAsOf(read, part, commitment)));
   return answers.flatMap(({ accounts }) => accounts);
 }
@@ -323,7 +324,7 @@ export function landed(
 }
 
 /** The most signatures of one page of `getSignaturesForAddress`. */
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 /** The signatures of transactions that name an account, the newest first, and when their blocks were made. */
 export function signaturesFor(
@@ -331,7 +332,7 @@ export function signaturesFor(
   account: string,
   before: string | undefined,
 ): Promise<{ signature: string; madeAt: number | null }[]> {
-  const options = { ...CONFIRMED, limit: MOST_LISTED, ...(before === undefined ? {} : { before }) };
+  const options = { ...CONFIRMED, limit: MAX_LISTED, ...(before === undefined ? {} : { before }) };
   return read(
     'getSignaturesForAddress',
     [account, options],

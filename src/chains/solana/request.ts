@@ -9,7 +9,7 @@ import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
 import { isAddress } from './address.ts';
-import { LARGEST_TRANSACTION, readPolicy } from './configuration/policy.ts';
+import { MAX_TRANSACTION, readPolicy } from './configuration/policy.ts';
 import { coSignerViolation, guardFor, maySpend, policyViolation, spendsOwnFunds } from './guard/policies.ts';
 import { compileLegacy, MalformedTransaction, type Message } from './message/compiled-message.ts';
 import { computeBudgetFault } from './message/compute-budget.ts';
@@ -19,8 +19,8 @@ import { SYSTEM_PROGRAM } from './programs.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from './schema.ts';
 import { ownSpend } from './spending.ts';
 
-const MOST_INSTRUCTIONS = 64;
-const MOST_ACCOUNTS = 64;
+const MAX_INSTRUCTIONS = 64;
+const MAX_ACCOUNTS = 64;
 
 const key = z.string().refine(isAddress, 'expected 32 bytes in base58');
 
@@ -28,14 +28,11 @@ const instruction = strictForm({
   program_id: key.meta({ description: 'Program to call' }),
   accounts: z
     .array(strictForm({ pubkey: key, is_signer: z.boolean(), is_writable: z.boolean() }))
-    .max(MOST_ACCOUNTS)
+    .max(MAX_ACCOUNTS)
     .meta({ description: 'Accounts in the order that the program expects; only the relayer can sign' }),
   data: z
     .base64('expected base64')
-    .refine(
-      (data) => Buffer.byteLength(data, 'base64') <= LARGEST_TRANSACTION,
-      `expected at most ${LARGEST_TRANSACTION} bytes`,
-    )
+    .refine((data) => Buffer.byteLength(data, 'base64') <= MAX_TRANSACTION, `expected at most ${MAX_TRANSACTION} bytes`)
     .meta({ description: 'Data of the instruction, in base64' }),
 });
 
@@ -52,7 +49,7 @@ export const requestSchema = strictForm(
     transaction: z.string().nullish().meta({
       description: 'Legacy or version 0 transaction in base64; the relayer pays, and all other signers have signed',
     }),
-    instructions: z.array(instruction).max(MOST_INSTRUCTIONS).nullish().meta({
+    instructions: z.array(instruction).max(MAX_INSTRUCTIONS).nullish().meta({
       description: 'Instructions to send, in place of `transaction`',
     }),
     valid_until: z.string().nullish().meta({
@@ -238,9 +235,9 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
   }
   const message = wellFormed(() => undatedMessage(instructions, account));
   const size = sizeOf(message);
-  if (size > LARGEST_TRANSACTION) {
+  if (size > MAX_TRANSACTION) {
     throw invalidRequest(
-      `The instructions make a transaction of ${size} bytes, more than the ${LARGEST_TRANSACTION} of Solana`,
+      `The instructions make a transaction of ${size} bytes, more than the ${MAX_TRANSACTION} of Solana`,
     );
   }
   const policy = readPolicy(account.policies);

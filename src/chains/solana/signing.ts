@@ -7,7 +7,7 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { SignedBytes } from '../chain-client.ts';
 import { addressOf } from './address.ts';
-import { MOST_UNITS } from './fees.ts';
+import { MAX_UNITS } from './fees.ts';
 import { decodeMessage, encodeMessage, type Message } from './message/compiled-message.ts';
 import { readComputeBudget } from './message/compute-budget.ts';
 import { encodeTransaction } from './message/transaction.ts';
@@ -89,7 +89,7 @@ function isFixed({ is_signed: isSigned, swap }: SolanaFields): boolean {
 /** The message with one more unit in its limit; undefined where it names no limit, or the highest. */
 function variedLimit(message: Message): Message | undefined {
   const { limit } = readComputeBudget(message);
-  if (limit === undefined || limit >= MOST_UNITS) return undefined;
+  if (limit === undefined || limit >= MAX_UNITS) return undefined;
   const [before, after] = [limit, limit + 1].map((units) => ComputeBudgetProgram.setComputeUnitLimit({ units }).data);
   const instructions = message.instructions.map((one) => {
     const isLimit = message.keys[one.program] === COMPUTE_BUDGET_PROGRAM && before?.equals(one.data) === true;

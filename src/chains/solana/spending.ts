@@ -10,7 +10,7 @@ import { decodeTransaction } from './message/transaction.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAMS, TOKEN_PROGRAM } from './programs.ts';
 import { readFields, readRequest, type SolanaRequest } from './schema.ts';
 import { costOf } from './signing.ts';
-import { LARGEST_ACCOUNT } from './tokens/mint.ts';
+import { MAX_ACCOUNT } from './tokens/mint.ts';
 import { TOKEN_ACCOUNT_SIZE } from './tokens/token-account.ts';
 import { readLamports } from './tokens/transfer.ts';
 
@@ -55,7 +55,7 @@ const ACCOUNT_OVERHEAD = 128;
 
 /** The most that an associated account costs on a chain with the usual rent. */
 function mostRent(tokenProgram: string | undefined): bigint {
-  const size = tokenProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : LARGEST_ACCOUNT;
+  const size = tokenProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : MAX_ACCOUNT;
   return LAMPORTS_PER_BYTE * BigInt(ACCOUNT_OVERHEAD + size);
 }
 

@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   txInternalError: 'busy',
 };
 
-const LONGEST_REASON = 500;
+const MAX_REASON = 500;
 
 /** What a `sendTransaction` answer says that is no plain yes; undefined for a yes, or an answer about other bytes. */
 export function refusalIn(answer: Json, hash: string): Verdict | undefined {
@@ -53,7 +53,7 @@ export function isTaken(answer: Json, hash: string): boolean {
 
 /** What a call that failed means. */
 export function broadcastFailure(error: RpcError): Verdict {
-  const reason = printable(error.message, LONGEST_REASON);
+  const reason = printable(error.message, MAX_REASON);
   // The endpoint limits calls and has not read the bytes. After any other failure it may have read them.
   if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429)) {
     return { outcome: { kind: 'busy', reason }, isWord: false };

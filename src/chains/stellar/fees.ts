@@ -6,7 +6,7 @@ import type { StellarFields } from './schema.ts';
 export const BASE_FEE = 100n;
 
 /** The highest fee of a transaction: the protocol has 32 bits for it. */
-export const MOST_FEE = 4_294_967_295n;
+export const MAX_FEE = 4_294_967_295n;
 
 /**
  * The most that is bid for places in a ledger where the policy does not say, in stroops: the reference's bound for fee

@@ -67,7 +67,7 @@ export function createStellarChain(): Chain {
     dialect,
     pace: {
       lifetimeMs: LIFETIME_MS,
-      anchors: { sequence: 1, text: MOST_FEE_BUMPS },
+      anchors: { sequence: 1, text: MAX_FEE_BUMPS },
       reofferMs: REOFFER_MS,
       lookMs: LOOK_MS,
     },
@@ -119,7 +119,7 @@ async function assertMemo(read: ReadOne, paying: Paying, address: string): Promi
 const LIFETIME_MS = 15 * 60_000;
 
 /** So many can wait at once because each fee bump uses the sequence of another account. */
-const MOST_FEE_BUMPS = 512;
+const MAX_FEE_BUMPS = 512;
 
 /** Nodes drop a transaction that is in none of the next few ledgers. */
 const REOFFER_MS = 10_000;
@@ -131,10 +131,10 @@ const LOOK_MS = 1_000;
  */
 const LOOKS_PER_LEDGER = 5;
 /** The shortest pause between two looks, however short the ledgers are. */
-const LEAST_LOOK_MS = 100;
+const MIN_LOOK_MS = 100;
 
 function lookMsOf(network: Network): number {
-  return Math.min(LOOK_MS, Math.max(LEAST_LOOK_MS, Math.floor(blockTimeMs(network) / LOOKS_PER_LEDGER)));
+  return Math.min(LOOK_MS, Math.max(MIN_LOOK_MS, Math.floor(blockTimeMs(network) / LOOKS_PER_LEDGER)));
 }
 
 function createStellarClient(

@@ -7,7 +7,7 @@ import type { Account } from '../account.ts';
 import type { LaneFigures, Preparation } from '../chain-client.ts';
 import { answersInTime, middleBy, middleOf, unlessRefusedAlone } from '../quorum.ts';
 import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
-import { BASE_FEE, bidFor, MOST_FEE, USUAL_CAP } from './fees.ts';
+import { BASE_FEE, bidFor, MAX_FEE, USUAL_CAP } from './fees.ts';
 import { CLOCKS_APART } from './guard/gasless.ts';
 import { memoFault, type Paying } from './guard/memo.ts';
 import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
@@ -114,7 +114,7 @@ async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   ]);
   if (needs !== undefined && needs.kind !== 'needs') return needs;
   const resources = needs?.fee ?? 0n;
-  const ceiling = policy.maxFee ?? MOST_FEE;
+  const ceiling = policy.maxFee ?? MAX_FEE;
   if (BASE_FEE + resources > ceiling) {
     return { kind: 'refused', reason: `Max fee exceeded: ${ceiling}, of which its resources take ${resources}` };
   }

@@ -4,7 +4,7 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { AttemptPreparation, LaneFigures, NewAttempt, ObservedEntry } from '../chain-client.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { bidFor, MOST_FEE, resourcesOf, USUAL_CAP } from './fees.ts';
+import { bidFor, MAX_FEE, resourcesOf, USUAL_CAP } from './fees.ts';
 import { preparedDraft } from './message/draft.ts';
 import { isSoroban } from './message/transaction-envelope.ts';
 import { costOf, prepare } from './prepare.ts';
@@ -103,7 +103,7 @@ function knownOf(attempt: Attempt | undefined): StellarFields | undefined {
 /** The most that may be bid for a transaction, in stroops. For a swap that is less than it brings. */
 function mostOf(fields: StellarFields, maxFee: bigint | null): bigint {
   const usual = USUAL_CAP + resourcesOf(fields);
-  const most = maxFee ?? (usual < MOST_FEE ? usual : MOST_FEE);
+  const most = maxFee ?? (usual < MAX_FEE ? usual : MAX_FEE);
   const brought = fields.swap === undefined ? most : amountOf(fields.swap.least) - 1n;
   return brought < most ? brought : most;
 }

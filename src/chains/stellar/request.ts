@@ -7,7 +7,7 @@ import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil, validUntilPast } from '../valid-until.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { BASE_FEE, MOST_FEE, USUAL_CAP } from './fees.ts';
+import { BASE_FEE, MAX_FEE, USUAL_CAP } from './fees.ts';
 import { parseFeeBump } from './form/fee-bump.ts';
 import { parseForward } from './form/forward.ts';
 import { memoSchema } from './form/memo.ts';
@@ -42,7 +42,7 @@ export const requestSchema = strictForm({
   max_fee: z
     .int()
     .min(1, NO_FEE)
-    .max(Number(MOST_FEE))
+    .max(Number(MAX_FEE))
     .nullish()
     .meta({ description: `Bid of the fee bump, in stroops. Default: ${USUAL_CAP}, or the policy’s max_fee if lower` }),
   signed_auth_entry: z.string().nullish().meta({

@@ -58,7 +58,9 @@ export const devCommand: Command = {
       context.say(`relayer ${RELAYER}, ${address}, has 1 ether`);
       leaving.signal.throwIfAborted();
       const server = spawn(process.execPath, ['--disable-sigusr1', MAIN], {
-        ...{ cwd: folder, env, detached: true },
+        cwd: folder,
+        env,
+        detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const ended = once(server, 'exit');
@@ -103,9 +105,14 @@ async function writeFolder(context: CommandContext, folder: string, rpcUrl: stri
   const granted = grantedBy(plugins);
   const env = {
     ...Object.fromEntries(Object.entries(variables).filter(([name]) => granted.has(name))),
-    ...{ PATH: context.env['PATH'] ?? '', CONFIG_DIR: join(folder, 'config'), DATA_DIR: join(folder, 'data') },
-    ...{ PLUGINS_DIR: resolve(context.cwd, environment.PLUGINS_DIR), APP_PORT: port, METRICS_ENABLED: 'false' },
-    ...{ KEYSTORE_PASSPHRASE: passphrase, LOG_FORMAT: 'human' },
+    PATH: context.env['PATH'] ?? '',
+    CONFIG_DIR: join(folder, 'config'),
+    DATA_DIR: join(folder, 'data'),
+    PLUGINS_DIR: resolve(context.cwd, environment.PLUGINS_DIR),
+    APP_PORT: port,
+    METRICS_ENABLED: 'false',
+    KEYSTORE_PASSPHRASE: passphrase,
+    LOG_FORMAT: 'human',
   };
   return { env, address, granted };
 }
@@ -143,7 +150,8 @@ async function writeConfig(folder: string, plugins: readonly PluginEntry[]): Pro
   const content = {
     relayers: [{ id: RELAYER, name: 'Of dev', network: 'local', network_type: 'evm', signer_id: 'key', paused: false }],
     signers: [{ id: 'key', type: 'local', config: { path: join(folder, KEY_FILE), passphrase: secret } }],
-    ...{ notifications: [], plugins },
+    notifications: [],
+    plugins,
   };
   const file = join(folder, 'config', 'config.json');
   await writeFile(`${file}.new`, JSON.stringify(content));

@@ -18,7 +18,8 @@ export async function clientOf(context: CommandContext, { options }: Given): Pro
   const own = named === undefined || key === undefined ? await ownServer(context) : undefined;
   const url = (named ?? own?.url ?? '').replace(/\/+$/, '');
   return new ApiClient({
-    ...{ url, key: key ?? own?.key ?? '' },
+    url,
+    key: key ?? own?.key ?? '',
     fetch: (...request) =>
       context.request(...request).catch((error: unknown) => {
         const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);

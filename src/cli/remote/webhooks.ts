@@ -7,7 +7,7 @@ import { itemLines, jsonLine } from './rows.ts';
 
 type State = NonNullable<NonNullable<Operations['listDeliveries']['input']['query']>['state']>;
 
-const MOST_DELIVERIES = 50;
+const MAX_DELIVERIES = 50;
 
 /** Lists webhooks, shows the latest deliveries of one, or delivers an event again. */
 export const webhooksCommand: Command = {
@@ -15,7 +15,7 @@ export const webhooksCommand: Command = {
   summary: 'Show the webhooks of a server, or the deliveries of one; or deliver an event again',
   more: [
     REMOTE_HELP,
-    `Of one webhook the latest ${MOST_DELIVERIES} events; --state is waiting, delivered, dead or dropped.`,
+    `Of one webhook the latest ${MAX_DELIVERIES} events; --state is waiting, delivered, dead or dropped.`,
   ],
   flags: ['json'],
   options: [...REMOTE_OPTIONS, 'state'],
@@ -30,7 +30,7 @@ export const webhooksCommand: Command = {
     const client = await clientOf(context, given);
     if (isAgain) return await redeliver(client, context, given, { id: id ?? '', deliveryId });
     if (first === undefined) return await list(client, context, given);
-    const query = { per_page: MOST_DELIVERIES, ...(state !== undefined && { state }) };
+    const query = { per_page: MAX_DELIVERIES, ...(state !== undefined && { state }) };
     const { data } = await client.call('listDeliveries', { path: { id: first }, query });
     const heads = ['ID', 'STATE', 'EVENT', 'MADE', 'TRIES', 'OUTCOME', 'TRANSACTION'];
     return tell(context, given, data, heads, rowOf);

@@ -49,7 +49,11 @@ export class FakeServices {
     const signing = { signTransaction: (id: string, body: unknown) => this.sign(id, body as Json) };
     return {
       transactions,
-      ...{ relayers, rpc, signing, lifecycle: {}, notifications: {} },
+      relayers,
+      rpc,
+      signing,
+      lifecycle: {},
+      notifications: {},
       kv: this.kv(),
       fetch: createFetchService({ http, store: { read: {} as Reader, write } }),
       effects: { recorded: async () => [], failure: async () => undefined, refuse: async () => true },

@@ -63,10 +63,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const nothing = () => {};
   const host = createPluginHost({
     entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, emit_logs: true, ...entry })),
-    ...{ pluginsDir: resolve(folder), sandboxDir: SANDBOX_DIR, environment: (name: string) => env[name] },
+    pluginsDir: resolve(folder),
+    sandboxDir: SANDBOX_DIR,
+    environment: (name: string) => env[name],
     log: createLog('info', { write: (line) => lines.push(line) }),
     metrics: { callEnded: nothing, capabilityCalled: nothing, processKilled: nothing, load: nothing },
-    ...{ clock: systemClock, uuid: randomUUID, maxProcesses: 4, mostThreads: 1 },
+    clock: systemClock,
+    uuid: randomUUID,
+    maxProcesses: 4,
+    mostThreads: 1,
   });
   await host.start({
     services: fakes.services({ fetch: (request) => answered(answer, request), close: async () => {} }),
@@ -103,7 +108,10 @@ async function answered(answer: SandboxOptions['fetch'], { url, method, headers,
   });
   const given = await answer(request);
   return {
-    ...{ url: url.href, redirected: false, status: given.status, statusText: given.statusText },
+    url: url.href,
+    redirected: false,
+    status: given.status,
+    statusText: given.statusText,
     headers: [...given.headers],
     body: Buffer.from(await given.arrayBuffer()),
   };

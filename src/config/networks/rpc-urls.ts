@@ -18,7 +18,10 @@ const rpcUrlSchema: z.ZodType<RpcUrl> = z
         properties: {
           url: { type: 'string', format: 'uri', description: 'URL of the endpoint' },
           weight: {
-            ...{ type: 'integer', minimum: 0, maximum: 100, default: 100 },
+            type: 'integer',
+            minimum: 0,
+            maximum: 100,
+            default: 100,
             description: 'Share of the calls, relative to the other weights; 0 switches the endpoint off',
           },
         },

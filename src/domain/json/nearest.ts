@@ -8,17 +8,17 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
  * The longest name that is compared. No known name is near a longer one, and comparing takes time for each pair of
  * letters.
  */
-const LONGEST_COMPARED = 64;
+const MAX_COMPARED = 64;
 
 /** The shortest name that is taken for the beginning of a known one. Shorter ones begin too many names. */
-const SHORTEST_STEM = 4;
+const MIN_STEM = 4;
 
 /**
  * The known name with the fewest slips. The slips must be at most a third of the name's letters, or the name must begin
  * like the known one.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  if (name.length > LONGEST_COMPARED) return undefined;
+  if (name.length > MAX_COMPARED) return undefined;
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
     const distance = distanceOf(name.toLowerCase(), candidate.toLowerCase());
@@ -32,7 +32,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 
 /** Whether a known name is a longer form: `policy` and `policies`, `memory` and `memory_mb`. */
 function isStem(name: string, candidate: string): boolean {
-  return name.length >= SHORTEST_STEM && candidate.toLowerCase().startsWith(name.slice(0, -1).toLowerCase());
+  return name.length >= MIN_STEM && candidate.toLowerCase().startsWith(name.slice(0, -1).toLowerCase());
 }
 
 /** Letters added, dropped, changed, or exchanged with the next one (the distance of optimal string alignment). */

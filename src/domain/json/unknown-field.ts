@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { nearestName } from './nearest.ts';
 
 /** The most unknown fields that a message names; a body can have a million. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 /** The most characters of a client's key that a message shows. */
-const LONGEST_SHOWN = 64;
+const MAX_SHOWN = 64;
 
 /**
  * The message about keys that an object schema does not know, for an error map; undefined for another fault. It names
@@ -17,7 +17,7 @@ export function unknownFields(
 ): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-  const hints = issue.keys.slice(0, MOST_NAMED).map((key) => ({ key, hint: hintFor(key, known, advice) }));
+  const hints = issue.keys.slice(0, MAX_NAMED).map((key) => ({ key, hint: hintFor(key, known, advice) }));
   const last = hints.findLast(({ hint }) => hint === '');
   if (last !== undefined) last.hint = expected(known);
   return hints.map(({ key, hint }) => `unknown field \`${shown(key)}\`${hint}`).join('; ');
@@ -43,5 +43,5 @@ function expected(known: readonly string[]): string {
 }
 
 function shown(key: string): string {
-  return key.length > LONGEST_SHOWN ? `${key.slice(0, LONGEST_SHOWN)}…` : key;
+  return key.length > MAX_SHOWN ? `${key.slice(0, MAX_SHOWN)}…` : key;
 }

@@ -4,12 +4,12 @@ import { wireTime } from '../wire-time.ts';
 import type { COMMON_CHECKS, DisabledReason } from './relayer.ts';
 
 /** The longest text that is shown. Causes may repeat what a node said at length. */
-const LONGEST_TEXT = 1_000;
+const MAX_TEXT = 1_000;
 
 /** The reason in one line, for a client that is refused because of it. */
 export function disabledText(reason: DisabledReason): string {
   const details = typeof reason.details === 'string' ? [reason.details] : reason.details.map((cause) => cause.details);
-  const text = [...new Set(details)].join('; ').slice(0, LONGEST_TEXT);
+  const text = [...new Set(details)].join('; ').slice(0, MAX_TEXT);
   return reason.nextCheckAt === undefined ? text : `${text} (checked again at ${wireTime(reason.nextCheckAt)})`;
 }
 

@@ -36,7 +36,7 @@ export function allowsOrigin(origins: readonly string[], origin: string): boolea
   return origins.includes('*') || origins.includes(origin);
 }
 
-const MOST_PERMISSIONS = 200;
+const MAX_PERMISSIONS = 200;
 
 const rateSchema = z.strictObject({
   requests_per_second: z.int().min(1).max(1_000_000),
@@ -64,7 +64,7 @@ const permissionSchema = z
 const permissionsSchema = z
   .array(permissionSchema)
   .min(1, 'name at least one')
-  .max(MOST_PERMISSIONS, `must have at most ${MOST_PERMISSIONS} entries`);
+  .max(MAX_PERMISSIONS, `must have at most ${MAX_PERMISSIONS} entries`);
 const originsSchema = z.array(originSchema).min(1).max(100);
 const endSchema = z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' });
 

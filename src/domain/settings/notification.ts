@@ -27,13 +27,13 @@ export type SigningKeyField = 'signing_key' | 'second_signing_key';
 /**
  * A key of fewer bytes can be guessed from what it signed. The reference refuses such keys; here they cause a warning.
  */
-export const LEAST_SIGNING_KEY_BYTES = 32;
+export const MIN_SIGNING_KEY_BYTES = 32;
 
-const LONGEST_URL = 2_048;
+const MAX_URL = 2_048;
 
 const urlSchema = z
   .string()
-  .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
+  .max(MAX_URL, `must have at most ${MAX_URL} characters`)
   .refine(isWebAddress, 'Invalid URL format: an absolute http or https URL is expected')
   .meta({ format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' });
 

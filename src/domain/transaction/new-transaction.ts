@@ -22,8 +22,19 @@ export function newTransaction(accepted: Accepted): Transaction {
   const { request, validUntil, anchorKind, onDeath, contentKey } = accepted;
   const nextActionAt: Timestamp = createdAt;
   return {
-    ...{ id, relayerId, networkType, lane, createdAt, statusReason, parentId, nextActionAt },
-    ...{ request, validUntil, anchorKind, onDeath, contentKey },
+    id,
+    relayerId,
+    networkType,
+    lane,
+    createdAt,
+    statusReason,
+    parentId,
+    nextActionAt,
+    request,
+    validUntil,
+    anchorKind,
+    onDeath,
+    contentKey,
     status: 'pending',
     sentAt: null,
     confirmedAt: null,

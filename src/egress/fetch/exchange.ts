@@ -6,7 +6,7 @@ import { FetchFailure, type FetchRequest } from './plugin-fetch.ts';
 
 /** Statuses whose answers have no body (Fetch Standard 2.2.3). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
-const LONGEST_STATUS_TEXT = 256;
+const MAX_STATUS_TEXT = 256;
 
 /** One answer of one host. */
 export interface HopAnswer {
@@ -106,7 +106,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled || status < 200) return;
     const headers = answerHeaders(raw);
     const location = headers.find(([name]) => name === 'location')?.[1];
-    this.#head = { status, statusText: statusText.slice(0, LONGEST_STATUS_TEXT), headers, location };
+    this.#head = { status, statusText: statusText.slice(0, MAX_STATUS_TEXT), headers, location };
     if (!this.#hop.wantsBody(status, location)) {
       this.#finish(Buffer.alloc(0));
       this.#controller?.abort(new Error('the body is not wanted'));

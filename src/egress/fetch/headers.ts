@@ -3,8 +3,8 @@ import { FetchFailure } from './plugin-fetch.ts';
 type Pair = readonly [name: string, value: string];
 
 /** The most header lines of one request, and the most bytes of all names and values. */
-const MOST_HEADERS = 100;
-const MOST_BYTES = 16_384;
+const MAX_HEADERS = 100;
+const MAX_BYTES = 16_384;
 
 /** A token of RFC 9110, section 5.6.2. */
 const NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
@@ -36,7 +36,7 @@ function isOurs(name: string): boolean {
  * @throws FetchFailure `invalid`
  */
 export function requestHeaders(given: readonly Pair[]): Pair[] {
-  if (given.length > MOST_HEADERS) throw invalid(`a request may have at most ${MOST_HEADERS} headers`);
+  if (given.length > MAX_HEADERS) throw invalid(`a request may have at most ${MAX_HEADERS} headers`);
   let bytes = 0;
   const headers = given.map(([rawName, value]): Pair => {
     const name = rawName.toLowerCase();
@@ -46,7 +46,7 @@ export function requestHeaders(given: readonly Pair[]): Pair[] {
     if (isOurs(name)) throw invalid(`the header ${name} belongs to the connection`);
     return [name, value];
   });
-  if (bytes > MOST_BYTES) throw invalid(`the headers of a request may take at most ${MOST_BYTES} bytes`);
+  if (bytes > MAX_BYTES) throw invalid(`the headers of a request may take at most ${MAX_BYTES} bytes`);
   const has = (wanted: string) => headers.some(([name]) => name === wanted);
   if (!has('user-agent')) headers.push(['user-agent', 'isolayer-plugin']);
   if (!has('accept')) headers.push(['accept', '*/*']);

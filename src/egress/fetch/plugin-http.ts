@@ -22,7 +22,7 @@ export interface PluginHttp {
   close(): Promise<void>;
 }
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const CONNECT_MS = 5_000;
 /** The same as Node's own limit. */
 const HEADER_BYTES = 16_384;
@@ -47,7 +47,7 @@ export function createPluginHttp(guards: { open: AddressGuard; private: AddressG
         throw new FetchFailure(error.kind, error.message, { cause: error.cause });
       });
       if (next === undefined) return { ...answer, url: withoutFragment(request.url), redirected: hops > 0 };
-      if (hops >= MOST_REDIRECTS) throw new FetchFailure('redirect', `more than ${MOST_REDIRECTS} redirects`);
+      if (hops >= MAX_REDIRECTS) throw new FetchFailure('redirect', `more than ${MAX_REDIRECTS} redirects`);
       request = next;
     }
   }

@@ -18,17 +18,17 @@ export interface BatchSize {
 }
 
 /** More calls in one request would keep the first answer waiting for the last. */
-export const LARGEST_BATCH = 100;
+export const MAX_BATCH = 100;
 const MEMORY_MS = 10 * 60_000;
 
 /** Starts by believing that the endpoint takes batches, as JSON-RPC 2.0 section 6 asks. */
 export function createBatchSize(clock: Clock): BatchSize {
-  let learned = LARGEST_BATCH;
+  let learned = MAX_BATCH;
   let learnedAt = 0;
   let isProven = false;
   return {
     get most() {
-      if (learned < LARGEST_BATCH && clock.elapsed() - learnedAt >= MEMORY_MS) learned = LARGEST_BATCH;
+      if (learned < MAX_BATCH && clock.elapsed() - learnedAt >= MEMORY_MS) learned = MAX_BATCH;
       return learned;
     },
     get isProven() {

@@ -59,12 +59,12 @@ interface WaitingRead extends CallText {
 }
 
 /** The largest request. Hosts commonly let 1 MB and more pass (nginx `client_max_body_size`); geth takes 5 MB. */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 /**
  * The most requests at once: as many as the HTTP client opens connections to one host. A further request would wait
  * there while its time runs.
  */
-const MOST_REQUESTS = 64;
+const MAX_REQUESTS = 64;
 
 /** Opens nothing before the first call. */
 export function createEndpointLine(parts: LineParts): EndpointLine {
@@ -74,7 +74,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   const limit = createConcurrencyLimit({
     start: settings.startConcurrency,
     most: settings.maxConcurrency,
-    visits: MOST_REQUESTS,
+    visits: MAX_REQUESTS,
   });
   let waiting: WaitingRead[] = [];
   let isCollecting = false;
@@ -285,7 +285,7 @@ function fitting(items: readonly (CallText & { isAlone?: boolean })[], most: num
   let count = 0;
   for (const item of items) {
     bytes += item.bytes;
-    if (count > 0 && (count >= most || bytes > MOST_BYTES || item.isAlone === true)) break;
+    if (count > 0 && (count >= most || bytes > MAX_BYTES || item.isAlone === true)) break;
     count += 1;
   }
   return count;

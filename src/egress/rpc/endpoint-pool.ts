@@ -113,7 +113,7 @@ const BEHIND_FOR_MS = 30_000;
  */
 const PACE_LEFT = 0.7;
 /** Below this part of the first pause, the pace is full speed again. */
-const LEAST_PACE = 0.1;
+const MIN_PACE = 0.1;
 
 /**
  * How long the contact must be lost, and no request answered, to count as gone. An endpoint that fails now and then is
@@ -263,7 +263,7 @@ export function createEndpointPool(
       if (health.paceMs === 0 || heldMs(endpoint) > 0) return;
       health.isRefusing = false;
       health.paceMs *= PACE_LEFT;
-      if (health.paceMs < settings.limitMs * LEAST_PACE) health.paceMs = 0;
+      if (health.paceMs < settings.limitMs * MIN_PACE) health.paceMs = 0;
       // At a slow pace, a call that takes several requests may take long. Each answer shows that the endpoint is there.
       contact.servedAt = clock.elapsed();
       if (!isAside(endpoint)) noteTrouble(endpoint, false);

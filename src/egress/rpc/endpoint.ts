@@ -1,5 +1,5 @@
 import type { Json } from '../../domain/json/json.ts';
-import { SHORTEST_KEY } from '../../domain/mask-url.ts';
+import { MIN_KEY } from '../../domain/mask-url.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { basicCredentials, unescaped } from '../credentials.ts';
 
@@ -15,14 +15,14 @@ export interface Endpoint {
   scrubData(data: Json): Json;
 }
 
-const LONGEST_MESSAGE = 1_000;
+const MAX_MESSAGE = 1_000;
 const HEXADECIMAL = /^0x[0-9a-f]*$/i;
 
 /** @throws TypeError when the address is not a URL */
 export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
   const url = new URL(address);
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.search, url.pathname];
-  const secrets = [...pieces.filter((piece) => piece.length >= SHORTEST_KEY), url.username, url.password]
+  const secrets = [...pieces.filter((piece) => piece.length >= MIN_KEY), url.username, url.password]
     .flatMap((secret) => [secret, unescaped(secret)])
     // A gateway may repeat the authorization header.
     .concat(basicCredentials(url) ?? [])
@@ -33,7 +33,7 @@ export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
     url,
     weight,
     name: `${url.protocol}//${url.host}`,
-    scrub: (text) => masked(text).slice(0, LONGEST_MESSAGE),
+    scrub: (text) => masked(text).slice(0, MAX_MESSAGE),
     scrubData: (data) => mapTexts(data, (text) => (HEXADECIMAL.test(text) ? text : masked(text))),
   };
 }

@@ -91,10 +91,10 @@ export interface WatchedRpcClient extends RpcClient {
 }
 
 /** The longest `Retry-After` that a call waits for. A longer one ends the call. */
-const LONGEST_HOLD_MS = 10_000;
+const MAX_HOLD_MS = 10_000;
 
 /** How many characters are kept of why an endpoint does not answer a method. */
-const LONGEST_REASON = 200;
+const MAX_REASON = 200;
 
 /** JSON-RPC 2.0 over HTTP to the given endpoints. */
 export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
@@ -180,7 +180,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   function noteUnanswered(endpoint: Endpoint, method: string, cost: string, error: unknown): void {
     answered.get(endpoint)?.delete(method);
     if (!(error instanceof RpcError) || !['node', 'http', 'malformed'].includes(error.kind)) return;
-    const reason = printable(error.message, LONGEST_REASON);
+    const reason = printable(error.message, MAX_REASON);
     if (!asksForLess(error, dialect)) unanswered.get(endpoint)?.set(method, { method, reason, cost });
   }
 
@@ -288,7 +288,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   async function pauseBefore(round: number, failure: RpcError): Promise<void> {
     const backOff = Math.min(settings.baseDelayMs * 2 ** (round - 1), settings.maxDelayMs) * (0.8 + 0.4 * random());
     const hold = pool.heldForMs();
-    if (hold > LONGEST_HOLD_MS) throw failure;
+    if (hold > MAX_HOLD_MS) throw failure;
     await sleep(Math.max(backOff, hold), undefined, { signal: closing.signal }).catch(() => {
       throw failure;
     });
@@ -397,7 +397,9 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       Promise.allSettled([...lines.values()].map((line) => askChecked(line, method, params, check))),
     endpoints: () =>
       [...lines.values()].map(({ endpoint, concurrency }) => ({
-        ...{ endpoint: endpoint.name, state: pool.stateOf(endpoint), concurrency },
+        endpoint: endpoint.name,
+        state: pool.stateOf(endpoint),
+        concurrency,
         unanswered: [...(unanswered.get(endpoint)?.values() ?? [])],
       })),
     contact: pool.contact,

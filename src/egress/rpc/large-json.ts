@@ -6,16 +6,16 @@ const PIECE_BYTES = 128 * 1024;
  * How many levels are taken apart: an answer, its list, an entry with a list of its own. Deeper levels are parsed in
  * one piece.
  */
-const MOST_LEVELS = 5;
+const MAX_LEVELS = 5;
 /** How many steps the search for structure takes before it pauses for other work. */
 const STEPS_PER_TURN = 2_000;
 /**
  * Limits on commas, on keys of one object, and on levels. No honest answer exceeds them, and more would take seconds to
  * build.
  */
-const MOST_COMMAS = 1_000_000;
-const MOST_KEYS = 50_000;
-const MOST_DEPTH = 4_096;
+const MAX_COMMAS = 1_000_000;
+const MAX_KEYS = 50_000;
+const MAX_DEPTH = 4_096;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -53,7 +53,7 @@ class Pieces {
   async value(from: number, to: number, level: number): Promise<Json> {
     const start = await this.#afterSpaces(from, to);
     const kind = this.#body[start];
-    if (to - start <= PIECE_BYTES || level >= MOST_LEVELS || !CLOSER.has(kind ?? 0)) {
+    if (to - start <= PIECE_BYTES || level >= MAX_LEVELS || !CLOSER.has(kind ?? 0)) {
       await this.#pause();
       return parsePiece(this.#body, from, to);
     }
@@ -86,7 +86,7 @@ class Pieces {
   }
 
   async #object(bounds: readonly number[], level: number): Promise<Json> {
-    if (bounds.length > MOST_KEYS) throw new SyntaxError('an object has too many keys');
+    if (bounds.length > MAX_KEYS) throw new SyntaxError('an object has too many keys');
     const entries: [string, Json][] = [];
     for (let index = 0; index + 1 < bounds.length; index += 1) {
       const [from, to] = [(bounds[index] ?? 0) + 1, bounds[index + 1] ?? 0];
@@ -122,14 +122,14 @@ class Pieces {
       } else if (byte === COMMA) {
         seen += 1;
         if (open.length === 1) commas.push(at);
-        if (seen > MOST_COMMAS) throw new SyntaxError('it has too many values');
+        if (seen > MAX_COMMAS) throw new SyntaxError('it has too many values');
       } else if (CLOSERS.has(byte)) {
         if (open.pop() !== byte) break;
         if (open.length === 0) return { commas, end: at };
       } else {
         const closer = CLOSER.get(byte);
         if (closer !== undefined) open.push(closer);
-        if (open.length > MOST_DEPTH) throw new SyntaxError('it nests too deeply');
+        if (open.length > MAX_DEPTH) throw new SyntaxError('it nests too deeply');
       }
     }
     throw new SyntaxError('a list or an object does not end');

@@ -200,7 +200,10 @@ async function record(step: LaneStep, pairs: readonly { transaction: Transaction
       decision: { kind: 'adopted', text },
       set: {
         ...(transaction.status === 'pending' && ({ status: 'sent', sequence: sequenceOf(anchor) } as const)),
-        ...{ statusReason: null, hash, fields, nextActionAt: now },
+        statusReason: null,
+        hash,
+        fields,
+        nextActionAt: now,
       },
       attempt: {
         transactionId: transaction.id,

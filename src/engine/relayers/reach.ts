@@ -103,7 +103,8 @@ export class Reach {
 
   get unreached(): Unreached[] {
     return [...this.#mine].map(([relayerId, seen]) => ({
-      ...{ relayerId, ...seen },
+      relayerId,
+      ...seen,
       isElsewhere: this.#isElsewhere(relayerId),
     }));
   }

@@ -51,7 +51,7 @@ export interface Findings {
 }
 
 /** The most stray endpoints that are remembered, as clients may change endpoints at will. */
-const MOST_STRAYS = 1_000;
+const MAX_STRAYS = 1_000;
 
 /** Which chain the endpoints of a network serve, asked once for many of its relayers. */
 export type IdentityShare = Map<ChainClient, Promise<string>>;
@@ -176,7 +176,7 @@ export class RelayerChecks {
   #tellRisk({ id }: Relayer, risk: string): void {
     const told = JSON.stringify([id, risk]);
     if (this.#risks.has(told)) return;
-    if (this.#risks.size >= MOST_STRAYS) this.#risks.clear();
+    if (this.#risks.size >= MAX_STRAYS) this.#risks.clear();
     this.#risks.add(told);
     this.#deps.log.warn({ relayer: id, risk }, 'the policies allow something risky');
   }
@@ -200,7 +200,7 @@ export class RelayerChecks {
     for (const { host, chain } of served) {
       const stray = JSON.stringify([networkType, network, host, chain]);
       if (chain === identity || this.#strays.has(stray)) continue;
-      if (this.#strays.size >= MOST_STRAYS) this.#strays.clear();
+      if (this.#strays.size >= MAX_STRAYS) this.#strays.clear();
       this.#strays.add(stray);
       this.#deps.log.warn({ network, endpoint: host, serves: chain, expected: identity }, 'endpoint of another chain');
     }

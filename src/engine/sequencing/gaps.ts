@@ -44,9 +44,17 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
   const now = step.clock.now();
   const statusReason = `Gap-filling NOOP for ${chain.counter?.name ?? 'sequence'} ${sequence}`;
   const pending = newTransaction({
-    ...{ id: step.newId(), relayerId: relayer.id, networkType: relayer.networkType, lane: step.key },
-    ...{ statusReason, createdAt: now, request: sequences.noopRequest(account), validUntil: null },
-    ...{ anchorKind: 'sequence', onDeath: 'end', contentKey: null },
+    id: step.newId(),
+    relayerId: relayer.id,
+    networkType: relayer.networkType,
+    lane: step.key,
+    statusReason,
+    createdAt: now,
+    request: sequences.noopRequest(account),
+    validUntil: null,
+    anchorKind: 'sequence',
+    onDeath: 'end',
+    contentKey: null,
   });
   const entry = { transaction: { ...pending, sequence }, attempts: [], account };
   const prepared = await replacement.prepare(entry, { purpose: 'noop' }, { committed: 0n });

@@ -18,7 +18,7 @@ export interface StartSwapsDeps {
 
 /** Later than any transaction waits for. */
 const EVER = Number.MAX_SAFE_INTEGER;
-const MOST_WAITING = 100_000;
+const MAX_WAITING = 100_000;
 
 /**
  * Accepts a swap of each token that a relayer has enough of, unless a swap of that token is under way. The next swap
@@ -60,7 +60,7 @@ export async function startSwaps(
 /** The requests of all transactions of the lane that have not ended, whoever asked for them. */
 async function openRequests(writer: Writer, lane: string, kinds: ReadonlySet<AnchorKind>): Promise<JsonObject[]> {
   const pending: Transaction[] = [];
-  for (const kind of kinds) pending.push(...(await writer.duePending(lane, kind, EVER, MOST_WAITING)));
+  for (const kind of kinds) pending.push(...(await writer.duePending(lane, kind, EVER, MAX_WAITING)));
   const signed = await writer.openTransactions(lane);
   return [...pending, ...signed.map(({ transaction }) => transaction)].map(({ request }) => request);
 }

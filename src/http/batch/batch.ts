@@ -15,7 +15,7 @@ import { fingerprintOf } from '../idempotency.ts';
  * The most requests in a batch. Accepting one request can take a few seconds, and the batch is answered when all are
  * done.
  */
-const MOST_REQUESTS = 100;
+const MAX_REQUESTS = 100;
 
 const requestSchema = z.strictObject({
   relayer_id: z.string().meta({ description: 'Id of the relayer that sends the transaction' }),
@@ -27,7 +27,7 @@ const requestSchema = z.strictObject({
 
 /** The body of a batch. */
 export const batchSchema = z.strictObject({
-  requests: z.array(requestSchema).min(1, 'must not be empty').max(MOST_REQUESTS, `must be at most ${MOST_REQUESTS}`),
+  requests: z.array(requestSchema).min(1, 'must not be empty').max(MAX_REQUESTS, `must be at most ${MAX_REQUESTS}`),
 });
 
 export type BatchRequest = z.output<typeof requestSchema>;

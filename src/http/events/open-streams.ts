@@ -4,8 +4,8 @@ import { AppError } from '../../domain/errors.ts';
  * The most open streams of one key. Each stream holds a connection. A console page opens one. The limit stops a program
  * that leaks streams.
  */
-const MOST_OF_A_KEY = 50;
-const MOST = 500;
+const MAX_OF_A_KEY = 50;
+const MAX = 500;
 const RETRY_AFTER_SECONDS = 5;
 
 /** Counts the streams that are open, by key. */
@@ -19,7 +19,7 @@ export class OpenStreams {
    */
   open(keyId: string): () => void {
     const ofKey = this.#ofKey.get(keyId) ?? 0;
-    if (ofKey >= MOST_OF_A_KEY || this.#count >= MOST) {
+    if (ofKey >= MAX_OF_A_KEY || this.#count >= MAX) {
       throw new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     this.#ofKey.set(keyId, ofKey + 1);

@@ -12,7 +12,7 @@ export interface TokenBucketSettings {
 }
 
 /** About 2 MB. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 
 /**
  * Token buckets in this process. A bucket is one number, the moment at which it will be full again (the generic cell
@@ -36,7 +36,7 @@ export class TokenBuckets implements RateLimiter {
   #earlier: ReadonlyMap<string, number> = new Map();
   #recentSince: number;
 
-  constructor({ perSecond, burst, most = MOST_ADDRESSES }: TokenBucketSettings, clock: Pick<Clock, 'elapsed'>) {
+  constructor({ perSecond, burst, most = MAX_ADDRESSES }: TokenBucketSettings, clock: Pick<Clock, 'elapsed'>) {
     this.#rate = { perSecond, burst };
     this.#most = most;
     this.#clock = clock;

@@ -53,7 +53,11 @@ export function chainBodies(
         policies: policySchema.safeParse({}).success ? policySchema.nullish() : policySchema,
       }),
       example: {
-        ...{ name: 'My relayer', network: 'sepolia', network_type: type, paused: false, signer_id: 'my-key' },
+        name: 'My relayer',
+        network: 'sepolia',
+        network_type: type,
+        paused: false,
+        signer_id: 'my-key',
         policies: description.policies,
       },
     })),

@@ -212,9 +212,12 @@ function pathParameters(url: string, validated: unknown): JsonObject[] {
   return names.map((name) => {
     const { description, ...schema } = schemas[name] ?? { type: 'string' };
     return {
-      ...{ name, in: 'path', required: true },
+      name,
+      in: 'path',
+      required: true,
       ...(description === undefined ? {} : { description }),
-      ...{ schema, example: exampleOfName(name, url) },
+      schema,
+      example: exampleOfName(name, url),
     };
   });
 }
@@ -261,7 +264,10 @@ function queryParameters(validated: unknown, read: Operation['query'] = {}): Jso
 
 function headerParameters(read: Operation['headers'] = {}): JsonObject[] {
   return Object.entries(read).map(([name, description]) => ({
-    ...{ name, in: 'header', required: false, description },
+    name,
+    in: 'header',
+    required: false,
+    description,
     schema: { type: 'string' },
   }));
 }

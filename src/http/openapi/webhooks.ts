@@ -41,7 +41,10 @@ const HEADERS: Readonly<Record<string, string>> = {
  */
 export function describeWebhooks(schema: JsonObject): JsonObject {
   const parameters = Object.entries(HEADERS).map(([name, description]) => ({
-    ...{ name, in: 'header', required: false, description },
+    name,
+    in: 'header',
+    required: false,
+    description,
     schema: { type: 'string' },
   }));
   return Object.fromEntries(

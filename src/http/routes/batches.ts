@@ -22,7 +22,8 @@ export function batchRoutes(app: FastifyInstance, { transactions, keys, log }: B
     await app.countAs(requests.length, request, reply);
     const { id: requestId, keyId } = request;
     const outcomes = await sendBatch(requests, {
-      ...{ transactions, keys },
+      transactions,
+      keys,
       caller: { keyId, requestId, access: accessOf(request) },
       effect: effectOf(request),
       isGone: () => reply.raw.destroyed,

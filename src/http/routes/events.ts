@@ -44,7 +44,8 @@ export function eventRoutes(app: FastifyInstance, { source, ids, clock, ending }
       });
       const lastId = request.headers['last-event-id'];
       const text = eventStream({
-        ...{ source, ids },
+        source,
+        ids,
         from: lastId === undefined ? undefined : (ids.cursorOf(String(lastId)) ?? null),
         filter: { relayerId: request.query.relayer_id, pluginId: request.query.plugin_id },
         access: () => app.accessNow(request),

@@ -7,7 +7,7 @@ import { actorOf } from '../caller.ts';
 import { effectOf } from '../idempotency.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
 
-const HIGHEST_NONCE = 2n ** 64n - 1n;
+const MAX_NONCE = 2n ** 64n - 1n;
 
 const ofRelayer = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), transactionId: z.string() });
@@ -16,10 +16,10 @@ const byNonce = z.object({
   id: z.string(),
   nonce: z
     .string()
-    .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) <= HIGHEST_NONCE, {
-      error: `must be an integer from 0 to ${HIGHEST_NONCE}`,
+    .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) <= MAX_NONCE, {
+      error: `must be an integer from 0 to ${MAX_NONCE}`,
     })
-    .meta({ pattern: '^\\d{1,20}$', description: `At most ${HIGHEST_NONCE}` }),
+    .meta({ pattern: '^\\d{1,20}$', description: `At most ${MAX_NONCE}` }),
 });
 
 /** Routes for accepted transactions: replace, cancel, find by nonce or hash, and show the timeline. */

@@ -9,7 +9,7 @@ import { accessOf, callerOf } from '../caller.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
-const LONGEST_SEARCH = 256;
+const MAX_SEARCH = 256;
 const ANY_STATE = `(${RELAYER_STATES.join('|')})`;
 
 const params = z.object({ id: z.string() });
@@ -17,7 +17,7 @@ const listQuery = pageQuerySchema.extend({
   search: z
     .string('must be given once')
     .trim()
-    .max(LONGEST_SEARCH, `must have at most ${LONGEST_SEARCH} characters`)
+    .max(MAX_SEARCH, `must have at most ${MAX_SEARCH} characters`)
     .optional()
     .meta({ description: 'Only relayers with this text in their id, name, address or network, in any letter case' }),
   state: z
@@ -25,7 +25,8 @@ const listQuery = pageQuerySchema.extend({
     .transform(statesOf)
     .optional()
     .meta({
-      ...{ type: 'string', pattern: `^${ANY_STATE}(,${ANY_STATE})*$` },
+      type: 'string',
+      pattern: `^${ANY_STATE}(,${ANY_STATE})*$`,
       description: `Only relayers in one of these states, separated by commas: ${RELAYER_STATES.join(', ')}`,
     }),
 });

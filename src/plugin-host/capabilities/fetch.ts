@@ -5,18 +5,18 @@ import { defineCapability, type Principal } from './capability.ts';
 import type { Need } from './grants.ts';
 
 /** More than any server accepts. */
-const LONGEST_URL = 16_384;
-const LONGEST_HEADER = 16_384;
+const MAX_URL = 16_384;
+const MAX_HEADER = 16_384;
 
 const key = z.int().positive();
 const ofFetch = z.strictObject({ key });
-const line = z.string().max(LONGEST_HEADER);
+const line = z.string().max(MAX_HEADER);
 
 const request = z.strictObject({
   key,
   url: z
     .string()
-    .max(LONGEST_URL)
+    .max(MAX_URL)
     .refine((text) => isFetchable(URL.parse(text)), 'not an http or https URL without credentials'),
   method: z.enum(FETCH_METHODS),
   headers: z.array(z.tuple([line, line])).max(200),

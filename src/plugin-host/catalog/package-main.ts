@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
 /** The largest `package.json` that is read, in bytes. */
-const MOST_BYTES = 262_144;
+const MAX_BYTES = 262_144;
 const ENDS = ['', '.ts', '.js', '.mjs', '.cjs', '/index.ts', '/index.js'];
 
 /**
@@ -22,7 +22,7 @@ export async function packageMain(folder: string): Promise<string | undefined> {
 async function mainOf(file: string): Promise<string | undefined> {
   try {
     const facts = await stat(file);
-    if (!facts.isFile() || facts.size > MOST_BYTES) return undefined;
+    if (!facts.isFile() || facts.size > MAX_BYTES) return undefined;
     const { main } = JSON.parse(await readFile(file, 'utf8')) as { main?: unknown };
     return typeof main === 'string' && main !== '' ? main : undefined;
   } catch {

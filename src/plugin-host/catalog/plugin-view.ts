@@ -6,7 +6,7 @@ import { settingsView } from '../../domain/settings/plugin-settings.ts';
 import { hasBudget } from '../../domain/transaction/spending.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';
-import { hostRefusal, MOST_SHOWN } from '../compiler/network-use.ts';
+import { hostRefusal, MAX_SHOWN } from '../compiler/network-use.ts';
 import type { PluginBooks, ProcessUse } from '../plugin-host.ts';
 import type { HourUsage } from '../processes/usage.ts';
 import type { CatalogPlugin } from './known-plugin.ts';
@@ -127,17 +127,17 @@ function isAmount(value: unknown): boolean {
 /** What the code reads and fetches. When a grant is missing, `missing` is the line that adds it. */
 function readsView({ id, permissions }: PluginEntry, { reads }: ServingVersion, grants: Grants): WireObject {
   return {
-    environment: reads.environment.slice(0, MOST_SHOWN).map((name) => {
+    environment: reads.environment.slice(0, MAX_SHOWN).map((name) => {
       const granted = permissions?.env.includes(name) === true;
       const line = `add ${JSON.stringify(name)} to permissions.env of plugin ${id} in config.json`;
       return { name, granted, missing: granted ? null : line };
     }),
     fetches: reads.fetches,
-    hosts: reads.hosts.slice(0, MOST_SHOWN).map((host) => {
+    hosts: reads.hosts.slice(0, MAX_SHOWN).map((host) => {
       const missing = hostRefusal(host, grants.hosts) ?? null;
       return { host, granted: missing === null, missing };
     }),
-    more: Math.max(reads.environment.length, reads.hosts.length) > MOST_SHOWN,
+    more: Math.max(reads.environment.length, reads.hosts.length) > MAX_SHOWN,
   };
 }
 

@@ -65,7 +65,7 @@ function versionOf(
 const OLD_FORM = 'runPlugin(main) is the old form and still runs: export main as `handler` instead';
 
 /** The most exports that are named when the handler is missing. */
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 function reportMissing(log: Log, pluginId: string, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {
   const missing = reads.environment.filter((name) => !(name in env));
@@ -91,7 +91,7 @@ function reportChange(log: Log, pluginId: string, { target, place }: BuiltInChan
  * to import.
  */
 function withoutHandler(pluginId: string, file: string, exported: readonly string[]): HostFailure {
-  const told = exported.length === 0 ? '' : `; it exports ${exported.slice(0, MOST_NAMES).join(', ')}`;
+  const told = exported.length === 0 ? '' : `; it exports ${exported.slice(0, MAX_NAMES).join(', ')}`;
   const message = `Plugin must export a handler function${told}`;
   const hint = 'export it as `handler`; the name of a file that others import begins with _ or lies in a folder';
   return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file }, hint };

@@ -28,7 +28,7 @@ export interface Reads extends NetworkUse {
 }
 
 /** The version is rejected when this many processes have died while they loaded it. */
-const MOST_LOSSES = 3;
+const MAX_LOSSES = 3;
 
 /**
  * Decides which version of one plugin serves. A new version takes over when a process has loaded it. Until then, and
@@ -130,7 +130,7 @@ export class VersionSwap {
     const isTried = next?.version.version === hash || (before !== undefined && this.serving?.version.version === hash);
     if (!isTried) return;
     if (ofItself) this.losses += 1;
-    if (this.losses >= MOST_LOSSES) this.reject(ended('SANDBOX_LOST', 'Its process ended while it was loaded'), now);
+    if (this.losses >= MAX_LOSSES) this.reject(ended('SANDBOX_LOST', 'Its process ended while it was loaded'), now);
     else if (next !== undefined && !tryOut(next.version)) this.serve({ ...next, since: now }, this.serving);
   }
 

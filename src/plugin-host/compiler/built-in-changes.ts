@@ -14,7 +14,7 @@ const STATEMENT = /^ {2}(?! )((?:if|for|while|do|switch|try|\}|\{).*\{$)?/;
 const CHANGE =
   /^ {4,}(?:.*[\s;({])?((?:(?:Array|BigInt|Boolean|Date|Error|Function|Map|Number|Object|Promise|Set|String|Symbol)\.prototype|Array|Date|JSON|Math|Number|Object|Promise|Reflect)\.[A-Za-z_$][\w$]*) = /;
 const STRICT = '(() => {"use strict";';
-const MOST = 8;
+const MAX = 8;
 
 /** An assignment to a built-in that is frozen by then. */
 export interface BuiltInChange {
@@ -44,7 +44,7 @@ export function builtInChanges(code: string, filename: string, positions: Source
     if (target === undefined) continue;
     const frame = positions.mapped(`    at ${filename}:${number}:${line.indexOf(target) + 1}`);
     found.push({ target, place: frame.trim().replace(/^at /, '') });
-    if (found.length === MOST) break;
+    if (found.length === MAX) break;
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { type Location, type PartialMessage, type TransformOptions, transform } from 'esbuild';
-import { MOST_PROBLEMS } from './bundler/worker-messages.ts';
+import { MAX_PROBLEMS } from './bundler/worker-messages.ts';
 import { isBuildFailure } from './failures/build-failure.ts';
 import { GUEST_SYNTAX, guestLoader, isCode } from './guest-syntax.ts';
 import { readSourceMap } from './source-map.ts';
@@ -39,7 +39,7 @@ const LINES_CHARS = 65_536;
 const CALLEE = /^(?:import|require|module)\b/;
 
 /** The most calls of one file whose places are looked up. Each one costs a look at its whole line. */
-export const MOST_CALLS = 100;
+export const MAX_CALLS = 100;
 
 /** A call that the bundler would take for a pattern. */
 export interface PatternCall {
@@ -55,7 +55,7 @@ export interface PatternCall {
  * The bundler would take the argument for a pattern. It would search all folders below the path, wherever the path
  * leads, without asking its plugins (https://esbuild.github.io/api/#glob).
  * @param file its name in errors
- * @returns the calls; of more than {@link MOST_CALLS} the first ones, and one more
+ * @returns the calls; of more than {@link MAX_CALLS} the first ones, and one more
  * @throws BuildFailure when the text does not compile
  */
 export async function patternCalls(file: string, text: string): Promise<PatternCall[]> {
@@ -76,7 +76,7 @@ export async function patternCalls(file: string, text: string): Promise<PatternC
   if (written.length > 0) return written;
   // The remaining calls are spelt with escapes, or stand inside a text. A call inside a text counts only when there is
   // such code, too. The bundler warns of calls of `module.require` too late.
-  if (calls.length > MOST_CALLS || calls.some(({ isOfModule }) => isOfModule)) return calls;
+  if (calls.length > MAX_CALLS || calls.some(({ isOfModule }) => isOfModule)) return calls;
   // Each warning carries its whole line. So warnings are asked for only when nothing else decides.
   const logOverride = { ...GUEST_SYNTAX.logOverride, ...WARNED };
   return (await transform(text, { ...how, logOverride })).warnings.length > 0 ? calls : [];
@@ -92,7 +92,7 @@ export async function globImports(file: string, text: string): Promise<PartialMe
   } catch (error) {
     // Does not leave the compile errors to the build: where the build refuses a text only in the end, it has searched
     // the folders by then.
-    if (isBuildFailure(error)) return error.errors.slice(0, MOST_PROBLEMS);
+    if (isBuildFailure(error)) return error.errors.slice(0, MAX_PROBLEMS);
     throw error;
   }
 }
@@ -100,7 +100,7 @@ export async function globImports(file: string, text: string): Promise<PartialMe
 /** The first few of the calls, each as an error with its line. */
 export function refusals(calls: readonly PatternCall[], said = REFUSED): PartialMessage[] {
   let left = LINES_CHARS;
-  const shown = calls.slice(0, MOST_PROBLEMS).filter(({ location }, index) => {
+  const shown = calls.slice(0, MAX_PROBLEMS).filter(({ location }, index) => {
     left -= location.lineText.length;
     return index === 0 || left >= 0;
   });
@@ -134,7 +134,7 @@ function placesOf(file: string, text: string, code: string, map: string): Patter
       const location = { file, line: line + 1, column: bytes, lineText };
       places.set(at, { at: isWritten ? at : undefined, isOfModule, location });
     }
-    if (places.size > MOST_CALLS) break;
+    if (places.size > MAX_CALLS) break;
   }
   return [...places.values()];
 }

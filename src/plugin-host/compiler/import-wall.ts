@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, normalize, parse, relative, resolve as resolvePath, sep } from 'node:path';
 import type { OnResolveArgs, Plugin } from 'esbuild';
 import { isInside } from '../catalog/plugin-file.ts';
-import { MOST_FILES } from './bundler/worker-messages.ts';
+import { MAX_FILES } from './bundler/worker-messages.ts';
 import { fileState, LEADS_OUT, readSource } from './files-read.ts';
 import { globImports } from './glob-imports.ts';
 import { guestLoader, isCode, unknownKind } from './guest-syntax.ts';
@@ -50,7 +50,7 @@ const BUILD_BYTES = 64 * 1_048_576;
  */
 const ERRORS_BYTES = 16 * 1_048_576;
 const ERROR_BYTES = 500;
-const MOST_REFUSED = 8;
+const MAX_REFUSED = 8;
 const OPTIONAL = new Set(['require-call', 'require-resolve', 'dynamic-import']);
 
 /** The name of a package at the head of a specifier. */
@@ -84,7 +84,7 @@ const EMPTY = 'empty';
 export function importWall(
   places: ImportPlaces,
   onRead: (file: string, state: string) => void,
-  { mostFiles = MOST_FILES, onModule = () => {}, onText = () => {} }: WallOptions = {},
+  { mostFiles = MAX_FILES, onModule = () => {}, onText = () => {} }: WallOptions = {},
 ): Plugin {
   const { root } = places;
   const modulesDir = realpathSync(places.modulesDir);
@@ -122,7 +122,7 @@ export function importWall(
        */
       const describe = async (specifier: string) => {
         const name = PACKAGE.exec(specifier)?.[0];
-        if (name === undefined || described.has(name) || described.size >= MOST_FILES) return;
+        if (name === undefined || described.has(name) || described.size >= MAX_FILES) return;
         described.add(name);
         for (const folder of packages) {
           const file = join(folder, name, 'package.json');
@@ -184,7 +184,7 @@ export function importWall(
         // Optional and needed imports are counted apart. A missing optional import may be no error, and then another
         // one must end the build.
         const need = OPTIONAL.has(kind) ? 'optional' : 'needed';
-        if (carried > ERRORS_BYTES && (await resolve()).errors.length > 0 && ++refused[need] > MOST_REFUSED) {
+        if (carried > ERRORS_BYTES && (await resolve()).errors.length > 0 && ++refused[need] > MAX_REFUSED) {
           return { path: args.path, external: true };
         }
         if (!/^\.{0,2}\//.test(args.path) && kind !== 'entry-point') return undefined;

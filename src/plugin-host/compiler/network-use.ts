@@ -7,7 +7,7 @@ export interface NetworkUse {
   fetches: boolean;
   /**
    * Hosts of the URLs that the author's own files spell out, with a port when the URL names one. At most one more than
-   * `MOST_SHOWN`.
+   * `MAX_SHOWN`.
    */
   hosts: string[];
 }
@@ -23,7 +23,7 @@ const LOOKED_AT = 1000;
  * The most hosts, and the most names of environment entries, that are shown of a plugin. One more may be found, to tell
  * that there are more.
  */
-export const MOST_SHOWN = 64;
+export const MAX_SHOWN = 64;
 
 /**
  * The hosts that a plugin is likely to fetch from, so that the operator learns which grants are missing. URLs in
@@ -38,7 +38,7 @@ export function networkUse(code: string): NetworkUse {
     seen.add(text);
     const host = URL.parse(text)?.host ?? '';
     if (host !== '') hosts.add(host);
-    if (hosts.size > MOST_SHOWN || seen.size === LOOKED_AT) break;
+    if (hosts.size > MAX_SHOWN || seen.size === LOOKED_AT) break;
   }
   return { fetches: true, hosts: [...hosts].sort() };
 }

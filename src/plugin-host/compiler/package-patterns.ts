@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import type { PartialMessage } from 'esbuild';
-import { MOST_PROBLEMS } from './bundler/worker-messages.ts';
+import { MAX_PROBLEMS } from './bundler/worker-messages.ts';
 import { isBuildFailure } from './failures/build-failure.ts';
-import { MOST_CALLS, type PatternCall, patternCalls, refusals } from './glob-imports.ts';
+import { MAX_CALLS, type PatternCall, patternCalls, refusals } from './glob-imports.ts';
 
 /** The callee of a call, in a spelling that another name can replace. */
 const CALLEE = /^(?:import\b|require\b|module[ \t]{0,100}\.[ \t]{0,100}require\b|module\[(["'])require\1\])/;
 
 /** The most names that are tried for the functions that replace calls. */
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 /**
  * The text of a package's file with functions in place of the calls that the bundler would take for patterns, see
@@ -27,7 +27,7 @@ export async function throwingPatterns(file: string, text: string): Promise<stri
     const left = await patternCalls(file, replaced);
     return left.length === 0 ? replaced : refusals(left, refusedText(file));
   } catch (error) {
-    if (isBuildFailure(error)) return error.errors.slice(0, MOST_PROBLEMS);
+    if (isBuildFailure(error)) return error.errors.slice(0, MAX_PROBLEMS);
     throw error;
   }
 }
@@ -37,7 +37,7 @@ export async function throwingPatterns(file: string, text: string): Promise<stri
  */
 function replacedCalls(file: string, text: string, calls: readonly PatternCall[]): string | undefined {
   const names = freeNames(text, calls.length);
-  if (names.length < calls.length || calls.length > MOST_CALLS) return undefined;
+  if (names.length < calls.length || calls.length > MAX_CALLS) return undefined;
   const parts: string[] = [];
   const functions: string[] = [];
   let from = 0;
@@ -62,7 +62,7 @@ function thrower(name: string, callee: string, file: string, line: number): stri
 /** Names that do not occur in the text, none longer than `import`. */
 function freeNames(text: string, count: number): string[] {
   const names: string[] = [];
-  for (let number = 0; number < MOST_NAMES && names.length < count; number += 1) {
+  for (let number = 0; number < MAX_NAMES && names.length < count; number += 1) {
     const name = `$p${number.toString(36).padStart(4, '0')}`;
     if (!text.includes(name)) names.push(name);
   }

@@ -11,7 +11,7 @@ export interface SourcePositions {
 }
 
 /** The most frames of one text that are looked up. No stack has so many. */
-const MOST_FRAMES = 1000;
+const MAX_FRAMES = 1000;
 
 /**
  * The guest runtime's own frames, including those of its parts that are loaded late. They tell an author nothing. The
@@ -55,7 +55,7 @@ export function sourcePositions(filename: string, map: string | null, root: stri
       for (const line of said.split('\n')) {
         const [whole = '', begin = '', row, column] = frame.exec(line) ?? [];
         if (whole !== '') frames += 1;
-        if (whole === '' || isTooLarge || frames > MOST_FRAMES) {
+        if (whole === '' || isTooLarge || frames > MAX_FRAMES) {
           const ofRuntime = OF_RUNTIME.exec(line);
           if (ofRuntime === null) lines.push(line);
           else if (ofRuntime[1] !== undefined) lines.push((lines.pop() ?? '') + ofRuntime[1]);

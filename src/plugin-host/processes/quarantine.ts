@@ -34,7 +34,7 @@ const QUARANTINE_RULES: QuarantineRules = {
 };
 
 /** Requests and keys that are remembered of one plugin; beyond that the oldest are forgotten. */
-const MOST_REMEMBERED = 256;
+const MAX_REMEMBERED = 256;
 
 /** Why a call is refused, and for how many more ms. */
 export interface BackOff {
@@ -264,7 +264,7 @@ function keyOf({ keys }: Case, keyId: string): KeyStanding {
 function remember<V>(map: Map<string, V>, key: string, value: V): V {
   map.delete(key);
   map.set(key, value);
-  if (map.size > MOST_REMEMBERED) map.delete(map.keys().next().value ?? key);
+  if (map.size > MAX_REMEMBERED) map.delete(map.keys().next().value ?? key);
   return value;
 }
 

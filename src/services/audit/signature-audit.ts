@@ -12,7 +12,7 @@ export interface SignedFor {
 }
 
 /** The most characters of a request that are stored. The hash covers the whole request. */
-const MOST_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 
 /** Records who had which call passed on to a node that may act on it, before it is passed on. */
 export async function notePassed(
@@ -48,9 +48,9 @@ async function note(
   const after: WireObject = {
     ...(pluginId !== undefined && { plugin_id: pluginId }),
     what,
-    request: text.slice(0, MOST_CHARACTERS).toWellFormed(),
+    request: text.slice(0, MAX_CHARACTERS).toWellFormed(),
     request_sha256: createHash('sha256').update(text).digest('hex'),
-    is_cut: text.length > MOST_CHARACTERS,
+    is_cut: text.length > MAX_CHARACTERS,
   };
   const about = { action, resource: 'signature', resourceId: relayerId, before: null, after } as const;
   await writer.insertAuditRecord({ ...about, keyId, requestId });

@@ -50,8 +50,14 @@ const KEY_BYTES = 32;
 
 export function createApiKeysService({ store, feed, randomBytes, startedAt, newId }: ApiKeysDeps): ApiKeysService {
   const master: ApiKey = {
-    ...{ id: MASTER_KEY_ID, name: MASTER_KEY_ID, createdAt: startedAt, permissions: ['*'], allowedOrigins: ['*'] },
-    ...{ rate: null, expiresAt: null, ancestors: [] },
+    id: MASTER_KEY_ID,
+    name: MASTER_KEY_ID,
+    createdAt: startedAt,
+    permissions: ['*'],
+    allowedOrigins: ['*'],
+    rate: null,
+    expiresAt: null,
+    ancestors: [],
   };
 
   async function known(read: Pick<Reader, 'apiKey'>, id: string): Promise<ApiKey | undefined> {
@@ -112,7 +118,9 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
       const written = await changeOnce(store, by, async (writer) => {
         const bounds = await boundsOf(writer, by);
         const made = {
-          ...{ id, name: form.name, permissions: form.permissions },
+          id,
+          name: form.name,
+          permissions: form.permissions,
           allowedOrigins: form.allowed_origins ?? bounds.allowedOrigins,
           rate: rateOf(form.rate_limit) ?? bounds.rate,
           expiresAt: expiresAt ?? bounds.expiresAt,
@@ -146,7 +154,10 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
         // Only changed limits are checked.
         assertWithin(await boundsOf(writer, by), { expiresAt, rate, allowedOrigins: form.allowed_origins });
         await writer.updateApiKey({
-          ...{ id, name, permissions, allowedOrigins },
+          id,
+          name,
+          permissions,
+          allowedOrigins,
           rate: rate === undefined ? key.rate : rate,
           expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt,
         });

@@ -44,8 +44,12 @@ export function createPluginsService({ store, feed }: PluginsDeps): PluginsServi
       await writer.putPlugin(after);
       const [was, is] = [before, after].map((one) => viewOf(entry, one));
       const audit: AuditedChange = {
-        ...{ action: 'update', resource: 'plugin', resourceId: entry.id },
-        ...{ before: was ?? null, after: is ?? null, secrets },
+        action: 'update',
+        resource: 'plugin',
+        resourceId: entry.id,
+        before: was ?? null,
+        after: is ?? null,
+        secrets,
       };
       return { outcome: null, audit };
     });

@@ -4,13 +4,13 @@ import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { Reader } from '../../store/store.ts';
 
-const LONGEST_NAME = 256;
+const MAX_NAME = 256;
 
 /** The name of a relayer, as bodies have it. */
 export const relayerNameSchema = z
   .string()
   .min(1, 'Name cannot be empty')
-  .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`);
+  .max(MAX_NAME, `must have at most ${MAX_NAME} characters`);
 
 /**
  * Checks that the notification exists and that the caller may see it. The relayer's events go to that webhook.

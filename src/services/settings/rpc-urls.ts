@@ -4,8 +4,8 @@ import { isMasked } from '../../domain/mask-url.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 
-const LONGEST_URL = 2_048;
-const MOST_URLS = 64;
+const MAX_URL = 2_048;
+const MAX_URLS = 64;
 const WEIGHT = 'RPC URL weight must be in range 0-100';
 
 /** The form of a URL, for the description of the API. */
@@ -13,7 +13,7 @@ const HTTP_URL = { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' } as cons
 
 const urlSchema = z
   .string()
-  .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
+  .max(MAX_URL, `must have at most ${MAX_URL} characters`)
   .refine(
     (text) => /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text),
     'must be an http or https URL',
@@ -35,11 +35,11 @@ export const networkUrlsSchema = listOf(
     .preprocess((value) => (typeof value === 'string' ? { url: value } : value), rpcUrlSchema)
     .meta({
       anyOf: [
-        { type: 'string', ...HTTP_URL, maxLength: LONGEST_URL },
+        { type: 'string', ...HTTP_URL, maxLength: MAX_URL },
         {
           type: 'object',
           properties: {
-            url: { type: 'string', ...HTTP_URL, maxLength: LONGEST_URL },
+            url: { type: 'string', ...HTTP_URL, maxLength: MAX_URL },
             weight: { type: 'integer', minimum: 0, maximum: 100, default: 100 },
           },
           required: ['url'],
@@ -54,7 +54,7 @@ export const networkUrlsSchema = listOf(
 
 /** Checks the length before the entries, because a body can hold a million entries. */
 function listOf<S extends z.ZodType<RpcUrl>>(entry: S) {
-  return z.array(z.unknown()).max(MOST_URLS, `must have at most ${MOST_URLS} entries`).pipe(z.array(entry));
+  return z.array(z.unknown()).max(MAX_URLS, `must have at most ${MAX_URLS} entries`).pipe(z.array(entry));
 }
 
 function hasOneSwitchedOn(urls: readonly RpcUrl[]): boolean {

@@ -5,7 +5,7 @@ import type { AuditedChange } from '../../domain/settings/audit.ts';
 import { usersShown } from '../../domain/settings/in-use.ts';
 import {
   hasDeclaredAddress,
-  LEAST_SIGNING_KEY_BYTES,
+  MIN_SIGNING_KEY_BYTES,
   type Notification,
   notificationCreateSchema,
   notificationUpdateSchema,
@@ -36,8 +36,8 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
   const warnOfShortKeys = (id: string, keys: GivenKeys) => {
     for (const field of KEY_FIELDS) {
       const key = keys[field] ?? '';
-      if (key === '' || Buffer.byteLength(key) >= LEAST_SIGNING_KEY_BYTES) continue;
-      log.warn({ notification: id, field }, `the signing key has fewer than ${LEAST_SIGNING_KEY_BYTES} bytes`);
+      if (key === '' || Buffer.byteLength(key) >= MIN_SIGNING_KEY_BYTES) continue;
+      log.warn({ notification: id, field }, `the signing key has fewer than ${MIN_SIGNING_KEY_BYTES} bytes`);
     }
   };
 

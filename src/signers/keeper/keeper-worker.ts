@@ -11,9 +11,9 @@ export type StartKeeperThread = () => Worker;
 export class KeeperLost extends Error {}
 
 /** The most uses in one message. With more, the next uses would wait longer than a message saves. */
-const MOST_USES = 32;
+const MAX_USES = 32;
 /** The most messages with uses that are not answered yet. The thread works on one, and has the next one ready. */
-const MOST_MESSAGES = 2;
+const MAX_MESSAGES = 2;
 /** How long an answer may take, in ms: hundreds of times what a message takes. */
 const OVERDUE_MS = 10_000;
 /** How long the thread may take to wipe its keys, in ms. */
@@ -109,8 +109,8 @@ export class KeeperWorker {
   }
 
   #send(): void {
-    while (this.#lost === undefined && this.#unsent.length > 0 && this.#sent.length < MOST_MESSAGES) {
-      const together = this.#unsent.splice(0, MOST_USES);
+    while (this.#lost === undefined && this.#unsent.length > 0 && this.#sent.length < MAX_MESSAGES) {
+      const together = this.#unsent.splice(0, MAX_USES);
       this.#sent.push(together);
       this.#say({ kind: 'use', uses: together.map(({ use }) => use) });
     }

@@ -13,20 +13,20 @@ const TRIES = 3;
 const TRIES_WHILE_BEHIND = 6;
 const FIRST_PAUSE_MS = 100;
 /** The longest pause before a retry, in ms. When the service asks for a longer one, the request fails. */
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 /** The most bytes of an answer. Keys, tokens and signatures are short. */
-const LONGEST_ANSWER = 262_144;
-const LONGEST_REASON = 300;
+const MAX_ANSWER = 262_144;
+const MAX_REASON = 300;
 /**
  * Errors mention a larger difference between the clocks. Correct clocks differ by less, even when an answer is slow.
  */
-const MOST_CLOCK_SECONDS = 30;
+const MAX_CLOCK_SECONDS = 30;
 /**
  * The shortest credentials that are masked, in characters. Shorter ones occur in any text. Headers contain more than
  * credentials, so their limit is higher.
  */
-const SHORTEST_SENT = 4;
-const SHORTEST_IN_HEADER = 16;
+const MIN_SENT = 4;
+const MIN_IN_HEADER = 16;
 /** Statuses after which a request is tried again: the service was busy or broken, and did nothing. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
 
@@ -91,12 +91,12 @@ export function createServiceClient(
     if (error instanceof HttpFailure) return error.kind === 'transport' ? drawn : undefined;
     if (!(error instanceof ServiceRefusal) || !PASSING.has(error.status)) return undefined;
     const { retryAfterMs = drawn } = error;
-    return retryAfterMs > LONGEST_PAUSE_MS ? undefined : retryAfterMs;
+    return retryAfterMs > MAX_PAUSE_MS ? undefined : retryAfterMs;
   }
 
   async function exchange({ url, body, ...question }: ServiceQuestion<unknown>): Promise<HttpAnswer> {
     const headers = typeof question.headers === 'function' ? question.headers() : question.headers;
-    const given = { headers, timeoutMs: EXCHANGE_MS, maxBytes: LONGEST_ANSWER };
+    const given = { headers, timeoutMs: EXCHANGE_MS, maxBytes: MAX_ANSWER };
     const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
     const { status, redirect } = answer;
     if (status >= 200 && status < 300) return answer;
@@ -104,7 +104,7 @@ export function createServiceClient(
     const reason = withoutCredentials(said, headers, question.credentials ?? [])
       .replaceAll(/\s+/g, ' ')
       .trim()
-      .slice(0, LONGEST_REASON);
+      .slice(0, MAX_REASON);
     const message = `${name} at ${url.host} answered ${status}${redirect}: ${reason}${clockFault(answer, clock.now())}`;
     throw new ServiceRefusal(message, status, retryAfter(answer));
   }
@@ -151,7 +151,7 @@ function jsonOf(body: Buffer): unknown {
 function clockFault({ headers }: HttpAnswer, now: number): string {
   const told = Date.parse(String(headers['date']));
   const seconds = Math.round((now - told) / 1_000);
-  if (Number.isNaN(told) || Math.abs(seconds) <= MOST_CLOCK_SECONDS) return '';
+  if (Number.isNaN(told) || Math.abs(seconds) <= MAX_CLOCK_SECONDS) return '';
   return ` (the clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's)`;
 }
 
@@ -170,8 +170,8 @@ function retryAfter({ headers }: HttpAnswer): number | undefined {
  */
 function withoutCredentials(text: string, headers: Record<string, string>, sent: readonly string[]): string {
   const inHeaders = Object.values(headers).map((value) => value.slice(value.lastIndexOf(' ') + 1));
-  const inBody = sent.filter(({ length }) => length >= SHORTEST_SENT).flatMap(writtenForms);
-  return [...inHeaders.filter(({ length }) => length >= SHORTEST_IN_HEADER), ...inBody]
+  const inBody = sent.filter(({ length }) => length >= MIN_SENT).flatMap(writtenForms);
+  return [...inHeaders.filter(({ length }) => length >= MIN_IN_HEADER), ...inBody]
     .toSorted((one, other) => other.length - one.length)
     .reduce((clean, credential) => clean.replaceAll(credential, '***'), text);
 }

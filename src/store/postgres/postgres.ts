@@ -50,7 +50,7 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
  */
 const LEASE_MS = 10_000;
 /** Longest pause, in milliseconds, while a start waits for the server. The pauses double up to this. */
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 /** How often a colliding write is tried. In each round of colliding writers, one wins. */
 const TRIES = 50;
 /** The number of the migration lock, the same for all instances on a database. Any fixed number will do. */
@@ -136,7 +136,7 @@ async function patiently<T>(
 ): Promise<T> {
   const giveUpAt = performance.now() + patienceMs;
   let isWaiting = false;
-  for (let pause = 100; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let pause = 100; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {
       const started = await start();
       if (isWaiting) log.info('the database answers');

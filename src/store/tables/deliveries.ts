@@ -8,7 +8,7 @@ import type { Reader, Writer } from '../store.ts';
 import { readRecord, timestampSchema } from './stored-record.ts';
 
 /** Most entries that one query passes over. So a filter that few entries pass costs the same as one that all pass. */
-const LONGEST_LOOK = 1_000;
+const MAX_LOOK = 1_000;
 
 const SHOWN = [
   'position',
@@ -77,7 +77,7 @@ export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | '
       const last = await rest
         .select('position')
         .orderBy('position', 'desc')
-        .offset(LONGEST_LOOK - 1)
+        .offset(MAX_LOOK - 1)
         .limit(1)
         .executeTakeFirst();
       let look = last === undefined ? rest : rest.where('position', '>=', last.position);

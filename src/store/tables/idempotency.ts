@@ -111,8 +111,18 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
         const { numInsertedOrUpdatedRows } = await db
           .insertInto('idempotency_keys')
           .values({
-            ...{ id, scope, key, fingerprint, state: 'running', owner, token: 1, expires_at: later(forMs) },
-            ...{ has_effects: 0, created_at: now(), status: null, body: null },
+            id,
+            scope,
+            key,
+            fingerprint,
+            state: 'running',
+            owner,
+            token: 1,
+            expires_at: later(forMs),
+            has_effects: 0,
+            created_at: now(),
+            status: null,
+            body: null,
           })
           // If two instances insert at once, PostgreSQL makes one of them collide with the other and run again.
           .onConflict((on) => on.doNothing())
@@ -189,7 +199,10 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('effects')
         .values({
-          ...{ claim_id: claim.id, payload_hash: payloadHash, occurrence, transaction_id: transactionId },
+          claim_id: claim.id,
+          payload_hash: payloadHash,
+          occurrence,
+          transaction_id: transactionId,
           outcome: await kept(claim.id, outcome, quotaBytes),
           failure: failure === undefined ? null : JSON.stringify(failure),
         })

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 
 /** How many records are remembered. The least recently read are forgotten first. */
-const MOST = 1_000;
+const MAX = 1_000;
 /** Rows with more text than this are parsed each time, so that the memory for records stays small. */
-const MOST_TEXT = 16_384;
+const MAX_TEXT = 16_384;
 
 /**
  * Reads rows into records, and returns the same record again while its row is unchanged. Clients ask for one
@@ -23,9 +23,9 @@ export class SameRows<Row extends { id: string }, Rec> {
     if (known !== undefined) return known;
     this.#known.delete(row.id);
     const record = this.#read(row);
-    if (textOf(row) > MOST_TEXT) return record;
+    if (textOf(row) > MAX_TEXT) return record;
     this.#known.set(row.id, { row, record });
-    const [oldest] = this.#known.size > MOST ? this.#known.keys() : [];
+    const [oldest] = this.#known.size > MAX ? this.#known.keys() : [];
     if (oldest !== undefined) this.#known.delete(oldest);
     return record;
   }

@@ -199,9 +199,14 @@ export function spendingWrites(connection: Connection): Pick<Writer, SpendingWri
         await db
           .insertInto('spending')
           .values({
-            ...{ transaction_id: transactionId, plugin_id: pluginId, relayer_id: relayerId },
-            ...{ value: counted.value.toString(), fee: counted.fee.toString() },
-            ...{ spent_value: null, spent_fee: null, settled_at: null },
+            transaction_id: transactionId,
+            plugin_id: pluginId,
+            relayer_id: relayerId,
+            value: counted.value.toString(),
+            fee: counted.fee.toString(),
+            spent_value: null,
+            spent_fee: null,
+            settled_at: null,
           })
           .execute();
         totals.value += counted.value;

@@ -22,7 +22,9 @@ const rowSchema = z
   .transform(
     ({ written, position, at, status, hash, ...row }): TransactionEvent => ({
       place: { written, position },
-      ...{ at, status, hash },
+      at,
+      status,
+      hash,
       transactionId: row.transaction_id,
       relayerId: row.relayer_id,
       statusReason: row.status_reason,

@@ -107,7 +107,9 @@ t.test('where its policies deny it, what the relayer itself would lose is refuse
   );
   t.match(await refusal(scenario.signOnly(transaction)), /Lamports transfers are not allowed from the relayer account/);
   const keys = drain.keys.map(({ pubkey, isSigner, isWritable }) => ({
-    ...{ pubkey: pubkey.toBase58(), is_signer: isSigner, is_writable: isWritable },
+    pubkey: pubkey.toBase58(),
+    is_signer: isSigner,
+    is_writable: isWritable,
   }));
   const instruction = { program_id: drain.programId.toBase58(), accounts: keys, data: drain.data.toString('base64') };
   t.match(await refusal(scenario.request({ instructions: [instruction] })), /Lamports transfers are not allowed/);

@@ -225,7 +225,10 @@ async function durableNonce() {
   await svm.tick();
   const lamports = await connection.getMinimumBalanceForRentExemption(NONCE_ACCOUNT_LENGTH);
   const creation = SystemProgram.createNonceAccount({
-    ...{ fromPubkey: owner.publicKey, noncePubkey: account.publicKey, authorizedPubkey: owner.publicKey, lamports },
+    fromPubkey: owner.publicKey,
+    noncePubkey: account.publicKey,
+    authorizedPubkey: owner.publicKey,
+    lamports,
   });
   await scene.land(await scene.signed([owner, account], ...creation.instructions));
   const parameters = { noncePubkey: account.publicKey, authorizedPubkey: owner.publicKey };

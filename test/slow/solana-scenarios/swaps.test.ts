@@ -46,7 +46,8 @@ async function open(t: Test, { strategy = 'jupiter-swap', swap, tokens, held = 1
   await usd.give(keys.publicKey, held);
   await desk.serve(keys.publicKey);
   const scenario = await SolanaScenario.open(t, scene, {
-    ...{ keys, market: desk.market },
+    keys,
+    market: desk.market,
     ...(lamports === undefined ? {} : { lamports }),
     policies: {
       fee_payment_strategy: 'user',

@@ -51,10 +51,12 @@ async function open(t: Test, { key = soroswap.key, at = router, tokens = [{ asse
   const keys = await funded();
   await mint(token, keys.publicKey(), 400n * LUMEN);
   const scenario = await StellarScenario.open(t, scene, {
-    ...{ keys, stroops: null },
+    keys,
+    stroops: null,
     deployments: { contracts: at === null ? {} : { [VARIABLE]: at }, routes: key === null ? null : routesWith(key) },
     policies: {
-      ...{ fee_payment_strategy: 'user', allowed_tokens: tokens },
+      fee_payment_strategy: 'user',
+      allowed_tokens: tokens,
       swap_config: { strategies: ['order-book', 'soroswap'], cron_schedule: '0 * * * * *' },
       ...policies,
     },

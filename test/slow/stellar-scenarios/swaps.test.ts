@@ -41,7 +41,8 @@ async function open(t: Test, set: Set = {}) {
   await land(await signed(keys, [Operation.changeTrust({ asset })]));
   await land(await signed(from, [Operation.payment({ destination: keys.publicKey(), asset, amount: held })]));
   const scenario = await StellarScenario.open(t, scene, {
-    ...{ keys, stroops: null },
+    keys,
+    stroops: null,
     policies: {
       fee_payment_strategy: 'user',
       timeout_seconds: timeout,
@@ -201,8 +202,13 @@ t.test('a price service that lies leads nothing away', async (t) => {
   );
   const evilHop = { asset_type: 'credit_alphanum4', asset_code: 'EVIL', asset_issuer: evil.issuer.publicKey() };
   const record = (amount: string, path: object[]) => ({
-    ...{ source_asset_type: 'credit_alphanum4', source_asset_code: 'USD', source_asset_issuer: issuer.publicKey() },
-    ...{ source_amount: '100.0000000', destination_asset_type: 'native', destination_amount: amount, path },
+    source_asset_type: 'credit_alphanum4',
+    source_asset_code: 'USD',
+    source_asset_issuer: issuer.publicKey(),
+    source_amount: '100.0000000',
+    destination_asset_type: 'native',
+    destination_amount: amount,
+    path,
   });
   const lies: [string, object, RegExp][] = [
     ['a way over an asset of its own', { records: [record('0.0000001', [evilHop])] }, /^No swap: No path found/],
@@ -211,7 +217,7 @@ t.test('a price service that lies leads nothing away', async (t) => {
     ['a price below the fee', { records: [record('0.0000050', [])] }, /^The swap brings 50 stroops and costs 100 /],
     [
       'another asset',
-      { records: [{ ...record('200.0000000', []), ...{ destination_asset_type: 'credit_alphanum4' } }] },
+      { records: [{ ...record('200.0000000', []), destination_asset_type: 'credit_alphanum4' }] },
       /Horizon: not/,
     ],
     ['no number', { records: [record('1e3', [])] }, /Horizon: not an amount/],

@@ -11,7 +11,7 @@ import { type Answer, type AttackStage, endOf, endsItself, openStage } from './s
  * The number of attacks tried of a row, if they have to be stopped. They are spread over the list. `npm run gauntlet`
  * tries all of them.
  */
-const MOST_OF_A_ROW = 4;
+const MAX_OF_A_ROW = 4;
 /** The number of attacks at the same time. Each occupies a processor. */
 const WIDTH = 2;
 /** The time limit of honest calls. On an idle machine they take up to a second. */
@@ -94,7 +94,7 @@ export class Siege {
 
 /** Picks the attacks to try, at even distances in the list. */
 function spread(attacks: readonly Attack[]): Attack[] {
-  const distance = Math.max(1, attacks.length / MOST_OF_A_ROW);
+  const distance = Math.max(1, attacks.length / MAX_OF_A_ROW);
   return attacks.filter((_, index) => Math.floor(index / distance) !== Math.floor((index - 1) / distance));
 }
 

@@ -11,7 +11,7 @@ const SIMULATION = ['simulateTransaction'];
 /** The number of slots whose statuses a pruning node keeps. */
 const KEPT_SLOTS = 60;
 /** The most slots that a lagging node is behind. */
-const MOST_BEHIND = 40;
+const MAX_BEHIND = 40;
 /** The lifetime of a blockhash, in blocks. */
 const LIFE = 150;
 
@@ -206,7 +206,7 @@ function withStatuses(truth: Statuses, change: (status: Status | null) => Status
 
 /** The statuses that a node knew some slots ago. */
 function statusesOfEarlier({ context, value }: Statuses, unit: number): Statuses {
-  const slot = context.slot - 1 - Math.floor(unit * MOST_BEHIND);
+  const slot = context.slot - 1 - Math.floor(unit * MAX_BEHIND);
   const known = value.map((one) => (one === null || one.slot > slot ? null : one));
   return { context: { ...context, slot }, value: known };
 }

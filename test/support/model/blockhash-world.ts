@@ -39,8 +39,12 @@ const reverts = fc.boolean();
 const events: fc.Arbitrary<BlockhashEvent> = fc.oneof(
   ...commonEvents,
   weighed<Own, 'accept'>(4, 'accept', {
-    ...{ count: fc.integer({ min: 1, max: 5 }), relayer, pays: fc.nat(2) },
-    ...{ reverts, worthMs, isKeyed: fc.boolean() },
+    count: fc.integer({ min: 1, max: 5 }),
+    relayer,
+    pays: fc.nat(2),
+    reverts,
+    worthMs,
+    isKeyed: fc.boolean(),
   }),
   weighed<Own, 'accept bytes'>(2, 'accept bytes', {
     relayer,

@@ -48,7 +48,13 @@ export async function startAwsKms(
 
   const service = await new ServiceDouble(answer).start();
   return {
-    ...{ type: 'aws_kms', curve, service, key: original, publicKey: original.publicKey, faults, credentials },
+    type: 'aws_kms',
+    curve,
+    service,
+    key: original,
+    publicKey: original.publicKey,
+    faults,
+    credentials,
     config: { region: REGION, key_id: 'alias/relayer', endpoint: service.url },
     environment: {
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,

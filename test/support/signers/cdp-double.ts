@@ -114,7 +114,12 @@ export async function startCdp(curve: Curve, api?: 'p256'): Promise<SignerDouble
   const cdp = new CdpDouble(curve, api);
   await cdp.service.start();
   return {
-    ...{ type: 'cdp', curve, cdp, service: cdp.service, key: cdp.key, publicKey: cdp.key.publicKey },
+    type: 'cdp',
+    curve,
+    cdp,
+    service: cdp.service,
+    key: cdp.key,
+    publicKey: cdp.key.publicKey,
     ...(curve === 'ed25519' ? { payload: solanaMessage } : {}),
     config: {
       api_key_id: cdp.apiKeyId,

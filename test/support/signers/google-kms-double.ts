@@ -90,7 +90,12 @@ export async function startGoogleKms(curve: Curve): Promise<SignerDouble & { fau
 
   const service = await new ServiceDouble(answer).start();
   return {
-    ...{ type: 'google_cloud_kms', curve, service, key: original, publicKey: original.publicKey, faults },
+    type: 'google_cloud_kms',
+    curve,
+    service,
+    key: original,
+    publicKey: original.publicKey,
+    faults,
     config: googleConfig({ email, keyId, pem, endpoint: service.url }),
     busy: said(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded for quota metric'),
     secrets: () => [pem, ...pem.split('\n').filter((line) => line.length === 64), keyId, email, ...assertions],

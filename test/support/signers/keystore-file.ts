@@ -14,7 +14,9 @@ export async function keystoreFile(folder: string, curve: Curve): Promise<Signer
   const parts = { address: '00'.repeat(20), id: 'keystore', randomBytes, n: 1024 };
   await writeFile(path, await sealKeystore(key.secret, Buffer.from(passphrase), parts));
   return {
-    ...{ type: 'local', curve, publicKey: key.publicKey },
+    type: 'local',
+    curve,
+    publicKey: key.publicKey,
     config: { path, passphrase: { type: 'plain', value: passphrase } },
     secrets: () => [passphrase, key.secret.toString('hex')],
   };

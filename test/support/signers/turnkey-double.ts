@@ -107,7 +107,12 @@ export async function startTurnkey(curve: Curve): Promise<SignerDouble & { turnk
   await turnkey.service.start();
   const { key, apiKey, service } = turnkey;
   return {
-    ...{ type: 'turnkey', curve, turnkey, service, key, publicKey: key.publicKey },
+    type: 'turnkey',
+    curve,
+    turnkey,
+    service,
+    key,
+    publicKey: key.publicKey,
     config: {
       api_public_key: apiKey.getPublicKey('hex', 'compressed'),
       api_private_key: { type: 'plain', value: turnkey.apiPrivateKey },

@@ -131,9 +131,15 @@ export async function startStoredKey(curve: Curve): Promise<SignerDouble & { vau
   const put = ({ secret }: ServiceKey) => vault.secrets.set('relayers/one', { value: secret.toString('hex') });
   put(key);
   return {
-    ...{ type: 'vault', curve, vault, service: vault.service, key, publicKey: key.publicKey },
+    type: 'vault',
+    curve,
+    vault,
+    service: vault.service,
+    key,
+    publicKey: key.publicKey,
     config: vaultConfig(vault, 'relayers/one'),
-    ...{ givesKeyAway: true, busy: BUSY },
+    givesKeyAway: true,
+    busy: BUSY,
     secrets: () => [vault.roleId, vault.secretId, ...vault.issued, key.secret.toString('hex')],
     mixUp: () => void put(newServiceKey(curve)),
     revoke: () => {
@@ -153,7 +159,12 @@ export async function startTransitKey(): Promise<SignerDouble & { vault: VaultDo
   const key = newServiceKey('ed25519');
   vault.versions.push(key);
   return {
-    ...{ type: 'vault_transit', curve: 'ed25519', vault, service: vault.service, key, publicKey: key.publicKey },
+    type: 'vault_transit',
+    curve: 'ed25519',
+    vault,
+    service: vault.service,
+    key,
+    publicKey: key.publicKey,
     busy: BUSY,
     config: { ...vaultConfig(vault, 'relayer/solana'), pubkey: key.publicKey.toString('base64') },
     secrets: () => [vault.roleId, vault.secretId, ...vault.issued],

@@ -4,8 +4,12 @@ import type { Store } from '../../../src/store/store.ts';
 
 function keyOf(given: Partial<ApiKey> = {}): Omit<ApiKey, 'createdAt'> {
   return {
-    ...{ id: 'k1', name: 'Ünïcode 🚀', permissions: ['relayers:a:send', '*'], allowedOrigins: ['*'] },
-    ...{ rate: { perSecond: 5, burst: 7 }, expiresAt: 1_900_000_000_000 },
+    id: 'k1',
+    name: 'Ünïcode 🚀',
+    permissions: ['relayers:a:send', '*'],
+    allowedOrigins: ['*'],
+    rate: { perSecond: 5, burst: 7 },
+    expiresAt: 1_900_000_000_000,
     ancestors: [
       { id: 'root', rate: null },
       { id: 'parent', rate: { perSecond: 5, burst: 9 } },

@@ -5,7 +5,13 @@ import type { Store } from '../../../src/store/store.ts';
 const BIG = 10n ** 60n;
 
 const reservation = (transactionId: string, more: Partial<Reservation> = {}): Reservation => ({
-  ...{ transactionId, pluginId: 'p', relayerId: 'r', value: 1n, fee: null, valueLimit: null, feeLimit: null },
+  transactionId,
+  pluginId: 'p',
+  relayerId: 'r',
+  value: 1n,
+  fee: null,
+  valueLimit: null,
+  feeLimit: null,
   ...more,
 });
 

@@ -8,7 +8,7 @@ const ENCODINGS = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as
 
 /** The rent epoch that nodes give for every account, because rent is no longer collected. */
 const RENT_EXEMPT = 2n ** 64n - 1n;
-const MOST_BASE58 = 128;
+const MAX_BASE58 = 128;
 
 type Read = (key: string) => NativeAccount | null;
 
@@ -35,7 +35,7 @@ function encoded(account: NativeAccount, options: Fields, read: Read): unknown {
   const parsed = encoding === 'jsonParsed' ? parsedData(account, read) : undefined;
   if (parsed !== undefined) return parsed;
   if (encoding === 'base64' || encoding === 'jsonParsed') return [Buffer.from(data).toString('base64'), 'base64'];
-  if (data.length > MOST_BASE58) {
+  if (data.length > MAX_BASE58) {
     throw invalidParams('Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.');
   }
   return encoding === 'base58' ? [toBase58(data), 'base58'] : toBase58(data);

@@ -13,7 +13,7 @@ import {
 const TYPE = 'solana_transaction::versioned::VersionedTransaction';
 
 /** Encoded characters and raw bytes: one packet, or what version 1 may fill. */
-const MOST = { base58: 1683, base64: 1644, raw: 1232, rawOfOne: 4096, base64OfOne: 5464 };
+const LIMITS = { base58: 1683, base64: 1644, raw: 1232, rawOfOne: 4096, base64OfOne: 5464 };
 
 /** A transaction of a call's first parameter, whose counts and indexes agree. @throws RpcError */
 export function transactionIn(text: string, { encoding }: Fields): WireTransaction {
@@ -34,7 +34,7 @@ export function messageIn(text: string): WireMessage {
 function bytesIn(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   const bytes = encoding === 'base64' ? base64(text) : base58(text);
   const isOne = bytes[0] === 0x81;
-  const [mostText, mostRaw] = isOne ? [MOST.base64OfOne, MOST.rawOfOne] : [MOST[encoding], MOST.raw];
+  const [mostText, mostRaw] = isOne ? [LIMITS.base64OfOne, LIMITS.rawOfOne] : [LIMITS[encoding], LIMITS.raw];
   if (text.length > mostText) {
     throw invalidParams(
       `${encoding} encoded ${TYPE} too large: ${text.length} bytes (max: encoded/raw ${mostText}/${mostRaw})`,
@@ -53,9 +53,9 @@ function base64(text: string): Uint8Array {
 }
 
 function base58(text: string): Uint8Array {
-  if (text.length > MOST.base58) {
+  if (text.length > LIMITS.base58) {
     throw invalidParams(
-      `base58 encoded ${TYPE} too large: ${text.length} bytes (max: encoded/raw ${MOST.base58}/${MOST.raw})`,
+      `base58 encoded ${TYPE} too large: ${text.length} bytes (max: encoded/raw ${LIMITS.base58}/${LIMITS.raw})`,
     );
   }
   const bytes = fromBase58(text);

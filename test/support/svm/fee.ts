@@ -4,7 +4,7 @@ const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const PER_SIGNATURE = 5000n;
 const DEFAULT_UNITS = 200_000n;
 const BUILTIN_UNITS = 3000n;
-const MOST_UNITS = 1_400_000n;
+const MAX_UNITS = 1_400_000n;
 const MICRO = 1_000_000n;
 
 /** Charged 3,000 units by default instead of 200,000 (SIMD-0170). */
@@ -45,5 +45,5 @@ function priorityOf(message: WireMessage): bigint {
   const usual = programs.reduce((sum, program) => sum + (BUILTINS.has(program) ? BUILTIN_UNITS : DEFAULT_UNITS), 0n);
   const units = limit === undefined ? usual : BigInt(Buffer.from(limit.data).readUInt32LE(1));
   const perUnit = Buffer.from(price.data).readBigUInt64LE(1);
-  return ((units < MOST_UNITS ? units : MOST_UNITS) * perUnit + MICRO - 1n) / MICRO;
+  return ((units < MAX_UNITS ? units : MAX_UNITS) * perUnit + MICRO - 1n) / MICRO;
 }

@@ -19,7 +19,7 @@ const METHODS: Methods = {
 };
 
 /** The most bytes of a request, as for a node without `--rpc-max-request-body-size`. */
-const MOST_BYTES = 50 * 1024;
+const MAX_BYTES = 50 * 1024;
 const OTHER_TYPE = {
   status: 415,
   type: 'text/plain',
@@ -45,7 +45,7 @@ export class RpcServer {
 
   async #answer({ headers, body }: Asked): Promise<Answer> {
     if (!headers['content-type']?.startsWith('application/json')) return OTHER_TYPE;
-    if (Buffer.byteLength(body) > MOST_BYTES) return { status: 413, type: 'text/plain', body: '' };
+    if (Buffer.byteLength(body) > MAX_BYTES) return { status: 413, type: 'text/plain', body: '' };
     return { status: 200, type: 'application/json; charset=utf-8', body: writeJson(await this.#perform(body)) };
   }
 

@@ -27,7 +27,10 @@ t.test('each market is asked with its key, and contracts have the names of their
   t.strictSame(Object.keys(without.deployments.contracts), ['STELLAR_MAINNET_SOROSWAP_ROUTER_ADDRESS']);
   const { market, deployments } = createMarkets(
     environmentOf({
-      ...{ JUPITER_API_URL: url, JUPITER_API_KEY: 'j', SOROSWAP_API_URL: url, SOROSWAP_API_KEY: 'sk_s' },
+      JUPITER_API_URL: url,
+      JUPITER_API_KEY: 'j',
+      SOROSWAP_API_URL: url,
+      SOROSWAP_API_KEY: 'sk_s',
       STELLAR_TESTNET_SOROSWAP_ROUTER_ADDRESS: ROUTER,
     }),
     http,

@@ -10,15 +10,23 @@ async function stage(t: Test, unreached: Unreached[], parts: Partial<Parameters<
     for (const id of ['r1', 'r2']) await writer.putRelayer(relayerOf({ id }));
   });
   return healthChecks({
-    ...{ store, engine: { unreached: () => unreached }, pluginHost: new FakePluginHost() },
-    ...{ connections: { endpoints: () => [] }, writeFailure: () => undefined, freeBytes: async () => 1e9 },
-    ...{ oldestWriteMs: () => 0, openFiles: async () => undefined },
+    store,
+    engine: { unreached: () => unreached },
+    pluginHost: new FakePluginHost(),
+    connections: { endpoints: () => [] },
+    writeFailure: () => undefined,
+    freeBytes: async () => 1e9,
+    oldestWriteMs: () => 0,
+    openFiles: async () => undefined,
     ...parts,
   });
 }
 
 const lost = (relayerId: string, isElsewhere: boolean): Unreached => ({
-  ...{ relayerId, network: 'local', cause: 'connection refused', isElsewhere },
+  relayerId,
+  network: 'local',
+  cause: 'connection refused',
+  isElsewhere,
 });
 
 t.test('an instance that reaches nothing is not ready while another may serve', async (t) => {

@@ -15,7 +15,10 @@ async function stage(t: Test) {
   const signer = { answer: async (): Promise<FakeSigner> => Promise.reject(new Error('sealed')), asked: 0 };
   const declared = ['one', 'two'].map((id) => ({ ...relayerOf({ id, address: '' }), declaration: {} }));
   const late = new LateRelayers({
-    ...{ chains: createChains(systemClock), store, declared: () => declared, everyMs: 5 },
+    chains: createChains(systemClock),
+    store,
+    declared: () => declared,
+    everyMs: 5,
     signers: {
       signer() {
         signer.asked += 1;

@@ -19,8 +19,14 @@ const signerKinds: SignerKinds = new Map([['plain', rawKeySignerKind]]);
 
 function relayer(fields: Partial<RelayerEntry> & { id: string }): RelayerEntry {
   const entry = {
-    ...{ name: fields.id, network: 'n', networkType: 'evm' as const, paused: false, signerId: 'k1', policies: {} },
-    ...{ notificationId: null, customRpcUrls: null },
+    name: fields.id,
+    network: 'n',
+    networkType: 'evm' as const,
+    paused: false,
+    signerId: 'k1',
+    policies: {},
+    notificationId: null,
+    customRpcUrls: null,
     ...fields,
   };
   const { name, paused, policies, customRpcUrls, signerId, network, notificationId } = entry;
@@ -56,7 +62,11 @@ async function opened(t: Test) {
     signer: async (id: string) => (signer.isSilent ? Promise.reject(new Error('sealed')) : settings.signers.signer(id)),
   });
   live.attach({
-    ...{ chains, signerKinds, store, settings: { ...settings, signers }, log },
+    chains,
+    signerKinds,
+    store,
+    settings: { ...settings, signers },
+    log,
     async read() {
       if (files.now instanceof Error) throw files.now;
       return files.now;

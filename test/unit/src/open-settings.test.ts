@@ -18,8 +18,16 @@ t.test('what the configuration declares is stored, with the addresses of its sig
   const opened = new Teardown();
   t.teardown(() => opened.close());
   const relayer: RelayerEntry = {
-    ...{ id: 'r1', name: 'r1', network: 'n', networkType: 'evm', paused: false, signerId: 'k1', policies: {} },
-    ...{ notificationId: 'hook', customRpcUrls: null, declaration: {} },
+    id: 'r1',
+    name: 'r1',
+    network: 'n',
+    networkType: 'evm',
+    paused: false,
+    signerId: 'k1',
+    policies: {},
+    notificationId: 'hook',
+    customRpcUrls: null,
+    declaration: {},
   };
   const parts: SettingsParts = {
     configuration: {

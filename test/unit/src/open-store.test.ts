@@ -7,7 +7,9 @@ import { openStore } from '../../../src/open-store.ts';
 import { createSealer } from '../../../src/store/sealing.ts';
 
 const partsIn = (dataDir: string, cut = new AbortController().signal) => ({
-  ...{ dataDir, cut, log: createLog('silent') },
+  dataDir,
+  cut,
+  log: createLog('silent'),
   sealer: createSealer([Buffer.alloc(32, 1)], randomBytes),
 });
 

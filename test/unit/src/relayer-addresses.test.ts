@@ -15,7 +15,15 @@ const chains = createChains(systemClock);
 function entry(signerId: string): RelayerEntry {
   const { id, name, network, networkType, paused, notificationId, customRpcUrls, policies } = relayerOf();
   return {
-    ...{ id, name, network, networkType, paused, signerId, notificationId, customRpcUrls, policies },
+    id,
+    name,
+    network,
+    networkType,
+    paused,
+    signerId,
+    notificationId,
+    customRpcUrls,
+    policies,
     declaration: {},
   };
 }
@@ -80,8 +88,10 @@ t.test('one of which nothing is stored is late, and one with another signer stay
 
 t.test('a chain family that is not there is an error', async (t) => {
   const parts = {
-    ...{ chains: new Map(), signers: { signer: () => Promise.reject(new Error('nobody')) } },
-    ...{ read: { allRelayers: async () => [] }, log: createLog('silent') },
+    chains: new Map(),
+    signers: { signer: () => Promise.reject(new Error('nobody')) },
+    read: { allRelayers: async () => [] },
+    log: createLog('silent'),
   };
   await t.rejects(withAddresses([entry('k1')], parts), { message: 'Relayer relayer-1: no chain family evm' });
 });

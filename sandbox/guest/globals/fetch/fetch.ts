@@ -24,7 +24,7 @@ export interface FetchClasses {
 }
 
 /** Most bytes of a body. More do not fit into one capability call as base64. */
-const MOST_BODY_BYTES = 750_000;
+const MAX_BODY_BYTES = 750_000;
 /**
  * Headers that belong to the connection. They are dropped, as browsers do (Fetch Standard 2.2.2, forbidden
  * request-header).
@@ -126,7 +126,7 @@ function throwIfAborted(signals: readonly Signal[]): void {
 
 function sent(whole: WholeBody): FetchBody {
   const length = 'text' in whole ? whole.text.length : whole.bytes.length;
-  if (length > MOST_BODY_BYTES) throw new TypeError(`fetch sends at most ${MOST_BODY_BYTES} bytes`);
+  if (length > MAX_BODY_BYTES) throw new TypeError(`fetch sends at most ${MAX_BODY_BYTES} bytes`);
   return 'text' in whole ? whole : { base64: base64Of(whole.bytes) };
 }
 

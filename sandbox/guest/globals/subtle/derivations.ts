@@ -3,7 +3,7 @@ import { type Algorithm, checkedUsages, computed, type Tools } from './algorithm
 import { makeKey } from './crypto-key.ts';
 import type { Bytes, Given } from './parameters.ts';
 
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 
 /** HKDF and PBKDF2 (Web Cryptography 32 and 33). */
 export function createDerivations(tools: Tools): readonly Algorithm[] {
@@ -25,7 +25,7 @@ export function createDerivations(tools: Tools): readonly Algorithm[] {
 
   function bytesFor(bits: number | null): number {
     if (bits === null || bits % 8 !== 0) throw fail('OperationError', 'The length is no number of whole bytes');
-    if (bits / 8 > MOST_BYTES) throw fail('OperationError', `More than ${MOST_BYTES} bytes`);
+    if (bits / 8 > MAX_BYTES) throw fail('OperationError', `More than ${MAX_BYTES} bytes`);
     return bits / 8;
   }
 

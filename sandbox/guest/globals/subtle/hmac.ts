@@ -10,7 +10,7 @@ const KIND: SecretKind = {
   alg: ({ hash }) => `HS${hash?.name.slice(4) ?? ''}`,
 };
 /** Most bits of a new key. A longer key only costs memory: a key that is longer than a block is hashed. */
-const MOST_BITS = 65_536;
+const MAX_BITS = 65_536;
 
 /** HMAC (Web Cryptography 31). */
 export function createHmac(tools: Tools): Algorithm {
@@ -24,7 +24,7 @@ export function createHmac(tools: Tools): Algorithm {
   function lengthOf(given: Given, hash: HashName): number {
     const bits = parameters.optionalWhole(given, 'length');
     if (bits === 0) throw fail('OperationError', 'The key would have no bits');
-    if (bits !== undefined && bits > MOST_BITS) throw fail('OperationError', `More than ${MOST_BITS} bits`);
+    if (bits !== undefined && bits > MAX_BITS) throw fail('OperationError', `More than ${MAX_BITS} bits`);
     return bits ?? HASHES[hash];
   }
 

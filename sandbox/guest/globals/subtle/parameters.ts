@@ -20,7 +20,7 @@ export type Fail = (name: ErrorName, message: string) => Error;
 export const HASHES = { 'SHA-1': 512, 'SHA-256': 512, 'SHA-384': 1024, 'SHA-512': 1024 } as const;
 export type HashName = keyof typeof HASHES;
 
-const MOST_LONG = 2 ** 32 - 1;
+const MAX_LONG = 2 ** 32 - 1;
 
 /** Reads the dictionaries of algorithms as Web IDL does. */
 export function createParameters(fail: Fail) {
@@ -36,7 +36,7 @@ export function createParameters(fail: Fail) {
     return value;
   }
 
-  function whole(value: unknown, name: string, most = MOST_LONG): number {
+  function whole(value: unknown, name: string, most = MAX_LONG): number {
     const number = Math.trunc(Number(value));
     if (!(number >= 0 && number <= most)) throw new TypeError(`${name} must be from 0 to ${most}`);
     return number;

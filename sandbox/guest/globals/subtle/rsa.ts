@@ -12,7 +12,7 @@ const PSS_PADDING = 6;
 const PKCS1_PADDING = 1;
 const SIGNING = { public: ['verify'], private: ['sign'] } as const;
 const SEALING = { public: ['encrypt', 'wrapKey'], private: ['decrypt', 'unwrapKey'] } as const;
-const MOST_EXPONENT_BYTES = 4;
+const MAX_EXPONENT_BYTES = 4;
 const NONE = new Uint8Array(0);
 
 /** Makes the `alg` of a JSON Web Key from the number of the hash. */
@@ -49,7 +49,7 @@ export function createRsa(tools: Tools): readonly Algorithm[] {
         const kind = kindOf(hash);
         checkPairUsages(tools, kind, wanted);
         const publicExponent = exponentBytes.slice(exponentBytes.findIndex((byte) => byte !== 0));
-        if (publicExponent.length > MOST_EXPONENT_BYTES) throw fail('OperationError', 'The exponent is too large');
+        if (publicExponent.length > MAX_EXPONENT_BYTES) throw fail('OperationError', 'The exponent is too large');
         const exponent = publicExponent.reduce((sum, byte) => sum * 256 + byte, 0);
         const algorithm = { name, modulusLength: bits, publicExponent: exponentBytes, hash: { name: hash } };
         let text: string;

@@ -5,8 +5,14 @@ import { fail, type Inspect, type Message } from './failing.ts';
 import { createThrowing } from './thrown.ts';
 
 const SHOWN = {
-  ...{ compact: false, customInspect: false, depth: 1000, maxArrayLength: Number.POSITIVE_INFINITY },
-  ...{ showHidden: false, showProxy: false, sorted: true, getters: true },
+  compact: false,
+  customInspect: false,
+  depth: 1000,
+  maxArrayLength: Number.POSITIVE_INFINITY,
+  showHidden: false,
+  showProxy: false,
+  sorted: true,
+  getters: true,
 };
 
 /** Makes Node's module `assert` (https://nodejs.org/api/assert.html). */
@@ -52,7 +58,10 @@ export function createAssert(inspect: Inspect) {
     notDeepEqual: notDeepStrictEqual,
   });
   return Object.assign((...given: unknown[]) => ok(...given), shared, {
-    ...{ equal, notEqual, deepEqual, notDeepEqual },
+    equal,
+    notEqual,
+    deepEqual,
+    notDeepEqual,
     strict: Object.assign(strict, { strict }),
   });
 }

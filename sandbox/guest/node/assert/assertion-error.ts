@@ -9,7 +9,7 @@ export interface Assertion {
 }
 
 /** Values with more lines are not compared line by line. */
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 /** Most characters of two values together that are shown on one line. */
 const SHORT = 12;
 
@@ -54,7 +54,7 @@ export function samenessText(operator: string, actual: unknown, show: Show): str
 
 /** The lines of both values, joined by their longest common part. Lines that only one value has are marked. */
 function difference(a: readonly string[], b: readonly string[]): string[] {
-  if (a.length > MOST_LINES || b.length > MOST_LINES)
+  if (a.length > MAX_LINES || b.length > MAX_LINES)
     return [...a.map((line) => `+ ${line}`), ...b.map((line) => `- ${line}`)];
   const common = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   const at = (row: number, column: number) => common[row]?.[column] ?? 0;

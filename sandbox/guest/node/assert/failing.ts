@@ -21,7 +21,10 @@ export function fail({ operator, actual, expected, message, generated, from }: F
   if (message instanceof Error) throw message;
   const text = typeof message === 'function' ? message(actual, expected) : message;
   throw new AssertionError({
-    ...{ actual, expected, operator, stackStartFn: from },
+    actual,
+    expected,
+    operator,
+    stackStartFn: from,
     message: text ?? generated,
     generatedMessage: text === undefined,
   });

@@ -9,7 +9,7 @@ type Callback = (error: null, value?: unknown) => unknown;
 
 /** Most random bytes that are asked of the process at once. */
 const AT_ONCE = 65_536;
-const MOST_BYTES = 0x7fff_ffff;
+const MAX_BYTES = 0x7fff_ffff;
 
 /** Functions that are absent: they would take too long, or are about the process itself. */
 const ABSENT = [
@@ -33,7 +33,7 @@ export function createCryptoModule(world: PartWorld) {
   }
 
   function randomBytes(size: unknown, callback?: unknown): Buffer | undefined {
-    checkInteger(size, 'size', 0, MOST_BYTES);
+    checkInteger(size, 'size', 0, MAX_BYTES);
     if (callback !== undefined) checkFunction(callback, 'callback');
     const bytes = Buffer.alloc(size);
     fill(bytes);
@@ -72,7 +72,11 @@ export function createCryptoModule(world: PartWorld) {
     global['crypto'] as Record<string, unknown> & { randomUUID(): string; getRandomValues(array: unknown): unknown };
   const module: Record<string, unknown> = {
     ...createHashing(arithmetic, (key) => (keyed()['secretOf'] as (key: unknown) => string)(key)),
-    ...{ randomBytes, pseudoRandomBytes: randomBytes, randomFillSync, randomInt, timingSafeEqual },
+    randomBytes,
+    pseudoRandomBytes: randomBytes,
+    randomFillSync,
+    randomInt,
+    timingSafeEqual,
     randomFill(target: unknown, ...more: unknown[]): void {
       const callback = more.pop();
       checkFunction(callback, 'callback');

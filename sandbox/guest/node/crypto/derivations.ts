@@ -6,7 +6,7 @@ import type { SlowQuestion } from './crypto-question.ts';
 import { anyBytesOf, bytesOf } from './hashes.ts';
 import type { KeyReading } from './key-reading.ts';
 
-const MOST_INT = 2 ** 31 - 1;
+const MAX_INT = 2 ** 31 - 1;
 /** The types that Node names for `info`, which have another order there. */
 const INFO = 'of type string or an instance of ArrayBuffer, TypedArray, DataView, or Buffer';
 /** Node's own defaults. */
@@ -33,8 +33,8 @@ export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading
       password: base64Of(anyBytesOf(password, 'utf8', 'password')),
       salt: base64Of(anyBytesOf(salt, 'utf8', 'salt')),
     };
-    checkInteger(iterations, 'iterations', 1, MOST_INT);
-    checkInteger(length, 'keylen', 0, MOST_INT);
+    checkInteger(iterations, 'iterations', 1, MAX_INT);
+    checkInteger(length, 'keylen', 0, MAX_INT);
     return { op: 'pbkdf2', ...bytes, iterations, length, hash };
   }
 
@@ -43,7 +43,7 @@ export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading
       password: base64Of(anyBytesOf(password, 'utf8', 'password')),
       salt: base64Of(anyBytesOf(salt, 'utf8', 'salt')),
     };
-    checkInteger(length, 'keylen', 0, MOST_INT);
+    checkInteger(length, 'keylen', 0, MAX_INT);
     const cost = either(options, 'N', 'cost') ?? SCRYPT.cost;
     const block = either(options, 'r', 'blockSize') ?? SCRYPT.block;
     const parallel = either(options, 'p', 'parallelization') ?? SCRYPT.parallel;
@@ -59,7 +59,7 @@ export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading
       salt: base64Of(anyBytesOf(salt, 'utf8', 'salt')),
       info: base64Of(bytesOf(info, 'utf8', 'info', INFO)),
     };
-    checkInteger(length, 'length', 0, MOST_INT);
+    checkInteger(length, 'length', 0, MAX_INT);
     return { op: 'hkdf', hash, ...bytes, length };
   }
 

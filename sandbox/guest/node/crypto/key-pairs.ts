@@ -7,10 +7,10 @@ import type { ReadKey, SlowQuestion } from './crypto-question.ts';
 import type { createKeyObjects, KeyEncoding } from './key-objects.ts';
 
 const CURVE_KINDS = ['ed25519', 'ed448', 'x25519', 'x448'];
-const MOST_UINT = 2 ** 32 - 1;
+const MAX_UINT = 2 ** 32 - 1;
 /** Node's default for the public exponent. */
 const EXPONENT = 0x10001;
-const MOST_BITS = 2 ** 31 - 1;
+const MAX_BITS = 2 ** 31 - 1;
 const AES_BITS: readonly unknown[] = [128, 192, 256];
 
 type Options = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ export function createKeyPairs(
     checkString(type, 'type');
     checkObject(options, 'options');
     const { length } = options;
-    if (type === 'hmac') checkInteger(length, 'options.length', 8, MOST_BITS);
+    if (type === 'hmac') checkInteger(length, 'options.length', 8, MAX_BITS);
     else if (type !== 'aes') throw wrongValue('type', type, 'must be a supported key type');
     else if (!AES_BITS.includes(length)) {
       throw wrongValue('options.length', length, 'must be one of: 128, 192, 256');
@@ -90,8 +90,8 @@ function questionOf(kind: unknown, options: Options): SlowQuestion {
   }
   checkObject(options, 'options');
   const { modulusLength, publicExponent = EXPONENT, hashAlgorithm, mgf1HashAlgorithm, saltLength } = options;
-  checkInteger(modulusLength, 'options.modulusLength', 0, MOST_UINT);
-  checkInteger(publicExponent, 'options.publicExponent', 0, MOST_UINT);
+  checkInteger(modulusLength, 'options.modulusLength', 0, MAX_UINT);
+  checkInteger(publicExponent, 'options.publicExponent', 0, MAX_UINT);
   const rsa = { op: 'key-pair', kind, bits: modulusLength, exponent: publicExponent } as const;
   return {
     ...rsa,

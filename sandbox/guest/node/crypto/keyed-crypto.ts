@@ -17,7 +17,9 @@ export function createKeyedCrypto(world: PartWorld): Record<string, unknown> {
   const { createSecretKey, createPrivateKey, createPublicKey } = reading;
   return {
     KeyObject: keys.KeyObject,
-    ...{ createSecretKey, createPrivateKey, createPublicKey },
+    createSecretKey,
+    createPrivateKey,
+    createPublicKey,
     ...createCiphers(arithmetic, reading),
     ...createSignatures(arithmetic, reading),
     ...createKeyPairs(arithmetic, keys, world.random),

@@ -15,7 +15,13 @@ interface Signal {
 export function createTools(): Record<string, unknown> {
   const types = createTypeChecks();
   return {
-    ...{ promisify, callbackify, deprecate, inherits, types, styleText, parseEnv },
+    promisify,
+    callbackify,
+    deprecate,
+    inherits,
+    types,
+    styleText,
+    parseEnv,
     isDeepStrictEqual: (a: unknown, b: unknown, options?: unknown) =>
       isDeepEqual(a, b, {
         strict: true,

@@ -11,7 +11,7 @@ const address = z
   .meta({ pattern: ADDRESS_PATTERN });
 
 /** The most receivers in a list. Every request reads the whole list and is checked against it. */
-const MOST_RECEIVERS = 4_096;
+const MAX_RECEIVERS = 4_096;
 
 /** The policy fields, in the order in which answers show them. */
 const fields = strictForm({
@@ -22,7 +22,7 @@ const fields = strictForm({
   gas_price_cap: amountSchema(128).nullish().describe('Maximum price of a unit of gas, in wei. Default: no limit'),
   whitelist_receivers: z
     .array(address)
-    .max(MOST_RECEIVERS, `at most ${MOST_RECEIVERS} receivers can be listed`)
+    .max(MAX_RECEIVERS, `at most ${MAX_RECEIVERS} receivers can be listed`)
     .nullish()
     .describe('Allowed receivers of transactions. Default: any'),
   eip1559_pricing: z

@@ -4,14 +4,14 @@ import { addressSchema } from '../address.ts';
 import type { RlpItem } from './rlp.ts';
 
 /** As many entries as fit into the largest transaction that nodes take. */
-const MOST_ENTRIES = 4_096;
+const MAX_ENTRIES = 4_096;
 
 const storageKey = z
   .string()
   .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'expected a storage key of 32 bytes in hexadecimal')
   .transform((key) => `0x${key.replace(/^0x/, '').toLowerCase()}`);
 
-const storageKeys = z.array(storageKey).max(MOST_ENTRIES);
+const storageKeys = z.array(storageKey).max(MAX_ENTRIES);
 
 const entrySchema = z
   .strictObject({
@@ -28,7 +28,7 @@ const entrySchema = z
   });
 
 /** An access list (EIP-2930) as clients send it; the keys may also be called `storageKeys`, as in JSON-RPC. */
-export const accessListSchema = z.array(entrySchema).max(MOST_ENTRIES);
+export const accessListSchema = z.array(entrySchema).max(MAX_ENTRIES);
 
 const storedAccessSchema = z.strictObject({ address: z.string(), storage_keys: z.array(z.string()) });
 

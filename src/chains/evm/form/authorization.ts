@@ -9,7 +9,7 @@ import { integerUpTo, rlpInteger } from './integer.ts';
 import { encodeRlp, type RlpItem } from './rlp.ts';
 
 /** The most authorizations in a list. Computing who signed each of them blocks the thread of all requests. */
-const MOST_AUTHORIZATIONS = 16;
+const MAX_AUTHORIZATIONS = 16;
 /** The order of secp256k1. The protocol ignores a signature whose s is above half of it (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
@@ -52,7 +52,7 @@ const entrySchema = z
 export const authorizationListSchema = z
   .array(entrySchema)
   .min(1, 'expected at least one authorization')
-  .max(MOST_AUTHORIZATIONS);
+  .max(MAX_AUTHORIZATIONS);
 
 const amount = amountSchema(256);
 

@@ -2,15 +2,15 @@ import { Fragment } from 'ethers/abi';
 import { z } from 'zod';
 
 /** Longest ABI, in characters. That of a whole contract is often half as long. */
-const LONGEST_ABI = 65_536;
-const MOST_ENTRIES = 2_048;
+const MAX_ABI = 65_536;
+const MAX_ENTRIES = 2_048;
 /** Limits on the errors. Parsing each of them blocks the thread of all requests. */
-const LONGEST_ERRORS = 32_768;
-const LONGEST_ERROR = 4_096;
-const MOST_ERRORS = 512;
+const MAX_ERRORS_LENGTH = 32_768;
+const MAX_ERROR = 4_096;
+const MAX_ERRORS = 512;
 /** Limit on tuples in tuples, and on arrays of arrays. Each level makes the parser read what is inside once more. */
-const MOST_NESTING = 8;
-const MORE_ARRAYS = new RegExp(`(\\[\\d*\\]\\s*){${MOST_NESTING + 1}}`);
+const MAX_NESTING = 8;
+const MORE_ARRAYS = new RegExp(`(\\[\\d*\\]\\s*){${MAX_NESTING + 1}}`);
 
 type Entry = string | Record<string, unknown>;
 
@@ -25,20 +25,20 @@ const entry = z
  */
 export const errorAbiSchema = z
   .array(entry, 'expected a list of ABI entries')
-  .max(MOST_ENTRIES, `expected at most ${MOST_ENTRIES} entries`)
+  .max(MAX_ENTRIES, `expected at most ${MAX_ENTRIES} entries`)
   .transform((entries, context): string[] => {
     const fault = (message: string): never => {
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     };
-    if (JSON.stringify(entries).length > LONGEST_ABI) return fault(`expected at most ${LONGEST_ABI} characters`);
+    if (JSON.stringify(entries).length > MAX_ABI) return fault(`expected at most ${MAX_ABI} characters`);
     const errors = entries.filter(isError);
-    if (JSON.stringify(errors).length > LONGEST_ERRORS) {
-      return fault(`expected errors of at most ${LONGEST_ERRORS} characters`);
+    if (JSON.stringify(errors).length > MAX_ERRORS_LENGTH) {
+      return fault(`expected errors of at most ${MAX_ERRORS_LENGTH} characters`);
     }
-    if (errors.length > MOST_ERRORS) return fault(`expected at most ${MOST_ERRORS} errors`);
+    if (errors.length > MAX_ERRORS) return fault(`expected at most ${MAX_ERRORS} errors`);
     if (!errors.every(isParsable)) {
-      return fault(`expected errors of at most ${LONGEST_ERROR} characters that nest at most ${MOST_NESTING} deep`);
+      return fault(`expected errors of at most ${MAX_ERROR} characters that nest at most ${MAX_NESTING} deep`);
     }
     try {
       return errors.map((error) => Fragment.from(error).format('full'));
@@ -51,8 +51,8 @@ export const errorAbiSchema = z
 export function isParsable(error: unknown): boolean {
   // In a text, brackets surround the parameters: one level more. In an entry, they are objects in an object: two levels
   // more.
-  const most = MOST_NESTING + (typeof error === 'string' ? 1 : 2);
-  return JSON.stringify(error).length <= LONGEST_ERROR && nestsAtMost(most, error);
+  const most = MAX_NESTING + (typeof error === 'string' ? 1 : 2);
+  return JSON.stringify(error).length <= MAX_ERROR && nestsAtMost(most, error);
 }
 
 /** Whether objects in objects and brackets in brackets together nest at most so deep. */

@@ -12,23 +12,23 @@ const digestsSchema = z.strictObject({ domain_separator: digest, hash_struct_mes
 const name = z.string().max(256);
 const fieldSchema = z.strictObject({ name, type: name });
 /** The most fields of a struct. No struct of a contract has so many. */
-const MOST_FIELDS = 1_024;
+const MAX_FIELDS = 1_024;
 
-const MOST_TYPES = 24;
+const MAX_TYPES = 24;
 /** Ethers follows every path from the primary type into the others. 24 types can have millions of paths. */
-const MOST_WAYS = 1_024;
-const LONGEST_DATA = 65_536;
+const MAX_WAYS = 1_024;
+const MAX_DATA = 65_536;
 /** Values, structs and lists are hashed one by one, which blocks the thread of all requests. */
-const MOST_VALUES = 1_024;
+const MAX_VALUES = 1_024;
 
 /** The form of `eth_signTypedData_v4`. */
 const wholeSchema = z.strictObject({
   domain: z.record(z.string(), z.unknown()).meta({
-    description: `Only fields of EIP-712, or those that types.EIP712Domain declares; at most ${MOST_VALUES} structs and lists`,
+    description: `Only fields of EIP-712, or those that types.EIP712Domain declares; at most ${MAX_VALUES} structs and lists`,
   }),
-  types: z.record(z.string(), z.array(fieldSchema).max(MOST_FIELDS)).meta({
-    maxProperties: MOST_TYPES,
-    description: `All types that the message uses; at most ${MOST_WAYS} paths lead through them. Domain, types and message have at most ${LONGEST_DATA} characters`,
+  types: z.record(z.string(), z.array(fieldSchema).max(MAX_FIELDS)).meta({
+    maxProperties: MAX_TYPES,
+    description: `All types that the message uses; at most ${MAX_WAYS} paths lead through them. Domain, types and message have at most ${MAX_DATA} characters`,
   }),
   primaryType: name,
   message: z.record(z.string(), z.unknown()),
@@ -52,7 +52,7 @@ const NEITHER =
   'and message';
 
 /** How many characters of a client's own text may stand in a reason. */
-const LONGEST_SHOWN = 64;
+const MAX_SHOWN = 64;
 
 /**
  * The digest of typed data (EIP-712). It is made from the domain separator and the hash of the message if these are
@@ -121,15 +121,15 @@ function hashesOf(body: object): [Buffer, Buffer] {
 /** Checks the size before the form, because reading the form of large data takes long. */
 function checkExtent(body: object): void {
   const { domain, types, message }: { domain?: unknown; types?: unknown; message?: unknown } = body;
-  if (typeof types === 'object' && types !== null && Object.keys(types).length > MOST_TYPES) {
-    throw invalidRequest(`\`types\` has more than ${MOST_TYPES} types`);
+  if (typeof types === 'object' && types !== null && Object.keys(types).length > MAX_TYPES) {
+    throw invalidRequest(`\`types\` has more than ${MAX_TYPES} types`);
   }
-  if (JSON.stringify([domain, types, message]).length > LONGEST_DATA) {
-    throw invalidRequest(`The typed data are longer than ${LONGEST_DATA} characters`);
+  if (JSON.stringify([domain, types, message]).length > MAX_DATA) {
+    throw invalidRequest(`The typed data are longer than ${MAX_DATA} characters`);
   }
   for (const [place, value] of Object.entries({ domain, message })) {
-    if (groupsIn(value) > MOST_VALUES) {
-      throw invalidRequest(`\`${place}\` has more than ${MOST_VALUES} structs and lists`);
+    if (groupsIn(value) > MAX_VALUES) {
+      throw invalidRequest(`\`${place}\` has more than ${MAX_VALUES} structs and lists`);
     }
   }
 }
@@ -152,7 +152,7 @@ function checkDomainKeys(domain: object, fields: readonly TypedDataField[], isDe
   const known = new Set(isDeclared ? fields.map(({ name }) => name) : DOMAIN_TYPES.keys());
   const key = Object.keys(domain).find((one) => !known.has(one));
   if (key === undefined) return;
-  const place = `\`domain\` has the unknown key \`${key.slice(0, LONGEST_SHOWN)}\``;
+  const place = `\`domain\` has the unknown key \`${key.slice(0, MAX_SHOWN)}\``;
   throw invalidRequest(
     isDeclared
       ? `${place}; types.EIP712Domain does not name it`
@@ -169,7 +169,7 @@ function reachable(types: Types, primaryType: string): Types {
     const known = waysThrough.get(name);
     if (known !== undefined) return known;
     const fields = Object.hasOwn(types, name) ? types[name] : undefined;
-    if (fields === undefined) throw invalidRequest(`\`types\` has no \`${name.slice(0, LONGEST_SHOWN)}\``);
+    if (fields === undefined) throw invalidRequest(`\`types\` has no \`${name.slice(0, MAX_SHOWN)}\``);
     found[name] = fields;
     waysThrough.set(name, 1);
     const elements = new Set(fields.map(({ type }) => type.replace(/\[.*$/, '')));
@@ -177,7 +177,7 @@ function reachable(types: Types, primaryType: string): Types {
     for (const element of elements) {
       if (Object.hasOwn(types, element) || !ELEMENTARY.test(element)) ways += add(element);
     }
-    if (ways > MOST_WAYS) throw invalidRequest('`types` refer to each other in too many ways');
+    if (ways > MAX_WAYS) throw invalidRequest('`types` refer to each other in too many ways');
     waysThrough.set(name, ways);
     return ways;
   };
@@ -229,7 +229,7 @@ function counting(look: (type: string, value: unknown) => unknown): (type: strin
   let count = 0;
   return (type, value) => {
     count += 1;
-    if (count > MOST_VALUES) throw new Unfit(`it has more than ${MOST_VALUES} values`);
+    if (count > MAX_VALUES) throw new Unfit(`it has more than ${MAX_VALUES} values`);
     return look(type, value);
   };
 }

@@ -15,7 +15,7 @@ export const REVERTED = 'Transaction reverted on-chain (receipt status: failed)'
 export interface Revert {
   /** For `status_reason`. */
   reason: string;
-  /** The revert data, `0x` and hexadecimal digits, cut at {@link LONGEST_DATA}; null if it is unknown. */
+  /** The revert data, `0x` and hexadecimal digits, cut at {@link MAX_DATA}; null if it is unknown. */
   data: string | null;
 }
 
@@ -30,17 +30,17 @@ export interface FailedTransaction {
 }
 
 /** Characters of revert data that are shown and kept. */
-const LONGEST_DATA = 4_096;
-const LONGEST_DECODED = 1_000;
+const MAX_DATA = 4_096;
+const MAX_DECODED = 1_000;
 /** No real error has more data than this. Decoding more would only take time. */
-const MOST_DECODED_BYTES = 32_768;
+const MAX_DECODED_BYTES = 32_768;
 const WORD_BYTES = 32;
 /**
  * The most values that are decoded. All items of an array can point to the same array: a few kilobytes of data can be
  * billions of values.
  */
-const MOST_DECODED_VALUES = 2_048;
-const MOST_ERRORS = 512;
+const MAX_DECODED_VALUES = 2_048;
+const MAX_ERRORS = 512;
 
 /** How long the status of a transaction waits for its cause. */
 const PATIENCE_MS = 3_000;
@@ -79,7 +79,7 @@ export function usedAll(gasUsed: bigint | null, fields: EvmFields | undefined): 
 async function findReason(read: ReadOne, failed: FailedTransaction): Promise<Revert | undefined> {
   const trace = await traceOf(read, failed.hash).catch(() => undefined);
   const data = trace === undefined ? await calledAgain(read, failed) : trace.output;
-  if (data !== null) return { reason: reasonOf(data, failed.request), data: data.slice(0, LONGEST_DATA) };
+  if (data !== null) return { reason: reasonOf(data, failed.request), data: data.slice(0, MAX_DATA) };
   const cause = trace?.error ?? '';
   if (cause === '') return undefined;
   // The fixed text already says all that there is to say of a revert without data.
@@ -136,17 +136,17 @@ function dataIn(said: Json | undefined, depth = 0): string | null {
 }
 
 function reasonOf(data: string, request: JsonObject): string {
-  const shown = data.length > LONGEST_DATA ? `${data.slice(0, LONGEST_DATA)}...(truncated)` : data;
+  const shown = data.length > MAX_DATA ? `${data.slice(0, MAX_DATA)}...(truncated)` : data;
   const decoded = decodedError(data, request['abi']);
   return `Transaction reverted on-chain (revert_data: ${shown})${decoded === undefined ? '' : ` — ${decoded}`}`;
 }
 
 /** What the data say: `Error("…")`, `Panic(0x11: …)`, or an error of the given ABI with its arguments. */
 export function decodedError(data: string, abi?: Json): string | undefined {
-  if (data.length > 2 * MOST_DECODED_BYTES) return undefined;
+  if (data.length > 2 * MAX_DECODED_BYTES) return undefined;
   try {
     const text = standardError(data) ?? customError(data, abi);
-    return text === undefined ? undefined : printable(text, LONGEST_DECODED);
+    return text === undefined ? undefined : printable(text, MAX_DECODED);
   } catch {
     // The data only looks like an error of that form.
     return undefined;
@@ -186,12 +186,12 @@ function customError(data: string, abi: Json | undefined): string | undefined {
   if (!Array.isArray(abi)) return undefined;
   const selector = data.slice(0, 10);
   const error = abi
-    .slice(0, MOST_ERRORS)
+    .slice(0, MAX_ERRORS)
     .map(errorOf)
     .find((one) => one?.selector === selector);
   if (error === undefined) return undefined;
   const words = Math.ceil(data.length / 2 / WORD_BYTES);
-  if (mostValues(error.inputs, words) > MOST_DECODED_VALUES) return undefined;
+  if (mostValues(error.inputs, words) > MAX_DECODED_VALUES) return undefined;
   const args = AbiCoder.defaultAbiCoder().decode(error.inputs, `0x${data.slice(10)}`);
   const names = error.inputs.map(({ name }) => name);
   return `${error.name}(${argumentsText(args, names)})`;

@@ -45,12 +45,12 @@ export type Priced = { kind: 'price'; price: Price } | Exclude<AttemptPreparatio
  * The highest price of bumps and noops where the policy has no cap, as a multiple of the first attempt's price. No
  * market rises so far while a transaction waits. A cheaper first attempt counts as one gwei, so that it can be outbid.
  */
-const MOST_TIMES_FIRST = 100n;
+const MAX_TIMES_FIRST = 100n;
 const CHEAP = 1_000_000_000n;
 
 function capOf({ policy, firstFee }: PricePlan): bigint | null {
   if (policy.gasPriceCap !== null || firstFee === undefined) return policy.gasPriceCap;
-  return MOST_TIMES_FIRST * largest(firstFee, CHEAP);
+  return MAX_TIMES_FIRST * largest(firstFee, CHEAP);
 }
 
 /** The price of one more attempt. It exceeds each earlier one by what pools ask for, unless the network has no pool. */
@@ -105,7 +105,7 @@ function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number):
  * asked for. Without it, nodes that turn each noop away could have the whole balance offered as a price.
  */
 function highestOfNoops({ policy, firstFee = 0n, highestAsked = 0n }: PricePlan): bigint {
-  return largest(policy.gasPriceCap ?? 0n, MOST_TIMES_FIRST * largest(firstFee, CHEAP), 2n * highestAsked);
+  return largest(policy.gasPriceCap ?? 0n, MAX_TIMES_FIRST * largest(firstFee, CHEAP), 2n * highestAsked);
 }
 
 /**
@@ -184,5 +184,5 @@ function capReason({ gasPriceCap }: EvmPolicy, { fee, tip }: Caps): string {
 
 function ceilingReason({ fee, tip }: Caps): string {
   const needed = largest(fee, tip);
-  return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, more than ${MOST_TIMES_FIRST} times the first`;
+  return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, more than ${MAX_TIMES_FIRST} times the first`;
 }

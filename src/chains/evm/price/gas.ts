@@ -1,7 +1,7 @@
 import type { EvmRequest } from '../schema.ts';
 
 /** EIP-3860: no node takes longer init code, and each of its words costs gas. */
-export const LONGEST_INIT_CODE = 49_152;
+export const MAX_INIT_CODE = 49_152;
 const INIT_CODE_WORD = 2;
 
 const TRANSACTION = 21_000;

@@ -20,7 +20,7 @@ import {
 import { isAddress } from '../address.ts';
 
 /** The most bytes of a legacy transaction, and of one of version 0: as many as a packet carries. */
-export const LARGEST_TRANSACTION = 1232;
+export const MAX_TRANSACTION = 1232;
 
 const address = z.string().refine(isAddress, 'Public key must be a valid Solana address');
 
@@ -137,7 +137,7 @@ const DEFAULT_MIN_BALANCE = 10_000_000n;
 /**
  * The bound where the policies set none. A client's transaction names its own price, and could take the whole balance.
  */
-const DEFAULT_MOST_FEE = 10_000_000n;
+const DEFAULT_MAX_FEE = 10_000_000n;
 
 /** A relayer's policies as the adapter works with them. */
 export interface SolanaPolicy {
@@ -200,14 +200,14 @@ export const readPolicy = oncePerObject((policies: JsonObject): SolanaPolicy => 
     allowedAccounts: known.allowed_accounts == null ? null : new Set(known.allowed_accounts),
     disallowedAccounts: new Set(known.disallowed_accounts),
     mostSignatures: known.max_signatures ?? null,
-    largestTransaction: known.max_tx_data_size ?? LARGEST_TRANSACTION,
+    largestTransaction: known.max_tx_data_size ?? MAX_TRANSACTION,
     minBalance: known.min_balance == null ? DEFAULT_MIN_BALANCE : amountOf(known.min_balance),
     allowedTokens: (known.allowed_tokens ?? []).map(readToken),
     feePayer: known.fee_payment_strategy ?? 'user',
     ownFunds: known.own_funds ?? 'allow',
     feeMargin: known.fee_margin_percentage ?? 0,
     maxFee: optional(known.max_allowed_fee_lamports),
-    mostFee: optional(known.max_allowed_fee_lamports) ?? DEFAULT_MOST_FEE,
+    mostFee: optional(known.max_allowed_fee_lamports) ?? DEFAULT_MAX_FEE,
     swaps: known.swap_config == null ? null : readSwaps(known.swap_config),
   };
 });
@@ -268,7 +268,7 @@ export function policyView(policies: JsonObject): WireObject | undefined {
     allowed_accounts: known.allowed_accounts ?? undefined,
     disallowed_accounts: known.disallowed_accounts ?? undefined,
     max_signatures: known.max_signatures ?? undefined,
-    max_tx_data_size: known.max_tx_data_size ?? LARGEST_TRANSACTION,
+    max_tx_data_size: known.max_tx_data_size ?? MAX_TRANSACTION,
     min_balance: wireAmount(known.min_balance) ?? DEFAULT_MIN_BALANCE,
     allowed_tokens: known.allowed_tokens?.map(tokenView),
     fee_payment_strategy: known.fee_payment_strategy ?? undefined,

@@ -2,8 +2,8 @@ import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { ParkedPreparation, Preparation, RefusedPreparation } from '../../chain-client.ts';
-import { LARGEST_TRANSACTION, type SolanaPolicy } from '../configuration/policy.ts';
-import { limitFor, MOST_UNITS, offeredPrice, priceWithin, priorityPrice } from '../fees.ts';
+import { MAX_TRANSACTION, type SolanaPolicy } from '../configuration/policy.ts';
+import { limitFor, MAX_UNITS, offeredPrice, priceWithin, priorityPrice } from '../fees.ts';
 import { BLOCKHASH_LIFE } from '../inclusion/chain-height.ts';
 import { compileLegacy, encodeMessage, isWritable, type Message } from '../message/compiled-message.ts';
 import { readComputeBudget } from '../message/compute-budget.ts';
@@ -214,16 +214,16 @@ async function withComputeBudget(
       ? [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: price })]
       : []),
   ];
-  const widest = compile(extra(MOST_UNITS, 1n));
-  if (sizeOf(widest) > Math.min(LARGEST_TRANSACTION, policy.largestTransaction)) return { message: asked };
+  const widest = compile(extra(MAX_UNITS, 1n));
+  if (sizeOf(widest) > Math.min(MAX_TRANSACTION, policy.largestTransaction)) return { message: asked };
   const [payer = ''] = asked.keys;
-  const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(compile(extra(MOST_UNITS, 0n))));
+  const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(compile(extra(MAX_UNITS, 0n))));
   const writable = asked.keys.filter((_key, index) => isWritable(asked, index));
   const [tried, usual] = await Promise.all([
     simulate(read, trial, { replacesBlockhash: false, after: [payer] }),
     priorityPrice(read, writable),
   ]);
-  const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));
+  const limit = own.limit ?? limitFor(tried.used ?? BigInt(MAX_UNITS));
   const most = priceWithin(policy.mostFee, asked.signers, limit);
   const offered = offeredPrice(usual, lastPrice);
   return { message: compile(extra(limit, offered < most ? offered : most)), tried };

@@ -7,7 +7,7 @@ import {
   TransactionMessage,
 } from '@solana/web3.js';
 import { keyOf } from '../address.ts';
-import { LARGEST_TRANSACTION } from '../configuration/policy.ts';
+import { MAX_TRANSACTION } from '../configuration/policy.ts';
 
 /** A call of a program. */
 export interface CompiledInstruction {
@@ -51,10 +51,10 @@ export class MalformedTransaction extends Error {
 }
 
 /** The most accounts of a message: an instruction names an account with one byte. */
-const MOST_KEYS = 256;
+const MAX_KEYS = 256;
 
 /** The bytes of a transaction around its message: one signature, and the number of signatures. */
-const LEAST_AROUND = 1 + 64;
+const MIN_AROUND = 1 + 64;
 
 /**
  * Set in the first byte where the other seven bits hold a version. A legacy message begins with the number of its
@@ -132,9 +132,9 @@ function viewOf(version: Message['version'], compiled: MessageV0): Message {
  */
 export function encodeMessage(message: Message): Buffer {
   assertSound(message);
-  const size = lengthOf(message) + LEAST_AROUND;
-  if (size > LARGEST_TRANSACTION) {
-    throw new MalformedTransaction(`it is too large, it has ${size} bytes and ${LARGEST_TRANSACTION} are the most`);
+  const size = lengthOf(message) + MIN_AROUND;
+  if (size > MAX_TRANSACTION) {
+    throw new MalformedTransaction(`it is too large, it has ${size} bytes and ${MAX_TRANSACTION} are the most`);
   }
   const written = Buffer.from(compiledOf(message).serialize());
   return message.version === 'legacy' ? written.subarray(1, -1) : written;
@@ -272,8 +272,8 @@ function lookupFault({ version, keys, lookups }: Message): string | undefined {
 }
 
 function assertRoom(accounts: number): void {
-  if (accounts <= MOST_KEYS) return;
-  throw new MalformedTransaction(`it has ${accounts} accounts, and ${MOST_KEYS} are the most`);
+  if (accounts <= MAX_KEYS) return;
+  throw new MalformedTransaction(`it has ${accounts} accounts, and ${MAX_KEYS} are the most`);
 }
 
 function instructionFault({ keys, instructions, lookups }: Message): string | undefined {

@@ -1,12 +1,12 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { keyOf } from '../address.ts';
-import { LARGEST_TRANSACTION } from '../configuration/policy.ts';
+import { MAX_TRANSACTION } from '../configuration/policy.ts';
 import { decodeMessage, lengthOf, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
 
 export const SIGNATURE_LENGTH = 64;
 
 /** The most bytes of a transaction of any version (SIMD-0385). Longer input is not decoded. */
-const LARGEST_OF_ALL = 4096;
+const MAX_OF_ALL = 4096;
 
 /** DER of an ed25519 public key up to the key (RFC 8410 section 4). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
@@ -68,8 +68,8 @@ export function isSignatureOf(account: string, signature: Uint8Array, message: U
 
 /** Decodes canonical base64: the bytes must give the same text again. */
 function bytesOf(base64: string): Buffer {
-  if (base64.length > Math.ceil(LARGEST_OF_ALL / 3) * 4) {
-    throw new MalformedTransaction(`it is too large, ${LARGEST_TRANSACTION} bytes are the most`);
+  if (base64.length > Math.ceil(MAX_OF_ALL / 3) * 4) {
+    throw new MalformedTransaction(`it is too large, ${MAX_TRANSACTION} bytes are the most`);
   }
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.toString('base64') !== base64) throw new MalformedTransaction('it is not standard base64 with padding');
@@ -81,6 +81,6 @@ function bytesOf(base64: string): Buffer {
 }
 
 function assertFits(length: number): void {
-  if (length <= LARGEST_TRANSACTION) return;
-  throw new MalformedTransaction(`it is too large, it has ${length} bytes and ${LARGEST_TRANSACTION} are the most`);
+  if (length <= MAX_TRANSACTION) return;
+  throw new MalformedTransaction(`it is too large, it has ${length} bytes and ${MAX_TRANSACTION} are the most`);
 }

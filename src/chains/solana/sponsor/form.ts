@@ -4,7 +4,7 @@ import type { Json } from '../../../domain/json/json.ts';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
 import { readForm } from '../../request-form.ts';
 
-const MOST = (1n << 64n) - 1n;
+const MAX = (1n << 64n) - 1n;
 
 /**
  * An integer of 64 bits. The JSON reader gives integers above 2^53 as text. A text with a smaller number was a text in
@@ -13,7 +13,7 @@ const MOST = (1n << 64n) - 1n;
 const amount = z
   .union([z.number(), z.string()])
   .transform((value) => (isWhole(value) ? BigInt(value) : undefined))
-  .refine((value) => value !== undefined && value <= MOST, 'expected an integer of 64 bits')
+  .refine((value) => value !== undefined && value <= MAX, 'expected an integer of 64 bits')
   .transform((value) => value ?? 0n)
   .meta({ type: 'integer', minimum: 0, description: 'Amount in the smallest unit of the token' });
 

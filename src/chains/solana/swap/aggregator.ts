@@ -52,7 +52,10 @@ export function termsOf(data: Buffer): Terms | undefined {
   const least = (data.readBigUInt64LE(at + 8) * (WHOLE - slippage)) / WHOLE;
   const { source, destination, instead } = form;
   return {
-    ...{ given: data.readBigUInt64LE(at), least, source, destination },
+    given: data.readBigUInt64LE(at),
+    least,
+    source,
+    destination,
     ...(instead === undefined ? {} : { instead }),
   };
 }

@@ -1,7 +1,7 @@
 import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { LARGEST_TRANSACTION } from '../configuration/policy.ts';
-import { feeOf, limitFor, MOST_UNITS, priceWithin } from '../fees.ts';
+import { MAX_TRANSACTION } from '../configuration/policy.ts';
+import { feeOf, limitFor, MAX_UNITS, priceWithin } from '../fees.ts';
 import { encodeMessage, type Message } from '../message/compiled-message.ts';
 import { readComputeBudget } from '../message/compute-budget.ts';
 import { recompose } from '../message/recompose.ts';
@@ -16,7 +16,7 @@ import { mostFee, type Plan, type Swapping, trialOf } from './plan.ts';
 import { wrappedAccount } from './wrapped.ts';
 
 /** The most lamports that transactions signed after the swap may take from the account while the swap is under way. */
-const MOST_SLACK = 10_000_000n;
+const MAX_SLACK = 10_000_000n;
 const SLACK_PART = 10n;
 
 /**
@@ -39,17 +39,19 @@ export async function composed(
   const tokens = leftOf(swapping, own);
   const compile = (limit: number, price: bigint, lamports: bigint) =>
     recompose(theirs, {
-      ...{ payer: relayer, blockhash, lookedUp },
+      payer: relayer,
+      blockhash,
+      lookedUp,
       before: [...budgetOf(limit, price), ...emptied(relayer, wrapped)],
       after: assertions({ relayer, lamports, brought: offer.least, tokens }),
     });
   const { price = 0n } = readComputeBudget(offer.transaction.message);
-  const widest = compile(MOST_UNITS, 1n, 1n);
+  const widest = compile(MAX_UNITS, 1n, 1n);
   const size = sizeOf(widest);
-  if (size > LARGEST_TRANSACTION) return `with what has to hold at its end it takes ${size} bytes`;
+  if (size > MAX_TRANSACTION) return `with what has to hold at its end it takes ${size} bytes`;
   const first = await simulate(read, trialOf(widest), { replacesBlockhash: false });
   if (first.error !== null) return { message: widest, tried: first, ...paid, ...latest };
-  const limit = limitFor(first.used ?? BigInt(MOST_UNITS));
+  const limit = limitFor(first.used ?? BigInt(MAX_UNITS));
   const bounded = atMost(price, priceWithin(mostFee(swapping), 1, limit));
   const priced = compile(limit, bounded, 1n);
   const fee = await feeOf(read, priced, encodeMessage(priced));
@@ -103,7 +105,7 @@ function leftOf({ relayer, stock }: Swapping, own: OwnAccounts): OwnAccounts {
 
 /** The lamports that have to be on the account before the wrapped SOL is unwrapped. */
 function floorOf({ funds, committed, offer: { least } }: Swapping, cost: bigint): bigint {
-  const floor = funds - committed - cost - atMost(least / SLACK_PART, MOST_SLACK);
+  const floor = funds - committed - cost - atMost(least / SLACK_PART, MAX_SLACK);
   return floor > 0n ? floor : 0n;
 }
 

@@ -10,7 +10,7 @@ import { execute } from './market-offers.ts';
 /** The market answers only when the transaction has landed. The rest of the lane does not wait that long. */
 const PATIENCE_MS = 500;
 
-const LONGEST_REASON = 200;
+const MAX_REASON = 200;
 
 /** The market's id of an attempt that the market itself brings to the chain; undefined for other attempts. */
 export function requestIdOf({ fields }: Pick<Attempt, 'fields'>): string | undefined {
@@ -44,7 +44,7 @@ export class Executions {
       const answer = await execute(this.#market, raw, requestId);
       const { status, signature, error } = isObject(answer) ? answer : {};
       if (status === 'Success' && signature === hash) return { kind: 'accepted' };
-      const said = typeof error === 'string' ? `: ${printable(error, LONGEST_REASON)}` : '';
+      const said = typeof error === 'string' ? `: ${printable(error, MAX_REASON)}` : '';
       return { kind: 'unknown', reason: `the market has not executed it${said}` };
     } catch (error) {
       if (!(error instanceof MarketFailure)) throw error;

@@ -96,12 +96,12 @@ export function swapFault(
     taken += verdict;
   }
   const made = accountsMade(message, keys, relayer);
-  if (made > MOST_MADE) return `it makes ${made} accounts that stay`;
+  if (made > MAX_MADE) return `it makes ${made} accounts that stay`;
   return taken > given ? `it takes ${taken} of the token, not ${given}` : undefined;
 }
 
 /** The most accounts that a swap may make and leave: its route to SOL may pass through other tokens. */
-const MOST_MADE = 2;
+const MAX_MADE = 2;
 
 /** How many accounts the relayer would pay for, besides the account of wrapped SOL, which is closed again. */
 function accountsMade({ instructions }: Message, keys: readonly string[], relayer: string): number {

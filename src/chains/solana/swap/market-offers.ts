@@ -19,7 +19,7 @@ export interface Offer {
 }
 
 /** The most accounts of the market's part: the relayer's checks at the end need room too. */
-const MOST_ACCOUNTS = '48';
+const MAX_ACCOUNTS = '48';
 
 const builtSchema = z.looseObject({ swapTransaction: z.string() });
 
@@ -33,7 +33,7 @@ export async function swapOffer(
   { token: { mint, slippage }, swapped }: Stock,
   { priority, isLimitDynamic }: SwapPolicy,
 ): Promise<Offer> {
-  const trade = { from: mint, to: WRAPPED_SOL, amount: swapped, slippage, options: { maxAccounts: MOST_ACCOUNTS } };
+  const trade = { from: mint, to: WRAPPED_SOL, amount: swapped, slippage, options: { maxAccounts: MAX_ACCOUNTS } };
   const { outAmount, told } = await quote(market, trade);
   const answer = await market.post('/swap/v1/swap', {
     userPublicKey: relayer,
@@ -81,7 +81,10 @@ export async function ultraOffer(
   { token: { mint, slippage }, swapped }: Stock,
 ): Promise<Offer> {
   const answer = await market.get('/ultra/v1/order', {
-    ...{ inputMint: mint, outputMint: WRAPPED_SOL, amount: swapped.toString(), taker: relayer },
+    inputMint: mint,
+    outputMint: WRAPPED_SOL,
+    amount: swapped.toString(),
+    taker: relayer,
     excludeRouters: OTHER_ROUTERS,
   });
   const { data } = orderSchema.safeParse(answer);

@@ -41,11 +41,11 @@ export function trialOf(message: Message): string {
 }
 
 /** What priority may cost where the policies do not say, in lamports. */
-export const MOST_PRIORITY = 5_000_000n;
+export const MAX_PRIORITY = 5_000_000n;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** The most that a swap may cost, in lamports. */
 export function mostFee({ policy: { maxFee }, swaps: { priority } }: Pick<Swapping, 'policy' | 'swaps'>): bigint {
-  const most = LAMPORTS_PER_SIGNATURE + (priority?.most ?? MOST_PRIORITY);
+  const most = LAMPORTS_PER_SIGNATURE + (priority?.most ?? MAX_PRIORITY);
   return maxFee !== null && maxFee < most ? maxFee : most;
 }

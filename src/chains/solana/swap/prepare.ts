@@ -5,7 +5,7 @@ import type { Account } from '../../account.ts';
 import type { LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
 import {
   type AllowedToken,
-  LARGEST_TRANSACTION,
+  MAX_TRANSACTION,
   readPolicy,
   type SolanaPolicy,
   type SwapPolicy,
@@ -103,7 +103,7 @@ function allowanceOf({ relayer, stock, offer, swaps }: Swapping): Allowance {
 async function ready(rpc: RpcClient, read: ReadOne, swapping: Swapping, plan: Plan): Promise<Preparation> {
   const { message, tried, rent, lent } = plan;
   const size = sizeOf(message);
-  if (size > LARGEST_TRANSACTION) return refused(`The swap is a transaction of ${size} bytes`);
+  if (size > MAX_TRANSACTION) return refused(`The swap is a transaction of ${size} bytes`);
   const bytes = encodeMessage(message);
   if (tried.error !== null) {
     const context = { logs: tried.logs, programs: programsOf(message), errors: [] };

@@ -5,7 +5,7 @@ import { isCreation } from '../guard/fee-payer.ts';
 import { type Message, publicKey } from '../message/compiled-message.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import { accountsAt, rentFor } from '../provider.ts';
-import { EXTENSIONS, LARGEST_ACCOUNT, type Mint, readMint } from './mint.ts';
+import { EXTENSIONS, MAX_ACCOUNT, type Mint, readMint } from './mint.ts';
 import { TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 
 /** CreateIdempotent: does nothing where the account is there already. */
@@ -76,7 +76,7 @@ export async function rentPaid(read: ReadOne, message: Message, keys: readonly s
  */
 function sizeOf(program: string, mint: Mint | undefined): number {
   if (program === TOKEN_PROGRAM) return TOKEN_ACCOUNT_SIZE;
-  return mint === undefined || mint.extensions.has(EXTENSIONS.mintCloseAuthority) ? LARGEST_ACCOUNT : mint.accountSize;
+  return mint === undefined || mint.extensions.has(EXTENSIONS.mintCloseAuthority) ? MAX_ACCOUNT : mint.accountSize;
 }
 
 /** The creations that the fee payer pays for. An account can occur twice: a closed account can be made again. */

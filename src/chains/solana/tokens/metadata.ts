@@ -14,7 +14,7 @@ const TEXTS_AT = 1 + 32 + 32;
 /** Where the same texts begin in Token-2022's extension: after authority and mint. */
 const EXTENSION_TEXTS_AT = 32 + 32;
 const LENGTH_SIZE = 4;
-const LONGEST_SYMBOL = 32;
+const MAX_SYMBOL = 32;
 
 /** The address of Metaplex's account with the name and the symbol of a token. */
 export function metadataAddress(mint: string): string {
@@ -33,7 +33,7 @@ export function symbolOf(mint: Mint, metadata: OnChainAccount | null | undefined
 function secondText(data: Buffer, from: number): string | undefined {
   const first = sized(data, from);
   const second = first === undefined ? undefined : sized(data, first.end);
-  if (second === undefined || second.text.length > LONGEST_SYMBOL) return undefined;
+  if (second === undefined || second.text.length > MAX_SYMBOL) return undefined;
   // Metaplex pads texts with zeros.
   const text = second.text.toString('utf8').replaceAll('\0', '').trim();
   return text === '' || /[\p{C}\uFFFD]/u.test(text) ? undefined : text;

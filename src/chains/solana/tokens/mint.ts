@@ -33,7 +33,7 @@ export const EXTENSIONS = {
  * from it on.
  */
 const FEES_AT = [72, 90] as const;
-const MOST_IN_FEE = 8;
+const MAX_IN_FEE = 8;
 const BASIS_POINTS_IN_FEE = 16;
 
 /**
@@ -138,7 +138,7 @@ function extensionsOf(data: Buffer): Map<number, Buffer> {
 function feesOf(config: Buffer | undefined): TransferFee[] {
   if (config === undefined) return [];
   return FEES_AT.filter((at) => at + BASIS_POINTS_IN_FEE + 2 <= config.length).map((at) => ({
-    most: config.readBigUInt64LE(at + MOST_IN_FEE),
+    most: config.readBigUInt64LE(at + MAX_IN_FEE),
     basisPoints: BigInt(config.readUInt16LE(at + BASIS_POINTS_IN_FEE)),
   }));
 }
@@ -150,7 +150,7 @@ function keyIn(extension: Buffer | undefined, at: number): string | null {
 }
 
 /** The size of an associated account with every extension that a mint can ask of it, in bytes. */
-export const LARGEST_ACCOUNT = extendedSize(
+export const MAX_ACCOUNT = extendedSize(
   new Map([...ACCOUNT_EXTENSIONS.keys()].map((number) => [number, Buffer.alloc(0)])),
 );
 

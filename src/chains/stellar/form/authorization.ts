@@ -3,7 +3,7 @@ import { strictForm } from '../../../domain/json/unknown-field.ts';
 import { entryIn } from '../message/authorization.ts';
 
 /** A bound above what any network takes in one transaction. */
-const MOST_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 
 const entry = z
   .string()
@@ -21,7 +21,7 @@ export const authorizationSchema = z
     }),
     strictForm({
       type: z.literal('xdr'),
-      entries: z.array(entry).max(MOST_ENTRIES).meta({ description: 'Signed authorization entries, in base64' }),
+      entries: z.array(entry).max(MAX_ENTRIES).meta({ description: 'Signed authorization entries, in base64' }),
     }),
   ])
   .meta({

@@ -7,12 +7,12 @@ import { authorizationSchema } from './authorization.ts';
 import { contractValueSchema } from './contract-value.ts';
 
 /** Bounds above what any network takes in one transaction. */
-const MOST_VALUES = 1_000;
-const LONGEST_CODE = 256 * 1024;
+const MAX_VALUES = 1_000;
+const MAX_CODE = 256 * 1024;
 
 const contract = z.string().refine(isContract, 'expected a contract (C…)');
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected 64 hexadecimal digits');
-const values = z.array(contractValueSchema).max(MOST_VALUES);
+const values = z.array(contractValueSchema).max(MAX_VALUES);
 
 const functionName = z.string().superRefine((text, context) => {
   try {
@@ -56,14 +56,14 @@ export const createContractSchema = strictForm({
   auth: authorizationSchema.nullish(),
 });
 
-const SIZE = `expected the code of a contract, of at most ${LONGEST_CODE} bytes`;
+const SIZE = `expected the code of a contract, of at most ${MAX_CODE} bytes`;
 
 /** Checks that code begins as WebAssembly does, and that its hex or base64 text is canonical. */
 const code = (encoding: 'hex' | 'base64') =>
   z.string().refine((text) => {
     const bytes = Buffer.from(text, encoding);
     const isCanonical = bytes.toString(encoding) === (encoding === 'hex' ? text.toLowerCase() : text);
-    return isCanonical && bytes.length <= LONGEST_CODE && bytes.subarray(0, 4).toString('latin1') === '\0asm';
+    return isCanonical && bytes.length <= MAX_CODE && bytes.subarray(0, 4).toString('latin1') === '\0asm';
   }, SIZE);
 
 /** Code of contracts as clients write it. */

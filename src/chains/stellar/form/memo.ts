@@ -8,16 +8,14 @@ const hash = z
   .meta({ description: '32 bytes in hexadecimal' });
 
 /** The longest text that the protocol takes, in bytes. */
-const LONGEST_TEXT = 28;
+const MAX_TEXT = 28;
 
 /** A memo as clients write it. */
 export const memoSchema = z.discriminatedUnion('type', [
   strictForm({ type: z.literal('none') }),
   strictForm({
     type: z.literal('text'),
-    value: z
-      .string()
-      .refine((text) => Buffer.byteLength(text) <= LONGEST_TEXT, `expected at most ${LONGEST_TEXT} bytes`),
+    value: z.string().refine((text) => Buffer.byteLength(text) <= MAX_TEXT, `expected at most ${MAX_TEXT} bytes`),
   }),
   strictForm({ type: z.literal('id'), value: amountSchema(64) }),
   strictForm({ type: z.literal('hash'), value: hash }),

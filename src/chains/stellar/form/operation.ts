@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MOST_OPERATIONS } from '../message/transaction-envelope.ts';
+import { MAX_OPERATIONS } from '../message/transaction-envelope.ts';
 import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './contract.ts';
 import { paymentSchema } from './payment-operation.ts';
 
@@ -17,9 +17,9 @@ const operationSchema = z.discriminatedUnion('type', [
  */
 export const operationsSchema = z
   .array(operationSchema)
-  .max(MOST_OPERATIONS, {
+  .max(MAX_OPERATIONS, {
     error: ({ input }) =>
-      `Transaction has ${(input as unknown[]).length} operations, but maximum allowed is ${MOST_OPERATIONS}`,
+      `Transaction has ${(input as unknown[]).length} operations, but maximum allowed is ${MAX_OPERATIONS}`,
   })
   .superRefine((operations, context) => {
     const contracts = operations.filter(isOfContract).length;

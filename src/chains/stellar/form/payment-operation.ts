@@ -5,7 +5,7 @@ import { strictForm } from '../../../domain/json/unknown-field.ts';
 import { isAccount } from '../address.ts';
 
 /** The highest amount of any asset. */
-const MOST = 2n ** 63n - 1n;
+const MAX = 2n ** 63n - 1n;
 
 const issuer = z.string().refine(isAccount, 'expected an account (G…)').meta({
   description: 'Account that issues the asset',
@@ -30,7 +30,7 @@ export const paymentSchema = strictForm({
     .string()
     .refine((text) => isAccount(text) || StrKey.isValidMed25519PublicKey(text), 'expected an account (G… or M…)')
     .meta({ description: 'Account that is paid; it must exist' }),
-  amount: amountUpTo(MOST)
+  amount: amountUpTo(MAX)
     .refine((amount) => amountOf(amount) > 0n, 'expected more than 0')
     .meta({ description: 'Amount in the smallest unit of the asset' }),
   asset: asset.meta({ description: 'Asset to pay' }),

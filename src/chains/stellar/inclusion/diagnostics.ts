@@ -1,7 +1,7 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { printable } from '../../../domain/printable.ts';
 
-const LONGEST_MESSAGE = 200;
+const MAX_MESSAGE = 200;
 
 /**
  * The first error in a contract's diagnostic events, in the reference's form: `contract_error=Contract(10)
@@ -13,7 +13,7 @@ export function contractErrorIn(events: readonly string[]): string | undefined {
     const error = told.find((value) => value.type === 'scvError');
     if (error?.type !== 'scvError') continue;
     const message = told.map(textIn).find((one) => one !== undefined && one !== 'error');
-    const shown = message === undefined ? '' : ` message=${JSON.stringify(printable(message, LONGEST_MESSAGE))}`;
+    const shown = message === undefined ? '' : ` message=${JSON.stringify(printable(message, MAX_MESSAGE))}`;
     return `contract_error=${named(error.error)}${shown}`;
   }
   return undefined;

@@ -6,9 +6,9 @@ import { integer128, integer256, integerIn } from './contract-integer.ts';
 import { ValueFault, within } from './value-fault.ts';
 
 /** Deeper than any contract goes; the host has the same limit. */
-const MOST_DEPTH = 100;
+const MAX_DEPTH = 100;
 
-const LONGEST_SYMBOL = 32;
+const MAX_SYMBOL = 32;
 
 type Read = (value: unknown, depth: number) => xdr.ScVal;
 
@@ -42,7 +42,7 @@ const READERS: Readonly<Record<string, Read>> = {
  * @throws ValueFault
  */
 export function contractValueOf(value: unknown, depth = 0): xdr.ScVal {
-  if (depth > MOST_DEPTH) return fail(`expected at most ${MOST_DEPTH} levels`);
+  if (depth > MAX_DEPTH) return fail(`expected at most ${MAX_DEPTH} levels`);
   if (value === 'void') return xdr.ScVal.scvVoid();
   if (!isObject(value)) return fail('expected an object with one key, the type of the value');
   const [type, ...more] = Object.keys(value);
@@ -55,8 +55,8 @@ export function contractValueOf(value: unknown, depth = 0): xdr.ScVal {
 /** The name of a function, or a symbol among arguments. */
 export function symbolIn(value: unknown): string {
   const name = text(value);
-  if (name.length > LONGEST_SYMBOL || !/^\w*$/.test(name)) {
-    return fail(`expected at most ${LONGEST_SYMBOL} letters, digits and underscores`);
+  if (name.length > MAX_SYMBOL || !/^\w*$/.test(name)) {
+    return fail(`expected at most ${MAX_SYMBOL} letters, digits and underscores`);
   }
   return name;
 }

@@ -32,7 +32,10 @@ export function draftOf(request: OwnRequest, address: string): Draft {
     source: Keypair.fromPublicKey(address).xdrMuxedAccount(),
     operations: request.operations.map(operationOf),
     memo: memoOf(request.memo),
-    ...{ minTime: 0n, maxTime: null, ledgers: null, bid: 0n },
+    minTime: 0n,
+    maxTime: null,
+    ledgers: null,
+    bid: 0n,
     ...contractPart(request.operations),
   };
 }
@@ -50,7 +53,11 @@ export function draftOfOperation(operation: xdr.Operation, address: string): Dra
     source: Keypair.fromPublicKey(address).xdrMuxedAccount(),
     operations: [operation],
     memo: memoOf(undefined),
-    ...{ minTime: 0n, maxTime: null, ledgers: null, bid: 0n, data: null },
+    minTime: 0n,
+    maxTime: null,
+    ledgers: null,
+    bid: 0n,
+    data: null,
     finds: operation.body.type === 'invokeHostFunction',
   };
 }
@@ -72,7 +79,11 @@ function draftIn(transaction: xdr.Transaction): Draft {
   const { sourceAccount: source, operations, memo, fee, ext } = transaction;
   const { minTime, maxTime } = boundsOf(transaction);
   return {
-    ...{ source, operations, memo, minTime, bid: BigInt(fee) - resourceFeeOf(transaction) },
+    source,
+    operations,
+    memo,
+    minTime,
+    bid: BigInt(fee) - resourceFeeOf(transaction),
     maxTime: maxTime === 0n ? null : maxTime,
     ledgers: preconditionsOf(transaction)?.ledgerBounds ?? null,
     data: ext.type === 'sorobanData' ? ext.sorobanData : null,
@@ -94,6 +105,8 @@ function forwardDraft({ forward, consent }: ForwardRequest): Draft {
     operations: [new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(asked, signed) })],
     ledgers: upTo(BigInt(asked.lastLedger), draft.ledgers),
     // The relayer decides the bid, and a simulation finds the rest.
-    ...{ bid: 0n, data: null, finds: false },
+    bid: 0n,
+    data: null,
+    finds: false,
   };
 }

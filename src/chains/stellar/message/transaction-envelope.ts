@@ -1,7 +1,7 @@
 import { decodeAddressToMuxedAccount, StrKey, xdr } from '@stellar/stellar-sdk/base';
 
 /** The most operations of one transaction, by the protocol. */
-export const MOST_OPERATIONS = 100;
+export const MAX_OPERATIONS = 100;
 
 /** A transaction with the signatures that it has so far. */
 export interface Envelope {
@@ -109,8 +109,8 @@ export function resourceFeeOf({ ext }: xdr.Transaction): bigint {
 export function shapeFault(transaction: xdr.Transaction): string | undefined {
   const { operations, memo } = transaction;
   if (operations.length === 0) return 'Transaction has no operations';
-  if (operations.length > MOST_OPERATIONS) {
-    return `Transaction has ${operations.length} operations, but maximum allowed is ${MOST_OPERATIONS}`;
+  if (operations.length > MAX_OPERATIONS) {
+    return `Transaction has ${operations.length} operations, but maximum allowed is ${MAX_OPERATIONS}`;
   }
   if (!isSoroban(transaction)) return undefined;
   const contracts = operations.filter(({ body }) => SOROBAN.has(body.type));

@@ -32,7 +32,7 @@ export interface AskedOperation {
   isBare: boolean;
 }
 
-const LONGEST_REASON = 500;
+const MAX_REASON = 500;
 
 /** In the reference's words. */
 const FAILED = 'Stellar transaction simulation failed:';
@@ -117,5 +117,5 @@ function dataOf(text: string, resourceFee: bigint): xdr.SorobanTransactionData {
 function failureOf(error: string, events: readonly string[]): string {
   const [first = ''] = error.split('\n');
   const contractError = contractErrorIn(events);
-  return `${FAILED} ${printable(first, LONGEST_REASON)}${contractError === undefined ? '' : ` ${contractError}`}`;
+  return `${FAILED} ${printable(first, MAX_REASON)}${contractError === undefined ? '' : ` ${contractError}`}`;
 }

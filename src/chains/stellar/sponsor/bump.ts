@@ -8,7 +8,7 @@ import { accountsAt, latestLedger } from '../provider.ts';
 import type { FeeBumpRequest } from '../schema.ts';
 
 /** How far ahead of its account's next sequence a user's transaction may be. It cannot land before those below it. */
-const MOST_AHEAD = 4n;
+const MAX_AHEAD = 4n;
 
 /**
  * Checks that a ledger can take what another account has signed, within the time that the relayer's policy gives. Until
@@ -33,7 +33,7 @@ export async function assertTimely(
   const late = timeFault(envelope.transaction, latest, isUsers ? timeoutSeconds : longestSeconds);
   if (late !== undefined) throw invalidRequest(late);
   const used = accounts.get(source)?.sequence;
-  if (isUsers && used !== undefined && (seqNum <= used || seqNum > used + 1n + MOST_AHEAD)) {
+  if (isUsers && used !== undefined && (seqNum <= used || seqNum > used + 1n + MAX_AHEAD)) {
     throw invalidRequest(`Its sequence ${seqNum} is not the next of ${source}, ${used + 1n}`);
   }
   const authorities = new Map([...accounts].map(([address, { authority }]) => [address, authority]));

@@ -5,7 +5,7 @@ import type { WireObject } from '../../../domain/json/json.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { StellarPolicy } from '../configuration/policy.ts';
-import { MOST_FEE } from '../fees.ts';
+import { MAX_FEE } from '../fees.ts';
 import { consentFault } from '../guard/forward.ts';
 import { addressIn } from '../message/authorization.ts';
 import { type Forward, forwardBodyOf } from '../message/forward.ts';
@@ -104,7 +104,7 @@ async function priced(read: ReadOne, draft: UserDraft, feeToken: string, how: Fo
   const least: Forward = { ...bound, fee: 1n, mostFee: 1n, lastLedger: Number(latest.sequence) + ledgers };
   const { fee: resources } = await tried(read, least);
   const stroops = onTop(resources, RESERVE) + (await placeFee(read));
-  const cap = policy.maxFee ?? MOST_FEE;
+  const cap = policy.maxFee ?? MAX_FEE;
   if (stroops > cap) throw invalidRequest(`Max fee exceeded: ${cap}`);
   const fee = await askedFor(how, token, policy, stroops);
   const mostFee = onTop(fee, HEADROOM);

@@ -17,7 +17,7 @@ import { accountsAt, latestLedger } from '../provider.ts';
 import { signed } from '../signing.ts';
 
 /** The most signatures that an envelope has, by the protocol. */
-const MOST_SIGNATURES = 20;
+const MAX_SIGNATURES = 20;
 
 /** What signing a transaction that somebody else sends needs. */
 export interface SignOnly {
@@ -53,7 +53,7 @@ export async function signUnsent(body: unknown, { rpc, passphrase, account, sign
 /** Why an envelope is not signed, as far as that shows without the network; undefined where nothing is against it. */
 function faultOf({ transaction, signatures, isFeeBump }: Envelope, relayer: string, policy: StellarPolicy) {
   if (isFeeBump) return 'a fee bump is sent with fee_bump, not signed here';
-  if (signatures.length >= MOST_SIGNATURES) return `it has ${MOST_SIGNATURES} signatures already`;
+  if (signatures.length >= MAX_SIGNATURES) return `it has ${MAX_SIGNATURES} signatures already`;
   const shape = shapeFault(transaction);
   if (shape !== undefined) return shape;
   if (policy.feePayer === 'user') return gaslessFault(transaction, relayer);

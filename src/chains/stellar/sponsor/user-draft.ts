@@ -82,7 +82,11 @@ export function withPayment(
 ): xdr.Transaction {
   const cond = xdr.Preconditions.precondTime(new xdr.TimeBounds({ minTime: 0n, maxTime }));
   return new xdr.Transaction({
-    ...{ sourceAccount, seqNum, memo, ext, cond },
+    sourceAccount,
+    seqNum,
+    memo,
+    ext,
+    cond,
     fee: Number(fee),
     operations: [...operations, payment],
   });

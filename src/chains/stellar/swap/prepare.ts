@@ -73,7 +73,9 @@ function heldAgainst(prepared: ReadyPreparation, trade: Trade, { stock, relayer 
   if (fault !== undefined) return { kind: 'refused', reason: `The swap is not signed: ${fault}` };
   const swap = {
     operation: operation.toXdr('base64'),
-    ...{ given: jsonAmount(stock.swapped), promised: jsonAmount(promised), least: jsonAmount(least) },
+    given: jsonAmount(stock.swapped),
+    promised: jsonAmount(promised),
+    least: jsonAmount(least),
   };
   return { ...prepared, fields: { ...fields, swap } satisfies StellarFields };
 }

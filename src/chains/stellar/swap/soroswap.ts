@@ -13,7 +13,7 @@ const QUOTE = 'router_get_amounts_out';
 const SWAP = 'swap_exact_tokens_for_tokens';
 
 /** The most assets on a path, its ends included. */
-const LONGEST_WAY = 5;
+const MAX_WAY = 5;
 
 /**
  * A swap through Soroswap's router. The API only names a path and a price. The call itself is composed here. The router
@@ -69,8 +69,12 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
   const lumens = lumensContract(passphrase);
   if (routes === null) return { path: [asset, lumens], amount: null };
   const answer = await routes.post(`/quote?network=${network}`, {
-    ...{ assetIn: asset, assetOut: lumens, amount: stock.swapped.toString(), tradeType: 'EXACT_IN' },
-    ...{ protocols: ['soroswap'], parts: 1 },
+    assetIn: asset,
+    assetOut: lumens,
+    amount: stock.swapped.toString(),
+    tradeType: 'EXACT_IN',
+    protocols: ['soroswap'],
+    parts: 1,
   });
   const { data } = quoteSchema.safeParse(answer);
   if (data === undefined) throw new MarketFailure('its quote is invalid');
@@ -82,7 +86,7 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
   const path = rawTrade.path ?? (parts.length === 1 ? parts[0]?.path : undefined);
   if (path === undefined) throw new MarketFailure('its quote has no way of its own');
   const [first, ...others] = path;
-  if (first !== asset || others.at(-1) !== lumens || path.length > LONGEST_WAY || new Set(path).size < path.length) {
+  if (first !== asset || others.at(-1) !== lumens || path.length > MAX_WAY || new Set(path).size < path.length) {
     throw new MarketFailure('its quote has a way that leads elsewhere');
   }
   const stray = others.slice(0, -1).find((hop) => !isAllowedHop(hop, policy));

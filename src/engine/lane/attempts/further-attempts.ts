@@ -232,8 +232,17 @@ function attemptFor(step: LaneStep, { wanted, anchor, prepared, signed }: Signed
   const { raw, hash, fields } = signed;
   const now = step.clock.now();
   const attempt = {
-    ...{ transactionId: transaction.id, ordinal: (attempts.at(-1)?.ordinal ?? 0) + 1, lane: step.key, anchor },
-    ...{ purpose: asked.purpose, request, fields, raw, hash, createdAt: now, ...NEW_ATTEMPT },
+    transactionId: transaction.id,
+    ordinal: (attempts.at(-1)?.ordinal ?? 0) + 1,
+    lane: step.key,
+    anchor,
+    purpose: asked.purpose,
+    request,
+    fields,
+    raw,
+    hash,
+    createdAt: now,
+    ...NEW_ATTEMPT,
   };
   const reason = transaction.noopEnd === null ? { statusReason: null } : {};
   const set = { hash, request, fields, ...reason, ...wanted.set, nextActionAt: now };

@@ -9,7 +9,7 @@ import type { Change } from '../ledger.ts';
 /** How much longer a pause is for each remembered transaction, in milliseconds. */
 const PAUSE_PER_WAITING_MS = 5;
 /** Well below the pause that counts as a clock that was set back. */
-const LONGEST_PAUSE_MS = BEYOND_ANY_PAUSE_MS - 10_000;
+const MAX_PAUSE_MS = BEYOND_ANY_PAUSE_MS - 10_000;
 
 /**
  * Keeps a transaction pending that cannot be signed now, at most for its lifetime. Its status reason says why, and when
@@ -23,7 +23,7 @@ export function parked(
   { reason, pauseMs }: { reason: string; pauseMs: number },
 ): Change {
   const isNew = step.memory.offers.park(transaction, cause, step.clock.elapsed());
-  const crowd = Math.min(step.memory.offers.size * PAUSE_PER_WAITING_MS, LONGEST_PAUSE_MS);
+  const crowd = Math.min(step.memory.offers.size * PAUSE_PER_WAITING_MS, MAX_PAUSE_MS);
   const nextActionAt = step.clock.now() + Math.max(pauseMs, crowd);
   const set = { statusReason: `${reason} (checked again at ${wireTime(nextActionAt)})`, nextActionAt };
   return { transaction, set, ...(isNew && { decision: { kind: 'parked', text: reason } as const }) };

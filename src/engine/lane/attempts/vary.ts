@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../domain/json/json.ts';
 import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
 
 /** The most equal payments that may be under way at once. */
-const MOST_VARIATIONS = 32;
+const MAX_VARIATIONS = 32;
 
 /**
  * Signs and stores an attempt. If the store has the same bytes already, from an equal payment, it tries other bytes
@@ -15,7 +15,7 @@ export async function storeVaried<T>(
   signAndStore: (fields: JsonObject) => Promise<T>,
 ): Promise<T> {
   let varied = fields;
-  for (let left = MOST_VARIATIONS; ; left -= 1) {
+  for (let left = MAX_VARIATIONS; ; left -= 1) {
     try {
       return await signAndStore(varied);
     } catch (error) {

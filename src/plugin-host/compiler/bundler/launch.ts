@@ -53,8 +53,11 @@ export function bundlerHolds(
   ];
   const confinement = {
     ...UNCONFINED,
-    ...{ pdeathsig: setpriv !== undefined, no_new_privs: setpriv !== undefined },
-    ...{ core_dumps_off: prlimit !== undefined, memory_limited: prlimit !== undefined, oom_first: choom !== undefined },
+    pdeathsig: setpriv !== undefined,
+    no_new_privs: setpriv !== undefined,
+    core_dumps_off: prlimit !== undefined,
+    memory_limited: prlimit !== undefined,
+    oom_first: choom !== undefined,
   };
   const limited = { ...bare, prefix, confinement };
   const walled: BundlerHold[] = [];
@@ -62,7 +65,9 @@ export function bundlerHolds(
     const filter = syscallFilter(process.arch);
     const hasFilter = filter !== undefined;
     walled.push({
-      ...{ ...limited, enclose: bubblewrap(bwrap, hasFilter), filter },
+      ...limited,
+      enclose: bubblewrap(bwrap, hasFilter),
+      filter,
       confinement: { ...confinement, namespaces: true, files_hidden: true, syscalls_filtered: hasFilter },
     });
   }

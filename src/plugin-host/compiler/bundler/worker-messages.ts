@@ -32,13 +32,13 @@ export const BUNDLE_BYTES = 10 * 1_048_576;
 export const MAP_BYTES = 4 * 1_048_576;
 
 /** Most files that a bundle is made of. */
-export const MOST_FILES = 10_000;
+export const MAX_FILES = 10_000;
 
 /** Longest path of a file, in characters: no system opens longer ones. */
 export const PATH_CHARS = 4096;
 
 /** The most errors of one build that an answer shows. */
-export const MOST_PROBLEMS = 5;
+export const MAX_PROBLEMS = 5;
 
 /** Most characters of an error. It may repeat a text of the author, of any length. */
 export const PROBLEM_CHARS = 500;

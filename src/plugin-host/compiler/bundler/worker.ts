@@ -10,8 +10,8 @@ import {
   BUILD,
   type BuildJob,
   type BuildProblems,
-  MOST_FILES,
-  MOST_PROBLEMS,
+  MAX_FILES,
+  MAX_PROBLEMS,
   mostReportBytes,
   PATH_CHARS,
   PROBLEM_CHARS,
@@ -58,7 +58,7 @@ const path = z.string().max(PATH_CHARS);
 const place = z.strictObject({ file: path, line: count, column: count });
 const problem = z.strictObject({ text: z.string().max(PROBLEM_CHARS), place: place.nullable() });
 const readSchema = z.tuple([path, z.string().max(200)]);
-const problemsSchema = z.strictObject({ problems: z.array(problem).max(MOST_PROBLEMS), total: count });
+const problemsSchema = z.strictObject({ problems: z.array(problem).max(MAX_PROBLEMS), total: count });
 
 /** One process of the bundler and its esbuild process, from start to end. */
 export class BundlerWorker {
@@ -195,7 +195,7 @@ export class BundlerWorker {
       case REPORT.READ: {
         const [file, state] = readSchema.parse(JSON.parse(text));
         pending.read.set(file, state);
-        if (pending.read.size > 2 * MOST_FILES) throw new Error('no bundle has so many files');
+        if (pending.read.size > 2 * MAX_FILES) throw new Error('no bundle has so many files');
         return;
       }
       case REPORT.MAP:

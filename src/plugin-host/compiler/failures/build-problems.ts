@@ -2,7 +2,7 @@ import type { Location, Message } from 'esbuild';
 import {
   type BuildProblem,
   type BuildProblems,
-  MOST_PROBLEMS,
+  MAX_PROBLEMS,
   PATH_CHARS,
   PROBLEM_CHARS,
 } from '../bundler/worker-messages.ts';
@@ -25,7 +25,7 @@ const ABOVE_PACKAGES = /(?<![\w./-])\/(?:[^\s"'`:/]+\/)*(?=node_modules\/)/g;
  *   text of another file is repeated: the bundler read it by itself, and behind a link it may be any file
  */
 export function buildProblems(errors: readonly Message[], given: (file: string) => boolean): BuildProblems {
-  const problems = errors.slice(0, MOST_PROBLEMS).map((error) => problemOf(error, given));
+  const problems = errors.slice(0, MAX_PROBLEMS).map((error) => problemOf(error, given));
   return { problems, total: errors.length };
 }
 

@@ -11,10 +11,10 @@ export interface Tsconfig {
 }
 
 /** The most files that one tsconfig may read, with those that it extends by way of another. */
-const MOST_EXTENDED = 16;
-const MOST_PATHS = 1000;
+const MAX_EXTENDED = 16;
+const MAX_PATHS = 1000;
 /** The longest tsconfig that is read, in characters. No person writes a longer one. */
-const MOST_CHARS = 262_144;
+const MAX_CHARS = 262_144;
 const NOTHING: Tsconfig = { paths: new Map(), baseUrl: undefined };
 
 type Json = Record<string, unknown>;
@@ -27,7 +27,7 @@ type Json = Record<string, unknown>;
 export async function tsconfigOf(folder: string, root: string, read: ReadText): Promise<Tsconfig> {
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, 'tsconfig.json');
-    if ((await read(file)) !== undefined) return readTsconfig(file, read, { left: MOST_EXTENDED });
+    if ((await read(file)) !== undefined) return readTsconfig(file, read, { left: MAX_EXTENDED });
     if (at === root || at === dirname(at)) return NOTHING;
   }
 }
@@ -60,7 +60,7 @@ function extendedFiles(base: string, folder: string): string[] {
 function ownOptions(options: Json, folder: string): Tsconfig {
   const { baseUrl: base, paths } = options;
   const baseUrl = typeof base === 'string' ? resolve(folder, base) : undefined;
-  const entries = Object.entries(objectOf(paths)).slice(0, MOST_PATHS);
+  const entries = Object.entries(objectOf(paths)).slice(0, MAX_PATHS);
   return {
     baseUrl,
     paths: new Map(entries.map(([pattern, targets]) => [pattern, targetsOf(targets, baseUrl ?? folder)])),
@@ -85,7 +85,7 @@ function over(base: Tsconfig, own: Tsconfig): Tsconfig {
  * reports it.
  */
 function parsed(text: string): unknown {
-  if (text.length > MOST_CHARS) return undefined;
+  if (text.length > MAX_CHARS) return undefined;
   const bare = text
     .replace(/^\uFEFF/, '')
     .replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, string: string | undefined) => string ?? ' ')

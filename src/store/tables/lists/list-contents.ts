@@ -38,7 +38,7 @@ interface Contents {
 /** Entries in a stride. Where the database is embedded, passing over a stride takes about 0.1 ms of the main loop. */
 const STRIDE = 1_000;
 /** Most strides that are passed over before a table of contents is made, or made anew. */
-const MOST_STRIDES = 10;
+const MAX_STRIDES = 10;
 /** How long a table of contents is used, in milliseconds. */
 const SERVES_MS = 60_000;
 
@@ -57,7 +57,7 @@ export class ListContents {
 
   constructor({ stride = STRIDE, elapsed = () => performance.now() } = {}) {
     this.#stride = stride;
-    this.#counted = stride * MOST_STRIDES;
+    this.#counted = stride * MAX_STRIDES;
     this.#elapsed = elapsed;
   }
 

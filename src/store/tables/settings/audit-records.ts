@@ -43,7 +43,7 @@ const rowSchema = z
   );
 
 /** Most records that one query passes over. So a filter that few records pass costs the same as one that all pass. */
-const LONGEST_LOOK = 1_000;
+const MAX_LOOK = 1_000;
 
 /** The condition of the partial index of changes. Most of the table's records are not changes of settings. */
 const isChange = sql<boolean>`resource not in ('transaction', 'delivery', 'signature')`;
@@ -79,7 +79,7 @@ export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'l
       const last = await rest
         .select('position')
         .orderBy('position', 'desc')
-        .offset(LONGEST_LOOK - 1)
+        .offset(MAX_LOOK - 1)
         .limit(1)
         .executeTakeFirst();
       let look = last === undefined ? rest : rest.where('position', '>=', last.position);

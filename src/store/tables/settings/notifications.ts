@@ -50,7 +50,7 @@ function fromRow(connection: Connection, row: NotificationTable): Notification {
 }
 
 /** How many notifications are kept opened in memory. */
-const MOST_OPENED = 1_000;
+const MAX_OPENED = 1_000;
 
 /**
  * Returns a function that opens rows. It keeps each opened notification while the sealed texts are unchanged: opening
@@ -62,7 +62,7 @@ function opener(connection: Connection): (row: NotificationTable) => Notificatio
     const known = opened.get(row.id);
     if (known !== undefined && SEALED.every((field) => known.row[field] === row[field])) return known.notification;
     const notification = fromRow(connection, row);
-    if (opened.size >= MOST_OPENED) opened.clear();
+    if (opened.size >= MAX_OPENED) opened.clear();
     opened.set(row.id, { row, notification });
     return notification;
   };

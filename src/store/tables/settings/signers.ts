@@ -75,7 +75,10 @@ export function signerWrites(connection: Connection): Pick<Writer, 'insertSigner
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('signers')
         .values({
-          ...{ id, type, stamp, created_at: now() },
+          id,
+          type,
+          stamp,
+          created_at: now(),
           shown: JSON.stringify(shown),
           config: sealerOf(connection).seal(JSON.stringify(config), configPlace(id)),
         })

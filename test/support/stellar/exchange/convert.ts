@@ -5,7 +5,7 @@ import type { Rounding } from './exchange.ts';
 import { cross, offersFor } from './offers.ts';
 
 /** The protocol's limit of offers that one operation may take. */
-export const MOST_CROSSED = 1000;
+export const MAX_CROSSED = 1000;
 
 export interface Conversion {
   readonly sent: AssetName;

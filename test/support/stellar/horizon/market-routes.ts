@@ -10,7 +10,7 @@ import { costOf, proceedsOf } from './quote.ts';
 import type { Asked, Route } from './route.ts';
 
 /** The most assets in one path request. */
-const MOST_ASSETS = 15;
+const MAX_ASSETS = 15;
 
 /** Routes about offers and paths through them. */
 export const marketRoutes: readonly Route[] = [
@@ -73,7 +73,7 @@ function strictReceive(asked: Asked) {
   const account = accountParam(asked, 'source_account');
   if ((account === undefined) === ((params.get('source_assets') ?? '') === '')) throw eitherOr('source');
   const [destination, amount] = [assetParam(asked, 'destination_'), amountParam(asked, 'destination_amount')];
-  const listed = assetsParam(asked, 'source_assets', MOST_ASSETS);
+  const listed = assetsParam(asked, 'source_assets', MAX_ASSETS);
   const held = account === undefined ? undefined : holdingsOf(view.node.state, account, 'source_account');
   const all = offersIn(view.node.state);
   const sources = traded(all, [...(held?.keys() ?? listed)]);
@@ -98,7 +98,7 @@ function strictSend(asked: Asked) {
   const account = accountParam(asked, 'destination_account');
   if ((account === undefined) === ((params.get('destination_assets') ?? '') === '')) throw eitherOr('destination');
   const [source, amount] = [assetParam(asked, 'source_'), amountParam(asked, 'source_amount')];
-  const listed = assetsParam(asked, 'destination_assets', MOST_ASSETS);
+  const listed = assetsParam(asked, 'destination_assets', MAX_ASSETS);
   const held = account === undefined ? undefined : holdingsOf(view.node.state, account, 'destination_account');
   const offers = offersIn(view.node.state);
   const destinations = traded(offers, [...(held?.keys() ?? listed)]);
@@ -130,10 +130,10 @@ function holdingsOf(state: Reader, id: string, field: string): Map<AssetName, bi
   const account = accountIn(state, id);
   if (account === undefined) return new Map();
   const lines = trustLinesOf(state, id);
-  if (lines.length + 1 > MOST_ASSETS) {
+  if (lines.length + 1 > MAX_ASSETS) {
     throw invalidField(
       field,
-      `account has too many trustlines to use this endpoint (number of trustlines plus native XLM exceeds limit of ${MOST_ASSETS})`,
+      `account has too many trustlines to use this endpoint (number of trustlines plus native XLM exceeds limit of ${MAX_ASSETS})`,
     );
   }
   return new Map([...lines.map(({ asset, balance }) => [asset, balance] as const), [NATIVE, account.balance]]);

@@ -1,8 +1,8 @@
 import type { AssetName, OfferEntry } from '../ledger/entry.ts';
 
 /** Horizon's default limits: the assets on a path, and the paths to one asset. */
-const MOST_HOPS = 3;
-const MOST_PATHS = 5;
+const MAX_HOPS = 3;
+const MAX_PATHS = 5;
 
 export interface Found {
   /** The assets of the path, from the start of the search to its end. */
@@ -31,10 +31,10 @@ export function searchPaths(search: Search): Found[] {
   const beginning = { assets: [start], amount };
   const found: Found[] = isEnd(start) && isPossible(start, amount) ? [beginning] : [];
   let best = new Map<AssetName, Found>([[start, beginning]]);
-  for (let hop = 1; hop <= MOST_HOPS; hop += 1) {
+  for (let hop = 1; hop <= MAX_HOPS; hop += 1) {
     const next = new Map(best);
     for (const way of best.values()) {
-      for (const step of stepsFrom(search, way, hop === MOST_HOPS)) {
+      for (const step of stepsFrom(search, way, hop === MAX_HOPS)) {
         const asset = endOf(step);
         const known = next.get(asset);
         if (known !== undefined && !search.isBetter(step.amount, known.amount)) continue;
@@ -70,6 +70,6 @@ function sorted(found: readonly Found[], isBetter: Search['isBetter']): Found[] 
         if (one.amount === other.amount) return one.assets.length - other.assets.length;
         return isBetter(one.amount, other.amount) ? -1 : 1;
       })
-      .slice(0, MOST_PATHS),
+      .slice(0, MAX_PATHS),
   );
 }

@@ -8,7 +8,7 @@ import { PROBLEMS, Problem } from './problem.ts';
 import { resultCodes } from './result-codes.ts';
 
 /** As many ledgers as Stellar closes in half a minute. Tests count ledgers, not time. */
-const MOST_LEDGERS = 6;
+const MAX_LEDGERS = 6;
 
 /** Submits a transaction, and waits until it is on the chain. @throws Problem */
 export async function submit(view: View, raw: string): Promise<{ landed: Landed; hash: string }> {
@@ -31,7 +31,7 @@ export async function submit(view: View, raw: string): Promise<{ landed: Landed;
   // Keep waiting as well if the node says that the transaction must be submitted again later.
   const { network } = view;
   const first = network.ledger.latest.sequence;
-  const isOver = (last: number) => last < first || last >= first + MOST_LEDGERS;
+  const isOver = (last: number) => last < first || last >= first + MAX_LEDGERS;
   while (!isOver(network.ledger.latest.sequence)) {
     await network.nextLedger();
     const landed = view.landed(hash);

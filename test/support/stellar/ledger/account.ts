@@ -2,7 +2,7 @@ import { type AccountEntry, type AccountId, type Header, MAX_INT64, startingSequ
 import { accountIn, type State } from './state.ts';
 
 /** The protocol's limit of an account's sub-entries. */
-const MOST_SUB_ENTRIES = 1000;
+const MAX_SUB_ENTRIES = 1000;
 
 /** The entry that a `CreateAccount` operation makes. */
 export function newAccount(id: AccountId, balance: bigint, ledger: number): AccountEntry {
@@ -86,7 +86,7 @@ export type Refused = 'low-reserve' | 'too-many';
 export function addSubEntry(state: State, header: Header, id: AccountId): Refused | undefined {
   const account = accountIn(state, id);
   if (account === undefined) throw new Error(`There is no account ${id}.`);
-  if (account.subEntries >= MOST_SUB_ENTRIES) return 'too-many';
+  if (account.subEntries >= MAX_SUB_ENTRIES) return 'too-many';
   const sponsor = state.sponsors.get(id);
   if (!reserve(state, header, { owner: id, sponsor, count: 1, kind: 'new' })) return 'low-reserve';
   const now = accountIn(state, id) ?? account;

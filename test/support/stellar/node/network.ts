@@ -13,7 +13,7 @@ export interface NetworkRules extends LedgerRules {
 }
 
 /** How many accepted transactions are remembered. */
-const MOST_TAKEN_IN = 50;
+const MAX_TAKEN_IN = 50;
 
 const NOBODY: Crowd = { operations: 0, bid: 0n };
 
@@ -70,7 +70,7 @@ export class Network implements Surroundings {
     const admission = node.add(frame);
     if (admission.status !== 'PENDING') return admission;
     this.takenIn.push(frame.envelope.toXdr('base64'));
-    if (this.takenIn.length > MOST_TAKEN_IN) this.takenIn.shift();
+    if (this.takenIn.length > MAX_TAKEN_IN) this.takenIn.shift();
     if (this.#drops > 0) {
       this.#drops -= 1;
       this.#held.set(frame.fullHash, Number.POSITIVE_INFINITY);

@@ -7,7 +7,7 @@ import { type Bench, judge } from '../transactions/validity.ts';
 import { type Crowd, QueueLimiter } from './limiter.ts';
 
 /** For how many ledgers a transaction waits, and for how many it is then refused. */
-const MOST_AGE = 4;
+const MAX_AGE = 4;
 const BANNED_FOR = 10;
 
 /** By what factor a fee bump must outbid the transaction that it replaces. */
@@ -125,7 +125,7 @@ export class TransactionQueue {
     for (const [source, state] of [...this.#accounts]) {
       if (state.frame === undefined) continue;
       state.age += 1;
-      if (state.age < MOST_AGE) continue;
+      if (state.age < MAX_AGE) continue;
       this.#banned[0]?.add(state.frame.fullHash);
       this.#drop(source, state);
     }

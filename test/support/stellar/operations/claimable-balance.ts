@@ -8,8 +8,8 @@ import { holdingOf } from '../ledger/holding.ts';
 import { sha256 } from '../transactions/frame.ts';
 import { type Acting, type Operation, told } from './operation.ts';
 
-const MOST_CLAIMANTS = 10;
-const MOST_DEPTH = 4;
+const MAX_CLAIMANTS = 10;
+const MAX_DEPTH = 4;
 
 const Created = xdr.CreateClaimableBalanceResult;
 const Claimed = xdr.ClaimClaimableBalanceResult;
@@ -29,7 +29,7 @@ export function createClaimableBalance(op: xdr.CreateClaimableBalanceOp): Operat
         isAssetValid(op.asset) &&
         op.amount > 0n &&
         claimants.length > 0 &&
-        claimants.length <= MOST_CLAIMANTS &&
+        claimants.length <= MAX_CLAIMANTS &&
         new Set(claimants.map(({ id }) => id)).size === claimants.length &&
         claimants.every(({ predicate }) => isWellFormed(predicate, 1));
       return isGood ? undefined : tellCreated(Created.createClaimableBalanceMalformed());
@@ -48,7 +48,11 @@ export function createClaimableBalance(op: xdr.CreateClaimableBalanceOp): Operat
       }
       const id = balanceIdOf(acting);
       state.put({
-        ...{ kind: 'claimable-balance', id: id.toXdr('base64'), asset, amount: op.amount, sponsor },
+        kind: 'claimable-balance',
+        id: id.toXdr('base64'),
+        asset,
+        amount: op.amount,
+        sponsor,
         claimants: claimants.map((one) => ({
           id: one.id,
           predicate: absolute(one.predicate, header.closeTime).toXdr('base64'),
@@ -96,7 +100,7 @@ export function claimClaimableBalance({ balanceId }: xdr.ClaimClaimableBalanceOp
 }
 
 function isWellFormed(predicate: xdr.ClaimPredicate, depth: number): boolean {
-  if (depth > MOST_DEPTH) return false;
+  if (depth > MAX_DEPTH) return false;
   switch (predicate.type) {
     case 'claimPredicateUnconditional':
       return true;

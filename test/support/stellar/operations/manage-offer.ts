@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { convert, MOST_CROSSED } from '../exchange/convert.ts';
+import { convert, MAX_CROSSED } from '../exchange/convert.ts';
 import { adjusted, min, promisesOf, roughExchange } from '../exchange/exchange.ts';
 import { comparePrices, keepPromises, releasePromises } from '../exchange/offers.ts';
 import { addSubEntry, removeSubEntry, sponsoredNow } from '../ledger/account.ts';
@@ -195,7 +195,7 @@ class Placing {
       sent: this.#selling,
       received: this.#buying,
       rounding: 'normal',
-      mostCrossed: MOST_CROSSED,
+      mostCrossed: MAX_CROSSED,
       stopAt(offer) {
         const order = comparePrices(offer.price, highest);
         if (order > 0 || (isPassive && order === 0)) return 'bad-price';

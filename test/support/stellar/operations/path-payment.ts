@@ -1,5 +1,5 @@
 import { xdr } from '@stellar/stellar-sdk';
-import { convert, MOST_CROSSED } from '../exchange/convert.ts';
+import { convert, MAX_CROSSED } from '../exchange/convert.ts';
 import type { Rounding } from '../exchange/exchange.ts';
 import { accountOfMuxed, accountXdr } from '../ledger/address.ts';
 import { assetNameOf, assetOf, isAssetValid, issuerOf } from '../ledger/asset.ts';
@@ -136,7 +136,7 @@ interface Hop {
 function walk({ state, header, source }: Acting, hop: Hop, crossed: number) {
   const converted = convert(state, header, {
     ...hop,
-    mostCrossed: MOST_CROSSED - crossed,
+    mostCrossed: MAX_CROSSED - crossed,
     stopAt: ({ seller }) => (seller === source ? 'cross-self' : undefined),
   });
   if (converted.end === 'too-many') return 'too-many';

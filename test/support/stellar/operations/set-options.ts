@@ -10,7 +10,7 @@ const Result = xdr.SetOptionsResult;
 const tell = (result: xdr.SetOptionsResult) => told(xdr.OperationResultTr.setOptions(result));
 
 const ALL_FLAGS = Object.values(ACCOUNT_FLAGS).reduce((all, flag) => all | flag, 0);
-const MOST_SIGNERS = 20;
+const MAX_SIGNERS = 20;
 
 export function setOptions(op: xdr.SetOptionsOp): Operation {
   const weights = [op.masterWeight, op.lowThreshold, op.medThreshold, op.highThreshold];
@@ -87,7 +87,7 @@ function putSigner(acting: Acting, asked: xdr.Signer): xdr.OperationResult | und
     return undefined;
   }
   if (known === undefined) {
-    if (others.length >= MOST_SIGNERS) return tell(Result.setOptionsTooManySigners());
+    if (others.length >= MAX_SIGNERS) return tell(Result.setOptionsTooManySigners());
     const refused = addSubEntry(state, header, source);
     if (refused === 'low-reserve') return tell(Result.setOptionsLowReserve());
     if (refused === 'too-many') return xdr.OperationResult.opTooManySubentries();

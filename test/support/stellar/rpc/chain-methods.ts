@@ -8,7 +8,7 @@ import { mustBeBase64, textsIn } from './params.ts';
 import { CODES, invalidParams, RpcError } from './rpc-error.ts';
 import type { View } from './view.ts';
 
-const MOST_KEYS = 200;
+const MAX_KEYS = 200;
 
 /** Methods about the node, its ledgers and their entries. */
 export const chainMethods: Methods = {
@@ -49,8 +49,8 @@ export const chainMethods: Methods = {
   getLedgerEntries(view, fields) {
     mustBeBase64(fields);
     const keys = textsIn(fields, 'keys');
-    if (keys.length > MOST_KEYS) {
-      throw invalidParams(`key count (${keys.length}) exceeds maximum supported (${MOST_KEYS})`);
+    if (keys.length > MAX_KEYS) {
+      throw invalidParams(`key count (${keys.length}) exceeds maximum supported (${MAX_KEYS})`);
     }
     const entries = [...new Set(keys)].flatMap((key, index) => entryOf(view, key, index));
     return { entries, latestLedger: view.latest.sequence };

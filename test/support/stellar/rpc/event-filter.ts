@@ -5,8 +5,8 @@ import { invalidParams } from './rpc-error.ts';
 /** Whether an event matches the filter. */
 export type EventFilter = (event: xdr.ContractEvent) => boolean;
 
-const MOST = 5;
-const MOST_SEGMENTS = 4;
+const MAX = 5;
+const MAX_SEGMENTS = 4;
 const ONE = '*';
 const REST = '**';
 
@@ -17,7 +17,7 @@ const REST = '**';
 export function eventFilterIn(fields: Fields): EventFilter {
   const filters = fields['filters'] ?? [];
   if (!Array.isArray(filters)) throw invalidParams('invalid parameters');
-  if (filters.length > MOST) throw invalidParams('maximum 5 filters per request');
+  if (filters.length > MAX) throw invalidParams('maximum 5 filters per request');
   const all = filters.map((filter, index) => {
     const refuse = (why: string) => invalidParams(`filter ${index + 1} invalid: ${why}`);
     return one(fieldsOf(filter), refuse);
@@ -31,12 +31,12 @@ function one(fields: Fields, refuse: (why: string) => Error): EventFilter {
     throw refuse("filter type invalid: if set, type must be either 'system' or 'contract'");
   }
   const contracts = textsIn(fields, 'contractIds');
-  if (contracts.length > MOST) throw refuse('maximum 5 contract IDs per filter');
+  if (contracts.length > MAX) throw refuse('maximum 5 contract IDs per filter');
   const bad = contracts.findIndex((id) => !StrKey.isValidContract(id));
   if (bad >= 0) throw refuse(`contract ID ${bad + 1} invalid`);
   const topics = fields['topics'] ?? [];
   if (!Array.isArray(topics)) throw invalidParams('invalid parameters');
-  if (topics.length > MOST) throw refuse('maximum 5 topics per filter');
+  if (topics.length > MAX) throw refuse('maximum 5 topics per filter');
   const patterns = topics.map((_, index) => {
     const segments = textsIn(topics as unknown as Fields, String(index));
     return pattern(segments, (why) => refuse(`topic ${index + 1} invalid: ${why}`));
@@ -57,7 +57,7 @@ function pattern(segments: readonly string[], refuse: (why: string) => Error) {
   if (misplaced >= 0) {
     throw refuse(`segment ${misplaced + 1} invalid: wildcard '**' is only allowed as the last segment`);
   }
-  if (fixed.length > MOST_SEGMENTS) throw refuse('topic cannot have more than 4 segments');
+  if (fixed.length > MAX_SEGMENTS) throw refuse('topic cannot have more than 4 segments');
   for (const segment of fixed) if (segment !== ONE) mustBeValue(segment);
   return (topics: readonly xdr.ScVal[]): boolean =>
     (isOpen ? topics.length >= fixed.length : topics.length === fixed.length) &&

@@ -7,9 +7,9 @@ import { CODES, invalidParams, RpcError } from './rpc-error.ts';
 import type { View } from './view.ts';
 
 const USUAL_LIMIT = 100;
-const MOST_LIMIT = 10_000;
+const MAX_LIMIT = 10_000;
 /** The number of ledgers that one call searches. */
-const MOST_LEDGERS = 10_000;
+const MAX_LEDGERS = 10_000;
 
 /** A ledger's last place for transactions, for events that come after all of them. */
 const LAST_ORDER = 0xfffffn;
@@ -122,14 +122,14 @@ function rangeOf(view: View, fields: Fields): { from: string; until: number; lim
   const [cursor, limit] = [textIn(pagination, 'cursor'), numberIn(pagination, 'limit')];
   if (cursor !== '' && (start !== 0 || end !== 0)) throw invalidParams('ledger ranges and cursor cannot both be set');
   if (cursor === '' && start === 0) throw invalidParams('startLedger must be positive');
-  if (limit > MOST_LIMIT) throw invalidParams(`limit must not exceed ${MOST_LIMIT}`);
+  if (limit > MAX_LIMIT) throw invalidParams(`limit must not exceed ${MAX_LIMIT}`);
   const from = cursor === '' ? idOf({ ledger: start, order: 0n, operation: 0n, index: 0n }) : behind(cursor);
   const [oldest, latest] = [view.oldest.sequence, view.latest.sequence];
   const first = ledgerOf(from);
   if (first < oldest || first > latest) {
     throw new RpcError(CODES.invalidRequest, `startLedger must be within the ledger range: ${oldest} - ${latest}`);
   }
-  const until = Math.min(first + MOST_LEDGERS, latest + 1, end === 0 ? Number.POSITIVE_INFINITY : end);
+  const until = Math.min(first + MAX_LEDGERS, latest + 1, end === 0 ? Number.POSITIVE_INFINITY : end);
   return { from, until, limit: limit || USUAL_LIMIT };
 }
 

@@ -6,7 +6,7 @@ import { detailsOf } from './transaction-answer.ts';
 import type { View } from './view.ts';
 
 const USUAL_LIMIT = 50;
-const MOST_LIMIT = 200;
+const MAX_LIMIT = 200;
 
 /** Methods that list ledgers and their contents, page by page. */
 export const historyMethods: Methods = {
@@ -65,7 +65,7 @@ function pageOf(view: View, fields: Fields): { startLedger: number; cursor: stri
       `start ledger (${startLedger}) must be between the oldest ledger: ${oldest} and the latest ledger: ${latest} for this rpc instance`,
     );
   }
-  if (limit > MOST_LIMIT) throw refuse(`limit must not exceed ${MOST_LIMIT}`);
+  if (limit > MAX_LIMIT) throw refuse(`limit must not exceed ${MAX_LIMIT}`);
   if (cursor !== '' && !/^\d{1,19}$/.test(cursor)) {
     throw invalidParams(`strconv.ParseInt: parsing "${cursor}": invalid syntax`);
   }

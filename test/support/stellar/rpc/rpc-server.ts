@@ -19,7 +19,7 @@ const METHODS: Methods = {
 };
 
 /** stellar-rpc's limit for a request. */
-const MOST_BYTES = 512 * 1024;
+const MAX_BYTES = 512 * 1024;
 
 /** Soroban RPC over one node's view. */
 export class RpcServer {
@@ -44,7 +44,7 @@ export class RpcServer {
     if (!headers['content-type']?.startsWith('application/json')) {
       return { status: 415, type: 'text/plain', body: '' };
     }
-    if (body.length > MOST_BYTES) return { status: 413, type: 'text/plain', body: '' };
+    if (body.length > MAX_BYTES) return { status: 413, type: 'text/plain', body: '' };
     return { status: 200, type: 'application/json', body: JSON.stringify(await this.#perform(body)) };
   }
 

@@ -6,13 +6,13 @@ import { CONTRACT_ERRORS, contractError, hostError } from './host-error.ts';
 import { ledgerKey, type Storage } from './storage.ts';
 import { read } from './values.ts';
 
-const MOST_SIGNATURES = 20;
+const MAX_SIGNATURES = 20;
 
 /** Whether an account's signers reach its medium threshold over a payload. @throws HostError if not */
 export function authenticateAccount(storage: Storage, id: AccountId, payload: Buffer, signature: xdr.ScVal): void {
   const refuse = (message: string) => contractError(CONTRACT_ERRORS.authentication, message);
   const signatures = read.vec(signature);
-  if (signatures.length > MOST_SIGNATURES) throw refuse('too many account signers');
+  if (signatures.length > MAX_SIGNATURES) throw refuse('too many account signers');
   if (signatures.length === 0) throw refuse('no account signatures found');
   const account = storage.get(ledgerKey.account(id)) as AccountEntry | undefined;
   if (account === undefined) throw contractError(CONTRACT_ERRORS.accountMissing, 'account entry is missing');

@@ -14,7 +14,7 @@ import { value } from './values.ts';
 /** Assumed instruction costs: to start, to call, and to access the ledger. */
 const COSTS = { start: 1_000_000, call: 500_000, reach: 50_000 } as const;
 
-const MOST_DEPTH = 100;
+const MAX_DEPTH = 100;
 
 /** A function that runs in place of a contract's code on a real network. */
 export type ContractFunction = (host: Host, self: string, args: readonly xdr.ScVal[]) => xdr.ScVal;
@@ -115,7 +115,7 @@ export class Host {
   }
 
   #within<T>(contract: string, name: string, args: readonly xdr.ScVal[], perform: () => T): T {
-    if (this.#frames.length >= MOST_DEPTH) throw hostError('Context', 'ExceededLimit', 'call depth exceeded');
+    if (this.#frames.length >= MAX_DEPTH) throw hostError('Context', 'ExceededLimit', 'call depth exceeded');
     const asked = (own: readonly xdr.ScVal[] = args) =>
       xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(
         new xdr.InvokeContractArgs({ contractAddress: addressXdr(contract), functionName: name, args: [...own] }),

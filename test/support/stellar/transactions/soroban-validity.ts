@@ -7,7 +7,7 @@ import { type Frame, isSorobanOperation, type TransactionFrame } from './frame.t
 import type { Refusal } from './outcome.ts';
 
 /** The protocol's limit for a resource fee. */
-const MOST_RESOURCE_FEE = 1n << 50n;
+const MAX_RESOURCE_FEE = 1n << 50n;
 
 /** stellar-core's `XDRProvidesValidFee`. */
 export function isFeeWellFormed(frame: Frame): boolean {
@@ -15,7 +15,7 @@ export function isFeeWellFormed(frame: Frame): boolean {
   if (!frame.isSoroban) return true;
   const { sorobanData } = frame.inner;
   if (sorobanData === undefined) return false;
-  return sorobanData.resourceFee >= 0n && sorobanData.resourceFee <= MOST_RESOURCE_FEE;
+  return sorobanData.resourceFee >= 0n && sorobanData.resourceFee <= MAX_RESOURCE_FEE;
 }
 
 /** The result of a contract transaction that breaks a rule, before its account is checked. */

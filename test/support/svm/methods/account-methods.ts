@@ -3,7 +3,7 @@ import { fields, keyIn, numberIn, textAt, textsAt } from '../params.ts';
 import { invalidParams } from '../rpc-error.ts';
 import type { Methods } from './method.ts';
 
-const MOST_ACCOUNTS = 100;
+const MAX_ACCOUNTS = 100;
 
 /** Methods that read accounts by key. */
 export const accountMethods: Methods = {
@@ -21,7 +21,7 @@ export const accountMethods: Methods = {
   },
   getMultipleAccounts(view, params) {
     const keys = textsAt(params, 0);
-    if (keys.length > MOST_ACCOUNTS) throw invalidParams(`Too many inputs provided; max ${MOST_ACCOUNTS}`);
+    if (keys.length > MAX_ACCOUNTS) throw invalidParams(`Too many inputs provided; max ${MAX_ACCOUNTS}`);
     const block = view.block(params[1]);
     const read = (asked: string) => view.ledger.accounts.at(asked, block.height);
     const options = { encoding: 'base64', ...fields(params[1]) };

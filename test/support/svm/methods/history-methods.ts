@@ -6,8 +6,8 @@ import { CODES, invalidParams, RpcError } from '../rpc-error.ts';
 import { formIn, memoOf, transactionAnswer } from '../transaction-answer.ts';
 import type { Methods } from './method.ts';
 
-const MOST_SIGNATURES = 1000;
-const MOST_BLOCKS = 500_000;
+const MAX_SIGNATURES = 1000;
+const MAX_BLOCKS = 500_000;
 
 /** Methods about the contents of blocks. */
 export const historyMethods: Methods = {
@@ -24,8 +24,8 @@ export const historyMethods: Methods = {
     const key = keyIn(textAt(params, 0));
     const options = fields(params[1]);
     const newest = settled(view, options);
-    const limit = numberIn(options['limit'], 'usize') ?? MOST_SIGNATURES;
-    if (limit < 1 || limit > MOST_SIGNATURES) throw invalidParams(`Invalid limit; max ${MOST_SIGNATURES}`);
+    const limit = numberIn(options['limit'], 'usize') ?? MAX_SIGNATURES;
+    if (limit < 1 || limit > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
     const before = optionalSignature(options['before']);
     const until = optionalSignature(options['until']);
     const found = [...view.ledger.landed.values()]
@@ -68,7 +68,7 @@ export const historyMethods: Methods = {
     const isRange = typeof second === 'number';
     const newest = settled(view, fields(isRange || second === null ? third : second));
     const to = Math.min(isRange ? second : newest.slot, newest.slot);
-    if (to - from > MOST_BLOCKS) throw invalidParams(`Slot range too large; max ${MOST_BLOCKS}`);
+    if (to - from > MAX_BLOCKS) throw invalidParams(`Slot range too large; max ${MAX_BLOCKS}`);
     return kept(view, from, to);
   },
   getBlocksWithLimit(view, params) {

@@ -10,8 +10,8 @@ import { textOf } from '../transaction-error.ts';
 import type { WireTransaction } from '../wire-transaction.ts';
 import type { Methods } from './method.ts';
 
-const MOST_SIGNATURES = 256;
-const MOST_LOCKS = 128;
+const MAX_SIGNATURES = 256;
+const MAX_LOCKS = 128;
 const FEE_SLOTS = 150;
 
 /** Methods about sending transactions. */
@@ -53,7 +53,7 @@ export const transactionMethods: Methods = {
   },
   getSignatureStatuses(view, params) {
     const signatures = textsAt(params, 0);
-    if (signatures.length > MOST_SIGNATURES) throw invalidParams(`Too many inputs provided; max ${MOST_SIGNATURES}`);
+    if (signatures.length > MAX_SIGNATURES) throw invalidParams(`Too many inputs provided; max ${MAX_SIGNATURES}`);
     for (const signature of signatures) signatureIn(signature);
     const searches = flagIn(fields(params[1])['searchTransactionHistory']);
     const newest = view.newest('processed');
@@ -64,7 +64,7 @@ export const transactionMethods: Methods = {
   },
   getRecentPrioritizationFees(view, params) {
     const keys = params.length === 0 ? [] : textsAt(params, 0).map(keyIn);
-    if (keys.length > MOST_LOCKS) throw invalidParams(`Too many inputs provided; max ${MOST_LOCKS}`);
+    if (keys.length > MAX_LOCKS) throw invalidParams(`Too many inputs provided; max ${MAX_LOCKS}`);
     const { blocks, prioritizationFees: known } = view.ledger;
     const prioritizationFee = Math.max(...[undefined, ...keys].map((key) => known.get(key) ?? 0));
     return blocks

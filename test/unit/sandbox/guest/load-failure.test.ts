@@ -23,7 +23,10 @@ t.test('a module without a handler is told from one with it', (t) => {
     const message = `Plugin must export a handler function; ${told}`;
     t.strictSame(JSON.parse(withoutHandler(exported)), {
       outcome: {
-        ...{ kind: 'threw', message, code: 'PLUGIN_ERROR', status: 500 },
+        kind: 'threw',
+        message,
+        code: 'PLUGIN_ERROR',
+        status: 500,
         details: '{}',
       },
       report: '',

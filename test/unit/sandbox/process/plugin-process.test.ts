@@ -53,7 +53,8 @@ t.test('a version that fails to load leaves the old one in service', async (t) =
     isolate_bytes: 0,
     failure: {
       outcome: {
-        ...{ kind: 'threw', code: 'PLUGIN_ERROR' },
+        kind: 'threw',
+        code: 'PLUGIN_ERROR',
         message: /^plugins\/tested.ts failed to load: no\n    at plugins\/tested.ts:1:\d+$/,
       },
       report: /^Uncaught Error: no\n/,

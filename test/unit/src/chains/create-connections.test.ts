@@ -131,7 +131,11 @@ t.test('its endpoints can be looked at, and news of them is told with their netw
     networks: fixedNetworks([
       { type: 'evm', name: 'local', rpcUrls: [{ url: `${node.url}/secret-key-1`, weight: 100 }], settings: {} },
     ]),
-    ...{ chains: createChains(systemClock), http, market: NO_MARKET, clock: systemClock, random: () => 0 },
+    chains: createChains(systemClock),
+    http,
+    market: NO_MARKET,
+    clock: systemClock,
+    random: () => 0,
     settings: { tries: 3, baseDelayMs: 1, maxDelayMs: 1 },
     onEndpoint: ({ name }, { kind, endpoint }) => void news.push(`${name} ${kind} ${endpoint}`),
   });

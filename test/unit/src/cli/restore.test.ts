@@ -26,7 +26,10 @@ async function use<T>(cwd: string, body: (store: Store) => Promise<T>): Promise<
   try {
     const memory = openFolderMemory(join(cwd, 'data'));
     const keeper = await HistoryKeeper.open({
-      ...{ store, memory, newId: () => 'service', log },
+      store,
+      memory,
+      newId: () => 'service',
+      log,
       onWentBack: () => undefined,
     });
     const result = await body(store);

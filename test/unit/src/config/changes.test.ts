@@ -17,8 +17,14 @@ const env = { A: 'a', B: 'b', SECRET: 's'.repeat(32), OTHER: 'o'.repeat(32) };
 const FILE = {
   relayers: [
     {
-      ...{ id: 'r', name: 'R', network: 'here', network_type: 'evm', signer_id: 's', paused: false },
-      ...{ notification_id: 'n', policies: { min_balance: 1 } },
+      id: 'r',
+      name: 'R',
+      network: 'here',
+      network_type: 'evm',
+      signer_id: 's',
+      paused: false,
+      notification_id: 'n',
+      policies: { min_balance: 1 },
     },
   ],
   signers: [signer('s'), signer('s2')],
@@ -55,8 +61,13 @@ async function changes(t: Test, now: object, told: Partial<Running> = {}, variab
 /** For each field of an entry, a value that differs from the file. */
 const OTHER_VALUES: Record<Section, Record<string, unknown>> = {
   relayers: {
-    ...{ name: 'Anew', network: 'there', paused: true, signer_id: 's2', notification_id: undefined },
-    ...{ custom_rpc_urls: ['https://c.example'], policies: { min_balance: 2 } },
+    name: 'Anew',
+    network: 'there',
+    paused: true,
+    signer_id: 's2',
+    notification_id: undefined,
+    custom_rpc_urls: ['https://c.example'],
+    policies: { min_balance: 2 },
   },
   signers: { config: { path: 'new.json', passphrase: { type: 'env', value: 'SECRET' } } },
   notifications: {
@@ -73,12 +84,25 @@ const OTHER_VALUES: Record<Section, Record<string, unknown>> = {
       private_rpc_urls: ['https://relay.example'],
       symbol: 'X',
     },
-    ...{ features: ['eip1559'], average_blocktime_ms: 9, is_testnet: true, tags: ['no-mempool'] },
-    ...{ explorer_urls: ['https://e.example'], gas_price_cache: { enabled: true } },
+    features: ['eip1559'],
+    average_blocktime_ms: 9,
+    is_testnet: true,
+    tags: ['no-mempool'],
+    explorer_urls: ['https://e.example'],
+    gas_price_cache: { enabled: true },
   },
   plugins: {
-    ...{ path: 'q.ts', timeout: 9, emit_logs: true, emit_traces: true, emit_usage: true, forward_logs: true },
-    ...{ raw_response: true, allow_get_invocation: true, config: { a: 1 }, permissions: {}, isolation: 'call' },
+    path: 'q.ts',
+    timeout: 9,
+    emit_logs: true,
+    emit_traces: true,
+    emit_usage: true,
+    forward_logs: true,
+    raw_response: true,
+    allow_get_invocation: true,
+    config: { a: 1 },
+    permissions: {},
+    isolation: 'call',
     limits: { memory_mb: 64 },
   },
 };
@@ -166,7 +190,10 @@ t.test('new entries are applied, but for signers, networks, and the relayers tha
 
 t.test('what is taken out: plugins go, what is stored stays, the rest waits', async (t) => {
   const { applied, waiting, undeclared, pluginIds } = await changes(t, {
-    ...{ relayers: [], signers: [], notifications: [], plugins: [] },
+    relayers: [],
+    signers: [],
+    notifications: [],
+    plugins: [],
     networks: FILE.networks.slice(1),
   });
   t.strictSame(applied, ['plugins "p"']);

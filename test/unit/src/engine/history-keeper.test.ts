@@ -30,7 +30,10 @@ class Folder {
     const store = await openSqliteStore({ path: this.path, log: createLog('silent'), clock: systemClock });
     try {
       const keeper = await HistoryKeeper.open({
-        ...{ store, memory: openFolderMemory(this.dir), newId: () => `epoch ${(this.#ids += 1)}`, log },
+        store,
+        memory: openFolderMemory(this.dir),
+        newId: () => `epoch ${(this.#ids += 1)}`,
+        log,
         onWentBack: () => undefined,
         ...parts,
       });

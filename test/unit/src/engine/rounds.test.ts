@@ -5,7 +5,10 @@ import { createLog } from '../../../../src/observability/log.ts';
 
 const lines: string[] = [];
 const parts = (round: () => Promise<number>) => ({
-  ...{ name: 'a round', round, random: () => 0, timing: { ...defaultTiming, retryMs: 1, retryCapMs: 1 } },
+  name: 'a round',
+  round,
+  random: () => 0,
+  timing: { ...defaultTiming, retryMs: 1, retryCapMs: 1 },
   log: createLog('info', { write: (line) => void lines.push(line) }),
 });
 

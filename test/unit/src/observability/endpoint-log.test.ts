@@ -13,7 +13,11 @@ t.test('one line says which endpoint, why, and until when', (t) => {
   logEndpoint(log, 'sepolia', { kind: 'back', endpoint }, now);
   t.match(lines, [
     {
-      ...{ level: 'warn', network: 'sepolia', endpoint, reason: 'no answer', until: '2026-11-21T10:01:00.000Z' },
+      level: 'warn',
+      network: 'sepolia',
+      endpoint,
+      reason: 'no answer',
+      until: '2026-11-21T10:01:00.000Z',
       msg: 'endpoint paused',
     },
     { level: 'warn', reason: 'it serves chain 5, not 1', msg: 'endpoint set aside' },

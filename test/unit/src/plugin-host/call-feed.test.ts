@@ -3,7 +3,13 @@ import { CallFeed } from '../../../../src/plugin-host/call-feed.ts';
 import type { EndedCall } from '../../../../src/plugin-host/call-log.ts';
 
 const call = (given: Partial<EndedCall> = {}): EndedCall => ({
-  ...{ pluginId: 'p', requestId: 'q', keyId: 'k', at: 0, outcome: 'returned', durationMs: 3, lines: [] },
+  pluginId: 'p',
+  requestId: 'q',
+  keyId: 'k',
+  at: 0,
+  outcome: 'returned',
+  durationMs: 3,
+  lines: [],
   ...given,
 });
 

@@ -2,7 +2,12 @@ import t from 'tap';
 import { CallLog, type LoggedCall } from '../../../../src/plugin-host/call-log.ts';
 
 const call = (given: Partial<LoggedCall> = {}): LoggedCall => ({
-  ...{ requestId: 'q', keyId: 'k', at: 1_700_000_000_000, outcome: 'returned', durationMs: 3, lines: [] },
+  requestId: 'q',
+  keyId: 'k',
+  at: 1_700_000_000_000,
+  outcome: 'returned',
+  durationMs: 3,
+  lines: [],
   ...given,
 });
 const ALL = { page: 1, perPage: 500 };

@@ -110,7 +110,16 @@ function setUp(entry: object = {}) {
   const callLog = new CallLog();
   const feed = new CallFeed();
   const runner = new CallRunner({
-    ...{ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics, callLog, feed },
+    pool,
+    admission,
+    calls,
+    quarantine,
+    plugin: () => plugin,
+    clock,
+    log,
+    metrics,
+    callLog,
+    feed,
   });
   const run = async (
     signal = new AbortController().signal,

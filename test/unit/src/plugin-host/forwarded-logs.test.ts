@@ -32,7 +32,11 @@ t.test('what nobody caught goes to the log in any case, as an error with its sta
   forwardLogs(log, [{ level: 'log', message: 'said' }, uncaught], { pluginId: 'p', requestId: 'r', keyId: 'k' }, false);
   t.equal(lines.length, 1);
   t.match(JSON.parse(lines[0] ?? ''), {
-    ...{ level: 'error', pluginId: 'p', requestId: 'r', keyId: 'k', msg: 'a plugin did not catch an error' },
+    level: 'error',
+    pluginId: 'p',
+    requestId: 'r',
+    keyId: 'k',
+    msg: 'a plugin did not catch an error',
     err: {
       message: 'Uncaught Error: a\\u001b[2J',
       stack: 'Uncaught Error: a\\u001b[2J\n    at f\n[cause]: b',

@@ -7,7 +7,7 @@ import {
   IdempotencyKeys,
   type IdempotencyTiming,
   type KeyedRun,
-  LARGEST_KEPT_BODY,
+  MAX_KEPT_BODY,
 } from '../../../../src/services/idempotency-keys.ts';
 import type { Store, Writer } from '../../../../src/store/store.ts';
 import { storeFor } from '../../../support/store.ts';
@@ -72,7 +72,7 @@ t.test('another request under the key is refused', async (t) => {
 
 t.test('an answer that is too large is not kept, and a repeat is told so', async (t) => {
   const { keys } = keysOf(t, await storeFor(t));
-  const body = JSON.stringify('ä'.repeat(LARGEST_KEPT_BODY / 2));
+  const body = JSON.stringify('ä'.repeat(MAX_KEPT_BODY / 2));
   await keys.end(runOf(await keys.begin(REQUEST, there)), { status: 201, body }, 'always');
   await t.rejects(keys.begin(REQUEST, there), {
     code: 'ANSWER_NOT_KEPT',

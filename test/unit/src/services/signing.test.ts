@@ -87,7 +87,10 @@ t.test('what users pay is quoted and built by the family, for the chain that the
   await t.rejects(signing.quoteSponsored('r1', {}), unsupported);
   await t.rejects(signing.buildSponsored('r1', {}), unsupported);
   const echo = async (body: unknown, { address, identity }: Account, signer?: Signer) => ({
-    ...{ body: JSON.stringify(body), address, identity, signer: signer?.id },
+    body: JSON.stringify(body),
+    address,
+    identity,
+    signer: signer?.id,
   });
   Object.assign(world.client, { sponsorship: { quote: echo, build: echo } });
   const asked = { body: '{"a":1}', address: '0xaa', identity: '31337' };

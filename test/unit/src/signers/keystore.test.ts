@@ -137,7 +137,8 @@ t.test('deriving leaves the event loop free', async (t) => {
 t.test('what a file says without its passphrase, and whether guessing is cheap', (t) => {
   const told = (file: unknown) => describeKeystore(JSON.stringify(file));
   t.match(told(pbkdf2Keystore(randomBytes(32), 1_000)), {
-    ...{ id: undefined, address: undefined },
+    id: undefined,
+    address: undefined,
     derivation: 'PBKDF2, 1000 rounds of SHA-256',
     isWeak: true,
   });

@@ -4,8 +4,8 @@ import {
   cutRequest,
   isCrowded,
   isTooDeep,
-  MOST_DEPTH,
-  MOST_WEIGHT,
+  MAX_DEPTH,
+  MAX_WEIGHT,
   parseDone,
   parseLoaded,
   parseLog,
@@ -124,8 +124,8 @@ t.test('nesting is measured without walking down by recursion', async (t) => {
     for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { value };
     return value;
   };
-  t.equal(isTooDeep(nested(MOST_DEPTH)), false);
-  t.equal(isTooDeep(nested(MOST_DEPTH + 1)), true);
+  t.equal(isTooDeep(nested(MAX_DEPTH)), false);
+  t.equal(isTooDeep(nested(MAX_DEPTH + 1)), true);
   t.equal(isTooDeep(nested(100_000)), true);
   t.equal(isTooDeep(null), false);
 });
@@ -151,8 +151,8 @@ t.test('a value comes behind its request, stays text, and is looked through', as
 t.test('values are counted in the text, where brackets and commas inside strings are none', async (t) => {
   const text = (params: Json) => JSON.stringify({ id: 7, method: 'kv.set', params });
   const many = (length: number, value: Json) => text(Array.from({ length }, () => value));
-  t.equal(isCrowded(many(MOST_WEIGHT - 50, 0)), false);
-  t.equal(isCrowded(many(MOST_WEIGHT, 0)), true);
+  t.equal(isCrowded(many(MAX_WEIGHT - 50, 0)), false);
+  t.equal(isCrowded(many(MAX_WEIGHT, 0)), true);
   t.equal(isCrowded(many(20_000, [])), true, 'arrays weigh more');
   t.equal(isCrowded(many(20_000, {})), true, 'objects too');
   t.equal(isCrowded(text(',[{"\\'.repeat(100_000))), false);

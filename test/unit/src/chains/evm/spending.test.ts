@@ -8,8 +8,15 @@ const { spendOf, spentBy } = spending;
 
 const TO = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const request = (more: JsonObject = {}): JsonObject => ({
-  ...{ to: TO, value: '0x5', data: null, gas_limit: null, gas_price: null },
-  ...{ max_fee_per_gas: null, max_priority_fee_per_gas: null, speed: 'fast', ...more },
+  to: TO,
+  value: '0x5',
+  data: null,
+  gas_limit: null,
+  gas_price: null,
+  max_fee_per_gas: null,
+  max_priority_fee_per_gas: null,
+  speed: 'fast',
+  ...more,
 });
 
 t.test('a request moves its value to its recipient, by a function or none', (t) => {
@@ -67,11 +74,19 @@ t.test('an authorization list acts on others; an access list does not', (t) => {
 
 t.test('what ended took what its receipt says', (t) => {
   const receipt = {
-    ...{ block_number: 1, block_hash: '0x1', succeeded: true, gas_used: 21_000, effective_gas_price: '2' },
+    block_number: 1,
+    block_hash: '0x1',
+    succeeded: true,
+    gas_used: 21_000,
+    effective_gas_price: '2',
   };
   const fields = (more: JsonObject = {}, ...rest: JsonObject[]): JsonObject => ({
-    ...{ chain_id: 1, from: TO, gas_limit: 50_000, max_fee_per_gas: 9, max_priority_fee_per_gas: 1 },
-    ...{ receipt: { ...receipt, ...more } },
+    chain_id: 1,
+    from: TO,
+    gas_limit: 50_000,
+    max_fee_per_gas: 9,
+    max_priority_fee_per_gas: 1,
+    receipt: { ...receipt, ...more },
     ...Object.assign({}, ...rest),
   });
   const took = (of: JsonObject) => spentBy({ request: request(), fields: of } as Transaction);

@@ -28,7 +28,9 @@ async function look(t: Test, nodes: (NodeWorld | DoubleHandler)[], entries: Obse
 }
 
 const status = (confirmationStatus: NodeStatus['confirmationStatus'], over: Partial<NodeStatus> = {}): NodeStatus => ({
-  ...{ slot: 900, confirmationStatus, ...over },
+  slot: 900,
+  confirmationStatus,
+  ...over,
 });
 const shows = (one: NodeStatus, over: NodeWorld = {}): NodeWorld => ({ statuses: { a: one }, ...over });
 
@@ -88,7 +90,10 @@ t.test('a failure carries its reason, its logs and its fee', async (t) => {
     'Instruction 1 (program MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr) failed: custom program error 0x1770 (6000), log: went wrong';
   t.match(seen, [
     {
-      ...{ kind: 'included', succeeded: false, final: false, reason },
+      kind: 'included',
+      succeeded: false,
+      final: false,
+      reason,
       fields: { receipt: { slot: 900, succeeded: false, fee: 5_000, logs, reason } },
     },
   ]);
@@ -201,7 +206,11 @@ t.test('what was in a block stays so by a node that has not come that far, and o
   const before = mined(receipt);
   t.strictSame(await seen({ slot: 998 }, before), [
     {
-      ...{ kind: 'included', hash: 'a', succeeded: false, final: false, reason: 'known' },
+      kind: 'included',
+      hash: 'a',
+      succeeded: false,
+      final: false,
+      reason: 'known',
       fields: before.transaction.fields,
     },
   ]);

@@ -28,7 +28,11 @@ t.test('what is answered is as it is described', async (t) => {
   const views = [
     storedSolana({ status: 'pending', request: { transaction: built([memo('a')]) } }),
     storedSolana({
-      ...{ status: 'failed', statusReason: 'why', hash: 'x', sentAt: 1, confirmedAt: 2 },
+      status: 'failed',
+      statusReason: 'why',
+      hash: 'x',
+      sentAt: 1,
+      confirmedAt: 2,
       request: { instructions: [onWire(memo('a', RELAYER))] },
     }),
   ];

@@ -56,7 +56,7 @@ t.test('what a gateway leaves of a preflight', async (t) => {
   const bare = (text: string, data?: Json) =>
     broadcastFailure(
       new RpcError('node', `Transaction simulation failed: ${text}`, {
-        ...{ code: -32_002 },
+        code: -32_002,
         ...(data === undefined ? {} : { data }),
       }),
     );

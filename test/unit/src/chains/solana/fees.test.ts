@@ -3,7 +3,7 @@ import t from 'tap';
 import {
   feeOf,
   limitFor,
-  MOST_UNITS,
+  MAX_UNITS,
   offeredPrice,
   priceWithin,
   priorityPrice,
@@ -18,8 +18,8 @@ import { built, memo } from '../../../../support/solana-relayer.ts';
 t.test('a limit leaves room, and never more than there is', (t) => {
   t.equal(limitFor(0n), 1_000);
   t.equal(limitFor(450n), 1_495);
-  t.equal(limitFor(1_400_000n), MOST_UNITS);
-  t.equal(limitFor(2n ** 63n), MOST_UNITS);
+  t.equal(limitFor(1_400_000n), MAX_UNITS);
+  t.equal(limitFor(2n ** 63n), MAX_UNITS);
   t.end();
 });
 
@@ -61,7 +61,7 @@ t.test('the highest price within a fee costs no more than it, and one more would
   const property = fc.property(
     fc.bigInt({ min: 0n, max: 10n ** 12n }),
     fc.integer({ min: 1, max: 12 }),
-    fc.integer({ min: 1, max: MOST_UNITS }),
+    fc.integer({ min: 1, max: MAX_UNITS }),
     (fee, signatures, units) => {
       const costOf = (price: bigint) => 5_000n * BigInt(signatures) + (price * BigInt(units) + 999_999n) / 1_000_000n;
       const price = priceWithin(fee, signatures, units);
@@ -117,7 +117,8 @@ t.test('where the node cannot tell it is the runtime’s formula, in its own uni
 
 t.test('each signature that a program checks costs what any other does', async (t) => {
   const signed = Ed25519Program.createInstructionWithPrivateKey({
-    ...{ privateKey: keypair(1).secretKey, message: Buffer.from('text') },
+    privateKey: keypair(1).secretKey,
+    message: Buffer.from('text'),
   });
   const { message, messageBytes } = decodeTransaction(built([signed, memo('a')]));
   t.equal(

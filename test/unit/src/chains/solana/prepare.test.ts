@@ -40,7 +40,9 @@ async function prepared(t: Test, request: JsonObject, nodes: Nodes = [{}], polic
 t.test('instructions become a message with its limits and its cost', async (t) => {
   const ready = await prepared(t, REQUEST, [{ fee: 5_000 }]);
   t.match(ready, {
-    ...{ kind: 'ready', cost: 5_000n, anchor: { kind: 'none' } },
+    kind: 'ready',
+    cost: 5_000n,
+    anchor: { kind: 'none' },
     fields: { signatures: [''], last_valid_block_height: 1_048, slot: 998, fee: 5_000 },
   });
   t.notOk(ready.kind === 'ready' && 'rent' in ready.fields);
@@ -62,7 +64,8 @@ t.test('under a durable nonce the nonce is what is consumed', async (t) => {
   data.fill(7, 40, 72);
   const node = { accounts: { [NONCE]: { owner: '1'.repeat(32), data } } };
   t.match(await prepared(t, { transaction: built([advance, memo('a')], { signers: [USER] }) }, [node]), {
-    ...{ kind: 'ready', anchor: { kind: 'text', text: `${NONCE}:${keyOf(7)}` } },
+    kind: 'ready',
+    anchor: { kind: 'text', text: `${NONCE}:${keyOf(7)}` },
     fields: { last_valid_block_height: null, nonce_account: NONCE },
   });
 });
@@ -108,14 +111,17 @@ t.test('an error of the moment, or of a node that is behind, ends nothing', asyn
   // The confirmed block of slot 998 is of the time 1,700,000,998.
   const [before, after] = [1_700_000_990_000, 1_700_000_997_000];
   const nonce = SystemProgram.nonceAdvance({
-    ...{ noncePubkey: new PublicKey(keyOf(51)), authorizedPubkey: USER.publicKey },
+    noncePubkey: new PublicKey(keyOf(51)),
+    authorizedPubkey: USER.publicKey,
   });
   const [table, signer] = [new PublicKey(keyOf(43)), new PublicKey(keyOf(44))];
   const state = { deactivationSlot: 0n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [signer] };
   const named = memo('a');
   named.keys.push({ pubkey: signer, isSigner: false, isWritable: true });
   const looking = new TransactionMessage({
-    ...{ payerKey: RELAYER.publicKey, recentBlockhash: keyOf(7), instructions: [named] },
+    payerKey: RELAYER.publicKey,
+    recentBlockhash: keyOf(7),
+    instructions: [named],
   }).compileToV0Message([new AddressLookupTableAccount({ key: table, state })]);
   const cases: [JsonObject, NodeWorld, RegExp][] = [
     [REQUEST, failing('ProgramAccountNotFound'), /Simulation failed: ProgramAccountNotFound/],
@@ -155,7 +161,8 @@ t.test('policies hold once more with what only the chain tells', async (t) => {
   const budget = { simulation: { logs: ['Program ComputeBudget111111111111111111111111111111 invoke [1]'] } };
   const only = { allowed_programs: ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'] };
   t.match(await prepared(t, REQUEST, [inner], only), {
-    ...{ kind: 'refused', reason: `${INVALID}Policy violation: Program ${keyOf(9)} not allowed` },
+    kind: 'refused',
+    reason: `${INVALID}Policy violation: Program ${keyOf(9)} not allowed`,
   });
   t.match(await prepared(t, REQUEST, [budget], only), { kind: 'ready' }, 'what the relayer adds is not the client’s');
   const cut = { simulation: { logs: ['Log truncated'] } };
@@ -165,7 +172,8 @@ t.test('policies hold once more with what only the chain tells', async (t) => {
   });
   t.match(await prepared(t, REQUEST, [cut]), { kind: 'ready' });
   t.match(await prepared(t, REQUEST, [{}], { max_tx_data_size: 100 }), {
-    ...{ kind: 'refused', reason: /Policy violation: Transaction size \d+ exceeds maximum allowed 100$/ },
+    kind: 'refused',
+    reason: /Policy violation: Transaction size \d+ exceeds maximum allowed 100$/,
   });
   const source = Buffer.alloc(ACCOUNT_SIZE);
   source.fill(3, 0, 32).writeUInt8(1, 108);
@@ -173,7 +181,8 @@ t.test('policies hold once more with what only the chain tells', async (t) => {
   const move = createTransferInstruction(new PublicKey(keyOf(41)), new PublicKey(keyOf(42)), USER.publicKey, 5n);
   const request = { transaction: built([move], { signers: [USER] }) };
   t.match(await prepared(t, request, [{ accounts }], { allowed_tokens: [{ mint: keyOf(4) }] }), {
-    ...{ kind: 'refused', reason: `${INVALID}Policy violation: Token ${keyOf(3)} not allowed for transfers` },
+    kind: 'refused',
+    reason: `${INVALID}Policy violation: Token ${keyOf(3)} not allowed for transfers`,
   });
   t.match(await prepared(t, request, [{ accounts }], { allowed_tokens: [{ mint: keyOf(3) }] }), { kind: 'ready' });
 });
@@ -185,14 +194,17 @@ t.test('accounts out of lookup tables are held against the policies', async (t) 
   const named = memo('a');
   named.keys.push({ pubkey: STRANGER, isSigner: false, isWritable: true });
   const message = new TransactionMessage({
-    ...{ payerKey: RELAYER.publicKey, recentBlockhash: keyOf(7), instructions: [named] },
+    payerKey: RELAYER.publicKey,
+    recentBlockhash: keyOf(7),
+    instructions: [named],
   }).compileToV0Message([table]);
   const transaction = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64');
   const data = Buffer.concat([Buffer.alloc(56).fill(1, 0, 1), STRANGER.toBuffer()]);
   const node = { accounts: { [TABLE]: { owner: ADDRESS_LOOKUP_TABLE_PROGRAM, data } } };
   t.match(await prepared(t, { transaction }, [node]), { kind: 'ready' });
   t.match(await prepared(t, { transaction }, [node], { disallowed_accounts: [keyOf(44)] }), {
-    ...{ kind: 'refused', reason: `${INVALID}Policy violation: Account ${keyOf(44)} is explicitly disallowed` },
+    kind: 'refused',
+    reason: `${INVALID}Policy violation: Account ${keyOf(44)} is explicitly disallowed`,
   });
   t.match(await prepared(t, { transaction }), {
     kind: 'refused',
@@ -208,7 +220,8 @@ t.test('what a trial shows to be taken beyond the fee is refused', async (t) => 
   for (const request of [REQUEST, GIVEN]) {
     t.match(await prepared(t, request, [node(999_995_000)]), { kind: 'ready' });
     t.match(await prepared(t, request, [node(999_994_999)]), {
-      ...{ kind: 'refused', reason: /^Solana transaction validation error: Policy violation: It takes 5001 lamports/ },
+      kind: 'refused',
+      reason: /^Solana transaction validation error: Policy violation: It takes 5001 lamports/,
     });
   }
 });
@@ -298,7 +311,8 @@ t.test('what is signed for somebody else passes the same, as it is or not at all
   t.equal(await said(alone, {}), undefined);
   t.equal(await said({ transaction: built([memo('a', USER)]) }, {}), undefined, 'others sign after it');
   t.match(await said(alone, { valid: [] }), {
-    ...{ kind: 'validation', reason: `Blockhash ${keyOf(7)} is no longer valid` },
+    kind: 'validation',
+    reason: `Blockhash ${keyOf(7)} is no longer valid`,
   });
   t.match(await said(GIVEN, { valid: [] }), { kind: 'validation', reason: /^Blockhash expired/ });
   t.match(await said(alone, {}, { max_allowed_fee_lamports: 1 }), {

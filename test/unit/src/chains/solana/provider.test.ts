@@ -155,7 +155,11 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
   t.match(await provider.simulate(cut.read, 'AQ==', { replacesBlockhash: false }), { programs: null });
   const bare = answering({ context, value: { err: 'AccountNotFound', logs: null } });
   t.strictSame(await provider.simulate(bare.read, 'AQ==', { replacesBlockhash: false }), {
-    ...{ error: 'AccountNotFound', logs: [], used: null, programs: [], accounts: [] },
+    error: 'AccountNotFound',
+    logs: [],
+    used: null,
+    programs: [],
+    accounts: [],
   });
 });
 

@@ -37,7 +37,11 @@ const hello = onWire(memo('hello'));
 t.test('instructions are kept as they came', async (t) => {
   const whole = [onWire(memo('signed by us', RELAYER)), { ...hello, data: '' }];
   t.strictSame(parse({ instructions: whole }), {
-    ...{ request: { instructions: whole }, validUntil: null, contentKey: null, anchorKind: 'none', onDeath: 'renew' },
+    request: { instructions: whole },
+    validUntil: null,
+    contentKey: null,
+    anchorKind: 'none',
+    onDeath: 'renew',
   });
   t.match(parse({ instructions: whole, transaction: null, idl: null, valid_until: null }), { validUntil: null });
   const later = parse({ instructions: whole, valid_until: '2026-01-01T01:00:00+00:30' });
@@ -50,7 +54,9 @@ t.test('a transaction is known by what was signed, and ends as its blockhash and
   t.strictSame(parse({ transaction: alone, instructions: [] }), {
     request: { transaction: alone },
     contentKey: createHash('sha256').update(message).digest('hex'),
-    ...{ anchorKind: 'none', onDeath: 'renew', validUntil: null },
+    anchorKind: 'none',
+    onDeath: 'renew',
+    validUntil: null,
   });
   const both = built([memo('a', USER)], { signers: [USER] });
   t.match(parse({ transaction: both }), { anchorKind: 'none', onDeath: 'end' });
@@ -66,7 +72,9 @@ t.test('a transaction is known by what was signed, and ends as its blockhash and
 
 t.test('the errors of an IDL come along, and nothing else of it', async (t) => {
   const idl = {
-    ...{ version: '0.1.0', name: 'shop', instructions: [{ name: 'buy' }] },
+    version: '0.1.0',
+    name: 'shop',
+    instructions: [{ name: 'buy' }],
     errors: [
       { code: 6_000, name: 'Closed', msg: 'The shop is closed', extra: 1 },
       { code: 6_001, name: 'Empty' },
@@ -223,7 +231,8 @@ t.test('all others have signed, and signed these bytes', async (t) => {
     `The signature of ${third.publicKey.toBase58()} is wrong`,
   );
   const nobody = new TransactionInstruction({
-    ...{ programId: memo('').programId, data: Buffer.from('a') },
+    programId: memo('').programId,
+    data: Buffer.from('a'),
     keys: [{ pubkey: new PublicKey(Buffer.alloc(32, 255)), isSigner: true, isWritable: false }],
   });
   const impossible = Buffer.from(built([nobody]), 'base64');
@@ -247,7 +256,9 @@ t.test('who signs after the relayer may be missing, and not wrong', async (t) =>
 t.test('a message of version 0 is taken, under the same rules', async (t) => {
   const versioned = new VersionedTransaction(
     new TransactionMessage({
-      ...{ payerKey: RELAYER.publicKey, recentBlockhash: keyOf(7), instructions: [memo('a', USER)] },
+      payerKey: RELAYER.publicKey,
+      recentBlockhash: keyOf(7),
+      instructions: [memo('a', USER)],
     }).compileToV0Message([]),
   );
   versioned.sign([USER]);

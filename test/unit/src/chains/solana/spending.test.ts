@@ -10,7 +10,9 @@ const PROGRAM = keypair(31).publicKey;
 const call = (data: string) => new TransactionInstruction({ programId: PROGRAM, keys: [], data: Buffer.from(data) });
 const aside = [ComputeBudgetProgram.setComputeUnitLimit({ units: 5 }), memo('why')];
 const transfer = SystemProgram.transfer({
-  ...{ fromPubkey: keypair(32).publicKey, toPubkey: keypair(33).publicKey, lamports: 7 },
+  fromPubkey: keypair(32).publicKey,
+  toPubkey: keypair(33).publicKey,
+  lamports: 7,
 });
 
 t.test('a request is told by the program that it calls and the first bytes of what it says', async (t) => {
@@ -19,7 +21,9 @@ t.test('a request is told by the program that it calls and the first bytes of wh
     t.strictSame(spendOf(request), {
       recipient: PROGRAM.toBase58(),
       selector: `0x${Buffer.from('transfer').toString('hex')}`,
-      ...{ value: 0n, fee: null, beyond: null },
+      value: 0n,
+      fee: null,
+      beyond: null,
     });
   }
   t.match(spendOf({ instructions: [onWire(call('no'))] }), { selector: '0x6e6f' });

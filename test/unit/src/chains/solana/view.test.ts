@@ -22,7 +22,11 @@ t.test('before it is built, a transaction shows what was asked and nothing of wh
 t.test('afterwards it shows its bytes, its name and what became of it, in the order that clients know', async (t) => {
   const view = transactionView(
     storedSolana({
-      ...{ status: 'failed', statusReason: 'why', hash: 'sig', sentAt: 0, confirmedAt: 1 },
+      status: 'failed',
+      statusReason: 'why',
+      hash: 'sig',
+      sentAt: 0,
+      confirmedAt: 1,
       request: { instructions, errors: [{ code: 6_000, name: 'Mine' }] },
       fields: fieldsOf({ transaction }),
     }),
@@ -44,7 +48,9 @@ t.test('an attempt shows how long it lives', async (t) => {
   const shown = (over = {}) => attemptView(storedAttempt('sig', { fields: fieldsOf(over) }));
   t.strictSame(shown(), { last_valid_block_height: 900n, nonce_account: null, fee: 5_000n });
   t.strictSame(shown({ last_valid_block_height: null, nonce_account: 'N' }), {
-    ...{ last_valid_block_height: null, nonce_account: 'N', fee: 5_000n },
+    last_valid_block_height: null,
+    nonce_account: 'N',
+    fee: 5_000n,
   });
   t.strictSame(attemptView(storedAttempt('sig', { fields: {} })), {});
 });

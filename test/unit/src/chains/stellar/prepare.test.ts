@@ -31,7 +31,9 @@ const DATA = new xdr.SorobanTransactionData({
   ext: xdr.SorobanTransactionDataExt.v0(),
   resources: new xdr.SorobanResources({
     footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
-    ...{ instructions: 5, diskReadBytes: 0, writeBytes: 0 },
+    instructions: 5,
+    diskReadBytes: 0,
+    writeBytes: 0,
   }),
   resourceFee: 4_000n,
 }).toXdr('base64');
@@ -59,7 +61,10 @@ function node({ balance = 100_000_000n, usual = 100, closedAt = 880, simulation 
     getFeeStats: { inclusionFee: { p90: String(usual) }, sorobanInclusionFee: { p90: String(usual + 1) } },
     simulateTransaction: simulation,
     getTransaction: {
-      ...{ status: landed, ledger: 49, latestLedger: 50, oldestLedger: 1 },
+      status: landed,
+      ledger: 49,
+      latestLedger: 50,
+      oldestLedger: 1,
       latestLedgerCloseTime: String(closedAt),
     },
     getLedgerEntries: { latestLedger: 50, entries: balance === null ? [] : [found] },

@@ -41,7 +41,10 @@ t.test('an account as its ledger left it', async (t) => {
   t.match(await accountAt(answering(told(plain)), ADDRESS), {
     ledger: 77n,
     account: {
-      ...{ balance: 5n, promised: 0n, sequence: 9n << 32n, reserves: 2n },
+      balance: 5n,
+      promised: 0n,
+      sequence: 9n << 32n,
+      reserves: 2n,
       authority: { signers: [{ weight: 1 }], thresholds: { low: 0, medium: 0, high: 0 } },
     },
   });
@@ -128,7 +131,9 @@ t.test('what places cost is advice: the base fee stands in for it', async (t) =>
 
 t.test('who takes no payment without a memo is told beside the payer', async (t) => {
   const wanting = (value: string): DataEntry => ({
-    ...{ kind: 'data', account: OTHER, name: 'config.memo_required' },
+    kind: 'data',
+    account: OTHER,
+    name: 'config.memo_required',
     value: Buffer.from(value).toString('base64'),
   });
   const payer = newAccount(ADDRESS, 5n, 9);

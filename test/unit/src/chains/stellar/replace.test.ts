@@ -81,7 +81,9 @@ t.test('a bump doubles its bid, or follows what is usual, up to the cap', async 
 t.test('nothing in its place', async (t) => {
   const noop = { purpose: 'noop' } as const;
   t.match(await prepared(t, noop, { over: { noopEnd: 'canceled', validUntil: 5_000 } }), {
-    ...{ kind: 'ready', request: NOOP_REQUEST, cost: 100n },
+    kind: 'ready',
+    request: NOOP_REQUEST,
+    cost: 100n,
     fields: { fee: 100, max_time: 1_020, ledger: 60 },
   });
   t.match(await prepared(t, noop, { balance: 1n }), { kind: 'parked', cause: 'balance' });

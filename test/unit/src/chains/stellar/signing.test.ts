@@ -67,8 +67,11 @@ t.test('an envelope of its own, under the sequence and the end that are given', 
   });
   const read = await signed({ transaction });
   t.match(read, {
-    ...{ sequence: String(anchor.sequence), fee: '100', signatures: { length: 1 } },
-    ...{ timeBounds: { maxTime: '1000' }, ledgerBounds: { minLedger: 3, maxLedger: 9 } },
+    sequence: String(anchor.sequence),
+    fee: '100',
+    signatures: { length: 1 },
+    timeBounds: { maxTime: '1000' },
+    ledgerBounds: { minLedger: 3, maxLedger: 9 },
   });
 });
 

@@ -18,7 +18,9 @@ t.test('who is paid, by what, and how much of anything', (t) => {
   const asset = new Asset('USD', CLIENT.publicKey());
   const paths = { destination: TO, destAsset: Asset.native() };
   t.match(spendOf(own(Operation.createAccount({ destination: TO, startingBalance: '1' }))), {
-    ...{ recipient: TO, selector: 'createAccount', value: 10_000_000n },
+    recipient: TO,
+    selector: 'createAccount',
+    value: 10_000_000n,
   });
   t.match(
     spendOf(own(Operation.pathPaymentStrictSend({ sendAsset: asset, sendAmount: '1', destMin: '1', ...paths }))),
@@ -53,11 +55,16 @@ t.test('a call is told by its contract and function, and may move all there is',
 t.test('of what is a client’s only the fee is paid', (t) => {
   const inner = envelopeText(CLIENT, [payOp('1')]);
   t.strictSame(spendOf({ inner, max_fee: 500 }), {
-    ...{ recipient: CLIENT.publicKey(), selector: 'feeBump', value: 0n, fee: 500n, beyond: null },
+    recipient: CLIENT.publicKey(),
+    selector: 'feeBump',
+    value: 0n,
+    fee: 500n,
+    beyond: null,
   });
   const acting = envelopeText(CLIENT, [payOp('1'), payOp('0.0000007', RELAYER)]);
   t.match(spendOf({ inner: acting, max_fee: 500, own: RELAYER.publicKey() }), {
-    ...{ value: 7n, beyond: `an operation of the relayer's own account, payment to ${TO}` },
+    value: 7n,
+    beyond: `an operation of the relayer's own account, payment to ${TO}`,
   });
   t.end();
 });

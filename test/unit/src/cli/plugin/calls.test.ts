@@ -14,7 +14,10 @@ t.test('a call shows its answer', async (t) => {
 
 t.test('a call that fails shows what it wrote', async (t) => {
   const logged = {
-    ...{ request_id: 'req-1', at: 'now', outcome: 'threw', duration_ms: 1 },
+    request_id: 'req-1',
+    at: 'now',
+    outcome: 'threw',
+    duration_ms: 1,
     logs: [{ level: 'error', message: 'Uncaught Error: no\\n    at handler (plugins/p.ts:3:9)' }],
   };
   const { context, complained } = commandBefore(t.testdir({}), ({ path }) =>

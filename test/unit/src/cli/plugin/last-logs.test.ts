@@ -3,7 +3,11 @@ import { loggedCalls, logLines, showLogs } from '../../../../../src/cli/plugin/l
 import { commandBefore, given } from '../../../../support/cli-answers.ts';
 
 const call = (id: string) => ({
-  ...{ request_id: id, key_id: 'k', at: '2026-01-01T00:00:00.000Z', outcome: 'threw', duration_ms: 5 },
+  request_id: id,
+  key_id: 'k',
+  at: '2026-01-01T00:00:00.000Z',
+  outcome: 'threw',
+  duration_ms: 5,
   logs: [{ level: 'error', message: 'Uncaught Error: no\n    at handler (plugins/p.ts:3:9)' }],
 });
 

@@ -18,7 +18,12 @@ t.test('the server is the named one, else that of the folder', async (t) => {
 t.test('who does not answer is named', async (t) => {
   const refuse = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('refused') }));
   const context = {
-    ...{ env: {}, cwd: '.', say: () => {}, complain: () => {}, now: () => new Date(0), keyboard: pipeWith('') },
+    env: {},
+    cwd: '.',
+    say: () => {},
+    complain: () => {},
+    now: () => new Date(0),
+    keyboard: pipeWith(''),
     request: refuse as unknown as typeof fetch,
   };
   const options = new Map([

@@ -5,7 +5,12 @@ import { runTyped } from '../../../../support/command.ts';
 import { API_KEY, startHttp } from '../../../../support/http-server.ts';
 
 const call = (requestId: string, message = 'x') => ({
-  ...{ pluginId: 'echo', requestId, keyId: 'k', at: 0, outcome: 'returned', durationMs: 1 },
+  pluginId: 'echo',
+  requestId,
+  keyId: 'k',
+  at: 0,
+  outcome: 'returned',
+  durationMs: 1,
   lines: [{ level: 'info' as const, message }],
 });
 

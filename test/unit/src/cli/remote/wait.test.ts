@@ -10,7 +10,8 @@ t.test('it tells of each status once, over a server that is away, until the end'
   const statuses = ['pending', 'pending', 'away', 'mined', 'confirmed'];
   services.transactions.get = async () => ({ id: 'tx-1', status: statuses.shift() ?? '' });
   const client = new ApiClient({
-    ...{ url, key: API_KEY },
+    url,
+    key: API_KEY,
     fetch: (...request) => {
       if (statuses[0] !== 'away') return fetch(...request);
       statuses.shift();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createBatchSize, LARGEST_BATCH } from '../../../../../src/egress/rpc/batch-size.ts';
+import { createBatchSize, MAX_BATCH } from '../../../../../src/egress/rpc/batch-size.ts';
 
 function sized() {
   const clock = { time: 0, now: () => 0, elapsed: () => clock.time };
@@ -8,7 +8,7 @@ function sized() {
 
 t.test('batches are believed in until they are refused, and for good once they were answered', async (t) => {
   const { size } = sized();
-  t.equal(size.most, LARGEST_BATCH);
+  t.equal(size.most, MAX_BATCH);
   t.equal(size.isProven, false);
   size.answered();
   t.equal(size.isProven, true);
@@ -35,5 +35,5 @@ t.test('no batches means one by one, and is tried again after ten minutes', asyn
   clock.time = 600_999;
   t.equal(size.most, 1);
   clock.time = 601_000;
-  t.equal(size.most, LARGEST_BATCH);
+  t.equal(size.most, MAX_BATCH);
 });

@@ -385,7 +385,9 @@ t.test('an attempt on another account’s sequence that nodes turned away takes 
   const world = await EngineWorld.open(t);
   Object.assign(world.family, { pace: { ...world.family.pace, anchors: { text: 2 } } });
   world.client.onPrepare = ({ id }) => ({
-    ...{ kind: 'ready', fields: { price: '1' }, cost: 1n },
+    kind: 'ready',
+    fields: { price: '1' },
+    cost: 1n,
     anchor: { kind: 'text', text: id },
   });
   world.client.broadcast = async (attempts) =>

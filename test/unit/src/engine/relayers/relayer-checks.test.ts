@@ -238,7 +238,8 @@ t.test('a signer with another key is a fact, one that does not tell its key is n
       chains: new Map([['evm', world.family]]),
       connections: { clientOf: () => world.client, close: async () => {} },
       log: world.log,
-      ...{ ...alone, timing: { checkMs: 50 } },
+      ...alone,
+      timing: { checkMs: 50 },
       keyFault,
     });
   const { failures } = await checksWith(async () => 'signer k1 has the key of 0xbb').all(relayer);
@@ -274,7 +275,8 @@ t.test('a store that cannot be read is no verdict', async (t) => {
 t.test("clients are told the reference's words, what was seen, and when it is looked at next", (t) => {
   const rpc = { type: 'RpcValidationFailed', title: 'RPC endpoint validation failed', cause: 'connection refused' };
   const poor = {
-    ...{ type: 'BalanceCheckFailed', title: 'Insufficient balance' },
+    type: 'BalanceCheckFailed',
+    title: 'Insufficient balance',
     cause: '0xaa has 5 wei, min_balance asks for 6',
   };
   const unread = { type: 'BalanceCheckFailed', title: 'Balance not known', cause: 'connection refused' };

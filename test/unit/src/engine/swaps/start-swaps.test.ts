@@ -5,7 +5,11 @@ import { startSwaps } from '../../../../../src/engine/swaps/start-swaps.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
 
 const swap = (effect: string): ParsedRequest => ({
-  ...{ request: { effect }, validUntil: null, contentKey: `swap:${effect}`, anchorKind: 'sequence', onDeath: 'end' },
+  request: { effect },
+  validUntil: null,
+  contentKey: `swap:${effect}`,
+  anchorKind: 'sequence',
+  onDeath: 'end',
 });
 
 async function stage(t: Test, wanted: () => ParsedRequest[]) {

@@ -24,7 +24,11 @@ async function stage(t: Test, schedule: SwapSchedule, instances = 1) {
   for (let more = 0; more < instances; more += 1) {
     const leases = world.leases(shared.storeFor(world.store));
     const rounds = new SwapRounds({
-      ...{ store: world.store, leases, newId: randomUUID, log: world.log, random: Math.random },
+      store: world.store,
+      leases,
+      newId: randomUUID,
+      log: world.log,
+      random: Math.random,
       chains: new Map([['evm', family]]),
       connections: { clientOf: () => client, close: async () => {} },
       timing: { ...fastTiming, swapMs: 5, swapBalanceMs: 10 },

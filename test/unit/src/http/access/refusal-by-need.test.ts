@@ -9,7 +9,11 @@ async function stage(t: Test, ...permissions: string[]) {
   services.relayers.known.set('r2', { id: 'r2' });
   const hash = createHash('sha256').update('a client').digest('hex');
   clientKeys.set(hash, {
-    ...{ id: 'k1', access: new Access(permissions), rate: null, allowedOrigins: ['*'], expiresAt: null },
+    id: 'k1',
+    access: new Access(permissions),
+    rate: null,
+    allowedOrigins: ['*'],
+    expiresAt: null,
   });
   const ask = async (method: string, path: string, body?: string) => {
     const headers = { authorization: 'Bearer a client', 'content-type': 'application/json', 'x-request-id': 'q' };

@@ -8,8 +8,11 @@ const request = (relayer_id: string, transaction: unknown): BatchRequest => ({ r
 function partsOf(send: BatchParts['transactions']['send'], given: Partial<BatchParts> = {}): BatchParts {
   const noKeys = () => Promise.reject(new Error('no request has a key'));
   return {
-    ...{ transactions: { send }, keys: { begin: noKeys, end: noKeys } },
-    ...{ caller: { keyId: 'k', requestId: 'q', access: FULL_ACCESS }, effect: undefined, isGone: () => false },
+    transactions: { send },
+    keys: { begin: noKeys, end: noKeys },
+    caller: { keyId: 'k', requestId: 'q', access: FULL_ACCESS },
+    effect: undefined,
+    isGone: () => false,
     onFault: () => {},
     ...given,
   };

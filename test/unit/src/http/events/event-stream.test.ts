@@ -27,7 +27,12 @@ async function setUp(t: Parameters<typeof storeFor>[0], given: Partial<StreamPar
   const leaving = new AbortController();
   const time = { now: 0 };
   const stream = eventStream({
-    ...{ source, ids, from: undefined, filter: {}, access: () => FULL_ACCESS, signal: leaving.signal },
+    source,
+    ids,
+    from: undefined,
+    filter: {},
+    access: () => FULL_ACCESS,
+    signal: leaving.signal,
     elapsed: () => time.now,
     ...given,
   });

@@ -19,7 +19,11 @@ t.test('what is told of a transaction and of a call is in the words of the wire'
   const place = { written: 1, position: 2 };
   const about = { transactionId: 't', relayerId: 'r', status: 'sent', statusReason: null, hash: '0x1' } as const;
   t.strictSame(transactionEventView({ place, at: 0, ...about }), {
-    ...{ id: 't', relayer_id: 'r', status: 'sent', status_reason: null, hash: '0x1' },
+    id: 't',
+    relayer_id: 'r',
+    status: 'sent',
+    status_reason: null,
+    hash: '0x1',
     at: '1970-01-01T00:00:00.000+00:00',
   });
   const call = { pluginId: 'p', requestId: 'q', keyId: 'k', at: 0, outcome: 'threw', durationMs: 3, lines: [] };

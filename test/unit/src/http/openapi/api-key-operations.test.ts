@@ -3,8 +3,13 @@ import { apiKeyOperations, apiKeySchema } from '../../../../../src/http/openapi/
 
 t.test('only the answer that makes a key has it', (t) => {
   const key = {
-    ...{ id: 'k', name: 'n', allowed_origins: ['*'], created_at: '2026-01-01T00:00:00.000+00:00', permissions: ['*'] },
-    ...{ rate_limit: null, expires_at: null },
+    id: 'k',
+    name: 'n',
+    allowed_origins: ['*'],
+    created_at: '2026-01-01T00:00:00.000+00:00',
+    permissions: ['*'],
+    rate_limit: null,
+    expires_at: null,
   };
   t.ok(apiKeySchema.safeParse(key).success);
   t.notOk(apiKeySchema.safeParse({ ...key, key: 'iso_x' }).success);

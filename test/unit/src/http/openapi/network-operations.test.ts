@@ -11,7 +11,10 @@ t.test('a network as it is answered has the described shape, whatever its family
   for (const { type, networkSchema: settingsSchema } of chains.values()) {
     const settings = settingsSchema.parse({ tags: ['x'], is_testnet: true });
     const view = networkView({
-      ...{ type, name: 'n', rpcUrls: [{ url: 'https://x.example', weight: 1 }], settings },
+      type,
+      name: 'n',
+      rpcUrls: [{ url: 'https://x.example', weight: 1 }],
+      settings,
       source: 'file',
     });
     t.strictSame(networkSchema.parse(view), view);

@@ -28,8 +28,14 @@ t.test('each family adds its unit, its sequence and what disables its relayers',
   for (const unit of ['wei', 'lamport', 'stroop']) t.ok(answers.balance.safeParse({ balance: 1, unit }).success, unit);
   t.notOk(answers.balance.safeParse({ balance: 1, unit: 'penny' }).success);
   const status = {
-    ...{ network_type: 'evm', balance: '1', pending_transactions_count: 0, last_confirmed_transaction_timestamp: null },
-    ...{ system_disabled: false, paused: false, nonce: null, sequence_number: '7' },
+    network_type: 'evm',
+    balance: '1',
+    pending_transactions_count: 0,
+    last_confirmed_transaction_timestamp: null,
+    system_disabled: false,
+    paused: false,
+    nonce: null,
+    sequence_number: '7',
   };
   t.strictSame(answers.status.parse(status), status);
   const disabled = (type: string) => relayerView(relayerOf({ disabledReason: { type, details: 'why' } }), undefined);

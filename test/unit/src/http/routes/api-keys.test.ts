@@ -10,7 +10,9 @@ t.test('create answers 201 with the key, the rest 200 without', async (t) => {
   t.match([created.status, created.json], [201, { success: true, data: { id: 'k1', key: 'a fresh key' } }]);
   t.strictSame(services.apiKeys.accesses, [FULL_ACCESS]);
   t.strictSame((await call(PATH)).json, {
-    ...{ success: true, data: [{ id: 'k1' }], error: null },
+    success: true,
+    data: [{ id: 'k1' }],
+    error: null,
     pagination: { current_page: 1, per_page: 10, total_items: 1 },
   });
   t.match((await call(`${PATH}/k1`)).json, { data: { id: 'k1' } });

@@ -42,10 +42,16 @@ t.test('without a key readiness has nothing but status words, by our names and t
   const { call, url, clientKeys } = await startHttp(t, { checks: CHECKS });
   const words = (status: string) => ({ status });
   const bare = {
-    ...{ ready: false, status: 'unhealthy', reason: 'networks is unhealthy' },
+    ready: false,
+    status: 'unhealthy',
+    reason: 'networks is unhealthy',
     components: {
-      ...{ store: words('healthy'), system: words('healthy'), networks: words('unhealthy') },
-      ...{ plugins: words('degraded'), redis: words('healthy'), queue: words('healthy') },
+      store: words('healthy'),
+      system: words('healthy'),
+      networks: words('unhealthy'),
+      plugins: words('degraded'),
+      redis: words('healthy'),
+      queue: words('healthy'),
     },
   };
   const { timestamp, ...shown } = (await call('/api/v1/ready', anonymous)).json as Record<string, unknown>;
@@ -66,8 +72,10 @@ t.test('without a key readiness has nothing but status words, by our names and t
   t.match(whole, {
     reason: 'http://10.0.0.1 refused',
     components: {
-      ...{ system: { fd_count: 7 }, networks: { unreached: [{ relayer_id: 'r3' }] } },
-      ...{ plugins: { enabled: true, unfit: [{ id: 'payouts' }] }, store: { warnings: [/secret/] } },
+      system: { fd_count: 7 },
+      networks: { unreached: [{ relayer_id: 'r3' }] },
+      plugins: { enabled: true, unfit: [{ id: 'payouts' }] },
+      store: { warnings: [/secret/] },
       redis: { status: 'healthy', primary_pool: { connected: true, available: 0, max_size: 0 } },
     },
   });

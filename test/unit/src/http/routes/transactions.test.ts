@@ -23,8 +23,12 @@ t.test('a refused send says why', async (t) => {
   const answer = await post(PATH, '{}');
   t.equal(answer.status, 403);
   t.strictSame(answer.json, {
-    ...{ success: false, data: null, error: 'Relayer paused', message: 'Relayer paused' },
-    ...{ code: 'RELAYER_PAUSED', retryable: true },
+    success: false,
+    data: null,
+    error: 'Relayer paused',
+    message: 'Relayer paused',
+    code: 'RELAYER_PAUSED',
+    retryable: true,
   });
 });
 

@@ -5,8 +5,13 @@ import { BundleRoom } from '../../../../../src/plugin-host/catalog/bundle-room.t
 
 const built = (bytes: number, pluginId = 'p') => ({
   version: {
-    ...{ pluginId, version: 'v', code: '', filename: `plugins/${pluginId}.ts`, env: {} },
-    ...{ limits: DEFAULT_LIMITS, isolation: 'plugin' as const },
+    pluginId,
+    version: 'v',
+    code: '',
+    filename: `plugins/${pluginId}.ts`,
+    env: {},
+    limits: DEFAULT_LIMITS,
+    isolation: 'plugin' as const,
   },
   positions: { mapped: (text: string) => text },
   bytes,

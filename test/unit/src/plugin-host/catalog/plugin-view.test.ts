@@ -8,7 +8,7 @@ import {
   type PluginViewsDeps,
   type ShownPlugin,
 } from '../../../../../src/plugin-host/catalog/plugin-view.ts';
-import { MOST_SHOWN } from '../../../../../src/plugin-host/compiler/network-use.ts';
+import { MAX_SHOWN } from '../../../../../src/plugin-host/compiler/network-use.ts';
 import { KEEPING } from '../../../../support/principal.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -175,15 +175,15 @@ t.test('of what the code names a part is shown, and that there is more', async (
   const plugin = shown({});
   const { serving } = plugin;
   if (serving === undefined) return t.fail('nothing serves');
-  const hosts = Array.from({ length: MOST_SHOWN + 1 }, (_, index) => `h${index}.example`);
+  const hosts = Array.from({ length: MAX_SHOWN + 1 }, (_, index) => `h${index}.example`);
   const reads = async (more: Partial<typeof serving.reads>) => {
     const reading = { ...serving, reads: { ...serving.reads, ...more } };
     return pluginSchema.parse(await viewsOf([shown({}, { serving: reading })]).get('p')).reads;
   };
   const many = await reads({ hosts });
-  t.equal(many?.hosts.length, MOST_SHOWN);
+  t.equal(many?.hosts.length, MAX_SHOWN);
   t.equal(many?.more, true);
-  t.equal((await reads({ environment: hosts }))?.environment.length, MOST_SHOWN);
+  t.equal((await reads({ environment: hosts }))?.environment.length, MAX_SHOWN);
   t.equal((await reads({ hosts: hosts.slice(1) }))?.more, false);
 });
 

@@ -4,8 +4,13 @@ import { type ServingVersion, stateOf, VersionSwap } from '../../../../../src/pl
 
 const built = (version: string): ServingVersion => ({
   version: {
-    ...{ pluginId: 'p', version, code: '', filename: 'plugins/p.ts', env: {} },
-    ...{ limits: DEFAULT_LIMITS, isolation: 'plugin' },
+    pluginId: 'p',
+    version,
+    code: '',
+    filename: 'plugins/p.ts',
+    env: {},
+    limits: DEFAULT_LIMITS,
+    isolation: 'plugin',
   },
   positions: { mapped: (text) => text },
   bytes: 1,
@@ -15,7 +20,10 @@ const built = (version: string): ServingVersion => ({
 });
 const failure: LoadFailure = {
   outcome: {
-    ...{ kind: 'threw', code: 'TYPE_ERROR', status: 418, details: '{}' },
+    kind: 'threw',
+    code: 'TYPE_ERROR',
+    status: 418,
+    details: '{}',
     message: 'plugins/p.ts failed to load: no\n    at f (plugins/lib/a.ts:3:4)',
   },
   report: 'Uncaught TypeError: no',
@@ -39,7 +47,10 @@ t.test('without a process a version serves at once, and gives way when none can 
   t.match(swap, {
     failedAt: 6,
     failure: {
-      ...{ code: 'TYPE_ERROR', message: /failed to load: no/, status: 500, report: 'Uncaught TypeError: no' },
+      code: 'TYPE_ERROR',
+      message: /failed to load: no/,
+      status: 500,
+      report: 'Uncaught TypeError: no',
       details: { pluginId: 'p', file: 'plugins/lib/a.ts', line: 3, column: 4 },
     },
   });

@@ -186,7 +186,12 @@ t.test('the guest runtime and each of its parts is an expression that evaluates 
   // What a part finds when it runs: the global names that always exist, and the modules that other parts provide.
   const world = () => {
     const global: Record<string | symbol, unknown> = {
-      ...{ process: {}, Buffer, AbortSignal, AbortController, TextEncoder, TextDecoder },
+      process: {},
+      Buffer,
+      AbortSignal,
+      AbortController,
+      TextEncoder,
+      TextDecoder,
     };
     global[Symbol.for('isolayer.module')] = () => ({ Buffer, EventEmitter: class {} });
     return Object.assign(global, { global });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/host-grants.ts';
-import { hostRefusal, MOST_SHOWN, networkUse } from '../../../../../src/plugin-host/compiler/network-use.ts';
+import { hostRefusal, MAX_SHOWN, networkUse } from '../../../../../src/plugin-host/compiler/network-use.ts';
 
 const bundle = (...modules: [file: string, text: string][]) =>
   `var __isolayer_plugin__ = (() => {\n${modules.map(([file, text]) => `  // ${file}\n  ${text}\n`).join('\n')}})();`;
@@ -20,7 +20,7 @@ t.test('of very many hosts one more than is shown is found, whatever else the co
   const spelled = (hosts: string[]) =>
     bundle(['p.ts', `fetch([${hosts.map((host) => `'http://${host}'`).join()}][0]);`]);
   const many = Array.from({ length: 300_000 }, (_, index) => `h${index.toString(36)}`);
-  t.equal(networkUse(spelled(many)).hosts.length, MOST_SHOWN + 1);
+  t.equal(networkUse(spelled(many)).hosts.length, MAX_SHOWN + 1);
   t.strictSame(networkUse(spelled(many.map((host) => `a.example/${host}`))).hosts, ['a.example']);
   t.strictSame(networkUse(spelled(['x'.repeat(300_000), 'b.example?q', 'c.example:80#f'])).hosts, [
     'b.example',

@@ -23,8 +23,14 @@ t.test('what is kept is told once it is kept, and a send is told elsewhere', asy
   });
   t.equal(lines.length, 1);
   t.match(JSON.parse(lines[0] ?? ''), {
-    ...{ level: 'info', msg: 'audited', keyId: 'k', requestId: 'q', pluginId: 'p' },
-    ...{ action: 'cancel', resource: 'transaction', resourceId: 't1' },
+    level: 'info',
+    msg: 'audited',
+    keyId: 'k',
+    requestId: 'q',
+    pluginId: 'p',
+    action: 'cancel',
+    resource: 'transaction',
+    resourceId: 't1',
   });
   t.notMatch(lines[0], 'relayer_id');
   await t.rejects(

@@ -25,7 +25,10 @@ t.test('a record says who had what signed, and is never large', async (t) => {
   const text = '{"a":2,"b":1}';
   t.match(transaction, { action: 'sign', keyId: 'k1', requestId: 'q1', before: null });
   t.strictSame(transaction?.after, {
-    ...{ plugin_id: 'p', what: 'transaction', request: text, is_cut: false },
+    plugin_id: 'p',
+    what: 'transaction',
+    request: text,
+    is_cut: false,
     request_sha256: createHash('sha256').update(text).digest('hex'),
   });
   const { request, is_cut: isCut } = { request: '', is_cut: false, ...message?.after };

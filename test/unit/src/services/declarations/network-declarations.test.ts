@@ -7,12 +7,18 @@ import { relayerOf, storeFor } from '../../../../support/store.ts';
 
 const URLS = [{ url: 'https://declared.example', weight: 100 }];
 const declared = (name: string, isBuiltIn = false): ConfiguredNetwork => ({
-  ...{ type: 'evm', name, rpcUrls: URLS, settings: {} },
+  type: 'evm',
+  name,
+  rpcUrls: URLS,
+  settings: {},
   isBuiltIn,
 });
 const stored = (name: string, settings: StoredNetwork['settings'], declaration: string | null): StoredNetwork => ({
-  ...{ type: 'evm', name, rpcUrls: [{ url: 'https://changed.example', weight: 1 }] },
-  ...{ settings, declaration },
+  type: 'evm',
+  name,
+  rpcUrls: [{ url: 'https://changed.example', weight: 1 }],
+  settings,
+  declaration,
 });
 
 async function stage(t: Test, ...networks: StoredNetwork[]) {

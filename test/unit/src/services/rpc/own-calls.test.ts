@@ -22,7 +22,10 @@ async function open(t: Test, signingMs?: number) {
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   const shared = { store, relayers, engine, log, clock: systemClock };
   const deps = {
-    ...{ store, outbox: world.outbox, relayers, signerOf: async () => world.signer },
+    store,
+    outbox: world.outbox,
+    relayers,
+    signerOf: async () => world.signer,
     transactions: createTransactionsService({ ...shared, metrics, newId: randomUUID }),
     lifecycle: createLifecycleService(shared),
     ...(signingMs === undefined ? {} : { signingMs }),
@@ -52,7 +55,8 @@ t.test('a method is run for the relayer’s account, with its signer where it si
   const { world, runOwn } = await open(t);
   const call = { method: 'tell', params: { a: 1 }, id: 'x' };
   t.strictSame(await runOwn('r1', call, ANSWER, {}), {
-    ...{ jsonrpc: '2.0', id: 'x' },
+    jsonrpc: '2.0',
+    id: 'x',
     result: { method: 'tell', params: '{"a":1}', address: '0xaa', identity: '31337' },
   });
   const actor = { keyId: 'k1', requestId: 'q1' };
@@ -78,7 +82,8 @@ t.test('what a method refuses is in the answer, with the id; anything else is th
   const failing = (error: Error): OwnMethod => ({ kind: 'answer', run: () => Promise.reject(error) });
   const refusal = new OwnRefusal(-32_602, 'INVALID_PARAMS', 'no address');
   t.strictSame(await runOwn('r1', { method: 'tell', id: 3 }, failing(refusal), {}), {
-    ...{ jsonrpc: '2.0', id: 3 },
+    jsonrpc: '2.0',
+    id: 3,
     error: { code: -32_602, message: 'INVALID_PARAMS', description: 'no address' },
   });
   await t.rejects(runOwn('r1', { method: 'tell' }, failing(invalidRequest('bad')), {}), { code: 'INVALID_REQUEST' });

@@ -13,7 +13,10 @@ async function stage(t: Test) {
   const store = await storeFor(t);
   const told: string[] = [];
   const service = createApiKeysService({
-    ...{ store, randomBytes, startedAt: 0, newId: () => crypto.randomUUID() },
+    store,
+    randomBytes,
+    startedAt: 0,
+    newId: () => crypto.randomUUID(),
     feed: { changed: async (kind) => void told.push(kind) },
   });
   const create = (body: unknown, by = OPERATOR, access = FULL_ACCESS) => service.create(body, by, access);
@@ -156,7 +159,10 @@ t.test('a key is limited and widened by who has what it then may do; what is abs
   t.strictSame(await update({ permissions: ['relayers:a:read'] }), { ...made, permissions: ['relayers:a:read'] });
   t.match((await store.read.apiKeyHashes()).get(hashOfKey(String(key))), { permissions: ['relayers:a:read'] });
   t.match(await update({ rate_limit: null, expires_at: null, name: 'x' }), {
-    ...{ name: 'x', rate_limit: null, expires_at: null, permissions: ['relayers:a:read'] },
+    name: 'x',
+    rate_limit: null,
+    expires_at: null,
+    permissions: ['relayers:a:read'],
   });
   const weaker = new Access(['relayers:a:read', 'api-keys:write']);
   await t.rejects(update({ permissions: ['relayers:a:send'] }, weaker), { code: 'PERMISSION_NOT_HELD' });

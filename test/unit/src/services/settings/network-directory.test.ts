@@ -4,11 +4,18 @@ import { idOf, NetworkDirectory } from '../../../../../src/services/settings/net
 
 const url = (name: string) => [{ url: `https://${name}.example`, weight: 100 }];
 const configured = (name: string, isBuiltIn: boolean): ConfiguredNetwork => ({
-  ...{ type: 'evm', name, rpcUrls: url(name), settings: { of: name } },
+  type: 'evm',
+  name,
+  rpcUrls: url(name),
+  settings: { of: name },
   isBuiltIn,
 });
 const stored = (name: string, given: Partial<StoredNetwork> = {}): StoredNetwork => ({
-  ...{ type: 'evm', name, rpcUrls: url(`new-${name}`), settings: { of: name }, declaration: null },
+  type: 'evm',
+  name,
+  rpcUrls: url(`new-${name}`),
+  settings: { of: name },
+  declaration: null,
   ...given,
 });
 

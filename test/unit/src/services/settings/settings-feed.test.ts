@@ -41,7 +41,11 @@ function stage(t: Test, { isShared = true } = {}) {
     }
   };
   return {
-    ...{ feed, follow, read, sent, lines },
+    feed,
+    follow,
+    read,
+    sent,
+    lines,
     tell: (heard: Hint | 'missed') => tell(heard),
     change: () => {
       latest += 1;

@@ -18,7 +18,11 @@ const [ONE, TWO] = ['01'.repeat(32), '02'.repeat(32)];
 
 /** A signer kind that finds credentials of the machine by itself. */
 const AMBIENT: SignerKind = {
-  ...{ type: 'ambient', curves: ['secp256k1'], configSchema: z.unknown(), limitMs: null, variables: ['OWN'] },
+  type: 'ambient',
+  curves: ['secp256k1'],
+  configSchema: z.unknown(),
+  limitMs: null,
+  variables: ['OWN'],
   async create(_id, _config, { secrets }) {
     if (secrets({ type: 'env', value: 'OWN' }) !== 'of the service') throw new Error('it is not there');
     secrets({ type: 'env', value: 'API_KEY' });

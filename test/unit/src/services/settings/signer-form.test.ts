@@ -14,7 +14,10 @@ import type { SignerKind } from '../../../../../src/signers/signer.ts';
 
 function kindOf(type: string, shape: z.ZodRawShape): SignerKind {
   return {
-    ...{ type, curves: ['secp256k1'], configSchema: z.strictObject(shape), limitMs: null },
+    type,
+    curves: ['secp256k1'],
+    configSchema: z.strictObject(shape),
+    limitMs: null,
     create: async () => {
       throw new Error('nobody opens it here');
     },

@@ -37,7 +37,11 @@ async function stage(t: Test, usesServerIdentity = false) {
   t.teardown(() => signers.close());
   const guard = createAddressGuard({ allowedHosts: [], blockPrivate: true });
   const made = createSignersService({
-    ...{ store, signers, kinds, guard, usesServerIdentity },
+    store,
+    signers,
+    kinds,
+    guard,
+    usesServerIdentity,
     newId: () => crypto.randomUUID(),
   });
   const service = {
@@ -157,7 +161,8 @@ t.test('fields that no key service could read are refused at once', async (t) =>
   const key = { key_ring_id: 'r', key_id: 'k' };
   const aws = (more: object) => ({ type: 'aws_kms', config: { ...KMS, ...more } });
   const google = (more: object, itsKey: object = key) => ({
-    ...{ type: 'google_cloud_kms', config: { service_account: { ...account, ...more }, key: itsKey } },
+    type: 'google_cloud_kms',
+    config: { service_account: { ...account, ...more }, key: itsKey },
   });
   const cases: [object, RegExp][] = [
     [aws({ region: '127.0.0.1:9/#' }), /config\.region: not a region of AWS/],
@@ -177,8 +182,11 @@ t.test('fields that no key service could read are refused at once', async (t) =>
       {
         type: 'turnkey',
         config: {
-          ...{ api_public_key: `02${'ab'.repeat(32)}`, api_private_key: 'xyz', organization_id: 'o' },
-          ...{ private_key_id: 'p', public_key: 'ab'.repeat(32) },
+          api_public_key: `02${'ab'.repeat(32)}`,
+          api_private_key: 'xyz',
+          organization_id: 'o',
+          private_key_id: 'p',
+          public_key: 'ab'.repeat(32),
         },
       },
       /config: /,

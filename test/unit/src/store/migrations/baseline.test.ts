@@ -49,12 +49,30 @@ t.test('the tables have the columns that the queries know', async (t) => {
 t.test('what a table takes once it takes once', async (t) => {
   const database = await migratedDatabase(t);
   const transaction = (id: string, more = {}) => ({
-    ...{ id, relayer_id: 'r', network_type: 'evm', lane: 'l', status: 'pending', created_at: 1, request: '{}' },
-    ...{ revision: 1, fields: '{}', anchor_kind: 'text', on_death: 'end', next_action_at: 1, ...more },
+    id,
+    relayer_id: 'r',
+    network_type: 'evm',
+    lane: 'l',
+    status: 'pending',
+    created_at: 1,
+    request: '{}',
+    revision: 1,
+    fields: '{}',
+    anchor_kind: 'text',
+    on_death: 'end',
+    next_action_at: 1,
+    ...more,
   });
   const attempt = (ordinal: number, hash: string, lane = 'l') => ({
-    ...{ transaction_id: 't', ordinal, lane, raw: '0x', hash, created_at: 1 },
-    ...{ purpose: 'send', request: '{}', fields: '{}' },
+    transaction_id: 't',
+    ordinal,
+    lane,
+    raw: '0x',
+    hash,
+    created_at: 1,
+    purpose: 'send',
+    request: '{}',
+    fields: '{}',
   });
   const insert = (table: string, row: Record<string, string | number>) =>
     database

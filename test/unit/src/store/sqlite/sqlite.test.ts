@@ -54,7 +54,7 @@ t.test('the file is durable, checked and for its owner only', async (t) => {
 t.test('a long body lets reads come between its statements, and they see nothing of it', async (t) => {
   const { store, remove } = await temporaryStore();
   t.teardown(remove);
-  const MOST = 100_000;
+  const MAX = 100_000;
   let isWriting = true;
   const seen: number[] = [];
   const read = async (): Promise<void> => {
@@ -66,7 +66,7 @@ t.test('a long body lets reads come between its statements, and they see nothing
   const reading = read();
   await store.write(async (writer) => {
     await writer.putRelayer(relayerOf());
-    for (let index = 0; seen.length < 3 && index < MOST; index += 1) {
+    for (let index = 0; seen.length < 3 && index < MAX; index += 1) {
       await writer.insertTransaction(transactionOf({ id: `t${index}` }));
     }
     isWriting = false;

@@ -43,7 +43,13 @@ t.test('what ended exactly an hour ago counts as what it took', async (t) => {
   const reserve = (transactionId: string, value: bigint) =>
     store.write((writer) =>
       writer.reserveSpending({
-        ...{ transactionId, pluginId: 'p', relayerId: 'r', value, fee: value, valueLimit: LIMIT, feeLimit: LIMIT },
+        transactionId,
+        pluginId: 'p',
+        relayerId: 'r',
+        value,
+        fee: value,
+        valueLimit: LIMIT,
+        feeLimit: LIMIT,
       }),
     );
   await reserve('a', 90n);

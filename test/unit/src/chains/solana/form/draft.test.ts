@@ -36,10 +36,14 @@ t.test('the client’s bytes stay as they are while their blockhash is good', as
   const { made, asked } = await draft(t, { transaction }, { slot: 5_000, valid: [keyOf(7)] });
   const { message, signatures } = decodeTransaction(transaction);
   t.strictSame(made, {
-    ...{ kind: 'drafted', message, asked: message, signatures },
+    kind: 'drafted',
+    message,
+    asked: message,
+    signatures,
     // The double's block height is its slot minus 100. The client may have sent the bytes itself up to 150 blocks ago,
     // so the search begins 1000 slots back.
-    ...{ lastValidBlockHeight: 5_050n, slot: 4_000n },
+    lastValidBlockHeight: 5_050n,
+    slot: 4_000n,
   });
   t.equal(asked('simulateTransaction') + asked('getLatestBlockhash'), 0);
   t.match((await draft(t, { transaction }, { slot: 200 })).made, { slot: 0n });
@@ -64,7 +68,8 @@ t.test('an old blockhash gives way to the latest where only the relayer signs', 
 t.test('an old blockhash that others signed has expired, in the reference’s words', async (t) => {
   const { made } = await draft(t, { transaction: built([memo('a', USER)], { signers: [USER] }) }, { valid: [] });
   t.strictSame(made, {
-    ...{ kind: 'refused', end: 'expired' },
+    kind: 'refused',
+    end: 'expired',
     reason: 'Blockhash expired and transaction requires 2 signatures (cannot resubmit)',
   });
 });
@@ -84,16 +89,20 @@ t.test('under a durable nonce the value counts, and no age', async (t) => {
   const transaction = built([advance, memo('a')], { signers: [USER] });
   const { made, asked } = await draft(t, { transaction }, { ...withNonce(keyOf(7)), slot: 5_000 });
   t.match(made, {
-    ...{ kind: 'drafted', lastValidBlockHeight: null, slot: 3_998n },
+    kind: 'drafted',
+    lastValidBlockHeight: null,
+    slot: 3_998n,
     nonce: { account: NONCE, value: keyOf(7) },
   });
   t.equal(asked('isBlockhashValid'), 0);
   const said = 'Solana transaction validation error: Nonce account';
   t.strictSame((await draft(t, { transaction }, withNonce(keyOf(8)))).made, {
-    ...{ kind: 'refused', reason: `${said} ${NONCE} has moved on: its value is ${keyOf(8)}, not ${keyOf(7)}` },
+    kind: 'refused',
+    reason: `${said} ${NONCE} has moved on: its value is ${keyOf(8)}, not ${keyOf(7)}`,
   });
   t.strictSame((await draft(t, { transaction })).made, {
-    ...{ kind: 'refused', reason: `${said} ${NONCE} does not exist, or is not one` },
+    kind: 'refused',
+    reason: `${said} ${NONCE} does not exist, or is not one`,
   });
 });
 
@@ -113,7 +122,9 @@ t.test('instructions are composed under the latest blockhash, in their places', 
 
 t.test('a price is asked of those that are written to, and left out where nobody asks one', async (t) => {
   const transfer = SystemProgram.transfer({
-    ...{ fromPubkey: new PublicKey(keyOf(41)), toPubkey: new PublicKey(keyOf(42)), lamports: 1 },
+    fromPubkey: new PublicKey(keyOf(41)),
+    toPubkey: new PublicKey(keyOf(42)),
+    lamports: 1,
   });
   const { programId, data, keys } = transfer;
   const unsigned = keys.map((meta) => ({ ...meta, isSigner: false }));

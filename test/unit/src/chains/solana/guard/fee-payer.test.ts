@@ -121,7 +121,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s',
   ],
 };
-const MOST_PLACES = 12;
+const MAX_PLACES = 12;
 
 t.test(
   'of all that begins with one tag each program allows what the guide’s table says, in that place only',
@@ -136,7 +136,7 @@ t.test(
       Object.fromEntries(Object.entries(PLACES).map(([k, v]) => [k, Object.keys(v)])),
     );
 
-    const others = Array.from({ length: MOST_PLACES }, () => Keypair.generate().publicKey.toBase58());
+    const others = Array.from({ length: MAX_PLACES }, () => Keypair.generate().publicKey.toBase58());
     const isLoss = (program: string, data: Buffer, place: number) => {
       const accounts = others.map((_key, index) => (index === place ? 0 : index + 2));
       const keys = [RELAYER.toBase58(), program, ...others];
@@ -149,7 +149,7 @@ t.test(
       for (const program of programs) {
         for (let tag = 0; tag < 256; tag += 1) {
           const data = family === 'Associated Token Account' ? Buffer.from([tag]) : Buffer.from([tag, 0, 0, 0, 7, 7]);
-          for (let place = 0; place < MOST_PLACES; place += 1) {
+          for (let place = 0; place < MAX_PLACES; place += 1) {
             if (!isLoss(program, data, place)) allowed.push(`${program} ${tag} ${place}`);
           }
         }

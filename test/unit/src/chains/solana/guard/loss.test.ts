@@ -12,7 +12,10 @@ const account = (lamports: number) => ({ lamports, owner: keyOf(0), executable: 
 
 /** A simulation that leaves this many lamports on the payer. Null: the account is gone. */
 const leaving = (lamports: bigint | null): Simulation => ({
-  ...{ error: null, logs: [], used: null, programs: [] },
+  error: null,
+  logs: [],
+  used: null,
+  programs: [],
   accounts: [lamports === null ? null : { lamports, owner: keyOf(0), isExecutable: false, data: Buffer.alloc(0) }],
 });
 

@@ -65,7 +65,10 @@ t.test('of several the first of the reference’s order is told', async (t) => {
   const taking = SystemProgram.transfer({ fromPubkey: RELAYER.publicKey, toPubkey: TO, lamports: 7 });
   const { message } = decodeTransaction(built([taking, memo('a', USER)], { payer: USER.publicKey }));
   let policies: object = {
-    ...{ disallowed_accounts: [to], allowed_programs: [], max_signatures: 0, max_tx_data_size: 1 },
+    disallowed_accounts: [to],
+    allowed_programs: [],
+    max_signatures: 0,
+    max_tx_data_size: 1,
   };
   const next = (without?: string) => {
     policies = Object.fromEntries(Object.entries(policies).filter(([name]) => name !== without));

@@ -18,7 +18,7 @@ const [SOURCE, MINT, DESTINATION, AUTHORITY] = [1, 2, 3, 4].map((seed) => new Pu
   PublicKey,
   PublicKey,
 ];
-const MOST = 2n ** 64n - 1n;
+const MAX = 2n ** 64n - 1n;
 
 function message(...instructions: TransactionInstruction[]): Message {
   const compiled = new TransactionMessage({
@@ -47,10 +47,10 @@ t.test('every kind of transfer of the public client is one, and nothing else of 
   for (const program of [TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID]) {
     t.strictSame(
       transfersOf(
-        createTransferInstruction(SOURCE, DESTINATION, AUTHORITY, MOST, [], program),
+        createTransferInstruction(SOURCE, DESTINATION, AUTHORITY, MAX, [], program),
         createTransferCheckedInstruction(SOURCE, MINT, DESTINATION, AUTHORITY, 7n, 6, [], program),
       ),
-      [moved(program, null, MOST), moved(program, MINT, 7n)],
+      [moved(program, null, MAX), moved(program, MINT, 7n)],
     );
   }
   const withFee = createTransferCheckedWithFeeInstruction(SOURCE, MINT, DESTINATION, AUTHORITY, 250_000n, 6, 2_500n);
@@ -67,7 +67,8 @@ t.test('every kind of transfer of the public client is one, and nothing else of 
 
 const raw = (keys: PublicKey[], data: readonly number[] | Buffer, programId = TOKEN_PROGRAM_ID) =>
   new TransactionInstruction({
-    ...{ programId, data: Buffer.from(data) },
+    programId,
+    data: Buffer.from(data),
     keys: keys.map((pubkey) => ({ pubkey, isSigner: false, isWritable: true })),
   });
 

@@ -213,5 +213,8 @@ t.test('under a durable nonce it dies with the nonce’s final value, and of no 
 });
 
 const accountAnswer = ({ owner, data }: NodeAccount) => ({
-  ...{ lamports: 1, owner, executable: false, data: [data.toString('base64'), 'base64'] },
+  lamports: 1,
+  owner,
+  executable: false,
+  data: [data.toString('base64'), 'base64'],
 });

@@ -8,7 +8,7 @@ import {
   VersionedMessage,
 } from '@solana/web3.js';
 import t from 'tap';
-import { LARGEST_TRANSACTION } from '../../../../../../src/chains/solana/configuration/policy.ts';
+import { MAX_TRANSACTION } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import {
   compileLegacy,
   decodeMessage,
@@ -255,8 +255,8 @@ t.test('the size of a message is that of its bytes, and it is known where they a
   });
   fc.assert(property, { numRuns: runsOf(100) });
   const large = (length: number): Message => ({ ...sound, instructions: [{ ...call, data: Buffer.alloc(length) }] });
-  const most = LARGEST_TRANSACTION - 65 - lengthOf(large(500)) + 500;
-  t.equal(encodeMessage(large(most)).length, LARGEST_TRANSACTION - 65, 'a signature has room');
+  const most = MAX_TRANSACTION - 65 - lengthOf(large(500)) + 500;
+  t.equal(encodeMessage(large(most)).length, MAX_TRANSACTION - 65, 'a signature has room');
   t.throws(() => encodeMessage(large(most + 1)), /it is too large, it has 1233 bytes and 1232 are the most/);
   t.equal(lengthOf(large(20_000)) - lengthOf(large(10_000)), 10_001, 'a length takes up to three bytes');
 });

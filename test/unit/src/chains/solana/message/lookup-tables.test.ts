@@ -73,7 +73,9 @@ t.test('what a table does not have is a fault that names it', async (t) => {
   const addresses = [ONE, OTHER].map((key) => new PublicKey(key).toBytes());
   const table = { owner: ADDRESS_LOOKUP_TABLE_PROGRAM, data: tableData(addresses) };
   t.strictSame(await found(t, table, { writable: [1], readonly: [0] }), {
-    ...{ kind: 'found', addresses: [OTHER, ONE], writable: 1 },
+    kind: 'found',
+    addresses: [OTHER, ONE],
+    writable: 1,
   });
   const cases = [
     [undefined, { writable: [0] }, `Lookup table ${TABLE} does not exist`],

@@ -80,7 +80,9 @@ t.test('the instructions stay what they are, behind those that are put before th
 
 t.test('who only paid takes part no longer', async (t) => {
   const memo = callOf({
-    ...{ program: PROGRAM, accounts: [{ key: OTHER, isSigner: false, isWritable: true }], data: Buffer.from('fee') },
+    program: PROGRAM,
+    accounts: [{ key: OTHER, isSigner: false, isWritable: true }],
+    data: Buffer.from('fee'),
   });
   const before = compileLegacy({ payer: keypair(1).publicKey.toBase58(), blockhash: BLOCKHASH, instructions: [memo] });
   const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [], lookedUp: [] });
@@ -114,7 +116,8 @@ t.test('no account is loaded twice, whatever the new instructions name', async (
     if (shared === undefined) return;
     taken += 1;
     const extra = callOf({
-      ...{ program: PROGRAM, data: Buffer.from('fee') },
+      program: PROGRAM,
+      data: Buffer.from('fee'),
       accounts: [{ key: shared, isSigner: false, isWritable: isWritten }],
     });
     const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [extra], lookedUp: all });

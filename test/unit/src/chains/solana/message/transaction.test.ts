@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { VersionedTransaction } from '@solana/web3.js';
 import t from 'tap';
 import { addressOf, keyOf } from '../../../../../../src/chains/solana/address.ts';
-import { LARGEST_TRANSACTION } from '../../../../../../src/chains/solana/configuration/policy.ts';
+import { MAX_TRANSACTION } from '../../../../../../src/chains/solana/configuration/policy.ts';
 import {
   encodeMessage,
   MalformedTransaction,
@@ -179,12 +179,12 @@ function ofLength(length: number): { signatures: readonly Buffer[]; message: Mes
 }
 
 t.test('a transaction fits into a packet', async (t) => {
-  const { signatures, message } = ofLength(LARGEST_TRANSACTION);
+  const { signatures, message } = ofLength(MAX_TRANSACTION);
   const most = encodeMessage(message);
   t.equal(Buffer.from(encodeTransaction(signatures, most), 'base64').length, 1232);
   t.same(decodeTransaction(encodeTransaction(signatures, most)).messageBytes, most);
 
-  const more = ofLength(LARGEST_TRANSACTION + 1);
+  const more = ofLength(MAX_TRANSACTION + 1);
   const large = Buffer.concat([most, Buffer.alloc(1)]);
   const refusal = new MalformedTransaction('it is too large, it has 1233 bytes and 1232 are the most');
   t.equal(sizeOf(more.message), 1233);

@@ -14,14 +14,16 @@ t.test('each failure has the code, the tag and the text that clients know', asyn
     [
       invalidRequest('Policy violation: x'),
       {
-        ...{ code: -32_013, tag: 'PREPARATION_ERROR' },
+        code: -32_013,
+        tag: 'PREPARATION_ERROR',
         message: 'Failed to prepare the transfer transaction: Policy violation: x',
       },
     ],
     [
       new MalformedTransaction('short'),
       {
-        ...{ code: -32_601, tag: 'INVALID_PARAMS' },
+        code: -32_601,
+        tag: 'INVALID_PARAMS',
         message: 'The transaction parameter is invalid or missing: Malformed transaction: short',
       },
     ],
@@ -34,7 +36,8 @@ t.test('each failure has the code, the tag and the text that clients know', asyn
     [
       new MarketFailure('gone'),
       {
-        ...{ code: -32_001, tag: 'ESTIMATION_ERROR' },
+        code: -32_001,
+        tag: 'ESTIMATION_ERROR',
         message: 'Failed to estimate the fee due to internal or network issues: gone',
       },
     ],
@@ -75,7 +78,9 @@ t.test('endpoints that are no JSON-RPC say the same in their own way', async (t)
     await t.rejects(inPlainWords(failing(error)), error);
   }
   await t.rejects(inPlainWords(failing(new MarketFailure('gone'))), {
-    ...{ code: 'UNAVAILABLE', status: 503, message: 'The market gave no price: gone' },
+    code: 'UNAVAILABLE',
+    status: 503,
+    message: 'The market gave no price: gone',
   });
   const untraded = new MarketFailure('not tradable', { code: 'TOKEN_NOT_TRADABLE' });
   await t.rejects(inPlainWords(failing(untraded)), { code: 'INVALID_REQUEST', message: 'not tradable' });

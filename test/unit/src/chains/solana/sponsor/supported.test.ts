@@ -15,11 +15,17 @@ t.test('tokens are as the chain knows them, else as the policies say', async (t)
   const { rpc } = await openSolana(t, { accounts: TOKENS });
   const [first, second] = (await supportedTokens(rpc, account))['tokens'] as unknown[];
   t.strictSame(first, {
-    ...{ mint: MINT, symbol: 'USD', decimals: 6, max_allowed_fee: 2n ** 64n - 1n },
+    mint: MINT,
+    symbol: 'USD',
+    decimals: 6,
+    max_allowed_fee: 2n ** 64n - 1n,
     conversion_slippage_percentage: 1,
   });
   t.strictSame(second, {
-    ...{ mint: keyOf(50), symbol: '', decimals: 0, max_allowed_fee: null },
+    mint: keyOf(50),
+    symbol: '',
+    decimals: 0,
+    max_allowed_fee: null,
     conversion_slippage_percentage: 0.5,
   });
   t.strictSame(await supportedTokens(rpc, relayerAccount()), { tokens: [] });

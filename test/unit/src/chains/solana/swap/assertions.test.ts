@@ -14,7 +14,7 @@ t.test('before a swap its account is there and empty', async (t) => {
 });
 
 t.test('at its end all has to be there, and nobody may take it later', async (t) => {
-  const held = { ...{ program: TOKEN_PROGRAM, mint: 'm', owner: relayerAddress }, isFrozen: false, delegate: null };
+  const held = { program: TOKEN_PROGRAM, mint: 'm', owner: relayerAddress, isFrozen: false, delegate: null };
   const end = (amount: bigint, lamports: bigint) =>
     assertions({ relayer: relayerAddress, lamports, brought: 5n, tokens: new Map([[SOURCE, { ...held, amount }]]) });
   const all = end(7n, 9n);

@@ -26,7 +26,9 @@ t.test('the Swap API is asked for a quote and for its transaction', async (t) =>
   const { client, asked } = market({ '/swap/v1/quote': QUOTE, '/swap/v1/swap': { swapTransaction: BYTES } });
   const priority = { level: 'high', most: 9n };
   t.match(await swapOffer(client, relayerAddress, stockOf(), { ...swaps, priority, isLimitDynamic: true }), {
-    ...{ promised: 2_000n, least: 1_980n, transaction: { message: { signers: 1 } } },
+    promised: 2_000n,
+    least: 1_980n,
+    transaction: { message: { signers: 1 } },
   });
   t.strictSame(asked[1], [
     '/swap/v1/swap',

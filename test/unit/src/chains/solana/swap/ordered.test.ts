@@ -10,7 +10,10 @@ import { tokensAccount } from '../../../../../support/token-accounts.ts';
 const SYSTEM = '11111111111111111111111111111111';
 const wallet = (lamports: number, data = Buffer.alloc(0)): NodeAccount => ({ owner: SYSTEM, lamports, data });
 const onNode = ({ owner, data, lamports = 1_000_000 }: NodeAccount) => ({
-  ...{ owner, lamports, executable: false, data: [data.toString('base64'), 'base64'] },
+  owner,
+  lamports,
+  executable: false,
+  data: [data.toString('base64'), 'base64'],
 });
 const EMPTY = tokensAccount(MINT, relayerAddress, 0n);
 

@@ -31,7 +31,8 @@ async function prepared(
 
 t.test('a swap is prepared with what it gives and what it has to bring', async (t) => {
   t.match(await prepared(t), {
-    ...{ kind: 'ready', cost: 5_000n + 2_039_280n },
+    kind: 'ready',
+    cost: 5_000n + 2_039_280n,
     fields: { swap: { mint: MINT, given: 1_000, promised: 2_000_000, least: 1_980_000 }, rent: 2_039_280 },
   });
 });

@@ -9,7 +9,9 @@ t.test('a swap of each token that there is, and none without a strategy', async 
   const account = { address: relayerAddress, policies: SWAP_POLICIES };
   t.strictSame(await swapsOf(rpc, account), [
     {
-      ...{ request: { swap: { mint: MINT } }, validUntil: null, contentKey: `swap:${MINT}` },
+      request: { swap: { mint: MINT } },
+      validUntil: null,
+      contentKey: `swap:${MINT}`,
       anchorKind: 'none',
       onDeath: 'renew',
     },

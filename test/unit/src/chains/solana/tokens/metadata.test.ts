@@ -16,7 +16,9 @@ function sized(text: string, length = Buffer.byteLength(text)): Buffer {
 
 /** Metadata as Metaplex writes it: padded with zeros. */
 const metaplex = (symbol: string, owner = METADATA_PROGRAM) => ({
-  ...{ lamports: 1n, owner, isExecutable: false },
+  lamports: 1n,
+  owner,
+  isExecutable: false,
   data: Buffer.concat([Buffer.alloc(65, 4), sized('A token', 32), sized(symbol, 10), sized('', 200)]),
 });
 

@@ -21,8 +21,13 @@ function plainMint(decimals = 6, isInitialized = true): Buffer {
   const data = Buffer.alloc(MintLayout.span);
   MintLayout.encode(
     {
-      ...{ mintAuthorityOption: 1, mintAuthority: authority, supply: 5n, decimals, isInitialized },
-      ...{ freezeAuthorityOption: 0, freezeAuthority: PublicKey.default },
+      mintAuthorityOption: 1,
+      mintAuthority: authority,
+      supply: 5n,
+      decimals,
+      isInitialized,
+      freezeAuthorityOption: 0,
+      freezeAuthority: PublicKey.default,
     },
     data,
   );
@@ -41,18 +46,26 @@ function extendedMint(...extensions: [ExtensionType, Buffer][]): Buffer {
 }
 
 const account = (program: PublicKey, data: Buffer) => ({
-  ...{ lamports: 1n, owner: program.toBase58(), isExecutable: false, data },
+  lamports: 1n,
+  owner: program.toBase58(),
+  isExecutable: false,
+  data,
 });
 
 function feeConfig(older: [number, bigint], newer: [number, bigint]): Buffer {
   const data = Buffer.alloc(TransferFeeConfigLayout.span);
   const fee = ([transferFeeBasisPoints, maximumFee]: [number, bigint]) => ({
-    ...{ epoch: 0n, maximumFee, transferFeeBasisPoints },
+    epoch: 0n,
+    maximumFee,
+    transferFeeBasisPoints,
   });
   TransferFeeConfigLayout.encode(
     {
-      ...{ transferFeeConfigAuthority: authority, withdrawWithheldAuthority: authority, withheldAmount: 0n },
-      ...{ olderTransferFee: fee(older), newerTransferFee: fee(newer) },
+      transferFeeConfigAuthority: authority,
+      withdrawWithheldAuthority: authority,
+      withheldAmount: 0n,
+      olderTransferFee: fee(older),
+      newerTransferFee: fee(newer),
     },
     data,
   );
@@ -61,7 +74,11 @@ function feeConfig(older: [number, bigint], newer: [number, bigint]): Buffer {
 
 t.test('a token of the first program', async (t) => {
   t.match(readMint(ADDRESS, account(TOKEN_PROGRAM_ID, plainMint(9))), {
-    ...{ address: ADDRESS, program: TOKEN_PROGRAM_ID.toBase58(), decimals: 9, hasHook: false, accountSize: 165 },
+    address: ADDRESS,
+    program: TOKEN_PROGRAM_ID.toBase58(),
+    decimals: 9,
+    hasHook: false,
+    accountSize: 165,
     fees: [],
   });
 });

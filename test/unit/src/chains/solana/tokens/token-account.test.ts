@@ -49,7 +49,12 @@ t.test('an account is read as the public client reads it', async (t) => {
         rest: program === PROGRAMS[1] ? extended : Buffer.alloc(0),
       });
       t.strictSame(readTokenAccount(account(program, data)), {
-        ...{ program, mint: keyOf(1), owner: keyOf(2), amount: 2n ** 64n - 1n, isFrozen, delegate: null },
+        program,
+        mint: keyOf(1),
+        owner: keyOf(2),
+        amount: 2n ** 64n - 1n,
+        isFrozen,
+        delegate: null,
       });
     }
   }

@@ -18,13 +18,22 @@ t.test('transfers are those of the public client', async (t) => {
     SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports }),
   );
   const token = {
-    ...{ address: mint.toBase58(), program: TOKEN_2022_PROGRAM_ID.toBase58(), decimals: 9, fees: [], hasHook: false },
-    ...{ permanentDelegate: null, accountSize: 170, extensions: new Map() },
+    address: mint.toBase58(),
+    program: TOKEN_2022_PROGRAM_ID.toBase58(),
+    decimals: 9,
+    fees: [],
+    hasHook: false,
+    permanentDelegate: null,
+    accountSize: 170,
+    extensions: new Map(),
   };
   t.strictSame(
     tokensTransfer({
-      ...{ mint: token, source: source.toBase58(), destination: destination.toBase58() },
-      ...{ authority: from.toBase58(), amount: lamports },
+      mint: token,
+      source: source.toBase58(),
+      destination: destination.toBase58(),
+      authority: from.toBase58(),
+      amount: lamports,
     }),
     createTransferCheckedInstruction(source, mint, destination, from, lamports, 9, [], TOKEN_2022_PROGRAM_ID),
   );
@@ -34,12 +43,16 @@ t.test('transfers are those of the public client', async (t) => {
 t.test('what moves lamports is read, and nothing else', async (t) => {
   const plain = lamportsTransfer(from.toBase58(), to.toBase58(), 7n);
   t.strictSame(readIn(plain), {
-    ...{ from: from.toBase58(), to: to.toBase58(), lamports: 7n },
+    from: from.toBase58(),
+    to: to.toBase58(),
+    lamports: 7n,
   });
   const seed = { basePubkey: source, seed: 'x', programId: mint };
   const seeded = SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports: 9, ...seed });
   t.strictSame(readIn(seeded), {
-    ...{ from: from.toBase58(), to: to.toBase58(), lamports: 9n },
+    from: from.toBase58(),
+    to: to.toBase58(),
+    lamports: 9n,
   });
   const assign = SystemProgram.assign({ accountPubkey: from, programId: mint });
   t.equal(readIn(assign), undefined);

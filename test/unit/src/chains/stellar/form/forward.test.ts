@@ -17,7 +17,10 @@ const parse = (text = forwardText(forward), signed = consent) =>
 t.test('a call and its consent are kept as they are', (t) => {
   t.match(parse(), {
     request: { forward: forwardText(forward), consent },
-    ...{ validUntil: 2_000_000_000_000, anchorKind: 'sequence', onDeath: 'renew', contentKey: /^[0-9a-f]{64}$/ },
+    validUntil: 2_000_000_000_000,
+    anchorKind: 'sequence',
+    onDeath: 'renew',
+    contentKey: /^[0-9a-f]{64}$/,
   });
   t.end();
 });

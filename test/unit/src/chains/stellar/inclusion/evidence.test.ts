@@ -17,7 +17,10 @@ const bump = TransactionBuilder.buildFeeBumpTransaction(PAYER, '200', inner, PAS
 const hashOf = (of: { hash(): Uint8Array }) => Buffer.from(of.hash()).toString('hex');
 
 const landed = (over: Partial<ToldEnd> = {}): ToldEnd => ({
-  ...{ succeeded: true, result: resultOf(Result.txSuccess([])), envelope: inner.toXdr(), ...over },
+  succeeded: true,
+  result: resultOf(Result.txSuccess([])),
+  envelope: inner.toXdr(),
+  ...over,
 });
 
 t.test('the envelope has the hash, and the result is of that kind', (t) => {

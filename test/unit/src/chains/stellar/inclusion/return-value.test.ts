@@ -13,7 +13,9 @@ function newer(returnValue: xdr.ScVal | null): string {
 
 function older(returnValue: xdr.ScVal): string {
   const sorobanMeta = new xdr.SorobanTransactionMeta({
-    ...{ ext: xdr.SorobanTransactionMetaExt.v0(), events: [], diagnosticEvents: [] },
+    ext: xdr.SorobanTransactionMetaExt.v0(),
+    events: [],
+    diagnosticEvents: [],
     returnValue,
   });
   return xdr.TransactionMeta.v3(new xdr.TransactionMetaV3({ ext, ...none, sorobanMeta })).toXdr('base64');

@@ -10,11 +10,14 @@ const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 const CONTRACT = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';
 
 const invoke: WireContractOperation = {
-  ...{ type: 'invoke_contract', contract_address: CONTRACT, function_name: 'hello' },
+  type: 'invoke_contract',
+  contract_address: CONTRACT,
+  function_name: 'hello',
   args: [{ u32: 1 }],
 };
 const create: WireContractOperation = {
-  ...{ type: 'create_contract', source: { from: 'address', address: ACCOUNT } },
+  type: 'create_contract',
+  source: { from: 'address', address: ACCOUNT },
   wasm_hash: 'ab'.repeat(32),
 };
 const upload: WireContractOperation = { type: 'upload_wasm', wasm: { hex: '0061736d' } };

@@ -22,7 +22,10 @@ t.test('an envelope keeps what it says, but for sequence and end', (t) => {
     with: (builder) => builder.setLedgerbounds(1, 9),
   });
   t.match(draftOf({ transaction }, ADDRESS), {
-    ...{ minTime: 0n, maxTime: null, bid: 600n, ledgers: { minLedger: 1, maxLedger: 9 } },
+    minTime: 0n,
+    maxTime: null,
+    bid: 600n,
+    ledgers: { minLedger: 1, maxLedger: 9 },
     operations: { length: 2 },
   });
   t.equal(draftOf({ transaction: envelopeText(RELAYER, [payOp('1')], { maxTime: 9 }) }, ADDRESS).maxTime, 9n);

@@ -81,7 +81,9 @@ t.test('what contracts may take of it is what it consents to, at any depth', (t)
   const others = xdr.SorobanCredentials.sorobanCredentialsAddress(
     new xdr.SorobanAddressCredentials({
       address: new Address(OTHER.publicKey()).toScAddress(),
-      ...{ nonce: 1n, signatureExpirationLedger: 9, signature: xdr.ScVal.scvVoid() },
+      nonce: 1n,
+      signatureExpirationLedger: 9,
+      signature: xdr.ScVal.scvVoid(),
     }),
   );
   const transfer = invocation(lumens, 'transfer', 7n);

@@ -49,7 +49,9 @@ t.test('an operation counts with the most that it moves, of whatever asset', (t)
   ];
   for (const [name, operation, most] of cases) t.equal(amountsTaken(operation.body), most, name);
   const backwards = new xdr.PaymentOp({
-    ...{ destination: OTHER.xdrMuxedAccount(), asset: XLM.toXdrObject(), amount: -5n },
+    destination: OTHER.xdrMuxedAccount(),
+    asset: XLM.toXdrObject(),
+    amount: -5n,
   });
   t.equal(amountsTaken(xdr.OperationBody.payment(backwards)), 0n, 'nothing is earned by it');
   t.end();

@@ -17,7 +17,9 @@ const data = new xdr.SorobanTransactionData({
   ext: xdr.SorobanTransactionDataExt.v0(),
   resources: new xdr.SorobanResources({
     footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
-    ...{ instructions: 5, diskReadBytes: 0, writeBytes: 0 },
+    instructions: 5,
+    diskReadBytes: 0,
+    writeBytes: 0,
   }),
   resourceFee: 4_000n,
 }).toXdr('base64');
@@ -68,7 +70,8 @@ t.test('consents that are given are kept, and end with the first of them', async
 
 t.test('what failed is refused, what is archived comes back first', async (t) => {
   t.match(await needs(call('add'), { error: 'HostError: Error(Contract, #3)' }), {
-    ...{ kind: 'refused', reason: /simulation failed: HostError: Error\(Contract, #3\)$/ },
+    kind: 'refused',
+    reason: /simulation failed: HostError: Error\(Contract, #3\)$/,
   });
   const archived = { restorePreamble: { transactionData: data, minResourceFee: '4000' } };
   const first = await needs(call('add'), archived);

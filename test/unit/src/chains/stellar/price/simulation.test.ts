@@ -7,7 +7,9 @@ import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 
 const resources = new xdr.SorobanResources({
   footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
-  ...{ instructions: 5, diskReadBytes: 0, writeBytes: 0 },
+  instructions: 5,
+  diskReadBytes: 0,
+  writeBytes: 0,
 });
 const data = new xdr.SorobanTransactionData({
   ext: xdr.SorobanTransactionDataExt.v0(),

@@ -24,7 +24,10 @@ function instance(contract: string, name: string) {
   const storage = [new xdr.ScMapEntry({ key: xdr.ScVal.scvSymbol('METADATA'), val: metadata })];
   const executable = xdr.ContractExecutable.contractExecutableStellarAsset();
   const entry = new xdr.ContractDataEntry({
-    ...{ ext: xdr.ExtensionPoint.v0(), contract: key.contract, key: key.key, durability: key.durability },
+    ext: xdr.ExtensionPoint.v0(),
+    contract: key.contract,
+    key: key.key,
+    durability: key.durability,
     val: xdr.ScVal.scvContractInstance(new xdr.ScContractInstance({ executable, storage })),
   });
   return {

@@ -44,8 +44,12 @@ const asking =
   (make: typeof quoteForward) =>
   (calls: Simulating['calls'] = {}, policies = {}, of = draft(), forwarder: string | null = FORWARDER) =>
     make(simulating({ calls: { ...rich, forward: honest, ...calls } }), of, LUMENS, {
-      ...{ books: { network: 'testnet', horizon: null }, forwarder, passphrase: PASSPHRASE, blockTimeMs: 5_000 },
-      ...{ relayer: RELAYER.publicKey(), policy: readPolicy({ fee_payment_strategy: 'user', ...policies }) },
+      books: { network: 'testnet', horizon: null },
+      forwarder,
+      passphrase: PASSPHRASE,
+      blockTimeMs: 5_000,
+      relayer: RELAYER.publicKey(),
+      policy: readPolicy({ fee_payment_strategy: 'user', ...policies }),
     });
 const [quote, build] = [asking(quoteForward), asking(buildForward)];
 
@@ -80,10 +84,15 @@ t.test('what the relayer has no part in is not built', async (t) => {
   const userRoot = (call: xdr.InvokeContractArgs, ...more: xdr.SorobanAuthorizedInvocation[]) =>
     consentBy(CLIENT, below(consentedCallOf(askedIn(call)), ...more));
   const elsewhere = Operation.invokeContractFunction({
-    ...{ contract: TARGET, function: 'add', args: [], source: OTHER.publicKey() },
+    contract: TARGET,
+    function: 'add',
+    args: [],
+    source: OTHER.publicKey(),
   });
   const withOthers = Operation.invokeContractFunction({
-    ...{ contract: TARGET, function: 'add', args: [] },
+    contract: TARGET,
+    function: 'add',
+    args: [],
     auth: [consentBy(OTHER, below(steal))],
   });
   const cases: [Promise<unknown>, RegExp][] = [

@@ -9,7 +9,9 @@ import { OTHER } from '../../../../../support/stellar-envelopes.ts';
 
 const asset = new Asset('USD', OTHER.publicKey());
 const record = (amount: unknown, over = {}) => ({
-  ...{ destination_asset_code: 'USD', destination_asset_issuer: OTHER.publicKey(), destination_amount: amount },
+  destination_asset_code: 'USD',
+  destination_asset_issuer: OTHER.publicKey(),
+  destination_amount: amount,
   ...over,
 });
 

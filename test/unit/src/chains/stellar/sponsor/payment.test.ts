@@ -30,7 +30,8 @@ const get = async (_path: string, query: Readonly<Record<string, string>>) => ({
   _embedded: {
     records: [
       {
-        ...{ destination_asset_code: 'USD', destination_asset_issuer: OTHER.publicKey() },
+        destination_asset_code: 'USD',
+        destination_asset_issuer: OTHER.publicKey(),
         destination_amount: (Number(query['source_amount']) / 2).toFixed(7),
       },
     ],

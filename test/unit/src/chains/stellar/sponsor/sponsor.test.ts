@@ -18,17 +18,23 @@ const body = { transaction_xdr: envelopeText(CLIENT, [payOp('1')], { signers: []
 
 t.test('what is quoted is what is built', async (t) => {
   t.strictSame(await quote(body, account), {
-    ...{ fee_in_token: '300', fee_in_token_ui: '0.00003' },
+    fee_in_token: '300',
+    fee_in_token_ui: '0.00003',
     conversion_rate: '1',
   });
   const built = await build(body, account, createKeySigner('test', Buffer.alloc(32, 21)));
   const { transaction, ...rest } = built;
   t.strictSame(rest, {
-    ...{ fee_in_token: '300', fee_in_token_ui: '0.00003', fee_in_stroops: '300', fee_token: 'native' },
+    fee_in_token: '300',
+    fee_in_token_ui: '0.00003',
+    fee_in_stroops: '300',
+    fee_token: 'native',
     valid_until: '1970-01-01T00:17:00.000+00:00',
   });
   t.match(transactionIn(String(transaction)), {
-    ...{ fee: '200', signatures: { length: 0 }, timeBounds: { maxTime: '1020' } },
+    fee: '200',
+    signatures: { length: 0 },
+    timeBounds: { maxTime: '1020' },
     operations: [{}, { type: 'payment', destination: RELAYER.publicKey(), amount: '0.0000300' }],
   });
 });

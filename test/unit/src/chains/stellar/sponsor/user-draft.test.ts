@@ -22,7 +22,8 @@ const operations = [lumens(5, OTHER.publicKey())];
 
 t.test('an envelope keeps its sequence, and operations get the next', async (t) => {
   t.match(await by(envelopeText(CLIENT, [payOp('1')], { signers: [] })), {
-    ...{ user: CLIENT.publicKey(), transaction: { seqNum: 8n } },
+    user: CLIENT.publicKey(),
+    transaction: { seqNum: 8n },
   });
   const { transaction: made } = await ask({ operations, source_account: CLIENT.publicKey() });
   t.match({ seqNum: made.seqNum, source: accountOf(made.sourceAccount) }, { seqNum: 8n, source: CLIENT.publicKey() });
@@ -49,7 +50,9 @@ t.test('the payment comes last, and the bounds are what was quoted', (t) => {
   const { transaction } = readEnvelope(envelopeText(CLIENT, [payOp('1')]));
   const built = withPayment(transaction, payOp('2'), { fee: 200n, maxTime: 1_020n });
   t.match(transactionIn(envelopeOf(built, [])), {
-    ...{ fee: '200', sequence: '8', timeBounds: { minTime: '0', maxTime: '1020' } },
+    fee: '200',
+    sequence: '8',
+    timeBounds: { minTime: '0', maxTime: '1020' },
     operations: [{ amount: '1.0000000' }, { amount: '2.0000000' }],
   });
   t.end();

@@ -39,8 +39,10 @@ t.test('one transfer of the token, of what is given, is consented to', async (t)
 t.test('and nothing else', async (t) => {
   const other = xdr.SorobanCredentials.sorobanCredentialsAddress(
     new xdr.SorobanAddressCredentials({
-      ...{ address: xdr.ScAddress.scAddressTypeAccount(CLIENT.xdrAccountId()), nonce: 1n },
-      ...{ signatureExpirationLedger: 5, signature: xdr.ScVal.scvVoid() },
+      address: xdr.ScAddress.scAddressTypeAccount(CLIENT.xdrAccountId()),
+      nonce: 1n,
+      signatureExpirationLedger: 5,
+      signature: xdr.ScVal.scvVoid(),
     }),
   );
   const approve = invocation(TOKEN, 'approve', [addressValue(relayer), addressValue(ROUTER), amountValue(1_000n)]);

@@ -10,7 +10,9 @@ import { exchangesWith, swappingOf, USD, USD_ASSET } from '../../../../../suppor
 const [EVIL, issuer] = ['EVIL', CLIENT.publicKey()];
 const hop = { asset_type: 'credit_alphanum4', asset_code: EVIL, asset_issuer: issuer };
 const record = (amount: string, path: object[] = []) => ({
-  ...{ destination_asset_type: 'native', destination_amount: amount, path },
+  destination_asset_type: 'native',
+  destination_amount: amount,
+  path,
 });
 
 function trade(records: object[], asked: object[] = []) {
@@ -27,8 +29,12 @@ t.test('a payment to itself by the best way, for no less than the price may move
   t.strictSame([promised, least], [2_000n, 1_980n]);
   t.match(asked, [{ source_amount: '0.0001', source_asset_code: 'USD', destination_assets: 'native' }]);
   const made = new xdr.PathPaymentStrictSendOp({
-    ...{ sendAsset: USD_ASSET.toXdrObject(), sendAmount: 1_000n, destAsset: Asset.native().toXdrObject() },
-    ...{ destination: RELAYER.xdrMuxedAccount(), destMin: 1_980n, path: [] },
+    sendAsset: USD_ASSET.toXdrObject(),
+    sendAmount: 1_000n,
+    destAsset: Asset.native().toXdrObject(),
+    destination: RELAYER.xdrMuxedAccount(),
+    destMin: 1_980n,
+    path: [],
   });
   t.equal(
     operation.toXdr('base64'),

@@ -44,7 +44,9 @@ t.test('what is signed has the price of the moment, and an end', async (t) => {
 
 t.test('one that costs what it brings waits, and so does one that nobody offers', async (t) => {
   t.match(await prepared(USD, { price: '0.00001' }), {
-    ...{ kind: 'parked', cause: 'price', reason: 'The swap brings 99 stroops and costs 100' },
+    kind: 'parked',
+    cause: 'price',
+    reason: 'The swap brings 99 stroops and costs 100',
   });
   t.match(await prepared(USD, { price: '0' }), { kind: 'parked', reason: 'No swap: No path found for conversion' });
   t.match(await prepared(USD, { committed: 99_999_950n }), { kind: 'parked', cause: 'balance' });

@@ -32,7 +32,10 @@ const quoting = (amount: bigint) =>
   });
 
 const quote = (over: JsonObject = {}): JsonObject => ({
-  ...{ assetIn: TOKEN, assetOut: NATIVE, amountIn: '1000', amountOut: '2000' },
+  assetIn: TOKEN,
+  assetOut: NATIVE,
+  amountIn: '1000',
+  amountOut: '2000',
   rawTrade: { amountIn: '1000', amountOutMin: '1990', path: [TOKEN, NATIVE] },
   ...over,
 });

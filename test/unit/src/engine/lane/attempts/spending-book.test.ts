@@ -7,8 +7,13 @@ async function stage(t: Test) {
   const transaction = await world.accept('pay');
   await world.store.write((writer) =>
     writer.reserveSpending({
-      ...{ transactionId: transaction.id, pluginId: 'p', relayerId: 'r1' },
-      ...{ value: 10n, fee: null, valueLimit: 10n, feeLimit: 5n },
+      transactionId: transaction.id,
+      pluginId: 'p',
+      relayerId: 'r1',
+      value: 10n,
+      fee: null,
+      valueLimit: 10n,
+      feeLimit: 5n,
     }),
   );
   return { world, transaction, spent: () => world.store.read.spentLastHour('p', 'r1') };

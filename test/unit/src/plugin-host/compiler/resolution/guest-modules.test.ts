@@ -30,7 +30,9 @@ t.test('parts of the runtime find each other, and no second one of a kind', asyn
   const contents = `require('events'); require('node:path'); require('process/'); require('string_decoder/'); require('abort-controller'); require('@pkgjs/parseargs');`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: import.meta.dirname },
-    ...{ bundle: true, write: false, platform: 'browser' },
+    bundle: true,
+    write: false,
+    platform: 'browser',
     plugins: [partImports('esbuild')],
     external: ['esbuild'],
   });
