@@ -2,6 +2,8 @@
  * The arrows of the house: who may import whom. Layers are listed from top to bottom; an arrow only points downwards.
  */
 const layers = [
+  ['app'],
+  ['settings/reconcile'],
   ['http'],
   ['plugin-host'],
   ['services'],
@@ -27,7 +29,7 @@ const arrows = layers
         `arrow-up-from-${layer}`,
         `${layer} lies below what it imports: an arrow only points downwards`,
         { path: `^src/${layer}/` },
-        { path: `^src/(${['main\\.ts', 'compose\\.ts', 'cli/', ...above(index + 1, layer)].join('|')})` },
+        { path: `^src/(${['main\\.ts', 'cli/', ...above(index + 1, layer)].join('|')})` },
       ),
     ),
   );
@@ -105,13 +107,13 @@ export default {
     forbid(
       'compose-is-the-top',
       'the object graph is built once, by who starts the service',
-      { path: '.', pathNot: ['^src/main\\.ts$', '^src/cli/', outside] },
-      { path: '^src/compose\\.ts$' },
+      { path: '.', pathNot: ['^src/main\\.ts$', '^src/(cli|app)/', outside] },
+      { path: '^src/app/compose\\.ts$' },
     ),
     forbid(
       'compose-creates-drivers',
-      'what reaches the outside is created in compose.ts and handed on; others know its type',
-      { path: '^src/([^/]+)/', pathNot: '^src/cli/' },
+      'what reaches the outside is created in app/compose.ts and handed on; others know its type',
+      { path: '^src/([^/]+)/', pathNot: '^src/(app|cli)/' },
       { path: DRIVERS, pathNot: '^src/$1/', dependencyTypesNot: ['type-only'] },
     ),
     forbid('main-is-an-entry', 'main.ts is run, never imported', {}, { path: '^src/main\\.ts$' }),
@@ -161,7 +163,7 @@ export default {
     forbid(
       'chains-behind-their-interface',
       'above chains/ only registry.ts and chain.ts are known, and the schemas that API and configuration derive from',
-      { path: '^src/', pathNot: ['^src/chains/', '^src/compose\\.ts$'] },
+      { path: '^src/', pathNot: ['^src/(chains|app)/'] },
       { path: '^src/chains/[^/]+/', pathNot: '/(schema|policy|networks)\\.(ts|json)$' },
     ),
 

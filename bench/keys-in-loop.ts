@@ -1,6 +1,7 @@
 /** Entry point of a server that signs in its main loop, while `src/main.ts` signs in a separate thread. */
+
+import { compose } from '../src/app/compose.ts';
 import { createChains } from '../src/chains/registry.ts';
-import { compose } from '../src/compose.ts';
 import { loadConfiguration } from '../src/config/load.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { createLog } from '../src/observability/log.ts';

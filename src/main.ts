@@ -1,5 +1,5 @@
 /** The entry. Reads the configuration, starts the service, and ends it on a signal. */
-import type { Service } from './compose.ts';
+import type { Service } from './app/compose.ts';
 import { keepLater } from './loading/keep-later.ts';
 import { resolveOwnModules } from './loading/own-modules.ts';
 import { takePackages } from './loading/take-packages.ts';
@@ -26,7 +26,7 @@ async function start(): Promise<Service> {
     { createSignerKinds },
   ] = await Promise.all([
     import('./chains/registry.ts'),
-    import('./compose.ts'),
+    import('./app/compose.ts'),
     import('./config/load.ts'),
     import('./domain/clock.ts'),
     import('./observability/log.ts'),

@@ -4,8 +4,8 @@
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { compose } from '../../src/app/compose.ts';
 import { createChains } from '../../src/chains/registry.ts';
-import { compose } from '../../src/compose.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/observability/log.ts';

@@ -3,8 +3,8 @@
  * life: `SOAK_DIE_AT=<step>:<occurrence>`. The production code only calls `onStep` at each step.
  */
 import { writeSync } from 'node:fs';
+import { compose } from '../../src/app/compose.ts';
 import { createChains } from '../../src/chains/registry.ts';
-import { compose } from '../../src/compose.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { LIFE_STEPS, type LifeStep } from '../../src/engine/lane/life-steps.ts';

@@ -1,8 +1,10 @@
 /** The alerts use existing metrics, labels and label values, and each alert has a section in the guide. */
+
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Death, END_CODES } from '../../sandbox/protocol.ts';
+import type { WriteOutcome } from '../../src/app/metrics.ts';
 import { ENDPOINT_STATES } from '../../src/domain/endpoint-news.ts';
 import { decisionKindSchema } from '../../src/domain/transaction/decision.ts';
 import { FINAL_STATUSES, transactionStatusSchema } from '../../src/domain/transaction/transaction-state.ts';
@@ -11,7 +13,6 @@ import type { RpcVerdict } from '../../src/egress/rpc/rpc-verdict.ts';
 import type { ParkCause } from '../../src/engine/lane/broadcast-history.ts';
 import { DEAD_EVENTS_KEEP_MS } from '../../src/engine/retention.ts';
 import { defaultWebhookTiming } from '../../src/engine/webhooks/webhook-delivery.ts';
-import type { WriteOutcome } from '../../src/metered-store.ts';
 import { METRICS } from '../../src/observability/metric-table.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { rules } from '../support/alerts.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { compose } from '../../src/app/compose.ts';
 import { createChains } from '../../src/chains/registry.ts';
-import { compose } from '../../src/compose.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';

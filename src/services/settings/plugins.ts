@@ -13,9 +13,9 @@ import {
   withSettings,
 } from '../../domain/settings/plugin-settings.ts';
 import type { Store } from '../../store/store.ts';
-import { valueDigest } from '../declarations/declared-value.ts';
 import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
+import { valueDigest } from './declared-value.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
 /** The changes that clients can make to plugins. `entry` is always the entry as declared. */

@@ -5,13 +5,13 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import { type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
+import { notReachedYet } from '../../domain/relayer/disabled-reason.ts';
+import type { DisabledReason, Relayer } from '../../domain/relayer/relayer.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Store, Writer } from '../../store/store.ts';
-import { unreached } from '../declarations/declarations.ts';
+import type { Reader, Store, Writer } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
@@ -156,4 +156,12 @@ async function refuseOtherPast(writer: Writer, { id, networkType, network, addre
   const identity = await writer.chainIdentity(networkType, network);
   if (identity !== undefined && latest.lane === laneKey(networkType, identity, address)) return;
   throw new AppError('RELAYER_ID_KEPT', { id });
+}
+
+/** Why a relayer takes no requests before its first check; null when its chain is known. */
+export async function unreached(
+  read: Pick<Reader, 'chainIdentity'>,
+  { networkType, network }: Pick<Relayer, 'networkType' | 'network'>,
+): Promise<DisabledReason | null> {
+  return (await read.chainIdentity(networkType, network)) === undefined ? notReachedYet(network) : null;
 }

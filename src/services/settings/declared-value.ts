@@ -24,7 +24,7 @@ export function valueDigest(value: Json): string {
 }
 
 /** Returns a declaration as it is stored for comparison. Values that may hold credentials are replaced by digests. */
-export function keptDeclaration(declaration: Json, secretKeys: readonly string[]): Json {
+export function comparableDeclaration(declaration: Json, secretKeys: readonly string[]): Json {
   const kept: JsonObject = isObject(declaration) ? { ...declaration } : {};
   for (const key of secretKeys) {
     const text = canonical(valueAt(declaration, key));

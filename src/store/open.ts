@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { systemClock } from './domain/clock.ts';
-import type { Log } from './observability/log.ts';
-import type { Sealer } from './store/sealing.ts';
-import { openSqliteStore } from './store/sqlite/sqlite.ts';
-import type { Store } from './store/store.ts';
+import { systemClock } from '../domain/clock.ts';
+import type { Log } from '../observability/log.ts';
+import type { Sealer } from './sealing.ts';
+import { openSqliteStore } from './sqlite/sqlite.ts';
+import type { Store } from './store.ts';
 
 export interface StoreParts {
   dataDir: string;
@@ -20,7 +20,7 @@ const DATABASE_PATIENCE_MS = 30_000;
 export async function openStore(url: string | undefined, { dataDir, log, sealer, cut }: StoreParts): Promise<Store> {
   if (url !== undefined) {
     // Loads the client only here: it is some 4 MB of code that the embedded store does not need.
-    const { openPostgresStore } = await import('./store/postgres/postgres.ts');
+    const { openPostgresStore } = await import('./postgres/postgres.ts');
     return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS, cut });
   }
   return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });

@@ -1,22 +1,19 @@
-import type { Chain } from './chains/chain.ts';
-import { changesOf } from './config/changes.ts';
-import type { Configuration, RelayerEntry } from './config/configuration.ts';
-import { ConfigurationError, textOf } from './config/problems.ts';
-import { createSecretResolver } from './config/secrets.ts';
-import type { NetworkType } from './domain/network-type.ts';
-import type { Relayer, RpcUrl } from './domain/relayer/relayer.ts';
-import type { RpcHttp } from './egress/rpc/rpc-http.ts';
-import type { Engine } from './engine/engine.ts';
-import type { LateRelayers } from './late-relayers.ts';
-import type { Log } from './observability/log.ts';
+import type { Chain } from '../../chains/chain.ts';
+import { changesOf } from '../../config/changes.ts';
+import type { Configuration, RelayerEntry } from '../../config/configuration.ts';
+import { ConfigurationError, textOf } from '../../config/problems.ts';
+import { createSecretResolver } from '../../config/secrets.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { Relayer, RpcUrl } from '../../domain/relayer/relayer.ts';
+import type { RpcHttp } from '../../egress/rpc/rpc-http.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Log } from '../../observability/log.ts';
+import type { PluginHost } from '../../plugin-host/plugin-host.ts';
+import type { SignerKinds } from '../../signers/registry.ts';
+import type { Store } from '../../store/store.ts';
+import { applyChangedNotifications, applyChangedRelayers, applyPlugins } from './declarations.ts';
 import type { OpenedSettings } from './open-settings.ts';
-import type { PluginHost } from './plugin-host/plugin-host.ts';
-import { withAddresses } from './relayer-addresses.ts';
-import { applyChangedDeclarations } from './services/declarations/declarations.ts';
-import { applyChangedNotifications } from './services/declarations/notification-declarations.ts';
-import { applyPlugins } from './services/declarations/plugin-declarations.ts';
-import type { SignerKinds } from './signers/registry.ts';
-import type { Store } from './store/store.ts';
+import { type WaitingRelayers, withAddresses } from './relayer-addresses.ts';
 
 type Chains = ReadonlyMap<NetworkType, Chain>;
 
@@ -32,7 +29,7 @@ export interface LiveSettingsParts {
   settings: Pick<OpenedSettings, 'feed' | 'signers'>;
   pluginHost: Pick<PluginHost, 'declare'>;
   engine: Pick<Engine, 'recheck'>;
-  late: Pick<LateRelayers, 'add'>;
+  waiting: Pick<WaitingRelayers, 'add'>;
   rpcHttp: Pick<RpcHttp, 'declare'>;
   log: Log;
 }
@@ -90,7 +87,7 @@ export class LiveSettings {
   }
 
   async #goBy(now: Configuration, parts: LiveSettingsParts): Promise<void> {
-    const { chains, signerKinds, store, settings, pluginHost, engine, late, rpcHttp, log } = parts;
+    const { chains, signerKinds, store, settings, pluginHost, engine, waiting, rpcHttp, log } = parts;
     const was = this.#configuration;
     const stored = new Map((await store.read.allRelayers()).map((relayer) => [relayer.id, relayer]));
     const changes = changesOf(was, now, {
@@ -102,16 +99,16 @@ export class LiveSettings {
     // Applies notifications first, because relayers refer to them.
     const { configuration, notifications, relayers, pluginIds } = changes;
     const addresses = { chains, signers: settings.signers, read: store.read, log };
-    const { addressed, late: unmade } = await withAddresses(relayers, addresses);
+    const { addressed, waiting: waitingNow } = await withAddresses(relayers, addresses);
     if (notifications.length > 0) {
       await applyChangedNotifications(store, notifications, createSecretResolver(configuration.variables));
     }
-    if (addressed.length > 0) await applyChangedDeclarations(store, addressed);
+    if (addressed.length > 0) await applyChangedRelayers(store, addressed);
     if (pluginIds.size > 0) await applyPlugins(store, configuration.plugins);
     this.#configuration = configuration;
     rpcHttp.declare(declaredUrls(configuration, chains));
     for (const { id } of addressed) engine.recheck(id);
-    late.add(unmade);
+    waiting.add(waitingNow);
     if (pluginIds.size > 0) {
       await settings.feed.changed('plugin');
       await pluginHost.declare(configuration.plugins, pluginIds);

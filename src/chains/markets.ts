@@ -1,7 +1,7 @@
-import type { Deployments } from './chains/chain.ts';
-import { contractsIn, type Environment } from './config/environment.ts';
-import type { HttpClient } from './egress/http-client.ts';
-import { createMarketClient, type MarketClient } from './egress/market-client.ts';
+import { contractsIn, type Environment } from '../config/environment.ts';
+import type { HttpClient } from '../egress/http-client.ts';
+import { createMarketClient, type MarketClient } from '../egress/market-client.ts';
+import type { Deployments } from './chain.ts';
 
 /** Creates the clients of the markets where tokens are priced and traded, from the environment. */
 export function createMarkets(

@@ -1,8 +1,9 @@
-import type { EndpointStatus } from './domain/endpoint-news.ts';
-import type { Engine } from './engine/engine.ts';
-import type { ComponentHealth, HealthCheck } from './observability/health.ts';
-import type { PluginHost } from './plugin-host/plugin-host.ts';
-import type { Store } from './store/store.ts';
+import { readdir, readFile, statfs } from 'node:fs/promises';
+import type { EndpointStatus } from '../domain/endpoint-news.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ComponentHealth, HealthCheck } from '../observability/health.ts';
+import type { PluginHost } from '../plugin-host/plugin-host.ts';
+import type { Store } from '../store/store.ts';
 
 /** The parts that a readiness check examines. */
 interface CheckedParts {
@@ -113,4 +114,21 @@ function networksOf(relayers: readonly { id: string }[], unreached: ReturnType<E
       served_by_others: isElsewhere,
     })),
   };
+}
+
+/** The files and connections that the process has open, and may have. Linux only: proc_pid_fd(5), proc_pid_limits(5). */
+export async function openFiles(): Promise<{ count: number; limit: number } | undefined> {
+  try {
+    const [open, limits] = await Promise.all([readdir('/proc/self/fd'), readFile('/proc/self/limits', 'utf8')]);
+    const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
+    return Number.isFinite(limit) && limit > 0 ? { count: open.length, limit } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The free space of a folder's disk, in bytes. */
+export async function freeBytes(dataDir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dataDir);
+  return bavail * bsize;
 }

@@ -1,23 +1,18 @@
-import type { Chain } from './chains/chain.ts';
-import type { Configuration } from './config/configuration.ts';
-import type { NetworkType } from './domain/network-type.ts';
-import type { Log } from './observability/log.ts';
-import { type LateRelayer, withAddresses } from './relayer-addresses.ts';
-import { applyDeclarations } from './services/declarations/declarations.ts';
-import { applyNetworks } from './services/declarations/network-declarations.ts';
-import { applyNotifications } from './services/declarations/notification-declarations.ts';
-import { applyPlugins } from './services/declarations/plugin-declarations.ts';
-import { applySigners } from './services/declarations/signer-declarations.ts';
-import { ApiKeyDirectory } from './services/settings/api-key-directory.ts';
-import { NetworkDirectory } from './services/settings/network-directory.ts';
-import { PluginDirectory } from './services/settings/plugin-directory.ts';
-import { SettingsFeed } from './services/settings/settings-feed.ts';
-import { SignerDirectory } from './services/settings/signer-directory.ts';
-import { openKeyRing } from './signers/key-ring.ts';
-import type { SignerKinds } from './signers/registry.ts';
-import type { SignerTools } from './signers/signer.ts';
-import type { Store } from './store/store.ts';
-import type { Teardown } from './teardown.ts';
+import type { Chain } from '../../chains/chain.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { Log } from '../../observability/log.ts';
+import { ApiKeyDirectory } from '../../services/settings/api-key-directory.ts';
+import { NetworkDirectory } from '../../services/settings/network-directory.ts';
+import { PluginDirectory } from '../../services/settings/plugin-directory.ts';
+import { SettingsFeed } from '../../services/settings/settings-feed.ts';
+import { SignerDirectory } from '../../services/settings/signer-directory.ts';
+import { openKeyRing } from '../../signers/key-ring.ts';
+import type { SignerKinds } from '../../signers/registry.ts';
+import type { SignerTools } from '../../signers/signer.ts';
+import type { Store } from '../../store/store.ts';
+import { applyNetworks, applyNotifications, applyPlugins, applyRelayers, applySigners } from './declarations.ts';
+import { type WaitingRelayer, withAddresses } from './relayer-addresses.ts';
 
 export interface SettingsParts {
   configuration: Pick<Configuration, 'environment' | 'networks' | 'notifications' | 'plugins' | 'relayers' | 'signers'>;
@@ -39,14 +34,20 @@ export interface OpenedSettings {
   plugins: PluginDirectory;
   apiKeys: ApiKeyDirectory;
   /** Declared relayers that cannot be created yet. */
-  late: readonly LateRelayer[];
+  waiting: readonly WaitingRelayer[];
 }
 
-/** Opens the signers, and merges the configuration with the stored settings. */
-export async function openSettings(parts: SettingsParts, opened: Teardown): Promise<OpenedSettings> {
+/**
+ * Opens the signers, and merges the configuration with the stored settings.
+ * @param defer registers how an opened part is closed
+ */
+export async function openSettings(
+  parts: SettingsParts,
+  defer: (part: string, close: () => unknown) => void,
+): Promise<OpenedSettings> {
   const { configuration, chains, signerKinds, signerTools, clientHttp, store, log } = parts;
   const ring = await openKeyRing(signerKinds, configuration.signers, signerTools);
-  opened.later('signers of the configuration', () => ring.close());
+  defer('signers of the configuration', () => ring.close());
   const signers = new SignerDirectory({
     declared: { ring, entries: configuration.signers },
     kinds: signerKinds,
@@ -54,25 +55,25 @@ export async function openSettings(parts: SettingsParts, opened: Teardown): Prom
     read: store.read,
     log,
   });
-  opened.later('signers of clients', () => signers.close());
+  defer('signers of clients', () => signers.close());
 
   const reset = configuration.environment.RESET_STORAGE_ON_START;
   await applyNotifications(store, configuration.notifications, signerTools.secrets, log, { reset });
   const addresses = { chains, signers, read: store.read, log };
-  const { addressed, late } = await withAddresses(configuration.relayers, addresses, { isReset: reset });
+  const { addressed, waiting } = await withAddresses(configuration.relayers, addresses, { isReset: reset });
   const ids = configuration.relayers.map(({ id }) => id);
-  await applyDeclarations(store, addressed, log, { reset, declaredIds: ids });
+  await applyRelayers(store, addressed, log, { reset, declaredIds: ids });
   await applySigners(store, configuration.signers, log, { reset });
   await applyNetworks(store, configuration.networks, log, { reset });
   await applyPlugins(store, configuration.plugins, { reset });
 
   const feed = new SettingsFeed({ store, log });
-  opened.later('changes of settings', () => feed.close());
+  defer('changes of settings', () => feed.close());
   const networks = new NetworkDirectory(configuration.networks, store.read);
   await feed.follow('network', () => networks.reload());
   const plugins = new PluginDirectory(store.read);
   await feed.follow('plugin', () => plugins.reload());
   const apiKeys = new ApiKeyDirectory(store.read);
   await feed.follow('api_key', () => apiKeys.reload());
-  return { feed, networks, signers, plugins, apiKeys, late };
+  return { feed, networks, signers, plugins, apiKeys, waiting };
 }

@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
+  comparableDeclaration,
   isDeclaredAsBefore,
-  keptDeclaration,
   valueDigest,
-} from '../../../../../src/services/declarations/declared-value.ts';
+} from '../../../../../src/services/settings/declared-value.ts';
 
 t.test('two declarations say the same under a key, or not', (t) => {
   t.ok(isDeclaredAsBefore('a', { a: 1, b: 2 }, { a: 1 }));
@@ -29,13 +29,13 @@ t.test('a digest is of the value, whatever the order of its keys', (t) => {
 
 t.test('of what may hold credentials only a digest is kept, by which a change still shows', (t) => {
   const declared = { name: 'a', custom_rpc_urls: [{ url: 'https://rpc.example/canary', weight: 1 }] };
-  const kept = keptDeclaration(declared, ['custom_rpc_urls']);
+  const kept = comparableDeclaration(declared, ['custom_rpc_urls']);
   t.notMatch(JSON.stringify(kept), 'canary');
   t.match(kept, { name: 'a' });
   const same = { custom_rpc_urls: [{ weight: 1, url: 'https://rpc.example/canary' }] };
   const changed = { custom_rpc_urls: [{ url: 'https://rpc.example/other', weight: 1 }] };
-  t.ok(isDeclaredAsBefore('custom_rpc_urls', kept, keptDeclaration(same, ['custom_rpc_urls'])));
-  t.notOk(isDeclaredAsBefore('custom_rpc_urls', kept, keptDeclaration(changed, ['custom_rpc_urls'])));
-  t.strictSame(keptDeclaration({ name: 'a' }, ['custom_rpc_urls']), { name: 'a' }, 'nothing stays nothing');
+  t.ok(isDeclaredAsBefore('custom_rpc_urls', kept, comparableDeclaration(same, ['custom_rpc_urls'])));
+  t.notOk(isDeclaredAsBefore('custom_rpc_urls', kept, comparableDeclaration(changed, ['custom_rpc_urls'])));
+  t.strictSame(comparableDeclaration({ name: 'a' }, ['custom_rpc_urls']), { name: 'a' }, 'nothing stays nothing');
   t.end();
 });

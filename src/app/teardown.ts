@@ -1,4 +1,4 @@
-import { inTime } from './domain/in-time.ts';
+import { inTime } from '../domain/in-time.ts';
 
 /** The default time limit of a step. */
 const STEP_MS = 5000;
@@ -18,7 +18,7 @@ export class Teardown {
   #closing: Promise<void> | undefined;
 
   /** @param limitMs the time limit of the step */
-  later(name: string, run: () => unknown, limitMs = STEP_MS): void {
+  defer(name: string, run: () => unknown, limitMs = STEP_MS): void {
     this.#steps.push({ name, run, limitMs });
   }
 
@@ -51,4 +51,25 @@ async function within({ run, limitMs }: Step): Promise<void> {
     return true;
   })();
   if ((await inTime(limitMs, closing)) === undefined) throw new Error(`not closed within ${limitMs} ms`);
+}
+
+/** A deadline after which unanswered operations are aborted. There is none until {@link within} sets it. */
+export class Deadline {
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #at = Number.POSITIVE_INFINITY;
+
+  /** Aborts at the deadline. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Sets the deadline to `ms` milliseconds from now, unless it is earlier already. */
+  within(ms: number): void {
+    const at = performance.now() + ms;
+    if (at >= this.#at) return;
+    this.#at = at;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(), ms).unref();
+  }
 }
