@@ -9,7 +9,6 @@ export const GUEST_MODULES = [
   'buffer',
   'console',
   'crypto',
-  'diagnostics_channel',
   'events',
   'os',
   'path',

@@ -26,7 +26,3 @@ declare module 'unenv/node/punycode' {
   const punycode: Record<string, unknown>;
   export default punycode;
 }
-
-declare module '@pkgjs/parseargs' {
-  export function parseArgs(config?: object): object;
-}

@@ -17,7 +17,6 @@ export type PartName =
 /** Parts that are one of Node's modules, or a larger piece of one. */
 export type LargeModule =
   | 'encodings'
-  | 'arguments'
   | 'assert'
   | 'events'
   | 'inspect'

@@ -1,10 +1,10 @@
 import type { HostFunction, HostOp } from '../guest/host-function.ts';
 import { FIXED_LIMITS, type Limits, type Outcome, UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
-import { CallJobs } from './crypto/call-jobs.ts';
 import { OpenCiphers } from './crypto/ciphers.ts';
 import { answerCryptoQuestion, type CryptoRoom } from './crypto/crypto-answer.ts';
-import type { JobQueue } from './crypto/job-queue.ts';
+import type { JobQueue } from './crypto/jobs.ts';
+import { CallJobs } from './crypto/jobs.ts';
 import { nodeCrypto } from './late-modules.ts';
 import { answerUrlQuestion } from './url-parts.ts';
 

@@ -3,7 +3,7 @@ import { type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
 import { Bridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
 import type { Crowding } from './crowding.ts';
-import type { JobQueue } from './crypto/job-queue.ts';
+import type { JobQueue } from './crypto/jobs.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
 import type { Pace } from './pace.ts';
 import { processorMs, threadMs } from './stretch-time.ts';

@@ -18,7 +18,7 @@ import { outsideCalls } from './bridge.ts';
 import { Call, memoryLimit } from './call.ts';
 import type { Channel } from './channel.ts';
 import { Crowding } from './crowding.ts';
-import { JobQueue } from './crypto/job-queue.ts';
+import { JobQueue } from './crypto/jobs.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
 import { IsolateShelf } from './isolate-shelf.ts';
 import { Pace } from './pace.ts';

@@ -1,6 +1,7 @@
 /**
  * Ordinary plugins keep their isolate. What the runtime loads late or remembers does not count as a change by the call.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Keypair } from '@stellar/stellar-sdk';
 import t from 'tap';
@@ -9,6 +10,7 @@ import { startPluginHost } from '../support/plugin-host.ts';
 import { PluginServices } from '../support/plugin-services.ts';
 
 const CALLS = 13;
+const PEM = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' });
 
 /** Counts its own calls. A module variable lives as long as its isolate. */
 const counting = (imports: string, body: string) => `${imports}
@@ -70,8 +72,7 @@ const PLUGINS: Record<string, string> = {
       port1.postMessage(structuredClone(new Map([[1, new Date(0)]])));
       await heard;
       port1.close();
-      performance.mark('a');
-      performance.measure('b', 'a');
+      performance.now();
       await new Promise((resolve) => setTimeout(resolve, 1));
       new Intl.NumberFormat('en').format(1);
       console.table([new Intl.Segmenter('en').segment('a b').containing(0)]);
@@ -79,7 +80,7 @@ const PLUGINS: Record<string, string> = {
   ),
   node: counting(
     `import { AsyncLocalStorage } from 'node:async_hooks';
-    import { createCipheriv, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+    import { createCipheriv, createHash, randomBytes, sign } from 'node:crypto';
     import { EventEmitter, once } from 'node:events';
     import { pipeline } from 'node:stream/promises';
     import { PassThrough, Readable } from 'node:stream';
@@ -95,7 +96,7 @@ const PLUGINS: Record<string, string> = {
       await once(emitter, 'a');
       await pipeline(Readable.from(['a', 'b']), new PassThrough(), async (parts: any) => { for await (const part of parts) String(part); });
       createCipheriv('aes-128-cbc', Buffer.alloc(16), Buffer.alloc(16)).update('a');
-      sign(null, Buffer.from('a'), generateKeyPairSync('ed25519').privateKey);
+      sign(null, Buffer.from('a'), ${JSON.stringify(PEM)});
       await promisify((done: () => void) => void setTimeout(done, 1))();
       await storage.run('own', async () => { await null; assert.equal(storage.getStore(), 'own'); });
       assert.deepStrictEqual(parse('https://a.example/').host, 'a.example');

@@ -42,7 +42,6 @@ export const PART_GLOBALS = {
     'CustomEvent',
     'ErrorEvent',
     'MessageEvent',
-    'CloseEvent',
     'PromiseRejectionEvent',
     'MessageChannel',
     'MessagePort',
@@ -53,15 +52,7 @@ export const PART_GLOBALS = {
   ],
   compression: ['CompressionStream', 'DecompressionStream'],
   'url-pattern': ['URLPattern'],
-  performance: [
-    'performance',
-    'Performance',
-    'PerformanceEntry',
-    'PerformanceMark',
-    'PerformanceMeasure',
-    'PerformanceObserver',
-    'PerformanceObserverEntryList',
-  ],
+  performance: ['performance', 'Performance'],
 } as const satisfies Partial<Record<PartName, readonly string[]>>;
 
 /**

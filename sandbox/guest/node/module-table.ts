@@ -3,7 +3,6 @@ import { defineLazily } from '../lazy-property.ts';
 import type { PartWorld } from '../part-world.ts';
 import { createAsyncHooks, keepContexts, leaveContexts } from './async-context.ts';
 import { createConsoleModule } from './console-module.ts';
-import { diagnosticsChannel, watchSubscribers } from './diagnostics-channel.ts';
 import { domainToASCII, fileURLToPath, pathToFileURL, urlToHttpOptions } from './file-url.ts';
 import { createOs } from './os.ts';
 import { createPath } from './path.ts';
@@ -16,7 +15,7 @@ import { createTools } from './tools/tools.ts';
 type Members = Record<string, unknown>;
 
 /** What the modules need. The larger modules are separate parts of the runtime. */
-export type ModuleWorld = Pick<PartWorld, 'global' | 'large' | 'share' | 'changed' | 'atCall'>;
+export type ModuleWorld = Pick<PartWorld, 'global' | 'large' | 'share' | 'atCall'>;
 
 /** Global names that modules export as well. */
 const OF_BUFFER = ['Buffer', 'Blob', 'File', 'atob', 'btoa'];
@@ -40,15 +39,12 @@ const OF_STREAMS = [
   'DecompressionStream',
 ];
 const TIMERS = ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'];
-const PERFORMANCE = [
-  ...['performance', 'Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure'],
-  ...['PerformanceObserver', 'PerformanceObserverEntryList'],
-];
+const PERFORMANCE = ['performance', 'Performance'];
 const MAX_BUFFER = 0x7fff_ffff;
 const MAX_STRING = 0x1fff_ffe8;
 
 /** Node's modules, by name. Each is made on its first use. */
-export function createModuleTable({ global, large, share, changed, atCall }: ModuleWorld): (name: string) => unknown {
+export function createModuleTable({ global, large, share, atCall }: ModuleWorld): (name: string) => unknown {
   const path = createPath();
   const os = createOs(() => performance.now() / 1000);
   const own = (name: GuestModule): Members => module(name) as Members;
@@ -78,10 +74,6 @@ export function createModuleTable({ global, large, share, changed, atCall }: Mod
     buffer: () => globals(OF_BUFFER, { ...bufferFunctions(), kMaxLength: MAX_BUFFER, kStringMaxLength: MAX_STRING }),
     console: () => createConsoleModule(console, () => own('util')),
     crypto: () => large('node-crypto')['crypto'],
-    diagnostics_channel: () => {
-      watchSubscribers(changed);
-      return diagnosticsChannel;
-    },
     events: () => large('events')['EventEmitter'],
     os: () => os,
     path: () => path,
@@ -115,7 +107,6 @@ export function createModuleTable({ global, large, share, changed, atCall }: Mod
     util: () => {
       const inspection = ['inspect', 'format', 'formatWithOptions', 'stripVTControlCharacters'];
       const members = late(createTools(), inspection, (name) => large('inspect')[name]);
-      late(members, ['parseArgs'], (name) => large('arguments')[name]);
       return globals(['TextEncoder', 'TextDecoder'], members);
     },
     'util/types': () => own('util')['types'],

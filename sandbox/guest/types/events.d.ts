@@ -70,13 +70,6 @@ declare class ErrorEvent extends Event {
   readonly error: unknown;
 }
 
-declare class CloseEvent extends Event {
-  constructor(type: string, settings?: EventSettings & { wasClean?: boolean; code?: number; reason?: string });
-  readonly wasClean: boolean;
-  readonly code: number;
-  readonly reason: string;
-}
-
 declare class PromiseRejectionEvent extends Event {
   constructor(type: string, settings: EventSettings & { promise: Promise<unknown>; reason?: unknown });
   readonly promise: Promise<unknown>;

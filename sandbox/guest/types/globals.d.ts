@@ -108,56 +108,14 @@ declare class URL {
   toJSON(): string;
 }
 
-declare class PerformanceEntry {
-  protected constructor();
-  readonly name: string;
-  readonly entryType: string;
-  readonly startTime: number;
-  readonly duration: number;
-  toJSON(): object;
-}
-declare class PerformanceMark extends PerformanceEntry {
-  constructor(name: string, options?: { detail?: unknown; startTime?: number });
-  readonly detail: unknown;
-}
-declare class PerformanceMeasure extends PerformanceEntry {
-  private constructor();
-  readonly detail: unknown;
-}
-
-declare class Performance {
+declare class Performance extends EventTarget {
   private constructor();
   /** Milliseconds since the isolate began. */
   now(): number;
   readonly timeOrigin: number;
-  mark(name: string, options?: { detail?: unknown; startTime?: number }): PerformanceMark;
-  measure(
-    name: string,
-    from?: string | { detail?: unknown; start?: string | number; end?: string | number; duration?: number },
-    to?: string,
-  ): PerformanceMeasure;
-  getEntries(): PerformanceEntry[];
-  getEntriesByName(name: string, type?: string): PerformanceEntry[];
-  getEntriesByType(type: string): PerformanceEntry[];
-  clearMarks(name?: string): void;
-  clearMeasures(name?: string): void;
   toJSON(): object;
 }
 declare var performance: Performance;
-
-declare class PerformanceObserverEntryList {
-  private constructor();
-  getEntries(): PerformanceEntry[];
-  getEntriesByName(name: string, type?: string): PerformanceEntry[];
-  getEntriesByType(type: string): PerformanceEntry[];
-}
-declare class PerformanceObserver {
-  constructor(callback: (list: PerformanceObserverEntryList, observer: PerformanceObserver) => unknown);
-  static readonly supportedEntryTypes: readonly string[];
-  observe(wish: { entryTypes: readonly string[] } | { type: string }): void;
-  disconnect(): void;
-  takeRecords(): PerformanceEntry[];
-}
 
 /** Members that only V8 has. */
 interface ErrorConstructor {

@@ -1,21 +1,29 @@
-import type { ECDHKeyFormat, KeyObject, SigningOptions } from 'node:crypto';
-import type { RsaUse } from '../../guest/node/crypto/crypto-question.ts';
+import type { KeyObject, SigningOptions, webcrypto } from 'node:crypto';
+import type { KeyKind, OaepUse, ReadKey } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
-import { privateKey, publicKey } from './key-material.ts';
-import { type Question, Refusal } from './question.ts';
+import { forgetErrors, type Question, Refusal } from './question.ts';
 
-/** For each use of RSA other than signatures, the function that reads its key. */
-const USES = {
-  publicEncrypt: publicKey,
-  privateDecrypt: privateKey,
-  privateEncrypt: privateKey,
-  publicDecrypt: publicKey,
-} as const satisfies Record<RsaUse, (question: Question) => KeyObject>;
+/**
+ * Longest key in DER. A private RSA key with 4096 bits has 2400 bytes. A longer key would hold numbers that take long
+ * to compute with.
+ */
+const MAX_DER_BYTES = 4096;
+const MAX_TEXT_BYTES = 32_768;
+const MAX_PRIVATE_BITS = 4096;
+const MAX_PUBLIC_BITS = 8192;
+/**
+ * Kinds of keys whose computing time has a bound. Classic Diffie-Hellman and DSA are missing: their keys bring their
+ * own primes.
+ */
+const KINDS: readonly string[] = ['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448', 'x25519', 'x448'];
+
+/** OpenSSL's number of the padding (openssl/rsa.h). */
+const OAEP_PADDING = 4;
+const OAEP_USES: readonly OaepUse[] = ['publicEncrypt', 'privateDecrypt'];
 const MAX_PADDING = 6;
 const MAX_CONTEXT_BYTES = 255;
 const MAX_LABEL_BYTES = 4096;
 const MAX_SIGNATURE_BYTES = 4096;
-const MAX_POINT_BYTES = 512;
 const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
 
@@ -45,17 +53,15 @@ function optionsOf(question: Question): SigningOptions & { context?: Buffer } {
   return options;
 }
 
-/** Encrypts or decrypts with RSA itself. */
-export function rsa(question: Question): Buffer {
-  const use = question.one('use', Object.keys(USES) as RsaUse[]);
-  const padding = question.whole('padding', MAX_PADDING);
-  const oaepHash = question.optional('hash');
-  const oaepLabel = question.optionalBytes('label', MAX_LABEL_BYTES);
+/** Encrypts or decrypts with RSA-OAEP. */
+export function oaep(question: Question): Buffer {
+  const use = question.one('use', OAEP_USES);
+  const label = question.optionalBytes('label', MAX_LABEL_BYTES);
   const options = {
-    key: USES[use](question),
-    padding,
-    ...(oaepHash === undefined ? {} : { oaepHash }),
-    ...(oaepLabel === undefined ? {} : { oaepLabel }),
+    key: use === 'publicEncrypt' ? publicKey(question) : privateKey(question),
+    padding: OAEP_PADDING,
+    oaepHash: question.text('hash'),
+    ...(label === undefined ? {} : { oaepLabel: label }),
   };
   return nodeCrypto()[use](options, question.bytes('data', MAX_SIGNATURE_BYTES));
 }
@@ -68,23 +74,113 @@ export function agree(question: Question): Buffer {
   });
 }
 
-/**
- * Works with points of a curve by their bytes, as Node's class `ECDH` does. It returns a new key; the public key of a
- * private key, after the private key's own bytes; the shared secret of a key and a point; or a point in another form.
- */
-export function point(question: Question): Buffer | string {
-  const { createECDH, ECDH, getCurves } = nodeCrypto();
-  const curve = question.text('curve');
-  if (!getCurves().includes(curve)) throw new Refusal(`Invalid EC curve name: ${curve}`.slice(0, 100));
-  const key = question.optionalBytes('key', MAX_POINT_BYTES);
-  const peer = question.optionalBytes('peer', MAX_POINT_BYTES);
-  if (key === undefined && peer !== undefined) {
-    const form = question.one<ECDHKeyFormat>('form', ['compressed', 'uncompressed', 'hybrid']);
-    return ECDH.convertKey(peer, curve, undefined, undefined, form);
+/** The private key in the question's field, as it crosses the boundary. */
+function privateKey(question: Question, field = 'key'): KeyObject {
+  const key = question.bytes(field, MAX_DER_BYTES);
+  forgetErrors();
+  return checked(nodeCrypto().createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
+}
+
+/** The public key in the question's field, as it crosses the boundary. */
+function publicKey(question: Question, field = 'key'): KeyObject {
+  const key = question.bytes(field, MAX_DER_BYTES);
+  return checked(nodeCrypto().createPublicKey({ key, format: 'der', type: 'spki' }));
+}
+
+/** Reads a key in any form. Returns JSON text of a {@link ReadKey}. */
+export function readKey(question: Question): string {
+  const as = question.one<KeyKind>('as', ['private', 'public']);
+  return describe(checked(as === 'private' ? readPrivate(question) : readPublic(question)));
+}
+
+/** Describes a key by its bytes, kind and details, as JSON text. */
+export function describe(key: KeyObject): string {
+  const isPrivate = key.type === 'private';
+  const der = key.export({ format: 'der', type: isPrivate ? 'pkcs8' : 'spki' } as { format: 'der'; type: 'spki' });
+  const details = Object.entries(key.asymmetricKeyDetails ?? {}).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'bigint' ? String(value) : value,
+  ]);
+  const read: ReadKey = {
+    key: der.toString('base64'),
+    kind: key.asymmetricKeyType ?? '',
+    details: Object.fromEntries(details),
+  };
+  return JSON.stringify(read);
+}
+
+/** Writes a key into any form. */
+export function writeKey(question: Question): Buffer | string {
+  const as = question.one<KeyKind>('as', ['private', 'public']);
+  const key = as === 'private' ? privateKey(question) : publicKey(question);
+  const format = question.one('format', ['pem', 'der', 'jwk']);
+  if (format === 'jwk') return JSON.stringify(key.export({ format }));
+  const type = question.one('type', ['pkcs1', 'pkcs8', 'sec1', 'spki']);
+  const written: string | Buffer = key.export({ format, type } as { format: 'pem'; type: 'spki' });
+  return typeof written === 'string' ? Buffer.from(written) : written;
+}
+
+function readPrivate(question: Question): KeyObject {
+  const { createPrivateKey } = nodeCrypto();
+  const data = question.bytes('data', MAX_TEXT_BYTES);
+  const format = question.one('format', ['pem', 'der', 'jwk']);
+  forgetErrors();
+  if (format === 'jwk') return createPrivateKey({ key: parsed(data), format });
+  if (format === 'pem') return createPrivateKey({ key: data, format });
+  const type = question.one<'pkcs1' | 'pkcs8' | 'sec1'>('type', ['pkcs1', 'pkcs8', 'sec1']);
+  return createPrivateKey({ key: data, format, type });
+}
+
+function readPublic(question: Question): KeyObject {
+  const { createPublicKey } = nodeCrypto();
+  const data = question.bytes('data', MAX_TEXT_BYTES);
+  const format = question.one('format', ['pem', 'der', 'jwk', 'private', 'point']);
+  switch (format) {
+    case 'jwk':
+      return createPublicKey({ key: parsed(data), format });
+    case 'private':
+      return createPublicKey(checked(nodeCrypto().createPrivateKey({ key: data, format: 'der', type: 'pkcs8' })));
+    case 'point':
+      return readPoint(question.text('curve'), data);
+    case 'pem':
+      return createPublicKey({ key: data, format });
+    default:
+      return createPublicKey({ key: data, format, type: question.one<'pkcs1' | 'spki'>('type', ['pkcs1', 'spki']) });
   }
-  const ecdh = createECDH(curve);
-  if (key === undefined) ecdh.generateKeys();
-  else ecdh.setPrivateKey(key);
-  if (peer !== undefined) return ecdh.computeSecret(peer);
-  return `${ecdh.getPrivateKey('base64')} ${ecdh.getPublicKey('base64')}`;
+}
+
+/** Reads a point of a curve in SEC 1's form, uncompressed or compressed. */
+function readPoint(curve: string, data: Buffer): KeyObject {
+  const { ECDH, createPublicKey } = nodeCrypto();
+  const name = CURVES.get(curve);
+  if (name === undefined) throw new Refusal(`${curve} is no curve of JSON Web Keys`);
+  const point = ECDH.convertKey(data, name, undefined, undefined, 'uncompressed') as Buffer;
+  const half = (point.length - 1) / 2;
+  const x = point.subarray(1, 1 + half).toString('base64url');
+  const y = point.subarray(1 + half).toString('base64url');
+  return createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' });
+}
+
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ['P-256', 'prime256v1'],
+  ['P-384', 'secp384r1'],
+  ['P-521', 'secp521r1'],
+]);
+
+function parsed(data: Buffer): webcrypto.JsonWebKey {
+  const value: unknown = JSON.parse(data.toString());
+  if (typeof value !== 'object' || value === null) throw new Refusal('The key is no JSON Web Key');
+  return value;
+}
+
+function checked(key: KeyObject): KeyObject {
+  const { type, asymmetricKeyType = '', asymmetricKeyDetails = {} } = key;
+  if (!KINDS.includes(asymmetricKeyType)) throw new Refusal(`Keys of ${asymmetricKeyType} are not worked with here`);
+  const most = type === 'private' ? MAX_PRIVATE_BITS : MAX_PUBLIC_BITS;
+  if ((asymmetricKeyDetails.modulusLength ?? 0) > most) throw new Refusal(`The key has more than ${most} bits`);
+  // The key brings its own curve parameters instead of a name.
+  if (asymmetricKeyType === 'ec' && asymmetricKeyDetails.namedCurve === undefined) {
+    throw new Refusal('The curve of the key has no name');
+  }
+  return key;
 }

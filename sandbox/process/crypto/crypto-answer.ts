@@ -1,15 +1,13 @@
 import type { CryptoQuestion } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
-import { agree, point, rsa, sign } from './asymmetric.ts';
+import { agree, oaep, readKey, sign, writeKey } from './asymmetric.ts';
 import { type OpenCiphers, seal } from './ciphers.ts';
-import { readKey, writeKey } from './key-material.ts';
 import { failureOf, forgetErrors, Question, Refusal } from './question.ts';
 import { type SlowWork, slowWork } from './slow-work.ts';
 
 /** Longest question, in characters. A longer one would hold up the process for longer than a slice. */
 const MAX_CHARACTERS = 24 * 1_048_576;
 const MAX_HASH_BYTES = 65_536;
-const MAX_NID = 10_000;
 /** OpenSSL's names of hashes, by Web Cryptography's names. */
 const HASHES: ReadonlyMap<string, string> = new Map([
   ['SHA-1', 'sha1'],
@@ -38,13 +36,11 @@ const OPERATIONS: { readonly [op in Operation]: (question: Question, room: Crypt
   step: (question, { ciphers }) => ciphers.step(question),
   sign,
   verify: sign,
-  rsa,
+  oaep,
   agree,
-  point,
   'read-key': readKey,
   'write-key': writeKey,
   names,
-  'cipher-info': cipherInfo,
   pbkdf2: atOnce,
   scrypt: atOnce,
   hkdf: atOnce,
@@ -129,18 +125,7 @@ function tooLong(ms: number, mostMs: number, which: string): string {
 }
 
 function names(question: Question): string {
-  const { getCiphers, getCurves, getHashes, constants } = nodeCrypto();
-  const lists = { hashes: getHashes, ciphers: getCiphers, curves: getCurves, constants: () => constants };
-  return JSON.stringify(lists[question.one('of', ['hashes', 'ciphers', 'curves', 'constants'])]());
-}
-
-function cipherInfo(question: Question): string {
-  const keyLength = question.optionalWhole('keyLength', MAX_HASH_BYTES);
-  const ivLength = question.optionalWhole('ivLength', MAX_HASH_BYTES);
-  const options = {
-    ...(keyLength === undefined ? {} : { keyLength }),
-    ...(ivLength === undefined ? {} : { ivLength }),
-  };
-  const which = question.optionalWhole('nid', MAX_NID) ?? question.text('cipher');
-  return JSON.stringify(nodeCrypto().getCipherInfo(which, options) ?? null);
+  const { getCiphers, getHashes, constants } = nodeCrypto();
+  const lists = { hashes: getHashes, ciphers: getCiphers, constants: () => constants };
+  return JSON.stringify(lists[question.one('of', ['hashes', 'ciphers', 'constants'])]());
 }

@@ -1,6 +1,6 @@
 import type { BinaryLike, KeyObject } from 'node:crypto';
 import { nodeCrypto } from '../late-modules.ts';
-import { describe } from './key-material.ts';
+import { describe } from './asymmetric.ts';
 import { type Question, Refusal } from './question.ts';
 
 const MAX_PASSWORD_BYTES = 65_536;
@@ -10,7 +10,6 @@ const MAX_MEMORY_BYTES = 160 * 1_048_576;
 const MAX_BITS = 4096;
 const MIN_BITS = 512;
 const OPERATIONS = ['pbkdf2', 'scrypt', 'hkdf', 'key-pair'] as const;
-const CURVE_KINDS = ['ed25519', 'ed448', 'x25519', 'x448'] as const;
 
 /** Time of one PBKDF2 round, in milliseconds: with a hash that the processor supports, and with another hash. */
 const ROUND_MS = 0.0008;
@@ -110,6 +109,12 @@ function hkdfWork(question: Question): SlowWork {
   };
 }
 
+interface PairOptions {
+  modulusLength?: number;
+  publicExponent?: number;
+  namedCurve?: string;
+}
+
 interface Pair {
   publicKey: KeyObject;
   privateKey: KeyObject;
@@ -117,49 +122,29 @@ interface Pair {
 
 function keyPairWork(question: Question): SlowWork {
   const { generateKeyPair, generateKeyPairSync } = nodeCrypto();
-  const kind = question.one('kind', ['rsa', 'rsa-pss', 'ec', ...CURVE_KINDS]);
-  const options = kind === 'rsa' || kind === 'rsa-pss' ? rsaOptions(question) : curveOptions(kind, question);
+  const kind = question.one('kind', ['rsa', 'ec', 'ed25519', 'x25519']);
+  const options: PairOptions =
+    kind === 'rsa' ? rsaOptions(question) : kind === 'ec' ? { namedCurve: question.text('curve') } : {};
   const bits = options.modulusLength ?? 0;
-  const told = ({ publicKey, privateKey }: Pair) => `[${describe(publicKey)},${describe(privateKey)}]`;
+  const described = ({ publicKey, privateKey }: Pair) => `[${describe(publicKey)},${describe(privateKey)}]`;
   // Node's types have a separate signature for each kind, but the kind is known only at run time.
   const any = kind as 'rsa';
   const settings = options as { modulusLength: number };
   return {
     ms: KEYS_MS.find(([most]) => bits <= most)?.[1] ?? 0,
     memoryBytes: 0,
-    run: () => told(generateKeyPairSync(any, settings)),
+    run: () => described(generateKeyPairSync(any, settings)),
     start: (done) =>
       generateKeyPair(any, settings, (error, publicKey, privateKey) =>
-        error === null ? done(null, told({ publicKey, privateKey })) : done(error),
+        error === null ? done(null, described({ publicKey, privateKey })) : done(error),
       ),
   };
 }
 
-interface PairOptions {
-  modulusLength?: number;
-  publicExponent?: number;
-  hashAlgorithm?: string;
-  mgf1HashAlgorithm?: string;
-  saltLength?: number;
-  namedCurve?: string;
-}
-
 function rsaOptions(question: Question): PairOptions {
-  const options: PairOptions = { modulusLength: question.whole('bits', Number.MAX_SAFE_INTEGER) };
-  const { modulusLength = 0 } = options;
+  const modulusLength = question.whole('bits', Number.MAX_SAFE_INTEGER);
   if (modulusLength > MAX_BITS || modulusLength < MIN_BITS)
     throw new Refusal(`Keys of RSA have from ${MIN_BITS} to ${MAX_BITS} bits here`);
-  const exponent = question.optionalWhole('exponent', 2 ** 32 - 1);
-  const hash = question.optional('hash');
-  const mgf1 = question.optional('mgf1');
-  const saltLength = question.optionalWhole('salt', MAX_BITS);
-  if (exponent !== undefined) options.publicExponent = exponent;
-  if (hash !== undefined) options.hashAlgorithm = hash;
-  if (mgf1 !== undefined) options.mgf1HashAlgorithm = mgf1;
-  if (saltLength !== undefined) options.saltLength = saltLength;
-  return options;
-}
-
-function curveOptions(kind: string, question: Question): PairOptions {
-  return kind === 'ec' ? { namedCurve: question.text('curve') } : {};
+  const publicExponent = question.optionalWhole('exponent', 2 ** 32 - 1);
+  return publicExponent === undefined ? { modulusLength } : { modulusLength, publicExponent };
 }

@@ -1,7 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { ANY_DEATH, type Attack } from './attack.ts';
 
 /** Node's crypto module, also for scripts that are not bundled. */
 const CRYPTO = "globalThis[Symbol.for('isolayer.module')]('crypto')";
+
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp521r1' });
+const written = { format: 'pem', type: 'pkcs8' } as const;
+const PEM = JSON.stringify(privateKey.export(written));
+const LOCKED = JSON.stringify(privateKey.export({ ...written, cipher: 'aes-256-cbc', passphrase: 'x' }));
+const RSA = "{ name: 'RSA-PSS', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }";
 
 /** Programs that attack with the process's own cryptography. Each of its functions has at least one. */
 export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
@@ -45,28 +52,21 @@ export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
     name: 'jobs that nobody waits for',
     threat: null,
     recovery: 'R1',
-    body: `const { scrypt, generateKeyPair } = ${CRYPTO}; for (let i = 0; i < 300; i++) { try { scrypt('p', 's', 32, () => {}); generateKeyPair('rsa', { modulusLength: 2048 }, () => {}); } catch {} } return 'left';`,
+    body: `const { scrypt } = ${CRYPTO}; for (let i = 0; i < 300; i++) { try { scrypt('p', 's', 32, () => {}); crypto.subtle.generateKey(${RSA}, true, ['sign']).catch(() => {}); } catch {} } return 'left';`,
     ends: ['returned', 'CPU_LIMIT'],
   },
   {
     name: 'keys of RSA that are long to find',
     threat: null,
     recovery: 'R2',
-    body: `return ${CRYPTO}.generateKeyPairSync('rsa', { modulusLength: 16384 }).publicKey;`,
+    body: `return crypto.subtle.generateKey({ ...${RSA}, modulusLength: 16384 }, true, ['sign']);`,
     ends: ['threw'],
-  },
-  {
-    name: 'keys of RSA sought for ever',
-    threat: null,
-    recovery: 'R2',
-    body: `for (;;) try { ${CRYPTO}.generateKeyPairSync('rsa', { modulusLength: 2048 }); } catch {}`,
-    ends: ANY_DEATH,
   },
   {
     name: 'signatures for ever',
     threat: null,
     recovery: 'R0',
-    body: `const c = ${CRYPTO}; const { privateKey } = c.generateKeyPairSync('ec', { namedCurve: 'secp521r1' }); for (;;) c.sign('sha512', Buffer.alloc(1e6), privateKey);`,
+    body: `const c = ${CRYPTO}; const key = c.createPrivateKey(${PEM}); for (;;) c.sign('sha512', Buffer.alloc(1e6), key);`,
     // An operation that would take too long is refused before it starts.
     ends: ['CPU_LIMIT', 'MEMORY_LIMIT', 'threw'],
   },
@@ -78,18 +78,12 @@ export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
     ends: ['threw'],
   },
   {
-    name: 'a locked key that asks for billions of rounds',
+    name: 'a locked key, whose file says how long its password is stretched',
     threat: null,
     recovery: 'R2',
-    body: `const c = ${CRYPTO}; const { privateKey } = c.generateKeyPairSync('ed25519');
-      const hex = privateKey.export({ format: 'der', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'x' }).toString('hex');
-      const at = hex.indexOf('02020800'); if (at < 0) throw new Error('not found');
-      // Three bytes more, in each of the lengths around it.
-      const der = Buffer.from(hex.slice(0, at) + '02047fffffff' + hex.slice(at + 8), 'hex');
-      for (let i = 0; i + 1 < at / 2; i++) if (der[i] === 0x30 && i + 2 + der[i + 1] >= at / 2) der[i + 1] += 2;
-      if (der[1] === 0x81) der[2] += 2;
-      c.createPrivateKey({ key: der, format: 'der', type: 'pkcs8', passphrase: 'x' }); return 'read';`,
-    ends: ['threw'],
+    body: `const c = ${CRYPTO}; const attempts = [() => c.createPrivateKey(${LOCKED}), () => c.createPrivateKey({ key: ${LOCKED}, passphrase: 'x' }), () => c.createPublicKey(${LOCKED}), () => c.createSign('sha256').sign({ key: ${LOCKED}, passphrase: Buffer.from('x') })];
+      attempts.forEach((attempt, at) => { try { attempt(); } catch { return; } throw new Error('attempt ' + at + ' was taken'); }); return 'refused';`,
+    ends: ['returned'],
   },
   {
     name: 'ciphers that are begun and never ended',
@@ -116,9 +110,9 @@ export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
     name: 'one key taken for another',
     threat: null,
     recovery: null,
-    body: `const c = ${CRYPTO}; const { publicKey, privateKey } = c.generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    body: `const c = ${CRYPTO}; const [publicKey, privateKey] = [c.createPublicKey(${PEM}), c.createPrivateKey(${PEM})];
       const attempts = [() => c.sign('sha256', 'x', publicKey), () => c.createHmac('sha256', publicKey), () => c.createCipheriv('aes-128-cbc', privateKey, Buffer.alloc(16)),
-        () => c.sign('sha256', 'x', c.createSecretKey(Buffer.alloc(32))), () => c.privateDecrypt(privateKey, Buffer.alloc(64)),
+        () => c.sign('sha256', 'x', c.createSecretKey(Buffer.alloc(32))),
         () => c.sign('sha256', 'x', { type: 'private', asymmetricKeyType: 'ec', export: () => 'x' }), () => c.sign('sha256', 'x', Object.create(privateKey)), () => new privateKey.constructor('private', 'AAAA'), () => Reflect.construct(c.KeyObject, ['secret', 'AAAA'])];
       attempts.forEach((attempt, at) => { try { attempt(); } catch { return; } throw new Error('attempt ' + at + ' was taken'); }); return 'refused';`,
     ends: ['returned'],
@@ -130,7 +124,7 @@ export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
     body: `const c = ${CRYPTO}; let reads = 0; const options = { get key() { reads += 1; return reads > 1 ? { toString: 1 } : 'no key'; }, get format() { return reads > 2 ? 'der' : 'pem'; } };
       try { c.createPrivateKey(options); } catch {}
       for (const evil of [{ toJSON: () => 'x' }, new Proxy({}, { get: () => evil, has: () => true }), { length: 2 ** 31, 0: 1 }, [1], Symbol('x'), 5n, () => 1])
-        for (const use of [() => c.createHash(evil), () => c.createHmac('md5', evil), () => c.pbkdf2Sync(evil, evil, evil, evil, evil), () => c.createSecretKey(evil), () => c.sign(null, evil, evil), () => c.createCipheriv(evil, evil, evil, evil), () => c.diffieHellman(evil), () => c.generateKeyPairSync('rsa', evil), () => c.hkdfSync('md5', evil, evil, evil, evil), () => c.createECDH(evil), () => c.scryptSync('p', 's', 9, { N: evil })])
+        for (const use of [() => c.createHash(evil), () => c.createHmac('md5', evil), () => c.pbkdf2Sync(evil, evil, evil, evil, evil), () => c.createSecretKey(evil), () => c.sign(null, evil, evil), () => c.createCipheriv(evil, evil, evil, evil), () => c.createPublicKey(evil), () => c.createPrivateKey({ key: evil, format: evil, type: evil }), () => c.hkdfSync('md5', evil, evil, evil, evil), () => c.createSign(evil), () => c.scryptSync('p', 's', 9, { N: evil })])
           try { use(); } catch {}
       return c.createHash('md5').update('').digest('hex');`,
     ends: ['returned', 'CPU_LIMIT'],
@@ -156,7 +150,7 @@ export const CRYPTOGRAPHY_ATTACKS: readonly Attack[] = [
     name: 'keys of RSA of the web, sought all at once',
     threat: null,
     recovery: 'R1',
-    body: `const rsa = { name: 'RSA-PSS', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' };
+    body: `const rsa = ${RSA};
       for (;;) await Promise.allSettled(Array.from({ length: 300 }, () => crypto.subtle.generateKey(rsa, true, ['sign'])));`,
     ends: [...ANY_DEATH, 'TIMEOUT'],
   },

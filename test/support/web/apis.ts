@@ -44,6 +44,8 @@ export const ABSENT: Readonly<Record<string, string>> = {
   BroadcastChannel: 'a plugin has no other context to speak with',
   EventSource: 'an answer is there once the whole of it is',
   WebSocket: 'connections end with the call; `fetch` is what leaves',
+  CloseEvent: 'as WebSocket',
+  PerformanceObserver: 'marks and measures are not there: take `performance.now()`',
   XMLHttpRequest: '`fetch` has taken its place',
   Worker: 'more at once is `limits.processes`',
   SharedWorker: 'as Worker',

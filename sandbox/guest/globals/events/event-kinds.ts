@@ -86,7 +86,6 @@ export function createEventKinds({ Event, EventTarget }: Pick<EventClasses, 'Eve
     MessageEvent,
     PromiseRejectionEvent,
     ErrorEvent: kind('ErrorEvent', { message: '', filename: '', lineno: 0, colno: 0, error: undefined }).Kind,
-    CloseEvent: kind('CloseEvent', { wasClean: false, code: 0, reason: '' }).Kind,
   };
 }
 

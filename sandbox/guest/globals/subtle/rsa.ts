@@ -7,7 +7,6 @@ import { checkPairUsages, exportOfPair, importOfPair, type PairKind, pairOf } fr
 import type { Bytes, Given, HashName } from './parameters.ts';
 
 /** OpenSSL's numbers of the paddings (openssl/rsa.h). */
-const OAEP_PADDING = 4;
 const PSS_PADDING = 6;
 const PKCS1_PADDING = 1;
 const SIGNING = { public: ['verify'], private: ['sign'] } as const;
@@ -76,7 +75,7 @@ export function createRsa(tools: Tools): readonly Algorithm[] {
     mustBe(fail, key, use === 'publicEncrypt' ? 'public' : 'private');
     const label = base64Of(parameters.optionalBytes(given, 'label') ?? NONE);
     const hash = (key.algorithm.hash?.name ?? '').replace('-', '').toLowerCase();
-    const question = { op: 'rsa', use, key: key.material, padding: OAEP_PADDING, hash, data: base64Of(data) } as const;
+    const question = { op: 'oaep', use, key: key.material, hash, data: base64Of(data) } as const;
     return computed(tools, label === '' ? question : { ...question, label });
   };
   const hashOf = ({ algorithm }: KeyParts) => ({ hash: algorithm.hash?.name ?? '' });

@@ -229,7 +229,6 @@ export function createSubtle({ DOMException, random, ...world }: SubtleWorld) {
 
   const forms = { secret: 'raw', public: 'spki', private: 'pkcs8' } as const;
   const webKeys = {
-    materialOf: partsOf,
     make(
       { type, material }: Pick<KeyParts, 'type' | 'material'>,
       given: unknown,

@@ -1,10 +1,10 @@
 import { base64Of, concatBytes } from '../../globals/encoding/bytes.ts';
-import { checkString, nodeError, wrongType } from '../node-error.ts';
+import { checkString, nodeError } from '../node-error.ts';
 import { StringDecoder } from '../string-decoder.ts';
+import { anyBytesOf, bytesOf } from './arguments.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { CipherStep } from './crypto-question.ts';
-import { anyBytesOf, bytesOf } from './hashes.ts';
-import type { KeyReading } from './key-reading.ts';
+import type { Keys } from './keys.ts';
 
 /** Most bytes that go to the process in one step. */
 const AT_ONCE = 65_536;
@@ -19,7 +19,7 @@ interface CipherOptions {
 }
 
 /** `createCipheriv` and `createDecipheriv`. The process runs the cipher itself. */
-export function createCiphers(arithmetic: Arithmetic, { secret }: KeyReading) {
+export function createCiphers(arithmetic: Arithmetic, { secret }: Keys) {
   class Steps {
     readonly #id: number;
     readonly #atOnce: number;
@@ -132,18 +132,5 @@ export function createCiphers(arithmetic: Arithmetic, { secret }: KeyReading) {
       new Cipheriv(cipher, key, iv, options),
     createDecipheriv: (cipher: unknown, key: unknown, iv: unknown, options?: unknown) =>
       new Decipheriv(cipher, key, iv, options),
-    getCipherInfo(which: unknown, options: { keyLength?: number; ivLength?: number } = {}): unknown {
-      if (typeof which !== 'string' && typeof which !== 'number') {
-        throw wrongType('nameOrNid', 'one of type string or number', which);
-      }
-      const of = typeof which === 'number' ? { nid: which } : { cipher: which };
-      const { keyLength, ivLength } = options;
-      const lengths = {
-        ...(keyLength === undefined ? {} : { keyLength }),
-        ...(ivLength === undefined ? {} : { ivLength }),
-      };
-      const info = JSON.parse(arithmetic.text({ op: 'cipher-info', ...of, ...lengths })) as object | null;
-      return info === null ? undefined : Object.assign(Object.create(null) as object, info);
-    },
   };
 }

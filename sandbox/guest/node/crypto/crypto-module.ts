@@ -3,7 +3,6 @@ import type { PartWorld } from '../../part-world.ts';
 import { checkFunction, checkInteger, nodeError, outOfRange, wrongType } from '../node-error.ts';
 import { createArithmetic } from './arithmetic.ts';
 import { createHashing } from './hashes.ts';
-import { KEYED_NAMES } from './keyed-names.ts';
 
 type Callback = (error: null, value?: unknown) => unknown;
 
@@ -11,13 +10,39 @@ type Callback = (error: null, value?: unknown) => unknown;
 const AT_ONCE = 65_536;
 const MAX_BYTES = 0x7fff_ffff;
 
-/** Functions that are absent: they would take too long, or are about the process itself. */
+/** Functions that are absent: no package of plugins uses them, they would take too long, or are about the process. */
 const ABSENT = [
   ...['createDiffieHellman', 'createDiffieHellmanGroup', 'getDiffieHellman', 'checkPrime', 'checkPrimeSync'],
   ...['generatePrime', 'generatePrimeSync', 'argon2', 'argon2Sync', 'setEngine', 'setFips', 'encapsulate'],
   ...['decapsulate', 'parsePKCS12', 'X509Certificate', 'Certificate', 'DiffieHellman', 'DiffieHellmanGroup'],
+  ...['publicEncrypt', 'privateDecrypt', 'privateEncrypt', 'publicDecrypt', 'createECDH', 'ECDH', 'diffieHellman'],
+  ...['generateKeyPair', 'generateKeyPairSync', 'generateKey', 'generateKeySync', 'getCipherInfo', 'getCurves'],
 ];
-const LISTS = { getHashes: 'hashes', getCiphers: 'ciphers', getCurves: 'curves' } as const;
+const LISTS = { getHashes: 'hashes', getCiphers: 'ciphers' } as const;
+
+/** The members that need keys. They are a lazy module of their own. */
+export const KEYED_NAMES = [
+  'Cipheriv',
+  'Decipheriv',
+  'createCipheriv',
+  'createDecipheriv',
+  'KeyObject',
+  'createSecretKey',
+  'createPrivateKey',
+  'createPublicKey',
+  'Sign',
+  'Verify',
+  'createSign',
+  'createVerify',
+  'sign',
+  'verify',
+  'pbkdf2',
+  'pbkdf2Sync',
+  'scrypt',
+  'scryptSync',
+  'hkdf',
+  'hkdfSync',
+];
 
 /** Node's module `crypto`: the functions that need no keys, and access to the part that has the others. */
 export function createCryptoModule(world: PartWorld) {
@@ -66,7 +91,7 @@ export function createCryptoModule(world: PartWorld) {
     return answered(min + (bytes.readUIntBE(0, 6) % range), done);
   }
 
-  const listed = (of: 'hashes' | 'ciphers' | 'curves' | 'constants') =>
+  const listed = (of: 'hashes' | 'ciphers' | 'constants') =>
     JSON.parse(arithmetic.text({ op: 'names', of })) as unknown;
   const web = () =>
     global['crypto'] as Record<string, unknown> & { randomUUID(): string; getRandomValues(array: unknown): unknown };

@@ -15,10 +15,8 @@ export type CryptoQuestion =
   | KeyQuestion
   | SlowQuestion
   | { op: 'agree'; key: string; peer: string }
-  | { op: 'point'; curve: string; key?: string; peer?: string; form?: string }
-  | { op: 'rsa'; use: RsaUse; key: string; data: string; padding: number; hash?: string; label?: string }
-  | { op: 'names'; of: 'hashes' | 'ciphers' | 'curves' | 'constants' }
-  | { op: 'cipher-info'; cipher?: string; nid?: number; keyLength?: number; ivLength?: number };
+  | { op: 'oaep'; use: OaepUse; key: string; data: string; hash: string; label?: string }
+  | { op: 'names'; of: 'hashes' | 'ciphers' | 'constants' };
 
 /** Runs a cipher in one step. `tag` is the length of the authentication tag in bytes. The tag follows the data. */
 export interface SealQuestion {
@@ -56,16 +54,8 @@ export interface SignatureQuestion {
 
 /** Reads a key from any form, and answers with the JSON text of a {@link ReadKey}; or writes a key in any form. */
 export type KeyQuestion =
-  | { op: 'read-key'; as: KeyKind; format: string; type?: string; data: string; passphrase?: string; curve?: string }
-  | {
-      op: 'write-key';
-      as: KeyKind;
-      key: string;
-      format: string;
-      type?: string;
-      cipher?: string;
-      passphrase?: string;
-    };
+  | { op: 'read-key'; as: KeyKind; format: string; type?: string; data: string; curve?: string }
+  | { op: 'write-key'; as: KeyKind; key: string; format: string; type?: string };
 
 export type KeyKind = 'private' | 'public';
 
@@ -90,18 +80,10 @@ export type SlowQuestion =
       memory: number;
     }
   | { op: 'hkdf'; hash: string; key: string; salt: string; info: string; length: number }
-  | {
-      op: 'key-pair';
-      kind: string;
-      bits?: number;
-      exponent?: number;
-      curve?: string;
-      hash?: string;
-      mgf1?: string;
-      salt?: number;
-    };
+  | { op: 'key-pair'; kind: string; bits?: number; exponent?: number; curve?: string };
 
-export type RsaUse = 'publicEncrypt' | 'privateDecrypt' | 'privateEncrypt' | 'publicDecrypt';
+/** Encryption with RSA-OAEP. */
+export type OaepUse = 'publicEncrypt' | 'privateDecrypt';
 
 /** An error of Node's own cryptography, as the guest gets it. */
 export interface CryptoFailure {

@@ -1,10 +1,9 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
-import { checkFunction, checkInteger, checkString, nodeError } from '../node-error.ts';
+import { checkInteger, checkString, nodeError } from '../node-error.ts';
+import { anyBytesOf, bytesOf, callBack } from './arguments.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import { tell } from './callbacks.ts';
 import type { SlowQuestion } from './crypto-question.ts';
-import { anyBytesOf, bytesOf } from './hashes.ts';
-import type { KeyReading } from './key-reading.ts';
+import type { Keys } from './keys.ts';
 
 const MAX_INT = 2 ** 31 - 1;
 /** The types that Node names for `info`, which have another order there. */
@@ -23,9 +22,9 @@ interface ScryptOptions {
 }
 
 /** Makes keys from passwords and other secrets. Functions with a callback run beside the guest. */
-export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading) {
+export function createDerivations(arithmetic: Arithmetic, { secret }: Keys) {
   const now = (question: SlowQuestion) => Buffer.from(arithmetic.bytes(question).buffer);
-  const later = async (question: SlowQuestion) => [Buffer.from((await arithmetic.bytesLater(question)).buffer)];
+  const later = async (question: SlowQuestion) => Buffer.from((await arithmetic.bytesLater(question)).buffer);
 
   function pbkdf2(password: unknown, salt: unknown, iterations: unknown, length: unknown, hash: unknown): SlowQuestion {
     checkString(hash, 'digest');
@@ -70,24 +69,21 @@ export function createDerivations(arithmetic: Arithmetic, { secret }: KeyReading
       // Checks the hash first, as Node does. It may not be left out.
       if (typeof hash === 'function') checkString(undefined, 'digest');
       const question = pbkdf2(password, salt, iterations, length, hash);
-      checkFunction(callback, 'callback');
-      tell(callback, later(question));
+      callBack(callback, later(question));
     },
     scryptSync: (password: unknown, salt: unknown, length: unknown, options: ScryptOptions = {}) =>
       now(scrypt(password, salt, length, options)),
     scrypt(password: unknown, salt: unknown, length: unknown, options: unknown, callback?: unknown) {
-      const [settings, told] = typeof options === 'function' ? [{}, options] : [options, callback];
+      const [settings, done] = typeof options === 'function' ? [{}, options] : [options, callback];
       const question = scrypt(password, salt, length, settings ?? {});
-      checkFunction(told, 'callback');
-      tell(told, later(question));
+      callBack(done, later(question));
     },
     hkdfSync: (...args: Args) => arithmetic.bytes(hkdf(...args)).buffer,
     hkdf(hash: unknown, key: unknown, salt: unknown, info: unknown, length: unknown, callback?: unknown) {
       const question = hkdf(hash, key, salt, info, length);
-      checkFunction(callback, 'callback');
-      tell(
+      callBack(
         callback,
-        Promise.resolve().then(() => [arithmetic.bytes(question).buffer]),
+        Promise.resolve().then(() => arithmetic.bytes(question).buffer),
       );
     },
   };

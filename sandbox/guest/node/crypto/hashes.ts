@@ -1,5 +1,6 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
-import { checkInteger, checkString, nodeError, wrongType } from '../node-error.ts';
+import { checkInteger, checkString, nodeError } from '../node-error.ts';
+import { bufferOrText, bytesOf } from './arguments.ts';
 import type { Arithmetic } from './arithmetic.ts';
 
 /** Hashes that are there for certain, as OpenSSL names them. */
@@ -7,9 +8,6 @@ export const HASHES = [
   ...['blake2b512', 'blake2s256', 'md5', 'ripemd160', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'],
   ...['sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512'],
 ];
-
-const DATA = 'of type string or an instance of Buffer, TypedArray, or DataView';
-const ANY_DATA = 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView';
 
 /** The name in {@link HASHES} for a name that OpenSSL takes; undefined if there is none. */
 function hashNamed(given: string): string | undefined {
@@ -19,28 +17,6 @@ function hashNamed(given: string): string | undefined {
     .replace(/^sha-(?=\d)/, 'sha')
     .replace(/^rmd160$/, 'ripemd160');
   return HASHES.includes(name) ? name : undefined;
-}
-
-/** The bytes of an argument that Node's functions take as data. */
-export function bytesOf(data: unknown, encoding: unknown, name: string, expected = DATA): Uint8Array {
-  if (typeof data === 'string')
-    return Buffer.from(data, encoding === 'buffer' ? 'utf8' : (encoding as 'utf8' | undefined));
-  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  if (data instanceof ArrayBuffer) return new Uint8Array(data);
-  throw wrongType(name, expected, data);
-}
-
-/** Like {@link bytesOf}, for functions whose errors also name the ArrayBuffer. */
-export function anyBytesOf(data: unknown, encoding: unknown, name: string): Uint8Array {
-  return bytesOf(data, encoding, name, ANY_DATA);
-}
-
-/** Bytes as the caller wants them: a Buffer, or text. */
-export function given(bytes: Uint8Array, encoding: unknown): Buffer | string {
-  const buffer = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
-  return encoding === undefined || encoding === null || encoding === 'buffer'
-    ? buffer
-    : buffer.toString(encoding as 'utf8');
 }
 
 /** `createHash`, `createHmac` and `hash` of Node's module `crypto`. The process does the arithmetic. */
@@ -82,7 +58,7 @@ export function createHashing(arithmetic: Arithmetic, secretOf: (key: unknown) =
     digest(encoding?: unknown): Buffer | string {
       if (this.isOver) throw nodeError('ERR_CRYPTO_HASH_FINALIZED', 'Digest already called');
       const question = { op: 'digest', hash: this.#hash, data: this.whole(), ...this.#length } as const;
-      return given(arithmetic.bytes(question), encoding);
+      return bufferOrText(arithmetic.bytes(question), encoding);
     }
 
     copy(options?: HashOptions): Hash {
@@ -107,8 +83,11 @@ export function createHashing(arithmetic: Arithmetic, secretOf: (key: unknown) =
     }
 
     digest(encoding?: unknown): Buffer | string {
-      if (this.isOver) return given(new Uint8Array(), encoding);
-      return given(arithmetic.bytes({ op: 'hmac', hash: this.#hash, key: this.#key, data: this.whole() }), encoding);
+      if (this.isOver) return bufferOrText(new Uint8Array(), encoding);
+      return bufferOrText(
+        arithmetic.bytes({ op: 'hmac', hash: this.#hash, key: this.#key, data: this.whole() }),
+        encoding,
+      );
     }
   }
 

@@ -1,14 +1,12 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkString, nodeError, wrongValue } from '../node-error.ts';
+import { anyBytesOf, bufferOrText, bytesOf, nowOrLater } from './arguments.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import { nowOrTold } from './callbacks.ts';
 import type { SignatureQuestion } from './crypto-question.ts';
-import { anyBytesOf, bytesOf, given } from './hashes.ts';
-import { isGiven } from './key-objects.ts';
-import type { KeyReading } from './key-reading.ts';
+import { isOptions, type Keys } from './keys.ts';
 
 /** `sign`, `verify` and their forms for data that comes in pieces. */
-export function createSignatures(arithmetic: Arithmetic, { privateDer, publicDer }: KeyReading) {
+export function createSignatures(arithmetic: Arithmetic, { privateDer, publicDer }: Keys) {
   function signed(hash: string | undefined, data: Uint8Array, key: unknown): Buffer {
     const question = { op: 'sign', data: base64Of(data), key: privateDer(key), ...optionsOf(key) } as const;
     return Buffer.from(arithmetic.bytes(withHash(question, hash)).buffer);
@@ -65,7 +63,7 @@ export function createSignatures(arithmetic: Arithmetic, { privateDer, publicDer
   class Sign extends Pieces {
     sign(key: unknown, encoding?: unknown): Buffer | string {
       if (!key) throw nodeError('ERR_CRYPTO_SIGN_KEY_REQUIRED', 'No key provided to sign');
-      return given(signed(this.hash, this.whole(), key), encoding);
+      return bufferOrText(signed(this.hash, this.whole(), key), encoding);
     }
   }
 
@@ -84,12 +82,12 @@ export function createSignatures(arithmetic: Arithmetic, { privateDer, publicDer
     sign(hash: unknown, data: unknown, key: unknown, callback?: unknown): Buffer | undefined {
       const [name, bytes] = [hashName(hash), anyBytesOf(data, 'utf8', 'data')];
       if (!key) throw nodeError('ERR_CRYPTO_SIGN_KEY_REQUIRED', 'No key provided to sign');
-      return nowOrTold(() => signed(name, bytes, key), callback);
+      return nowOrLater(() => signed(name, bytes, key), callback);
     },
     verify(hash: unknown, data: unknown, key: unknown, signature: unknown, callback?: unknown): boolean | undefined {
       const [name, bytes] = [hashName(hash), anyBytesOf(data, 'utf8', 'data')];
       const checked = anyBytesOf(signature, 'utf8', 'signature');
-      return nowOrTold(() => verified(name, bytes, key, checked), callback);
+      return nowOrLater(() => verified(name, bytes, key, checked), callback);
     },
   };
 }
@@ -110,7 +108,7 @@ function withHash(question: SignatureQuestion, hash: string | undefined): Signat
 
 /** The options beside the key. */
 function optionsOf(key: unknown): Partial<SignatureQuestion> {
-  if (!isGiven(key)) return {};
+  if (!isOptions(key)) return {};
   const { padding, saltLength, dsaEncoding, context } = key;
   const options: Partial<SignatureQuestion> = {};
   if (padding !== undefined) {

@@ -1,7 +1,6 @@
-import { checkString, nodeError } from '../node-error.ts';
+import { nodeError } from '../node-error.ts';
 import { isDeepEqual } from './deep-equal.ts';
 import { callbackify, deprecate, inherits, promisify } from './function-wrappers.ts';
-import { styleText } from './style-text.ts';
 import { createTypeChecks } from './type-checks.ts';
 
 interface Signal {
@@ -20,8 +19,6 @@ export function createTools(): Record<string, unknown> {
     deprecate,
     inherits,
     types,
-    styleText,
-    parseEnv,
     isDeepStrictEqual: (a: unknown, b: unknown, options?: unknown) =>
       isDeepEqual(a, b, {
         strict: true,
@@ -45,7 +42,6 @@ export function createTools(): Record<string, unknown> {
         else signal.addEventListener('abort', resolve, { once: true });
       });
     },
-    getCallSites,
   };
 }
 
@@ -54,47 +50,4 @@ function debuglog(_section: unknown, tell?: (log: unknown) => void): unknown {
   const log = Object.assign(() => {}, { enabled: false });
   tell?.(log);
   return log;
-}
-
-interface CallSite {
-  getFunctionName(): string | null;
-  getFileName(): string | undefined;
-  getLineNumber(): number | null;
-  getColumnNumber(): number | null;
-}
-
-/** The call sites of the caller and of its callers. */
-function getCallSites(frames: unknown = 10): object[] {
-  const most = typeof frames === 'number' ? frames : 10;
-  const kind = Error as unknown as { prepareStackTrace: unknown; stackTraceLimit: number };
-  const { prepareStackTrace, stackTraceLimit } = kind;
-  try {
-    kind.stackTraceLimit = most + 1;
-    kind.prepareStackTrace = (_: unknown, sites: CallSite[]) => sites;
-    const sites = (new Error('sites').stack as unknown as CallSite[]).slice(1);
-    return sites.map((site) => ({
-      functionName: site.getFunctionName() ?? '',
-      scriptId: '0',
-      scriptName: site.getFileName() ?? '',
-      lineNumber: site.getLineNumber() ?? 0,
-      columnNumber: site.getColumnNumber() ?? 0,
-      column: site.getColumnNumber() ?? 0,
-    }));
-  } finally {
-    kind.prepareStackTrace = prepareStackTrace;
-    kind.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-/** The entries of a file such as `.env` (https://nodejs.org/api/util.html#utilparseenvcontent). */
-function parseEnv(content: unknown): Record<string, string> {
-  checkString(content, 'content');
-  const found = { __proto__: null } as unknown as Record<string, string>;
-  const entry = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*("(?:[^"]*)"|'(?:[^']*)'|`(?:[^`]*)`|[^#\n\r]*)/gm;
-  for (const [, name = '', value = ''] of content.matchAll(entry)) {
-    const quote = /^(["'`])/.exec(value)?.[1];
-    const bare = quote === undefined ? value.trim() : value.slice(1, -1);
-    found[name] = quote === '"' ? bare.replaceAll('\\n', '\n') : bare;
-  }
-  return found;
 }

@@ -37,9 +37,8 @@ const SAME: ReadonlyMap<string, string> = new Map([
   ['string_decoder/', 'string_decoder'],
 ]);
 
-/** Packages that copy all methods of the language, from `globalThis` and `Reflect`. */
-const COPIES_ALL =
-  /node_modules\/(?:node-inspect-extracted\/dist\/inspect|@pkgjs\/parseargs\/internal\/primordials)\.js$/;
+/** The package that copies all methods of the language, from `globalThis` and `Reflect`. */
+const COPIES_ALL = /node_modules\/node-inspect-extracted\/dist\/inspect\.js$/;
 
 /**
  * Lets the packages of the runtime's parts find each other, and the web's own classes.

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { HostOp } from '../../../../sandbox/guest/host-function.ts';
 import { Bridge, outsideCalls } from '../../../../sandbox/process/bridge.ts';
-import { JobQueue } from '../../../../sandbox/process/crypto/job-queue.ts';
+import { JobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 

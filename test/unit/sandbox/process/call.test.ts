@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Call } from '../../../../sandbox/process/call.ts';
 import { Crowding } from '../../../../sandbox/process/crowding.ts';
-import { JobQueue } from '../../../../sandbox/process/crypto/job-queue.ts';
+import { JobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
 import { Pace } from '../../../../sandbox/process/pace.ts';
 import { type DoneMessage, type Json, type Limits, UP } from '../../../../sandbox/protocol.ts';

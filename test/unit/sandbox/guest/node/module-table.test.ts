@@ -77,7 +77,6 @@ t.test('functions of modules that are the table’s own', (t) => {
   t.type((module('os')['uptime'] as () => number)(), 'number');
   for (const name of [
     'console',
-    'diagnostics_channel',
     'events',
     'perf_hooks',
     'punycode',

@@ -27,7 +27,7 @@ t.test('modules of Node are told from packages', (t) => {
 });
 
 t.test('parts of the runtime find each other, and no second one of a kind', async (t) => {
-  const contents = `require('events'); require('node:path'); require('process/'); require('string_decoder/'); require('abort-controller'); require('@pkgjs/parseargs');`;
+  const contents = `require('events'); require('node:path'); require('process/'); require('string_decoder/'); require('abort-controller'); require('node-inspect-extracted');`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: import.meta.dirname },
     bundle: true,

@@ -1,8 +1,14 @@
+/**
+ * What the comparison with Node in a real isolate (test/integration/node-crypto.test.ts) does not show: odd arguments of
+ * random values, absent functions, and answers of the process that are failures.
+ */
 import * as node from 'node:crypto';
 import t from 'tap';
-import { createCryptoModule } from '../../../../../../sandbox/guest/node/crypto/crypto-module.ts';
-import { partWorld } from '../../../../../support/guest-web.ts';
-import { sameAsNode } from '../../../../../support/same-as-node.ts';
+import { createArithmetic } from '../../../../../sandbox/guest/node/crypto/arithmetic.ts';
+import { createCryptoModule, KEYED_NAMES } from '../../../../../sandbox/guest/node/crypto/crypto-module.ts';
+import { guestCrypto } from '../../../../support/guest-crypto.ts';
+import { partWorld } from '../../../../support/guest-web.ts';
+import { sameAsNode } from '../../../../support/same-as-node.ts';
 
 const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
 const ours = createCryptoModule({ ...partWorld(), random, global: { crypto } }) as unknown as typeof node;
@@ -53,12 +59,23 @@ t.test('what is not there says what to use', (t) => {
     code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM',
   });
   t.equal(ours.generatePrime.name, 'generatePrime');
+  for (const use of [ours.publicEncrypt, ours.createECDH, ours.generateKeyPairSync] as (() => unknown)[]) {
+    t.throws(use, { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' });
+  }
+  const keys = guestCrypto();
+  const { privateKey } = node.generateKeyPairSync('ed25519');
+  const pem = { format: 'pem', type: 'pkcs8' } as const;
+  const key = privateKey.export({ ...pem, cipher: 'aes-128-cbc', passphrase: 'x' });
+  const locked = /Keys with a passphrase are not there/;
+  t.throws(() => keys.createPrivateKey({ key, passphrase: 'x' }), locked);
+  t.throws(() => keys.createPrivateKey(privateKey.export(pem)).export({ ...pem, cipher: 'aes-128-cbc' }), locked);
+  t.throws(() => keys.createPrivateKey(key), 'without its passphrase it cannot be read');
   t.end();
 });
 
 t.test('lists and constants are Node’s, and the keyed half comes when it is asked for', async (t) => {
   await sameAsNode<typeof node>(t, ours, node, {
-    lists: (module) => [module.getHashes(), module.getCiphers(), module.getCurves()],
+    lists: (module) => [module.getHashes(), module.getCiphers()],
     constants: (module) => ({ ...module.constants }),
   });
   let asked = 0;
@@ -69,4 +86,27 @@ t.test('lists and constants are Node’s, and the keyed half comes when it is as
   const lazy = createCryptoModule({ ...partWorld(), large, global: { crypto } });
   t.equal(asked, 0);
   t.equal(lazy['createSign'], 'made');
+  const made = guestCrypto() as unknown as Record<string, unknown>;
+  for (const name of KEYED_NAMES) t.type(made[name], 'function', name);
+});
+
+t.test('key objects cannot be forged', (t) => {
+  const { KeyObject, createSecretKey, sign } = guestCrypto();
+  const Forged = KeyObject as unknown as new (type: string, handle: object) => object;
+  t.throws(() => new Forged('secret', {}), { code: 'ERR_INVALID_ARG_TYPE' });
+  t.throws(() => sign('sha256', Buffer.from('x'), Object.create(createSecretKey(Buffer.from('k')))));
+  t.end();
+});
+
+t.test('failures of the process are thrown as Node throws them', async (t) => {
+  const answering = (answer: string) =>
+    createArithmetic({ compute: () => answer, computeLater: () => Promise.resolve(answer) });
+  const QUESTION = { op: 'names', of: 'hashes' } as const;
+  t.same(answering('=AQI=').bytes(QUESTION), new Uint8Array([1, 2]));
+  t.equal(await answering(':[]').textLater(QUESTION), '[]');
+  t.throws(() => answering('').text(QUESTION), { code: 'ERR_CRYPTO_OPERATION_FAILED' });
+  const ours = answering('!{"kind":"RangeError","message":"m","code":"ERR_CRYPTO_X"}');
+  t.throws(() => ours.bytes(QUESTION), { name: 'RangeError', code: 'ERR_CRYPTO_X', stack: /\[ERR_CRYPTO_X\]/ });
+  const theirs = answering('!{"kind":"Error","message":"m","code":"ERR_OSSL_X","reason":"r"}');
+  await t.rejects(theirs.bytesLater(QUESTION), { code: 'ERR_OSSL_X', reason: 'r', stack: /^Error: m/ });
 });
