@@ -257,11 +257,7 @@ export default {
     ),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
-    owner(
-      'esbuild',
-      npm('esbuild'),
-      '^(src/plugin-host/|src/loading/bundle-packages\\.ts$|src/http/pages/console-bundle-thread\\.ts$|test/|bench/)',
-    ),
+    owner('esbuild', npm('esbuild'), '^(src/plugin-host/|src/http/pages/console-bundle-thread\\.ts$|test/|bench/)'),
     owner('preact', npm('(preact|@preact|uplot)'), '^console/'),
   ],
   options: {

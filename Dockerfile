@@ -20,8 +20,7 @@ COPY src ./src
 COPY console ./console
 COPY config ./config
 COPY plugins ./plugins
-# What npm start keeps for the starts that follow; the service itself cannot write here.
-RUN node src/loading/keep-packages.ts && mkdir /data && chown node:node /data
+RUN cp --update=none config/config.example.json config/config.json && mkdir /data && chown node:node /data
 USER node
 VOLUME ["/data", "/app/config", "/app/plugins"]
 EXPOSE 8080 8081

@@ -1,8 +1,5 @@
 /** The entry. Reads the configuration, starts the service, and ends it on a signal. */
 import type { Service } from './app/compose.ts';
-import { keepLater } from './loading/keep-later.ts';
-import { resolveOwnModules } from './loading/own-modules.ts';
-import { takePackages } from './loading/take-packages.ts';
 
 /** Older versions of Node lack the flags of plugin processes. Plugins would have network access there. */
 if (!process.version.startsWith('v26.')) {
@@ -14,8 +11,6 @@ let endingSince = 0;
 
 /** Starts the service. Its modules are loaded only here, so that signal handlers exist before that. */
 async function start(): Promise<Service> {
-  const areKept = takePackages();
-  resolveOwnModules();
   const [
     { createChains },
     { compose },
@@ -36,8 +31,9 @@ async function start(): Promise<Service> {
   stop.signal.throwIfAborted();
   const chains = createChains(systemClock);
   const signerKinds = createSignerKinds();
-  const readConfiguration = () => loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
-  const configuration = await readConfiguration();
+  const source = { env: process.env, cwd: process.cwd(), chains, signerKinds };
+  const readConfiguration = () => loadConfiguration(source);
+  const configuration = await loadConfiguration({ ...source, isFirst: true });
   const { LOG_LEVEL, LOG_FORMAT } = configuration.environment;
   const { isTTY } = process.stdout;
   const isColoured = isTTY && (process.env['NO_COLOR'] ?? '') === '';
@@ -49,7 +45,6 @@ async function start(): Promise<Service> {
     // The link gives access like the key, so it is shown only on a terminal, where the text is not stored.
     const signInLink = process.stderr.isTTY ? service.signInLink() : null;
     process.stderr.write(welcome({ ...service, signInLink, plugins: service.plugins() }));
-    if (!areKept) keepLater();
   }
   service.broken
     .then((reason) => giveUp(service, reason))

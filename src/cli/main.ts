@@ -1,10 +1,6 @@
 /** The entry of `npx isolayer <command>`. */
-import { resolveOwnModules } from '../loading/own-modules.ts';
-import { takePackages } from '../loading/take-packages.ts';
-
-takePackages();
-resolveOwnModules();
-const [{ openKeyboard }, { runCommand }] = await Promise.all([import('./keyboard.ts'), import('./run.ts')]);
+import { openKeyboard } from './keyboard.ts';
+import { runCommand } from './run.ts';
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,

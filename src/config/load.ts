@@ -1,3 +1,5 @@
+import { constants } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { checkCaveats } from './caveats.ts';
@@ -32,6 +34,8 @@ export interface ConfigurationSource {
   cwd: string;
   chains: KnownChains;
   signerKinds: KnownSignerKinds;
+  /** At a start, a file that is missing is made from the one that ships. */
+  isFirst?: boolean;
 }
 
 const SECTIONS = ['relayers', 'signers', 'notifications', 'networks', 'plugins'];
@@ -50,6 +54,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   const folder = variables['CONFIG_DIR'] || './config';
   const path = resolve(cwd, folder, variables['CONFIG_FILE_NAME'] || 'config.json');
   const file = shownPath(cwd, path);
+  if (source.isFirst === true) await copyExample(path);
   const sections = await readSections(path, file, findings);
   const section = (name: string): Section => ({ value: sections.get(name), place: { file, path: name } });
 
@@ -91,6 +96,11 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   if (environment === undefined) throw new Error('the environment is missing without a problem');
   const warnings = findings.warnings.map(textOf);
   return { environment, variables, relayers, signers, notifications, networks, plugins, warnings };
+}
+
+/** What cannot be made is reported by the reading that follows. */
+async function copyExample(path: string): Promise<void> {
+  await copyFile(path.replace(/\.json$/, '.example.json'), path, constants.COPYFILE_EXCL).catch(() => undefined);
 }
 
 async function readSections(path: string, file: string, findings: Findings): Promise<Map<string, unknown>> {

@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
-import { keepPackages } from './keep-packages.ts';
 import type { FileOutcome } from './outcome.ts';
 import { describeSuite, describeTimes } from './report.ts';
 import { makeRunFolder } from './run-folder.ts';
@@ -43,7 +42,6 @@ const chosen =
         .map((one) => ({ ...one, files: given.filter((file) => suiteOf(file) === one.suite) }))
         .filter(({ files }) => files.length > 0);
 const library = await writeTestLibrary(folder);
-await keepPackages(root);
 const options = { root, filesAtOnce: filesAtOnce(), library };
 
 let passed = 0;

@@ -5,7 +5,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { cpSync, existsSync, globSync, readFileSync, realpathSync, renameSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -130,13 +130,12 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   t.notOk(existsSync(join(app, 'config', 'keys')));
   // Every image would serve these plugins to every caller, so there is only one without permissions.
   t.strictSame((await readdir(join(app, 'plugins'))).toSorted(), ['hello.ts']);
-  t.match(JSON.parse(read('config/config.json')).plugins, [{ id: 'hello', permissions: {} }]);
-
-  const [keeps = ''] = theOnly(image, 'RUN').text.split(' && ');
-  t.match(keeps, /^node src\//, 'what speeds up a start is made where it can be written');
-  const program = keeps.split(' ').slice(1);
-  await run(join(app, 'node_modules', '.bin', 'node'), program, { cwd: app });
-  t.equal(globSync('node_modules/.cache/isolayer/packages-*/manifest.json', { cwd: app }).length, 1);
+  const [configures = ''] = theOnly(image, 'RUN').text.split(' && ');
+  t.match(configures, /^cp .* config\/config\.json$/);
+  await run('sh', ['-c', configures], { cwd: app });
+  t.match(JSON.parse(await readFile(join(app, 'config', 'config.json'), 'utf8')).plugins, [
+    { id: 'hello', permissions: {} },
+  ]);
 
   const places: Record<string, string> = {
     '/data': data,

@@ -81,6 +81,7 @@ export async function load(
   t: Test,
   files: Record<string, unknown>,
   env: Record<string, string> = {},
+  { isFirst = false } = {},
 ): Promise<Configuration> {
   const tree: Record<string, string | Record<string, string | Record<string, string>>> = {};
   for (const [path, content] of Object.entries(files)) {
@@ -90,7 +91,7 @@ export async function load(
     for (const step of steps.slice(0, -1)) folder = (folder[step] ??= {}) as Record<string, unknown>;
     folder[steps.at(-1) ?? ''] = text;
   }
-  return loadConfiguration({ env, cwd: t.testdir(tree), chains, signerKinds });
+  return loadConfiguration({ env, cwd: t.testdir(tree), chains, signerKinds, isFirst });
 }
 
 /** The problems of a configuration that cannot be used, each in one line. */

@@ -1,6 +1,4 @@
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 /** The variable in which the runner says where its folder is. */
 const VARIABLE = 'ISOLAYER_TEST_FOLDER';
@@ -26,6 +24,5 @@ export const SHORT_LIVED: readonly string[] = ['--liftoff-only'];
  * does.
  */
 export function quickStart(): readonly string[] {
-  const packages = ['--import', String(pathToFileURL(join(import.meta.dirname, 'take-packages.ts')))];
-  return sharedFolder() === undefined ? packages : [...packages, ...SHORT_LIVED];
+  return sharedFolder() === undefined ? [] : SHORT_LIVED;
 }

@@ -34,6 +34,14 @@ t.test('an empty object is enough', async (t) => {
   t.strictSame([relayers, plugins], [[], []]);
 });
 
+t.test('the first start makes a missing file from the example, and never changes one', async (t) => {
+  const files = { 'config/config.example.json': { plugins: [{ id: 'hello', path: 'hello.ts' }] } };
+  t.match(await problemsOf(t, files), [/config\.json/], 'a check makes none');
+  const first = { isFirst: true };
+  t.match((await load(t, files, {}, first)).plugins, [{ id: 'hello' }]);
+  t.strictSame((await load(t, { ...files, 'config/config.json': {} }, {}, first)).plugins, []);
+});
+
 t.test('every problem is named at once, each at its place', async (t) => {
   const problems = await problemsOf(
     t,
