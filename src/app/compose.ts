@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Chain } from '../chains/chain.ts';
-import { createConnections } from '../chains/create-connections.ts';
+import { createConnections } from '../chains/connections.ts';
 import { createMarkets } from '../chains/markets.ts';
 import { openApiKey } from '../config/api-key.ts';
 import type { Configuration } from '../config/configuration.ts';

@@ -1,12 +1,11 @@
-import type { JsonObject, WireObject } from '../domain/json/json.ts';
+import type { AppError } from '../domain/errors.ts';
+import type { Json, JsonObject, WireObject } from '../domain/json/json.ts';
 import type { Anchor } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
+import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Signer } from '../signers/signer.ts';
-import type { Account } from './account.ts';
-import type { OwnMethod } from './own-method.ts';
-import type { ParsedRequest } from './parsed-request.ts';
 
 /**
  * The live side of one network: it talks to the nodes. It parses every answer of a node. How far it trusts an answer
@@ -323,3 +322,71 @@ export type Observation =
    * attempts lapsed, and the anchor is free again.
    */
   | { kind: 'dead'; anchor: 'used' | 'free'; reason: string };
+
+/** The account that a lane sends from and the policy of the relayer that asked. */
+export interface Account {
+  address: string;
+  policies: JsonObject;
+  /** The identity of the chain that the network is pinned to. Absent: unknown. */
+  identity?: string | undefined;
+  /**
+   * The most that the account's transactions outside any block can take, in the smallest unit. Present where a
+   * signature is made beside those transactions.
+   */
+  committed?(): Promise<bigint>;
+  /**
+   * Whether what is signed without being sent may spend what the account holds: whoever asks may send as well. Absent:
+   * it may not.
+   */
+  maySpend?: boolean | undefined;
+}
+
+/** A checked request as the engine keeps it. */
+export interface ParsedRequest
+  extends Pick<Transaction, 'request' | 'validUntil' | 'anchorKind' | 'onDeath' | 'contentKey'> {
+  /** The name by which the chain knows the transaction's bytes, if the account has signed them before. */
+  signedAs?: string;
+}
+
+/**
+ * A JSON-RPC method that a family answers itself instead of a node. Every method throws `INVALID_REQUEST` for malformed
+ * parameters, and {@link OwnRefusal} for a refusal that the answer shows to the caller.
+ */
+export type OwnMethod =
+  /** Only answers: it signs and sends nothing. */
+  | { kind: 'answer'; run(params: Json, account: Account): Promise<WireObject> }
+  /** Returns signed bytes. Anyone who has them can send them. */
+  | { kind: 'sign'; event?: WebhookEventName; run(params: Json, account: Account, signer: Signer): Promise<WireObject> }
+  | SendingMethod;
+
+/** Sends as the send endpoint does, and answers once there is a signature. */
+export interface SendingMethod {
+  kind: 'send';
+  /** The webhook event for the method's answer, as for a method that signs. Absent: no event. */
+  event?: WebhookEventName;
+  /** The body of the send request. */
+  body(params: Json): JsonObject;
+  /** Refuses at once what the lane would refuse, before anything is accepted. */
+  check(body: JsonObject, account: Account): Promise<void>;
+  /** Makes the answer from the transaction's view, once the transaction has a signature or has ended. */
+  answer(view: WireObject): WireObject;
+  /**
+   * Turns a refusal of the request into the error of the answer. Undefined for an error that does not concern the
+   * caller.
+   */
+  refusal(error: AppError): OwnRefusal | undefined;
+}
+
+/** The refusal that a method answers instead of a result. */
+export class OwnRefusal extends Error {
+  readonly code: number;
+  /** The `message` of the JSON-RPC error. The text of this error is the `description`. */
+  readonly tag: string;
+
+  constructor(code: number, tag: string, description: string, cause?: unknown) {
+    super(description, { cause });
+    this.name = 'OwnRefusal';
+    this.code = code;
+    this.tag = tag;
+  }
+}

@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
 import type { Network } from '../domain/network.ts';
+import type { NetworkType } from '../domain/network-type.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { SpendingForms, Spent } from '../domain/transaction/spending.ts';
@@ -8,12 +10,8 @@ import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { MarketClient } from '../egress/market-client.ts';
 import type { RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../egress/rpc/rpc-verdict.ts';
-import type { Signer } from '../signers/signer.ts';
-import type { Account } from './account.ts';
-import type { ChainClient } from './chain-client.ts';
-import type { ChainDescription } from './description.ts';
-import type { ChainFamily } from './family.ts';
-import type { ParsedRequest } from './parsed-request.ts';
+import type { Curve, Signer } from '../signers/signer.ts';
+import type { Account, ChainClient, ParsedRequest } from './chain-client.ts';
 
 /**
  * One chain family. Code above `chains/` uses this interface only, so the differences between families stay behind it.
@@ -183,4 +181,69 @@ export interface SwapSchedule {
 export interface ChainSpending extends SpendingForms {
   /** What a final transaction took from its account. Never less than the real amount. */
   spentBy(transaction: Transaction): Spent;
+}
+
+/** The schema of a body that clients send, with an example. */
+export interface DescribedBody {
+  schema: z.ZodType;
+  example: JsonObject;
+}
+
+/** What one of the signing endpoints takes and answers in a family. */
+export interface DescribedSigning extends DescribedBody {
+  /** What is signed, and which rules hold; begins with the family's name. */
+  text: string;
+  answer: z.ZodType;
+}
+
+/** A family's part in the description of the API. Parts that the family does not have are absent. */
+export interface ChainDescription {
+  /** The family's name in the names of its schemas, for instance `Evm`. */
+  name: string;
+  /** Some of the family's policies, as an update sends them. */
+  policies: JsonObject;
+  /** The body of a send. */
+  request?: DescribedBody;
+  /** A transaction as answers show it. */
+  transaction?: z.ZodType;
+  signing: {
+    message?: Omit<DescribedSigning, 'schema' | 'example'>;
+    typedData?: DescribedSigning;
+    transaction?: DescribedSigning;
+  };
+  /**
+   * The sponsored endpoints, where users pay for having the relayer pay: the body, the quote and the built transaction.
+   */
+  sponsorship?: DescribedBody & { quote: z.ZodType; built: z.ZodType };
+  /** The answers, in the reference's words, to requests for a part that the family does not have. */
+  refusals?: Partial<Record<'message' | 'typedData' | 'sponsorship', string>>;
+  /** Describes the family's own JSON-RPC methods; begins with the family's name. */
+  methods?: string;
+}
+
+/** Block explorers of a network. Pages link to them, so no other scheme is taken. */
+export const explorerUrls = z.array(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }));
+
+/** The part of a chain family that is known before its code is loaded. Configuration is checked against it. */
+export interface ChainFamily {
+  readonly type: NetworkType;
+  readonly curve: Curve;
+  /**
+   * The schema of a relayer's `policies` in the API and the file. Its output has the form that `Relayer.policies`
+   * describes.
+   */
+  readonly policySchema: z.ZodType<JsonObject>;
+  /** The fields of a network entry that only this family knows, after inheritance. */
+  readonly networkSchema: z.ZodType<JsonObject>;
+  /** The networks that are known without any file, in the form of the reference's entries (`networks.json`). */
+  readonly builtInNetworks: readonly JsonObject[];
+  /** The market that a network names itself. Null if it names none, as in families whose networks cannot. */
+  marketUrl(network: Pick<Network, 'settings'>): string | null;
+}
+
+/** Whether two identities belong to one chain, or to two starts of one chain. */
+export function isSameChain(chain: Pick<Chain, 'restartable'> | undefined, one: string, other: string): boolean {
+  if (one === other) return true;
+  const name = chain?.restartable?.(one);
+  return name !== undefined && name === chain?.restartable?.(other);
 }

@@ -1,5 +1,19 @@
-import type { Relayer } from '../domain/relayer/relayer.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { EndpointNews, EndpointStatus } from '../domain/endpoint-news.ts';
+import { AppError } from '../domain/errors.ts';
+import type { Network, Networks } from '../domain/network.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Relayer, RpcUrl } from '../domain/relayer/relayer.ts';
+import type { HttpClient } from '../egress/http-client.ts';
+import { createMarketClient, type MarketClient } from '../egress/market-client.ts';
 import type { Contact } from '../egress/rpc/endpoint-pool.ts';
+import {
+  createRpcClient,
+  type RpcCallReport,
+  type RpcSettings,
+  type WatchedRpcClient,
+} from '../egress/rpc/json-rpc.ts';
+import type { Chain, Deployments, PrivateRelay } from './chain.ts';
 import type { ChainClient } from './chain-client.ts';
 
 /** The live side of the networks: one client for each network and set of endpoints, made when first needed. */
@@ -28,3 +42,113 @@ export const NO_CONTACTS: Contacts = {
   contactOf: () => ({ isLost: false, servedAt: Number.POSITIVE_INFINITY }),
   onContact: () => () => {},
 };
+
+export interface ConnectionParts {
+  networks: Networks;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  /** Makes all RPC calls; stays open when the connections close. */
+  http: HttpClient;
+  /** Tells families what tokens cost. */
+  market: MarketClient;
+  deployments?: Deployments | undefined;
+  clock: Clock;
+  /** 0 inclusive to 1 exclusive. */
+  random: () => number;
+  /** Overrides of the defaults of `json-rpc.ts`. */
+  settings?: Partial<RpcSettings> | undefined;
+  onRpcCall?: ((network: Network, report: RpcCallReport) => void) | undefined;
+  /** Called when an endpoint is left alone, and when it serves again. */
+  onEndpoint?: ((network: Network, news: EndpointNews) => void) | undefined;
+}
+
+/** Connections whose endpoints can be inspected. */
+export interface WatchedConnections extends ChainConnections, Contacts {
+  /** Every endpoint that was ever connected to, as it stands now. */
+  endpoints(): (EndpointStatus & { network: string })[];
+}
+
+interface Connected {
+  /** The client of the network's endpoints. */
+  rpc: WatchedRpcClient;
+  /** It, and the clients of the network's relays. */
+  all: readonly WatchedRpcClient[];
+  client: ChainClient;
+  network: string;
+}
+
+/** Connects to networks when they are first needed, all over one pool of HTTP connections. */
+export function createConnections(parts: ConnectionParts): WatchedConnections {
+  const { networks, chains, http, market, deployments, clock, random, settings, onRpcCall, onEndpoint } = parts;
+  const clients = new Map<string, Connected>();
+  const listeners = new Set<(concerns: (relayer: Served) => boolean) => void>();
+
+  function urlsOf({ networkType, network, customRpcUrls }: Served): readonly RpcUrl[] {
+    const declared = networks.find(networkType, network)?.rpcUrls ?? [];
+    return customRpcUrls !== null && customRpcUrls.length > 0 ? customRpcUrls : declared;
+  }
+
+  /** Relayers with the same key share a client. */
+  function keyOf(relayer: Served): string {
+    const { networkType, network } = relayer;
+    const settings = networks.find(networkType, network)?.settings;
+    return JSON.stringify([networkType, network, settings, urlsOf(relayer).map(({ url, weight }) => [url, weight])]);
+  }
+
+  function connect(chain: Chain, network: Network, key: string): Connected {
+    const onCall = onRpcCall && ((report: RpcCallReport) => onRpcCall(network, report));
+    const onNews = onEndpoint && ((news: EndpointNews) => onEndpoint(network, news));
+    const open = (endpoints: readonly RpcUrl[], onContact?: () => void) =>
+      createRpcClient({
+        endpoints,
+        http,
+        clock,
+        random,
+        settings,
+        onCall,
+        onEndpoint: onNews,
+        onContact,
+        dialect: chain.dialect,
+      });
+    const rpc = open(network.rpcUrls, () => {
+      for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
+    });
+    const byMethod = Map.groupBy(chain.relays?.(network) ?? [], ({ method }) => method);
+    const relays = new Map([...byMethod].map(([method, some]) => [method, open(some.map(asEndpoint))]));
+    const own = chain.marketUrl(network) ?? null;
+    // The market is called through `http`, so the rules for endpoint addresses apply to it as well.
+    const traded = own === null ? market : createMarketClient({ url: own, apiKey: undefined, http });
+    const client = chain.connect(network, rpc, traded, deployments, relays);
+    return { rpc, all: [rpc, ...relays.values()], network: network.name, client };
+  }
+
+  return {
+    clientOf(relayer) {
+      const { networkType, network: name } = relayer;
+      const declared = networks.find(networkType, name);
+      const chain = chains.get(networkType);
+      if (declared === undefined || chain === undefined) {
+        throw new AppError('PROVIDER_FAILED', { network: name, reason: `no ${networkType} network has this name` });
+      }
+      const key = keyOf(relayer);
+      const known = clients.get(key) ?? connect(chain, { ...declared, rpcUrls: [...urlsOf(relayer)] }, key);
+      clients.set(key, known);
+      return known.client;
+    },
+    contactOf: (relayer) => clients.get(keyOf(relayer))?.rpc.contact,
+    onContact(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    endpoints: () =>
+      [...clients.values()].flatMap(({ all, network }) =>
+        all.flatMap((rpc) => rpc.endpoints().map((one) => ({ ...one, network }))),
+      ),
+    async close() {
+      await Promise.all([...clients.values()].flatMap(({ all }) => all.map((rpc) => rpc.close())));
+    },
+  };
+}
+
+function asEndpoint({ url }: PrivateRelay): RpcUrl {
+  return { url, weight: 100 };
+}

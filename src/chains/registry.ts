@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Chain } from './chain.ts';
+import type { Chain, ChainFamily } from './chain.ts';
+import type { OwnMethod } from './chain-client.ts';
 import { evm } from './evm/configuration/family.ts';
 import type * as evmCode from './evm/index.ts';
 import { isRead as isReadOfEvm, takesSignedBytes as takesBytesOfEvm } from './evm/rpc.ts';
-import type { OwnMethod } from './own-method.ts';
 import { solana } from './solana/configuration/family.ts';
 import type * as solanaCode from './solana/index.ts';
 import {
@@ -16,7 +16,6 @@ import {
 import { stellar } from './stellar/configuration/family.ts';
 import type * as stellarCode from './stellar/index.ts';
 import { isRead as isReadOfStellar, takesSignedBytes as takesBytesOfStellar } from './stellar/rpc.ts';
-import { whenNeeded } from './when-needed.ts';
 
 /** Loads a module synchronously, because code that needs a chain does not wait. */
 const require = createRequire(import.meta.url);
@@ -66,4 +65,22 @@ export function takesSignedBytes(method: string): boolean {
 /** The kind of a JSON-RPC method that some family answers itself; undefined if all families pass it through. */
 export function ownKind(method: string): OwnMethod['kind'] | undefined {
   return OWN_OF_SOLANA.get(method);
+}
+
+/**
+ * Makes a chain that loads its code at the first access to a property beyond those of its family. A service that has
+ * relayers of one family runs without the code of the others.
+ */
+function whenNeeded(family: ChainFamily, load: () => Chain): Chain {
+  let loaded: Chain | undefined;
+  const whole = (): Chain => {
+    loaded ??= load();
+    return loaded;
+  };
+  return new Proxy({} as Chain, {
+    get: (_chain, name) => Reflect.get(loaded ?? (name in family ? family : whole()), name),
+    has: (_chain, name) => name in whole(),
+    ownKeys: () => Reflect.ownKeys(whole()),
+    getOwnPropertyDescriptor: (_chain, name) => Reflect.getOwnPropertyDescriptor(whole(), name),
+  });
 }

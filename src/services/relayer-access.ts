@@ -1,6 +1,5 @@
-import type { Account } from '../chains/account.ts';
 import type { Chain } from '../chains/chain.ts';
-import type { ChainClient } from '../chains/chain-client.ts';
+import type { Account, ChainClient } from '../chains/chain-client.ts';
 import type { ChainConnections } from '../chains/connections.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';

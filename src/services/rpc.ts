@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OwnMethod } from '../chains/own-method.ts';
+import type { OwnMethod } from '../chains/chain-client.ts';
 import { readCall } from '../chains/pass-through.ts';
 import { isPassedRead, onlyReads, ownKind, takesSignedBytes } from '../chains/registry.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';

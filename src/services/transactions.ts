@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Chain } from '../chains/chain.ts';
-import type { ParsedRequest } from '../chains/parsed-request.ts';
+import type { ParsedRequest } from '../chains/chain-client.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';

@@ -1,5 +1,4 @@
-import type { Account } from '../../src/chains/account.ts';
-import type { ChainClient, Observation, ObservedEntry, Sequences } from '../../src/chains/chain-client.ts';
+import type { Account, ChainClient, Observation, ObservedEntry, Sequences } from '../../src/chains/chain-client.ts';
 import { dialect as evmDialect } from '../../src/chains/evm/dialect.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Account } from '../../src/chains/account.ts';
 import type { Chain, Pace } from '../../src/chains/chain.ts';
 import type {
+  Account,
   AttemptPreparation,
   BroadcastOutcome,
   ChainClient,
@@ -10,13 +10,13 @@ import type {
   NewAttempt,
   Observation,
   ObservedEntry,
+  ParsedRequest,
   Preparation,
   ReadyPreparation,
   Replacement,
   Sequences,
   SignedBytes,
 } from '../../src/chains/chain-client.ts';
-import type { ParsedRequest } from '../../src/chains/parsed-request.ts';
 import { invalidRequest } from '../../src/domain/errors.ts';
 import type { JsonObject, WireObject } from '../../src/domain/json/json.ts';
 import { type Anchor, sequenceOf } from '../../src/domain/transaction/anchor.ts';

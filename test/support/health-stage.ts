@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
-import { createConnections } from '../../src/chains/create-connections.ts';
+import { createConnections } from '../../src/chains/connections.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';

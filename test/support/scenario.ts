@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Chain, Deployments } from '../../src/chains/chain.ts';
-import type { ChainConnections } from '../../src/chains/connections.ts';
-import { createConnections } from '../../src/chains/create-connections.ts';
+import { type ChainConnections, createConnections } from '../../src/chains/connections.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { fixedNetworks } from '../../src/domain/network.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';

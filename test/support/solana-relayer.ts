@@ -5,7 +5,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import type { Account } from '../../src/chains/account.ts';
+import type { Account } from '../../src/chains/chain-client.ts';
 import type { SolanaFields } from '../../src/chains/solana/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';

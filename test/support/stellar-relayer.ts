@@ -1,5 +1,5 @@
 import { Keypair } from '@stellar/stellar-sdk';
-import type { Account } from '../../src/chains/account.ts';
+import type { Account } from '../../src/chains/chain-client.ts';
 import type { StellarFields } from '../../src/chains/stellar/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';

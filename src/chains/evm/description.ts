@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
-import type { ChainDescription } from '../description.ts';
+import type { ChainDescription } from '../chain.ts';
 import { unsentRequestSchema } from './form/sign-only.ts';
 import { typedDataSchema } from './form/typed-data.ts';
 import { requestSchema } from './request.ts';

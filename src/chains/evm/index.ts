@@ -7,7 +7,7 @@ import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainClient, Observation, ObservedEntry } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
-import { withProvider } from '../provider-failure.ts';
+import { withProvider } from '../served-chain.ts';
 import { contentOf, lookThrough } from './account-history.ts';
 import { addressOf } from './address.ts';
 import { broadcast, type Ways } from './broadcast.ts';

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { shownOrNull } from '../advice.ts';
-import { onlyServing } from '../only-serving.ts';
+import { onlyServing } from '../served-chain.ts';
 
 /** Requests and policies accept only prices below this. */
 const MAX_PRICE = 1n << 128n;

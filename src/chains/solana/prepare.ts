@@ -2,8 +2,8 @@ import { amountOf, jsonAmount, largest } from '../../domain/amount.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Account } from '../account.ts';
 import type {
+  Account,
   LaneFigures,
   ParkedPreparation,
   Preparation,

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { figureOrNothing, shownOrNull } from '../advice.ts';
-import { onlyServing } from '../only-serving.ts';
+import { onlyServing } from '../served-chain.ts';
 import { isAddress } from './address.ts';
 import type { TransactionError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import type { OwnMethod } from '../own-method.ts';
+import type { OwnMethod } from '../chain-client.ts';
 
 /** The methods that the relayer answers itself, instead of a node: the reference's gasless ones. */
 export const OWN_METHODS: ReadonlyMap<string, OwnMethod['kind']> = new Map([

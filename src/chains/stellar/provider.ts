@@ -2,7 +2,7 @@ import { Address, type Asset, Keypair, xdr } from '@stellar/stellar-sdk/base';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { figureOrNothing } from '../advice.ts';
-import { onlyServing } from '../only-serving.ts';
+import { onlyServing } from '../served-chain.ts';
 import { BASE_FEE } from './fees.ts';
 import { asksForMemo, memoKeys, type Paying } from './guard/memo.ts';
 import { isContradicted } from './inclusion/evidence.ts';

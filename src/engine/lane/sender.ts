@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Account } from '../../chains/account.ts';
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainClient } from '../../chains/chain-client.ts';
+import type { Account, ChainClient } from '../../chains/chain-client.ts';
 import type { ChainConnections } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';

@@ -1,7 +1,6 @@
-import type { Chain } from '../../chains/chain.ts';
+import { type Chain, isSameChain } from '../../chains/chain.ts';
 import type { ChainClient } from '../../chains/chain-client.ts';
 import type { ChainConnections, Contacts } from '../../chains/connections.ts';
-import { isSameChain } from '../../chains/same-chain.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import { inTime } from '../../domain/in-time.ts';
 import type { NetworkType } from '../../domain/network-type.ts';

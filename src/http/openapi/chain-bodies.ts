@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Chain } from '../../chains/chain.ts';
-import type { DescribedBody, DescribedSigning } from '../../chains/description.ts';
+import type { Chain, DescribedBody, DescribedSigning } from '../../chains/chain.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import { networkCreateSchema, networkUpdateSchema } from '../../services/settings/network-form.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { DescribedBody, DescribedSigning } from '../../chains/description.ts';
+import type { DescribedBody, DescribedSigning } from '../../chains/chain.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { RelayerAnswers } from './relayer-answers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DescribedBody } from '../../chains/description.ts';
+import type { DescribedBody } from '../../chains/chain.ts';
 import { MAX_RPC_CALLS } from '../../services/rpc.ts';
 import { envelope, rpcAnswerSchema } from './answers.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';

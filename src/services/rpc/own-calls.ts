@@ -1,5 +1,4 @@
-import type { Account } from '../../chains/account.ts';
-import { type OwnMethod, OwnRefusal, type SendingMethod } from '../../chains/own-method.ts';
+import { type Account, type OwnMethod, OwnRefusal, type SendingMethod } from '../../chains/chain-client.ts';
 import { readCall } from '../../chains/pass-through.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';

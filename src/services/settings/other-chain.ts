@@ -1,6 +1,5 @@
-import type { Chain } from '../../chains/chain.ts';
+import { type Chain, isSameChain } from '../../chains/chain.ts';
 import type { ChainConnections, Served } from '../../chains/connections.ts';
-import { isSameChain } from '../../chains/same-chain.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { inTime } from '../../domain/in-time.ts';
 import type { Reader } from '../../store/store.ts';

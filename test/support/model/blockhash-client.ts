@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { Account } from '../../../src/chains/account.ts';
 import type { Pace } from '../../../src/chains/chain.ts';
 import type {
+  Account,
   BroadcastOutcome,
   ChainClient,
   ChainMoment,
   Observation,
   ObservedEntry,
+  ParsedRequest,
   Preparation,
   SignedBytes,
 } from '../../../src/chains/chain-client.ts';
-import type { ParsedRequest } from '../../../src/chains/parsed-request.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import type { Anchor } from '../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../src/domain/transaction/attempt.ts';

@@ -7,12 +7,12 @@ import type {
   ChainMoment,
   Observation,
   ObservedEntry,
+  ParsedRequest,
   Preparation,
   Replacement,
   Sequences,
   SignedBytes,
 } from '../../../src/chains/chain-client.ts';
-import type { ParsedRequest } from '../../../src/chains/parsed-request.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import { type Anchor, sequenceOf } from '../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../src/domain/transaction/attempt.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../domain/network.ts';
-import { explorerUrls } from '../../family.ts';
+import { explorerUrls } from '../../chain.ts';
 
 const gasPriceCacheSchema = z
   .strictObject({

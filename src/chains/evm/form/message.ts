@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { shownSignature, signDigest } from '../signing.ts';
 import { typedDataDigest } from './typed-data.ts';

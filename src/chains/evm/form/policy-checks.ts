@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../../domain/errors.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { normalAddress } from '../address.ts';
 import { type EvmPolicy, readPolicy } from '../configuration/policy.ts';
 import { leastGas } from '../price/gas.ts';

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
 import { networkNotReached } from '../../../domain/relayer/disabled-reason.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { chainIdOf } from '../chain-identity.ts';
 import { readPolicy } from '../configuration/policy.ts';

@@ -1,7 +1,7 @@
 import { largest, smallest } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { isNodeError } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { normalAddress } from '../address.ts';
 
 import { type GasNeed, type PrepareParts, withReserve } from '../prepare.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import { explorerUrls } from '../../family.ts';
+import { explorerUrls } from '../../chain.ts';
 
 /** The fields of a Solana network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. */
 const settingsSchema = z.strictObject({

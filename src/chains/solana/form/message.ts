@@ -4,7 +4,7 @@ import { AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import { strictForm } from '../../../domain/json/unknown-field.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { addressOf, keyOf } from '../address.ts';
 

@@ -1,6 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
 import { accountFault, guardOf, policyViolation } from '../guard/policies.ts';
 import { tokenFault } from '../guard/tokens.ts';

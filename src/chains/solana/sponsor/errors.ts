@@ -1,7 +1,7 @@
 import { AppError, invalidRequest, messageOf } from '../../../domain/errors.ts';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import { RpcError } from '../../../egress/rpc/rpc-client.ts';
-import { OwnRefusal } from '../../own-method.ts';
+import { OwnRefusal } from '../../chain-client.ts';
 import { MalformedTransaction } from '../message/compiled-message.ts';
 
 /** The reference's classes: code, tag, and how their texts begin. */

@@ -1,8 +1,6 @@
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
-import type { Sponsorship } from '../../chain-client.ts';
-import type { OwnMethod, SendingMethod } from '../../own-method.ts';
+import type { Account, OwnMethod, SendingMethod, Sponsorship } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { inPlainWords, Refusal, refusalOf, refusing } from './errors.ts';
 import { nothingSchema, readParams, signedSchema, sponsoredSchema, transferSchema } from './form.ts';

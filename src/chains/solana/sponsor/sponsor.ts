@@ -3,7 +3,7 @@ import type { WireObject } from '../../../domain/json/json.ts';
 import type { MarketClient } from '../../../egress/market-client.ts';
 import { type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { isAddress } from '../address.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import type { Message } from '../message/compiled-message.ts';

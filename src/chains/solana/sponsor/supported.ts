@@ -1,6 +1,6 @@
 import type { WireObject } from '../../../domain/json/json.ts';
 import { type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
 import { accountsAt, type OnChainAccount } from '../provider.ts';
 import { metadataAddress, symbolOf } from '../tokens/metadata.ts';

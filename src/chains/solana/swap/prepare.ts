@@ -1,8 +1,7 @@
 import { jsonAmount } from '../../../domain/amount.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
-import type { LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
+import type { Account, LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
 import {
   type AllowedToken,
   MAX_TRANSACTION,

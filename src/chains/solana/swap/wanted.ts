@@ -1,6 +1,5 @@
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
-import type { ParsedRequest } from '../../parsed-request.ts';
+import type { Account, ParsedRequest } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import type { SolanaRequest } from '../schema.ts';
 import { stocksOf } from './stock.ts';

@@ -1,4 +1,4 @@
-import type { ChainFamily } from '../../family.ts';
+import type { ChainFamily } from '../../chain.ts';
 import { horizonUrl, networkSchema } from './network.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { policySchema } from './policy.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../domain/network.ts';
-import { explorerUrls } from '../../family.ts';
+import { explorerUrls } from '../../chain.ts';
 import { isContract } from '../address.ts';
 
 /**

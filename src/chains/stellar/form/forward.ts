@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { xdr } from '@stellar/stellar-sdk/base';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
-import type { Account } from '../../account.ts';
-import type { ParsedRequest } from '../../parsed-request.ts';
+import type { Account, ParsedRequest } from '../../chain-client.ts';
 import { forwardIn } from '../guard/forward.ts';
 import { addressCredentials, entryIn } from '../message/authorization.ts';
 import type { ForwardRequest } from '../schema.ts';

@@ -1,6 +1,5 @@
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
-import type { Account } from '../../account.ts';
-import type { ParsedRequest } from '../../parsed-request.ts';
+import type { Account, ParsedRequest } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { losesRelayer, ownFundsFault } from '../guard/accounts.ts';

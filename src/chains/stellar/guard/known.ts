@@ -1,5 +1,5 @@
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { answersInTime } from '../../quorum.ts';
 import { isContract } from '../address.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';

@@ -1,8 +1,7 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../../domain/amount.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Preparation } from '../../chain-client.ts';
-import type { ParsedRequest } from '../../parsed-request.ts';
+import type { ParsedRequest, Preparation } from '../../chain-client.ts';
 import { lastLedgerOf } from '../message/authorization.ts';
 import { authorizedFunctionOf } from '../message/contract.ts';
 import type { Draft } from '../message/draft.ts';

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import { trustedBy } from '../guard/trust.ts';
 import { readEnvelope } from '../message/transaction-envelope.ts';

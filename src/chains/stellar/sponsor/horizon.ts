@@ -2,7 +2,7 @@ import { Asset } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../domain/json/json.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
-import { providerFailed } from '../../provider-failure.ts';
+import { providerFailed } from '../../served-chain.ts';
 import { isAccount } from '../address.ts';
 import { amountIn, unitsText } from './figures.ts';
 

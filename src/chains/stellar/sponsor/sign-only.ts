@@ -2,7 +2,7 @@ import { invalidRequest } from '../../../domain/errors.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../account.ts';
+import type { Account } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { unsentRequestSchema } from '../form/sign-only.ts';

@@ -1,4 +1,4 @@
-import type { ParsedRequest } from '../../../chains/parsed-request.ts';
+import type { ParsedRequest } from '../../../chains/chain-client.ts';
 import { newTransaction } from '../../../domain/transaction/new-transaction.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { isFinal } from '../../../domain/transaction/transaction-state.ts';

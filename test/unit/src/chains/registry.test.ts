@@ -9,6 +9,15 @@ t.test('every family is found by the type that it says it is', async (t) => {
   for (const [type, chain] of chains) t.equal(chain.type, type);
 });
 
+t.test('a chain that loads late has all of its parts, and no part that its family lacks', async (t) => {
+  const chain = createChains(systemClock).get('evm');
+  if (chain === undefined) return t.fail();
+  t.equal({ ...chain }.unit, 'wei');
+  t.ok('connect' in chain);
+  t.equal(chain.swapSchedule, undefined);
+  t.notOk('swapSchedule' in chain);
+});
+
 t.test('methods that a family answers itself are told by what they do', async (t) => {
   t.equal(ownKind('feeEstimate'), 'answer');
   t.equal(ownKind('prepareTransaction'), 'sign');

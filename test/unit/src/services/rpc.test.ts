@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { type OwnMethod, OwnRefusal } from '../../../../src/chains/own-method.ts';
+import { type OwnMethod, OwnRefusal } from '../../../../src/chains/chain-client.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { RpcOutcome } from '../../../../src/egress/rpc/rpc-client.ts';
 import { rpcMayAct, rpcRights } from '../../../../src/services/rpc.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Account } from '../../../../src/chains/account.ts';
+import type { Account } from '../../../../src/chains/chain-client.ts';
 import type { Signer } from '../../../../src/signers/signer.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';

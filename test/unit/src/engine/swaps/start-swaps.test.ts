@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import type { ParsedRequest } from '../../../../../src/chains/parsed-request.ts';
+import type { ParsedRequest } from '../../../../../src/chains/chain-client.ts';
 import { startSwaps } from '../../../../../src/engine/swaps/start-swaps.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
 

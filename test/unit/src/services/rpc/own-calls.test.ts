@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { type OwnMethod, OwnRefusal, type SendingMethod } from '../../../../../src/chains/own-method.ts';
+import { type OwnMethod, OwnRefusal, type SendingMethod } from '../../../../../src/chains/chain-client.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { AppError, invalidRequest } from '../../../../../src/domain/errors.ts';
 import type { WireObject } from '../../../../../src/domain/json/json.ts';

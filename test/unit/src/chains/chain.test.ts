@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isSameChain } from '../../../../src/chains/same-chain.ts';
+import { isSameChain } from '../../../../src/chains/chain.ts';
 
 /** Two identities that begin with the same `devX` are two starts of one chain. */
 const family = { restartable: (identity: string) => (identity.startsWith('dev') ? identity.slice(0, 4) : undefined) };
