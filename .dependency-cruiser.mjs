@@ -16,8 +16,8 @@ const layers = [
   ['domain'],
 ];
 
-/** Files of src/ that only test code, the demo, the benchmarks, the soaks and the gauntlet may drive besides main.ts and the commands. */
-const outside = '^(test|bench|soak|gauntlet|demo)/';
+/** Files of src/ that only test code and the demo may drive besides main.ts and the commands. */
+const outside = '^(test|examples/demo)/';
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -82,7 +82,7 @@ export default {
     forbid(
       'declared',
       'the package is not declared in package.json',
-      { path: '^(src|sandbox|plugins|demo|bench|soak|gauntlet|test)/' },
+      { path: '^(src|sandbox|plugins|examples/demo|test)/' },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     ),
     forbid(
@@ -229,7 +229,7 @@ export default {
     forbid(
       'only-owner-imports-openzeppelin',
       "the public packages serve as counterparts in tests; in a plugin the SDK's name stands for our own module",
-      { path: '^(src|sandbox|demo|bench|soak|gauntlet)/' },
+      { path: '^(src|sandbox|examples/demo|test/load)/' },
       { path: npm('@openzeppelin') },
     ),
     forbid(
@@ -248,16 +248,12 @@ export default {
       { path: '^src/' },
       { path: npm('@aws-sdk'), dynamic: false, dependencyTypesNot: ['type-only'] },
     ),
-    owner('undici', npm('undici'), '^(src/egress|test|bench|demo)/'),
-    owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins|soak/payments/evm)/'),
-    owner(
-      'solana-web3',
-      npm('@solana/web3\\.js'),
-      '^(src/chains/solana|test|bench|demo|plugins|soak|gauntlet|examples)/',
-    ),
-    owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),
+    owner('undici', npm('undici'), '^(src/egress|test|examples/demo)/'),
+    owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|examples/demo|plugins)/'),
+    owner('solana-web3', npm('@solana/web3\\.js'), '^(src/chains/solana|test|plugins|examples)/'),
+    owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test)/'),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
-    owner('esbuild', npm('esbuild'), '^(src/plugin-host/|src/http/pages/console-bundle-thread\\.ts$|test/|bench/)'),
+    owner('esbuild', npm('esbuild'), '^(src/plugin-host/|src/http/pages/console-bundle-thread\\.ts$|test/)'),
     owner('preact', npm('(preact|@preact|uplot)'), '^console/'),
   ],
   options: {

@@ -1,8 +1,8 @@
 import { type Figures, sumsBy } from './figures.ts';
 
-/** An alert that can be judged by the service's metrics. The rules in `ops/prometheus` say the same. */
+/** An alert that can be judged by the service's metrics. The rules in `deploy/prometheus` say the same. */
 export interface AlertRule {
-  /** The name of the rule in `ops/prometheus`, and of its section in the guide. */
+  /** The name of the rule in `deploy/prometheus`, and of its section in the guide. */
   alert: string;
   severity: 'critical' | 'warning';
   /** How many minutes the condition has to last. */

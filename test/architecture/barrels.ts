@@ -5,7 +5,7 @@ import { statementsOf } from './syntax.ts';
 /** Finds files that only re-export. They hide where the code is, and lead to import cycles. */
 export const noBarrels: Rule = (files) =>
   files
-    .filter(({ path }) => /^(src|sandbox|demo|bench|soak|gauntlet|test)\/.*\.ts$/.test(path))
+    .filter(({ path }) => /^(src|sandbox|test)\/.*\.ts$/.test(path))
     // These modules are the specifiers that a guest can import. Re-exporting is their purpose.
     .filter(({ path }) => !path.startsWith('sandbox/guest/modules/'))
     .filter(isBarrel)

@@ -33,8 +33,8 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   ],
   'service-stays-in-production': [
     ['src/config/d.ts', 'test/support/anvil.ts'],
-    ['sandbox/driver/a.ts', 'bench/load.ts'],
-    ['plugins/hello.ts', 'demo/story.ts'],
+    ['sandbox/driver/a.ts', 'test/load/bench/load.ts'],
+    ['plugins/hello.ts', 'examples/demo/story.ts'],
   ],
   'compose-is-the-top': [['src/http/a.ts', 'src/app/compose.ts']],
   'compose-creates-drivers': [
@@ -85,7 +85,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   ],
   'only-owner-imports-piscina': [['src/plugin-host/f.ts', 'piscina']],
   'only-owner-imports-prom-client': [['src/services/kv.ts', 'prom-client']],
-  'only-owner-imports-openzeppelin': [['demo/b.ts', '@openzeppelin/relayer-sdk']],
+  'only-owner-imports-openzeppelin': [['examples/demo/b.ts', '@openzeppelin/relayer-sdk']],
   'plugins-import-no-openzeppelin-but-the-sdk': [['plugins/hello.ts', '@openzeppelin/relayer-plugin-channels']],
   'only-owner-imports-pg': [['src/services/b.ts', 'pg']],
   'only-owner-imports-sqlite': [['src/engine/c.ts', 'node:sqlite']],

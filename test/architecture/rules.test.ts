@@ -83,7 +83,7 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
       [at('src/domain/id.test.ts')],
       [at('test/id.test.ts')],
       [at('test/unit/id.spec.ts')],
-      [at('demo/a.test.js')],
+      [at('examples/demo/a.test.js')],
     ],
     kept: [
       at('test/unit/src/domain/id.test.ts'),

@@ -12,7 +12,7 @@ const steps = [
   lintStep,
   typesStep({
     path: '.',
-    folders: ['src', 'sandbox', 'demo', 'bench', 'soak', 'gauntlet', 'test'],
+    folders: ['src', 'sandbox', 'examples/demo', 'test'],
     without: ['sandbox/guest'],
   }),
   typesStep({ path: 'console', folders: ['console'], finds: ['src/client/client.ts'] }),

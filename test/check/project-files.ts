@@ -3,17 +3,7 @@ import { join } from 'node:path';
 import type { SourceFile } from '../architecture/rule.ts';
 
 /** The folders that hold the project's own TypeScript. */
-export const sourceFolders = [
-  'src',
-  'console',
-  'sandbox',
-  'plugins',
-  'demo',
-  'bench',
-  'soak',
-  'gauntlet',
-  'test',
-] as const;
+export const sourceFolders = ['src', 'console', 'sandbox', 'plugins', 'examples/demo', 'test'] as const;
 
 /** Those that come with the service. The others in their folder are an operator's, whose form and types are not ours to judge. */
 const SHIPPED_PLUGINS: ReadonlySet<string> = new Set(['plugins/hello.ts']);

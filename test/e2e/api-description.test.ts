@@ -1,6 +1,6 @@
 /** The answers of a running service have exactly the keys and shapes of the API's description. */
 import t from 'tap';
-import { fund } from '../../demo/chain.ts';
+import { fund } from '../../examples/demo/chain.ts';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
 import { pluginCallEventSchema, transactionEventSchema } from '../../src/http/openapi/event-operations.ts';
 import { operations } from '../../src/http/openapi/operations.ts';

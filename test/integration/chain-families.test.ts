@@ -5,12 +5,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { computeAddress, encryptKeystoreJson } from 'ethers';
 import t, { type Test } from 'tap';
+import { newAccount } from '../doubles/stellar/ledger/account.ts';
+import { keyToXdr } from '../doubles/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../doubles/stellar/ledger/entry-xdr.ts';
 import { composeService } from '../support/composed-service.ts';
 import { answersByMethod, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
 import { type StartedService, startAndFail } from '../support/service.ts';
-import { newAccount } from '../support/stellar/ledger/account.ts';
-import { keyToXdr } from '../support/stellar/ledger/entry-key.ts';
-import { toEntryData } from '../support/stellar/ledger/entry-xdr.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** The secret key of RFC 8032 section 7.1, test 1, and its accounts. It is also a valid secp256k1 key. */

@@ -14,7 +14,7 @@ interface Rule {
   labels: { severity: string };
 }
 
-const file = join(import.meta.dirname, '..', '..', 'ops', 'prometheus', 'alerts.yml');
+const file = join(import.meta.dirname, '..', '..', 'deploy', 'prometheus', 'alerts.yml');
 const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] };
 const rules = new Map(groups.flatMap((group) => group.rules).map((rule) => [rule.alert, rule]));
 

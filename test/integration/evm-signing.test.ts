@@ -1,7 +1,7 @@
 /** A real node checks what a relayer signs: it recovers the signer, mines the transaction, and reports its fields. */
 import { hashMessage, Transaction, TypedDataEncoder, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
-import { fund } from '../../demo/chain.ts';
+import { fund } from '../../examples/demo/chain.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
 import type { AnswerBody, StartedService } from '../support/service.ts';

@@ -2,13 +2,13 @@
  * The gauntlet's judge notices every way to break a promise. Otherwise a run without complaints would prove nothing.
  */
 import t, { type Test } from 'tap';
-import { isBackOff } from '../../gauntlet/answer.ts';
-import { percentile, slopeOf } from '../../gauntlet/figures.ts';
-import { HONEST_KINDS, type HonestKind } from '../../gauntlet/honest-load.ts';
-import { describeGauntlet } from '../../gauntlet/report.ts';
-import { errorsIn } from '../../gauntlet/server-log.ts';
-import { type Evidence, judge } from '../../gauntlet/verdict.ts';
-import { isHeldUp } from '../../gauntlet/watching.ts';
+import { isBackOff } from '../load/gauntlet/answer.ts';
+import { percentile, slopeOf } from '../load/gauntlet/figures.ts';
+import { HONEST_KINDS, type HonestKind } from '../load/gauntlet/honest-load.ts';
+import { describeGauntlet } from '../load/gauntlet/report.ts';
+import { errorsIn } from '../load/gauntlet/server-log.ts';
+import { type Evidence, judge } from '../load/gauntlet/verdict.ts';
+import { isHeldUp } from '../load/gauntlet/watching.ts';
 
 const MIB = 1_048_576;
 const KINDS = Object.keys(HONEST_KINDS) as HonestKind[];

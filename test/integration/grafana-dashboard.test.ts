@@ -15,7 +15,7 @@ interface Panel {
   targets?: { expr: string; legendFormat: string }[];
 }
 
-const file = join(import.meta.dirname, '..', '..', 'ops', 'grafana', 'isolayer.json');
+const file = join(import.meta.dirname, '..', '..', 'deploy', 'grafana', 'isolayer.json');
 const alerts = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'alerts.md'), 'utf8');
 const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: Panel[] };
 const targets = panels.flatMap((panel) => (panel.targets ?? []).map((target) => ({ panel: panel.title, ...target })));

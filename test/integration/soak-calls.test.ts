@@ -4,10 +4,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { Asking, warmUp } from '../../soak/calls/asking.ts';
-import { callKinds, kindOf } from '../../soak/calls/call-kinds.ts';
-import { courseOf } from '../../soak/calls/resident.ts';
-import { courseAtRest, type Rest } from '../../soak/calls/rests.ts';
+import { Asking, warmUp } from '../load/soak/calls/asking.ts';
+import { callKinds, kindOf } from '../load/soak/calls/call-kinds.ts';
+import { courseOf } from '../load/soak/calls/resident.ts';
+import { courseAtRest, type Rest } from '../load/soak/calls/rests.ts';
 import type { RunningService } from '../support/service.ts';
 
 const kinds = callKinds(1);

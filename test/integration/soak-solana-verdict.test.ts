@@ -1,10 +1,10 @@
 /** The soaks' judge of a Solana chain notices every way to break a promise. */
 import t, { type Test } from 'tap';
-import { type ChainEntry, type ChainRecord, readingOf } from '../../soak/payments/solana/chain-record.ts';
-import type { Lease } from '../../soak/payments/solana/client-bytes.ts';
-import { LAMPORTS, planOf, replacementOf, type SolanaIntention } from '../../soak/payments/solana/plan.ts';
-import { isKept, judge as judgeEvidence, type Verdict } from '../../soak/payments/verdict.ts';
-import { describeRun } from '../../soak/report.ts';
+import { type ChainEntry, type ChainRecord, readingOf } from '../load/soak/payments/solana/chain-record.ts';
+import type { Lease } from '../load/soak/payments/solana/client-bytes.ts';
+import { LAMPORTS, planOf, replacementOf, type SolanaIntention } from '../load/soak/payments/solana/plan.ts';
+import { isKept, judge as judgeEvidence, type Verdict } from '../load/soak/payments/verdict.ts';
+import { describeRun } from '../load/soak/report.ts';
 import type { AnsweredIntent } from '../support/model/judge.ts';
 
 const SEED = 3;

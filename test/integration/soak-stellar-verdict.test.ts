@@ -1,11 +1,11 @@
 /** The soaks' judge of a Stellar chain notices every way to break a promise. */
 import { Account, Asset, Keypair, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
-import { type ChainEntry, type ChainRecord, readingOf } from '../../soak/payments/stellar/chain-record.ts';
-import { markOfEnvelope, readShown } from '../../soak/payments/stellar/marks.ts';
-import { planOf, replacementOf, STROOPS, type StellarIntention } from '../../soak/payments/stellar/plan.ts';
-import { isKept, judge as judgeEvidence, type Verdict } from '../../soak/payments/verdict.ts';
-import { describeRun } from '../../soak/report.ts';
+import { type ChainEntry, type ChainRecord, readingOf } from '../load/soak/payments/stellar/chain-record.ts';
+import { markOfEnvelope, readShown } from '../load/soak/payments/stellar/marks.ts';
+import { planOf, replacementOf, STROOPS, type StellarIntention } from '../load/soak/payments/stellar/plan.ts';
+import { isKept, judge as judgeEvidence, type Verdict } from '../load/soak/payments/verdict.ts';
+import { describeRun } from '../load/soak/report.ts';
 import type { AnsweredIntent } from '../support/model/judge.ts';
 
 const SEED = 3;

@@ -1,10 +1,10 @@
 /** The soaks' judge notices every way to break a promise. Otherwise a run without complaints would prove nothing. */
 import t, { type Test } from 'tap';
-import { type ChainEntry, type ChainRecord, readingOf, readShown } from '../../soak/payments/evm/chain-record.ts';
-import { planOf, replacementOf } from '../../soak/payments/evm/plan.ts';
-import type { Intention } from '../../soak/payments/intention.ts';
-import { isKept, judge as judgeEvidence, type Verdict } from '../../soak/payments/verdict.ts';
-import { describeRun } from '../../soak/report.ts';
+import { type ChainEntry, type ChainRecord, readingOf, readShown } from '../load/soak/payments/evm/chain-record.ts';
+import { planOf, replacementOf } from '../load/soak/payments/evm/plan.ts';
+import type { Intention } from '../load/soak/payments/intention.ts';
+import { isKept, judge as judgeEvidence, type Verdict } from '../load/soak/payments/verdict.ts';
+import { describeRun } from '../load/soak/report.ts';
 import type { AnsweredIntent } from '../support/model/judge.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000000aa';

@@ -1,9 +1,9 @@
 /** The faults of a Solana node behind the soaks' proxy: plausible lags, a limited history, and lies. */
 import t, { type Test } from 'tap';
+import { toBase58 } from '../doubles/svm/base58.ts';
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from '../support/fault-proxy.ts';
 import { type FaultNature, ratesFor } from '../support/faults/faults.ts';
 import { solanaCallFaults } from '../support/faults/solana-calls.ts';
-import { toBase58 } from '../support/svm/base58.ts';
 import { anyone, CONFIRMED, startSvmScene, transfer } from '../support/svm-scene.ts';
 
 const scene = await startSvmScene();

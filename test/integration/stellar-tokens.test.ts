@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Address, Asset, Keypair, Operation, rpc, scValToNative, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { codeOf as wasmOf } from '../support/stellar/soroban/contracts/registry.ts';
+import { codeOf as wasmOf } from '../doubles/stellar/soroban/contracts/registry.ts';
 import {
   address,
   i128,

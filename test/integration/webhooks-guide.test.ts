@@ -23,7 +23,7 @@ import { relayerOf } from '../support/store.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const guide = readFileSync(join(root, 'docs', 'webhooks.md'), 'utf8');
-const receiver = readFileSync(join(root, 'demo', 'webhook-receiver.mjs'), 'utf8');
+const receiver = readFileSync(join(root, 'examples', 'demo', 'webhook-receiver.mjs'), 'utf8');
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 const MINUTE = 60_000;
 
@@ -94,7 +94,7 @@ t.test('the receiver takes what is genuine, and nothing else', async (t) => {
   t.match(guide, `\`\`\`js\n${receiver}\`\`\``, 'it stands in the guide as it is');
   const WEBHOOK_SIGNING_KEY = 'at least 32 characters, the same on both sides';
   const PORT = String(await freePort());
-  const child = spawn(process.execPath, [join(root, 'demo', 'webhook-receiver.mjs')], {
+  const child = spawn(process.execPath, [join(root, 'examples', 'demo', 'webhook-receiver.mjs')], {
     env: { WEBHOOK_SIGNING_KEY, PORT },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { computeAddress, hexlify } from 'ethers';
 import t from 'tap';
-import { fund } from '../../demo/chain.ts';
+import { fund } from '../../examples/demo/chain.ts';
 import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';

@@ -4,9 +4,9 @@
  * not judged here.
  */
 import t from 'tap';
-import { describeGauntlet } from '../../gauntlet/report.ts';
-import { runGauntlet } from '../../gauntlet/run.ts';
-import { isKept } from '../../soak/payments/verdict.ts';
+import { describeGauntlet } from '../load/gauntlet/report.ts';
+import { runGauntlet } from '../load/gauntlet/run.ts';
+import { isKept } from '../load/soak/payments/verdict.ts';
 import { ATTACKS } from '../support/attacks/attacks.ts';
 
 const MIB = 1_048_576;

@@ -149,7 +149,7 @@ t.test('with no setting it is ready, its curl line runs as pasted, and Ctrl-C en
 });
 
 t.test('from nothing to a webhook for a payment of a plugin', async (t) => {
-  cpSync(join(root, 'demo'), join(dir, 'demo'), { recursive: true });
+  cpSync(join(root, 'examples', 'demo'), join(dir, 'examples', 'demo'), { recursive: true });
   const anvil = await startAnvil({ blockTime: 1 });
   t.teardown(() => anvil.stop());
   const receiverPort = await freePort();
@@ -181,7 +181,7 @@ t.test('from nothing to a webhook for a payment of a plugin', async (t) => {
   t.equal(start, 'npm start\n');
   const server = stay(t, dir, start, { APP_PORT: '0', METRICS_PORT: '0' });
   api = await until(server, /ready at (\S+)/);
-  t.equal(receive, 'node --env-file=.env demo/webhook-receiver.mjs\n');
+  t.equal(receive, 'node --env-file=.env examples/demo/webhook-receiver.mjs\n');
   const received = stay(t, dir, receive, { PORT: receiverPort });
 
   const [plugin = ''] = blocks('A first plugin', 'ts');

@@ -1,7 +1,7 @@
 /** The log for operators: a line for each step of a payment, of the start and of the end. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { fund } from '../../demo/chain.ts';
+import { fund } from '../../examples/demo/chain.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { TRANSACTIONS, TRANSFER } from '../support/instances.ts';
 import { startAndFail, startService } from '../support/service.ts';

@@ -5,7 +5,7 @@ import { PublicKey } from '@solana/web3.js';
 import { Keypair, StrKey } from '@stellar/stellar-sdk';
 import { computeAddress, hexlify, verifyMessage } from 'ethers';
 import t, { type Test } from 'tap';
-import { fund } from '../../demo/chain.ts';
+import { fund } from '../../examples/demo/chain.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { NetworkType } from '../../src/domain/network-type.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';

@@ -3,8 +3,8 @@
  * is killed meanwhile. The chain is the judge.
  */
 import t from 'tap';
-import { soakChannels } from '../../soak/channels/channels.ts';
-import { describeLines } from '../../soak/report.ts';
+import { soakChannels } from '../load/soak/channels/channels.ts';
+import { describeLines } from '../load/soak/report.ts';
 
 t.test('callers of the channels plugin, and a server that is killed', async (t) => {
   const { lines, faults } = await soakChannels({

@@ -4,15 +4,15 @@
  * bytes signed anew after a crash while the first ones are valid.
  */
 import t, { type Test } from 'tap';
-import { evmChain } from '../../soak/payments/evm/chain.ts';
-import { soakFaults } from '../../soak/payments/faults.ts';
-import { soakKills } from '../../soak/payments/kill.ts';
-import { soakRestores } from '../../soak/payments/restores.ts';
-import type { SoakOptions, SoakResult } from '../../soak/payments/run.ts';
-import { solanaChain } from '../../soak/payments/solana/chain.ts';
-import { stellarChain } from '../../soak/payments/stellar/chain.ts';
-import { isKept } from '../../soak/payments/verdict.ts';
-import { describeRun } from '../../soak/report.ts';
+import { evmChain } from '../load/soak/payments/evm/chain.ts';
+import { soakFaults } from '../load/soak/payments/faults.ts';
+import { soakKills } from '../load/soak/payments/kill.ts';
+import { soakRestores } from '../load/soak/payments/restores.ts';
+import type { SoakOptions, SoakResult } from '../load/soak/payments/run.ts';
+import { solanaChain } from '../load/soak/payments/solana/chain.ts';
+import { stellarChain } from '../load/soak/payments/stellar/chain.ts';
+import { isKept } from '../load/soak/payments/verdict.ts';
+import { describeRun } from '../load/soak/report.ts';
 
 const small = (t: Test): Omit<SoakOptions, 'chain' | 'transactions'> => ({
   database: 'sqlite',

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Address, authorizeEntry, type Keypair, rpc, scValToNative, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { codeOf } from '../support/stellar/soroban/contracts/registry.ts';
+import { codeOf } from '../doubles/stellar/soroban/contracts/registry.ts';
 import { invoke, address as val, withAuth } from '../support/stellar-contract-scene.ts';
 import { LUMEN } from '../support/stellar-scene.ts';
 import { payment, stellarStage } from '../support/stellar-stage.ts';

@@ -25,7 +25,7 @@ const fileSchema = z.strictObject({
   groups: z.array(z.strictObject({ name: z.string(), rules: z.array(ruleSchema).min(1) })).min(1),
 });
 
-const file = readFileSync(join(import.meta.dirname, '..', '..', 'ops', 'prometheus', 'alerts.yml'), 'utf8');
+const file = readFileSync(join(import.meta.dirname, '..', '..', 'deploy', 'prometheus', 'alerts.yml'), 'utf8');
 const { groups } = fileSchema.parse(parse(file, { strict: true, uniqueKeys: true }));
 
 /** The rules that are shipped, with their queries. */

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { fund } from '../../demo/chain.ts';
+import { fund } from '../../examples/demo/chain.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { openBrowser } from './browser.ts';
 import { type ComposedService, composeService } from './composed-service.ts';

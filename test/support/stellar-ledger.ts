@@ -1,9 +1,9 @@
 import type { Asset, Keypair } from '@stellar/stellar-sdk';
 import type { ReadOne } from '../../src/egress/rpc/rpc-client.ts';
-import { newAccount } from './stellar/ledger/account.ts';
-import type { Entry } from './stellar/ledger/entry.ts';
-import { keyToXdr } from './stellar/ledger/entry-key.ts';
-import { toEntryData } from './stellar/ledger/entry-xdr.ts';
+import { newAccount } from '../doubles/stellar/ledger/account.ts';
+import type { Entry } from '../doubles/stellar/ledger/entry.ts';
+import { keyToXdr } from '../doubles/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../doubles/stellar/ledger/entry-xdr.ts';
 
 /** A node's data without a network. The node is on ledger 60, after 900 s. The usual fee is 100. */
 export interface Known {

@@ -9,7 +9,7 @@ import {
   TransactionBuilder,
   xdr,
 } from '@stellar/stellar-sdk';
-import type { StellarOptions } from './stellar/control.ts';
+import type { StellarOptions } from '../doubles/stellar/control.ts';
 import { type StellarNet, startStellar } from './stellar-net.ts';
 
 /** A Stellar network that changes only when told to, with Stellar's public client. */

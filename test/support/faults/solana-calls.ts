@@ -1,4 +1,4 @@
-import { toBase58 } from '../svm/base58.ts';
+import { toBase58 } from '../../doubles/svm/base58.ts';
 import { type CallFault, type CallFaults, fromThePast, type ProxiedAnswer, type ProxiedCall } from './faults.ts';
 
 const SEND = ['sendTransaction'];

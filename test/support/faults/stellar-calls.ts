@@ -1,5 +1,5 @@
 import { TransactionBuilder, xdr } from '@stellar/stellar-sdk';
-import { STELLAR_DEFAULTS } from '../stellar/control.ts';
+import { STELLAR_DEFAULTS } from '../../doubles/stellar/control.ts';
 import { type CallFault, type CallFaults, fromThePast } from './faults.ts';
 
 const SEND = ['sendTransaction'];

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, randomUUID } from 'nod
 import { PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { computeAddress, hexlify } from 'ethers';
 import type { Curve } from '../../../src/signers/signer.ts';
-import { toBase58 } from '../svm/base58.ts';
+import { toBase58 } from '../../doubles/svm/base58.ts';
 import { readJwt } from './jwt.ts';
 import { type Answered, type Asked, ServiceDouble } from './service-double.ts';
 import { newServiceKey, type ServiceKey } from './service-key.ts';

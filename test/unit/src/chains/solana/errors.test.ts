@@ -2,7 +2,7 @@ import t from 'tap';
 import { broadcastFailure, isPayerPoor, nameOf, reasonOf } from '../../../../../src/chains/solana/errors.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
-import { errorOf, textOf } from '../../../../support/svm/transaction-error.ts';
+import { errorOf, textOf } from '../../../../doubles/svm/transaction-error.ts';
 
 /** A failed preflight in agave's form (rpc/src/rpc.rs, `SendTransactionPreflightFailure`). */
 function preflight(err: Json, logs: string[] = []): RpcError {

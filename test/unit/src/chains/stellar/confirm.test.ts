@@ -6,11 +6,11 @@ import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
 import { observe } from '../../../../../src/chains/stellar/confirm.ts';
 import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
+import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
+import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../../../../doubles/stellar/ledger/entry-xdr.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
-import { newAccount } from '../../../../support/stellar/ledger/account.ts';
-import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
-import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
 import { CLIENT } from '../../../../support/stellar-envelopes.ts';
 import {
   fieldsOf,

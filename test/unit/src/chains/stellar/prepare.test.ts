@@ -5,11 +5,11 @@ import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
 import { costOf, prepare } from '../../../../../src/chains/stellar/prepare.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
+import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../../../../doubles/stellar/ledger/entry-xdr.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
-import { newAccount } from '../../../../support/stellar/ledger/account.ts';
-import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
-import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
 import { CLIENT, type EnvelopeHow, envelopeText, payOp, transactionIn } from '../../../../support/stellar-envelopes.ts';
 import {
   fieldsOf,

@@ -11,11 +11,11 @@ import {
 } from '../../../../../src/chains/stellar/provider.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
-import { newAccount } from '../../../../support/stellar/ledger/account.ts';
-import type { AccountEntry, DataEntry } from '../../../../support/stellar/ledger/entry.ts';
-import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
-import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
-import { headerXdr } from '../../../../support/stellar/node/closed-ledger.ts';
+import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
+import type { AccountEntry, DataEntry } from '../../../../doubles/stellar/ledger/entry.ts';
+import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../../../../doubles/stellar/ledger/entry-xdr.ts';
+import { headerXdr } from '../../../../doubles/stellar/node/closed-ledger.ts';
 import { knowing } from '../../../../support/stellar-ledger.ts';
 
 const ADDRESS = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 1)).publicKey();

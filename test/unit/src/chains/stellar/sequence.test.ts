@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
 import { nextSequence } from '../../../../../src/chains/stellar/sequence.ts';
+import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
+import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../../../../doubles/stellar/ledger/entry-xdr.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
-import { newAccount } from '../../../../support/stellar/ledger/account.ts';
-import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
-import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
 
 const ADDRESS = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 

@@ -3,11 +3,11 @@ import { dialect } from '../../../../../../src/chains/stellar/dialect.ts';
 import { signUnsent } from '../../../../../../src/chains/stellar/sponsor/sign-only.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { createKeySigner } from '../../../../../../src/signers/key-signer.ts';
+import { newAccount } from '../../../../../doubles/stellar/ledger/account.ts';
+import { keyToXdr } from '../../../../../doubles/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../../../../../doubles/stellar/ledger/entry-xdr.ts';
 import { openRpc } from '../../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../../support/rpc-double.ts';
-import { newAccount } from '../../../../../support/stellar/ledger/account.ts';
-import { keyToXdr } from '../../../../../support/stellar/ledger/entry-key.ts';
-import { toEntryData } from '../../../../../support/stellar/ledger/entry-xdr.ts';
 import {
   bumpText,
   CLIENT,

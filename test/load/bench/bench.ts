@@ -1,0 +1,68 @@
+/**
+ * `npm run bench` runs all benchmarks, or those named as arguments; `npm run bench -- help` lists the names.
+ * Compared targets run in the same run on the same cores, most of them in alternation. So the ratios are meaningful,
+ * and the absolute figures only describe this machine.
+ */
+import { benchConsoles } from './consoles.ts';
+import { benchEvm } from './evm.ts';
+import { benchHistory } from './history.ts';
+import { benchKeyPlace } from './key-place.ts';
+import { benchPluginCosts } from './plugin-costs.ts';
+import { benchPlugins } from './plugins.ts';
+import { benchService } from './service.ts';
+import { benchSigners } from './signers.ts';
+import { benchSolana } from './solana.ts';
+import { benchStellar } from './stellar.ts';
+import {
+  printConsoles,
+  printEvmTable,
+  printHistory,
+  printKeyPlace,
+  printPluginCosts,
+  printService,
+  printSigners,
+  printSolana,
+  printStellar,
+  printTable,
+  printWaiting,
+} from './table.ts';
+import { benchWaiting } from './waiting.ts';
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
+const RUN = { seconds: SECONDS, rounds: 3 };
+const PLUGINS = { seconds: SECONDS / 2, rounds: 9, steadySeconds: SECONDS, steadyRounds: 3, steadyRate: 50 };
+const HISTORY = { final: 1_000_000, times: 20 };
+const EVM = { transactions: 4_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
+const SIGNERS = { signatures: 500, together: 256 };
+const KEYS = { transactions: 2_000, accounts: 4, rounds: 3 };
+const SOLANA = { transactions: 2_000 };
+const STELLAR = { own: 50, bumps: 500 };
+
+const BENCHES: { [name: string]: () => Promise<void> } = {
+  plugins: async () => printTable(await benchPlugins(PLUGINS), PLUGINS),
+  costs: async () => printPluginCosts(await benchPluginCosts()),
+  waiting: async () => printWaiting(await benchWaiting(1000)),
+  service: async () => printService(await benchService({ ...RUN, ...HISTORY }), HISTORY),
+  consoles: async () => printConsoles(await benchConsoles({ ...RUN, rounds: 5 })),
+  history: async () => printHistory(await benchHistory(HISTORY), HISTORY),
+  evm: async () => printEvmTable(await benchEvm(EVM), EVM),
+  signers: async () => printSigners(await benchSigners(SIGNERS), SIGNERS),
+  keys: async () => printKeyPlace(await benchKeyPlace(KEYS), KEYS),
+  solana: async () => printSolana(await benchSolana(SOLANA), SOLANA),
+  stellar: async () => printStellar(await benchStellar(STELLAR), STELLAR),
+};
+
+const USAGE = `npm run bench [-- <names>]: all, or some of ${Object.keys(BENCHES).join(', ')}
+  BENCH_SECONDS=<number>        how long each round lasts, default 4`;
+
+/** Returns whether all names were known. */
+export async function bench(names: readonly string[]): Promise<boolean> {
+  const unknown = names.filter((name) => BENCHES[name] === undefined);
+  if (unknown.length > 0) {
+    const isHelp = unknown.every((name) => ['help', '--help'].includes(name));
+    console.log(isHelp ? USAGE : `There is no bench ${unknown.join(', ')}.\n${USAGE}`);
+    return isHelp;
+  }
+  for (const [name, run] of Object.entries(BENCHES)) if (names.length === 0 || names.includes(name)) await run();
+  return true;
+}

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LifeStep } from '../../../../src/engine/lane/life-steps.ts';
+import { seededRandom } from '../../../support/seeded.ts';
+import { describeCounts } from '../report.ts';
+import { Cast } from './cast.ts';
+import { Fleet, type LastStep } from './fleet.ts';
+import type { SoakOptions, SoakResult } from './run.ts';
+import { startTroubles } from './troubles.ts';
+import { openWorld, type World } from './world.ts';
+
+export interface KillOptions extends SoakOptions {
+  /** The most processes that are killed. */
+  kills: number;
+  /** Whether the run fails if no process ended at one of the steps. */
+  everyStep: boolean;
+}
+
+/** The number of concurrent requests of one share. */
+const WIDTH = 8;
+/** The time until a process is killed: while an armed one may still reach its step, and otherwise. */
+const STEP_LIFE_MS = [6_000, 10_000] as const;
+const RANDOM_LIFE_MS = [200, 2_500] as const;
+/** The latest occurrence of a step at which a process kills itself. */
+const LATEST_OCCURRENCE = 8;
+/** Nothing is killed after this time, also on a slow machine. */
+const KILLING_MS = 900_000;
+/** How often missing instances are started. */
+const KEEP_UP_MS = 1_000;
+
+/** Kills server processes at every step of a transaction's life and at random, and judges the outcome by the chain. */
+export async function soakKills(options: KillOptions): Promise<SoakResult> {
+  const world = await openWorld(options);
+  const fleet = new Fleet(world);
+  const cast = new Cast(world, fleet, options);
+  try {
+    return await run(options, world, fleet, cast);
+  } finally {
+    await fleet.close();
+    await cast.close();
+    await world.close();
+  }
+}
+
+async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast): Promise<SoakResult> {
+  const began = performance.now();
+  const { seed, transactions, chain, calm = false } = options;
+  await fleet.startMissing();
+  cast.watch();
+  const random = seededRandom(seed, 'troubles');
+  const troubles = calm ? null : startTroubles({ fleet, postgres: world.postgres, random });
+  try {
+    await killWhileSending(options, fleet, cast);
+  } finally {
+    await troubles?.stop();
+  }
+  await fleet.disarm();
+  await fleet.startMissing();
+  await cast.hush();
+  options.say('no more kills; waiting for the ends');
+  await cast.settle(options.patienceMs);
+
+  const verdict = await cast.conclude();
+  const { atRandom, atStep, byThemselves } = fleet.deaths;
+  const unreached = chain.steps.filter((step) => !atStep.has(step));
+  const faults = byThemselves.map((words) => `a process ended by itself: ${words}`);
+  if (atRandom + atStep.size === 0) faults.push('nothing was killed');
+  if (options.everyStep && unreached.length > 0) faults.push(`no process ended at step ${unreached.join(', ')}`);
+  if (verdict.accepted === 0) faults.push('nothing was accepted');
+  const kills = atRandom + [...atStep.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    lines: [
+      ['database', `${world.database}, ${world.instances} at a time`],
+      ['chain', chain.name],
+      ['seed', seed],
+      ['transactions', transactions],
+      ['kills', kills],
+      ['at random', atRandom],
+      ['at a step', describeCounts(atStep)],
+      ['other trouble', describeCounts(troubles?.counts ?? new Map())],
+      ...cast.lines(),
+      ['seconds', ((performance.now() - began) / 1000).toFixed(0)],
+    ],
+    verdict,
+    faults,
+    output: fleet.output,
+  };
+}
+
+/** Sends a share of the requests and kills one process, again and again. Every other round may arm the next process. */
+async function killWhileSending({ seed, kills, chain, say }: KillOptions, fleet: Fleet, cast: Cast): Promise<void> {
+  const random = seededRandom(seed, 'kills');
+  const tries = new Map<LifeStep, number>();
+  const { client, errands } = cast;
+  const share = Math.ceil(errands.length / kills);
+  const sending: Promise<void>[] = [];
+  const end = performance.now() + KILLING_MS;
+  let sent = 0;
+  for (let life = 0; life < kills && performance.now() < end; life += 1) {
+    sending.push(client.sendAll(errands.slice(sent, sent + share), WIDTH));
+    sent += share;
+    const limit = fleet.isArmed ? STEP_LIFE_MS : RANDOM_LIFE_MS;
+    if (!(await fleet.endsWithin(limit[0] + random() * (limit[1] - limit[0])))) await fleet.killOne(random());
+    const mayArm = life % 2 === 0 && !fleet.isArmed && life < kills - 1;
+    await fleet.startMissing(mayArm ? nextStep(chain.steps, { fleet, tries, random }) : undefined);
+    if ((life + 1) % 10 === 0) say(`${life + 1} of ${kills} lives, deaths at ${describeCounts(fleet.deaths.atStep)}`);
+  }
+  sending.push(client.sendAll(errands.slice(sent), WIDTH));
+  await keepUp(fleet, Promise.all(sending));
+}
+
+/** Starts missing instances until everything is sent. An armed one may end only now, and a start may have failed. */
+async function keepUp(fleet: Fleet, sending: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const over = sending.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await fleet.startMissing();
+    await Promise.race([over, sleep(KEEP_UP_MS)]);
+  }
+  await over;
+}
+
+/**
+ * The step with the fewest attempts and deaths so far. Chooses its first occurrence until a process has ended there,
+ * then a random one.
+ */
+function nextStep(
+  steps: readonly LifeStep[],
+  { fleet, tries, random }: { fleet: Fleet; tries: Map<LifeStep, number>; random: () => number },
+): LastStep | undefined {
+  const triesOf = (step: LifeStep) => tries.get(step) ?? 0;
+  const deathsAt = (step: LifeStep) => fleet.deaths.atStep.get(step) ?? 0;
+  const weight = (step: LifeStep) => triesOf(step) + deathsAt(step);
+  const least = Math.min(...steps.map(weight));
+  const step = steps.find((one) => weight(one) === least);
+  if (step === undefined) return undefined;
+  tries.set(step, triesOf(step) + 1);
+  return { step, occurrence: 1 + (deathsAt(step) > 0 ? Math.floor(random() * LATEST_OCCURRENCE) : 0) };
+}

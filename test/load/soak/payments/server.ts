@@ -1,0 +1,34 @@
+/**
+ * The service, composed and started as in `src/main.ts`, in a process that kills itself at a step of a transaction's
+ * life: `SOAK_DIE_AT=<step>:<occurrence>`. The production code only calls `onStep` at each step.
+ */
+import { writeSync } from 'node:fs';
+import { compose } from '../../../../src/app/compose.ts';
+import { createChains } from '../../../../src/chains/registry.ts';
+import { loadConfiguration } from '../../../../src/config/load.ts';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { LIFE_STEPS, type LifeStep } from '../../../../src/engine/lane/life-steps.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { createSignerKinds } from '../../../../src/signers/registry.ts';
+
+const { SOAK_DIE_AT: dieAt = '', ...env } = process.env;
+const [name, occurrence] = dieAt.split(':');
+const last = LIFE_STEPS.find((step) => step === name);
+let left = Number(occurrence);
+if (last === undefined || !(left > 0)) throw new Error(`SOAK_DIE_AT=${dieAt} names no step`);
+
+/** The kernel ends the process before `kill` returns, so it does nothing after its last step. */
+function onStep(step: LifeStep): void {
+  if (step !== last) return;
+  left -= 1;
+  if (left > 0) return;
+  writeSync(process.stderr.fd, `ends at step ${step}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+const chains = createChains(systemClock);
+const signerKinds = createSignerKinds();
+const configuration = await loadConfiguration({ env, cwd: process.cwd(), chains, signerKinds });
+const log = createLog(configuration.environment.LOG_LEVEL);
+const service = await compose({ configuration, chains, signerKinds, log, onStep });
+log.info({ address: service.address }, 'ready');
