@@ -1,6 +1,11 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { AppError, invalidRequest } from '../domain/errors.ts';
+import { AppError, type ErrorCode, invalidRequest } from '../domain/errors.ts';
 import { JsonTextError } from '../domain/json/json-text.ts';
+import type { Log } from '../observability/log.ts';
+import { endpointOf, type HttpMetrics } from './admission.ts';
+import { awaitsContinue } from './connections.ts';
+import { ANSWER_HEADERS, failure } from './envelope.ts';
 
 /** The `retry-after` in seconds for errors that do not set their own. */
 const RETRY_AFTER_SECONDS = 1;
@@ -38,7 +43,7 @@ export function toAppError(thrown: unknown, context: ErrorContext): AppError {
 }
 
 /** Returns the `retry-after` of an answer. By default only 429 and 503 have one. */
-export function retryAfterOf(error: AppError): number | undefined {
+function retryAfterOf(error: AppError): number | undefined {
   if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds;
   return error.status === 429 || error.status === 503 ? RETRY_AFTER_SECONDS : undefined;
 }
@@ -49,7 +54,7 @@ const CHALLENGE = 'Bearer realm="Isolayer"';
  * Returns the `www-authenticate` of a 401 (RFC 6750, section 3). If the request had an `authorization` header, the
  * value says what is wrong with it.
  */
-export function challengeOf(authorization: string | undefined): string {
+function challengeOf(authorization: string | undefined): string {
   if (authorization === undefined) return CHALLENGE;
   const advice = /^Bearer [^\s]+$/.test(authorization)
     ? 'The API key is not known, has expired or was revoked'
@@ -64,4 +69,45 @@ function nameOf(instancePath: string): string {
 
 function codeOf(thrown: unknown): unknown {
   return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+}
+
+/** Refusals because of the caller's key. They are logged at `info`, so that an operator sees them. */
+const OF_KEYS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'UNAUTHORIZED',
+  'NOT_PERMITTED',
+  'PERMISSION_NOT_HELD',
+  'ORIGIN_NOT_ALLOWED',
+]);
+
+/** Answers a request that failed, logs it and counts it. */
+export function answerFailure(
+  { log, metrics }: { log: Log; metrics: Pick<HttpMetrics, 'timedOut'> },
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const error = toAppError(thrown, {
+    contentType: request.headers['content-type'],
+    bodyLimit: request.routeOptions.bodyLimit,
+  });
+  const { id: requestId, method, keyId } = request;
+  if (error.code === 'HANDLER_TIMEOUT') metrics.timedOut(endpointOf(request), method);
+  if (error.status === 500) {
+    log.error({ requestId, keyId, method, route: request.routeOptions.url, err: error }, 'request failed');
+  } else {
+    const level = OF_KEYS.has(error.code) ? 'info' : 'debug';
+    log[level]({ requestId, keyId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
+  }
+  // Sets the headers here too, for requests that failed before the first hook, such as a path that cannot be decoded.
+  reply.headers({ ...ANSWER_HEADERS, 'x-request-id': requestId });
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeOf(request.headers.authorization));
+  // The caller may now send its body or not, so what follows on the connection cannot be read.
+  if (awaitsContinue(request)) return reply.header('connection', 'close').code(error.status).send(failure(error));
+  // Keeps the connection open after a refused body. Fastify would close it, and a caller that is still sending would
+  // see a reset instead of the answer. Node discards the rest of the body within the time limit for a request to
+  // arrive.
+  reply.removeHeader('connection');
+  return reply.code(error.status).send(failure(error));
 }

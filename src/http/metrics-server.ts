@@ -2,12 +2,11 @@ import { fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { AppError } from '../domain/errors.ts';
 import type { Exposition } from '../observability/metrics.ts';
-import { ANSWER_HEADERS } from './answers/answer-headers.ts';
-import { failure } from './answers/envelope.ts';
+import { listenOn } from './connections.ts';
+import { ANSWER_HEADERS, failure } from './envelope.ts';
 import { toAppError } from './errors.ts';
-import { listenOn } from './listen.ts';
 import { scrapeRoutes } from './routes/metrics.ts';
-import { noSchemaCompilers } from './schema-compilers.ts';
+import { noSchemaCompilers } from './routing.ts';
 import type { HttpServer } from './server.ts';
 
 /** The time for a request to arrive. A scrape has no body, so it arrives fast. */

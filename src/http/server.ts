@@ -1,8 +1,7 @@
-import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { validatorCompiler } from 'fastify-type-provider-zod';
 import '../domain/json/issue-text.ts';
+import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../domain/clock.ts';
-import type { ErrorCode } from '../domain/errors.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
@@ -12,28 +11,22 @@ import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { ApiServices } from '../services/services.ts';
 import type { AcceptedKeys } from './access/auth.ts';
 import { declareNeeds } from './access/needs.ts';
-import { ANSWER_HEADERS } from './answers/answer-headers.ts';
-import { answerText } from './answers/answer-text.ts';
-import { answerTogether } from './answers/answer-together.ts';
-import { failure } from './answers/envelope.ts';
-import { answerClientError } from './client-errors.ts';
-import type { PlaceCursors } from './cursors/place-cursors.ts';
-import { challengeOf, retryAfterOf, toAppError } from './errors.ts';
-import type { CursorIds } from './events/cursor.ts';
+import { admitRequests, Drain, type HttpLimits, type HttpMetrics, limitHandlers } from './admission.ts';
+import {
+  answerClientError,
+  answerExpectations,
+  answerTogether,
+  cutStalledReaders,
+  type ListenAddress,
+  listenOn,
+} from './connections.ts';
+import type { CursorIds, PlaceCursors } from './cursors.ts';
+import { answerText } from './envelope.ts';
+import { answerFailure } from './errors.ts';
 import { EventSource } from './events/event-source.ts';
-import type { HttpMetrics } from './http-metrics.ts';
 import { honourIdempotencyKeys } from './idempotency.ts';
-import { acceptJson } from './json-body.ts';
-import { admitRequests, endpointOf } from './limits/admit-requests.ts';
-import { Drain } from './limits/drain.ts';
-import { limitHandlers } from './limits/handler-deadline.ts';
-import type { HttpLimits } from './limits/http-limits.ts';
-import type { RateLimiter } from './limits/rate-limit.ts';
-import { type ListenAddress, listenOn } from './listen.ts';
-import { refuseOtherMethods } from './other-methods.ts';
-import { makeParametersStorable } from './path-parameters.ts';
-import { requestIdOf } from './request-id.ts';
-import { collectRoutes, type RouteTable } from './route-table.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import { acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { batchRoutes } from './routes/batches.ts';
@@ -52,15 +45,7 @@ import { rpcRoutes } from './routes/rpc.ts';
 import { signerRoutes } from './routes/signers.ts';
 import { signingRoutes } from './routes/signing.ts';
 import { transactionRoutes } from './routes/transactions.ts';
-import { noSchemaCompilers } from './schema-compilers.ts';
-import { cutStalledReaders } from './stalled-readers.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether `100 Continue` was sent. */
-    isContinued: boolean;
-  }
-}
+import { collectRoutes, noSchemaCompilers, type RouteTable, refuseOtherMethods } from './routing.ts';
 
 export interface HttpServerDependencies {
   services: ApiServices;
@@ -109,7 +94,7 @@ export interface ApiServer extends HttpServer {
 }
 
 export async function createHttpServer(dependencies: HttpServerDependencies): Promise<ApiServer> {
-  const { services, pluginHost, metrics, health, limits, newId } = dependencies;
+  const { limits, newId } = dependencies;
   const arrivalMs = limits.arrivalSeconds * 1000;
   const app: FastifyInstance = fastify({
     schemaController: noSchemaCompilers,
@@ -146,6 +131,29 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
 
   const routes = collectRoutes(app);
   declareNeeds(app);
+  await addRoutes(app, dependencies, { drain, source });
+  refuseOtherMethods(app, routes);
+
+  return {
+    routes,
+    listen: (where) => listenOn(app, where),
+    close: async (graceMs) => {
+      await drain.start(graceMs);
+      // The remaining connections have no complete request, or their request ran out of time.
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), Math.min(graceMs, LINGER_MS));
+      await app.close();
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+/** Adds all routes. Each plugin call exists with and without the prefix. */
+async function addRoutes(
+  app: FastifyInstance,
+  dependencies: HttpServerDependencies,
+  { drain, source }: { drain: Drain; source: EventSource },
+): Promise<void> {
+  const { services, pluginHost, metrics, health, limits } = dependencies;
   await app.register(
     async (api) => {
       acceptJson(api);
@@ -178,83 +186,4 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     pageRoutes(pages, { health, hasConsole: dependencies.console !== null });
     if (dependencies.console !== null) consoleRoutes(pages, dependencies.console);
   });
-  refuseOtherMethods(app, routes);
-
-  return {
-    routes,
-    listen: (where) => listenOn(app, where),
-    close: async (graceMs) => {
-      await drain.start(graceMs);
-      // The remaining connections have no complete request, or their request ran out of time.
-      const cutOff = setTimeout(() => app.server.closeAllConnections(), Math.min(graceMs, LINGER_MS));
-      await app.close();
-      clearTimeout(cutOff);
-    },
-  };
-}
-
-/**
- * Answers `Expect: 100-continue` only when the request is admitted and its body is not too large (RFC 9110, 10.1.1).
- * Node would answer it before the key is known. An unknown expectation is ignored; Node would answer it with an empty
- * 417.
- */
-function answerExpectations(app: FastifyInstance): void {
-  const { server } = app;
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  app.decorateRequest('isContinued', false);
-  app.addHook('preParsing', (request, reply, _payload, done) => {
-    const { headers, routeOptions } = request;
-    // Fastify refuses a larger body next.
-    if (awaitsContinue(request) && !(Number(headers['content-length']) > routeOptions.bodyLimit)) {
-      request.isContinued = true;
-      reply.raw.writeContinue();
-    }
-    done();
-  });
-}
-
-/** Whether the client waits for `100 Continue` before it sends its body. */
-function awaitsContinue({ raw, headers, isContinued }: FastifyRequest): boolean {
-  return !isContinued && raw.httpVersion === '1.1' && /\b100-continue\b/i.test(headers.expect ?? '');
-}
-
-/** Refusals because of the caller's key. They are logged at `info`, so that an operator sees them. */
-const OF_KEYS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'UNAUTHORIZED',
-  'NOT_PERMITTED',
-  'PERMISSION_NOT_HELD',
-  'ORIGIN_NOT_ALLOWED',
-]);
-
-function answerFailure(
-  { log, metrics }: HttpServerDependencies,
-  thrown: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const error = toAppError(thrown, {
-    contentType: request.headers['content-type'],
-    bodyLimit: request.routeOptions.bodyLimit,
-  });
-  const { id: requestId, method, keyId } = request;
-  if (error.code === 'HANDLER_TIMEOUT') metrics.timedOut(endpointOf(request), method);
-  if (error.status === 500) {
-    log.error({ requestId, keyId, method, route: request.routeOptions.url, err: error }, 'request failed');
-  } else {
-    const level = OF_KEYS.has(error.code) ? 'info' : 'debug';
-    log[level]({ requestId, keyId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
-  }
-  // Sets the headers here too, for requests that failed before the first hook, such as a path that cannot be decoded.
-  reply.headers({ ...ANSWER_HEADERS, 'x-request-id': requestId });
-  const retryAfter = retryAfterOf(error);
-  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeOf(request.headers.authorization));
-  // The caller may now send its body or not, so what follows on the connection cannot be read.
-  if (awaitsContinue(request)) return reply.header('connection', 'close').code(error.status).send(failure(error));
-  // Keeps the connection open after a refused body. Fastify would close it, and a caller that is still sending would
-  // see a reset instead of the answer. Node discards the rest of the body within the time limit for a request to
-  // arrive.
-  reply.removeHeader('connection');
-  return reply.code(error.status).send(failure(error));
 }

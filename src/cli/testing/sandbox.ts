@@ -6,7 +6,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { pluginEntrySchema } from '../../domain/plugin.ts';
 import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
-import { failure } from '../../http/answers/envelope.ts';
+import { failure } from '../../http/envelope.ts';
 import { createLog } from '../../observability/log.ts';
 import { createPluginHost } from '../../plugin-host/host.ts';
 import type { FakeRelayer } from './fake-relayer.ts';

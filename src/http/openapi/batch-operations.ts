@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { batchSchema } from '../batch/batch.ts';
+import { batchSchema } from '../routes/batches.ts';
 import { envelope, failureSchema } from './answers.ts';
 import { BODY, type ChainBodies, found, type Operation } from './operation.ts';
 

@@ -2,10 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ApiKeysService } from '../../services/settings/api-keys.ts';
-import { success, successPage } from '../answers/envelope.ts';
-import { accessOf, callerOf } from '../caller.ts';
-import { assertNoBody, bodyOf } from '../json-body.ts';
+import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
+import { accessOf, assertNoBody, bodyOf, callerOf } from '../request.ts';
 
 const params = z.object({ id: z.string() });
 

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { auditedResourceSchema } from '../../domain/settings/audit.ts';
 import type { AuditService } from '../../services/settings/audit.ts';
-import { successPart } from '../answers/envelope.ts';
+import { successPart } from '../envelope.ts';
 import { partQuerySchema, partRequest } from '../paging.ts';
 
 const query = partQuerySchema.extend({

@@ -1,15 +1,136 @@
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { AppError } from '../../domain/errors.ts';
+import { type Effect, idempotencyKeySchema } from '../../domain/idempotency.ts';
+import type { Wire, WireObject } from '../../domain/json/json.ts';
+import { readBack, writeJson } from '../../domain/json/json-text.ts';
+import type { Access } from '../../domain/settings/access.ts';
+import type { Actor } from '../../domain/settings/caller.ts';
 import type { Log } from '../../observability/log.ts';
 import type { IdempotencyKeys } from '../../services/idempotency-keys.ts';
 import { parseBody } from '../../services/request-body.ts';
 import type { TransactionsService } from '../../services/services.ts';
-import { success } from '../answers/envelope.ts';
-import { batchSchema, sendBatch } from '../batch/batch.ts';
-import { accessOf } from '../caller.ts';
-import { effectOf } from '../idempotency.ts';
-import { bodyOf } from '../json-body.ts';
+import { failure, success } from '../envelope.ts';
+import { toAppError } from '../errors.ts';
+import { effectOf, fingerprintOf } from '../idempotency.ts';
+import { accessOf, bodyOf } from '../request.ts';
 
-export interface BatchRouteParts {
+/**
+ * The most requests in a batch. Accepting one request can take a few seconds, and the batch is answered when all are
+ * done.
+ */
+const MAX_REQUESTS = 100;
+
+const requestSchema = z.strictObject({
+  relayer_id: z.string().meta({ description: 'Id of the relayer that sends the transaction' }),
+  idempotency_key: idempotencyKeySchema.optional().meta({
+    description: 'Works like the `Idempotency-Key` header of a single request: a repeat gets the outcome of the first',
+  }),
+  transaction: z.unknown().meta({ description: 'Body of `POST /api/v1/relayers/{id}/transactions`' }),
+});
+
+/** The body of a batch. */
+export const batchSchema = z.strictObject({
+  requests: z.array(requestSchema).min(1, 'must not be empty').max(MAX_REQUESTS, `must be at most ${MAX_REQUESTS}`),
+});
+
+export type BatchRequest = z.output<typeof requestSchema>;
+
+/** The outcome of one request: the status and body of its answer, as if it were sent by itself. */
+interface BatchOutcome {
+  answer: WireObject & { status: number };
+  /** A retry may end differently. */
+  isProvisional: boolean;
+}
+
+export interface BatchParts {
+  transactions: Pick<TransactionsService, 'send'>;
+  keys: Pick<IdempotencyKeys, 'begin' | 'end'>;
+  /** The sender of the batch. */
+  caller: Actor & { access: Access };
+  /** The effect of the batch when it has an idempotency key of its own. */
+  effect: Effect | undefined;
+  /** Whether the client has disconnected. */
+  isGone: () => boolean;
+  /** Called for internal errors, which no caller caused. */
+  onFault: (error: AppError) => void;
+}
+
+/** Sends all requests. The requests of one relayer are sent one after the other, in their order. Never rejects. */
+export async function sendBatch(requests: readonly BatchRequest[], parts: BatchParts): Promise<BatchOutcome[]> {
+  const outcomes: BatchOutcome[] = [];
+  const ofRelayers = Map.groupBy(requests.entries(), ([, { relayer_id }]) => relayer_id);
+  await Promise.all(
+    [...ofRelayers.values()].map(async (some) => {
+      for (const [index, request] of some) outcomes[index] = await outcomeOf(request, index, parts);
+    }),
+  );
+  return outcomes;
+}
+
+async function outcomeOf(request: BatchRequest, index: number, parts: BatchParts): Promise<BatchOutcome> {
+  try {
+    assertPermitted(request.relayer_id, parts.caller.access);
+    const { idempotency_key: key } = request;
+    const body = key === undefined ? await sendOnce(request, index, parts) : await sendKeyed(request, key, parts);
+    return { answer: { status: 200, ...body }, isProvisional: false };
+  } catch (thrown) {
+    const error = toAppError(thrown, { contentType: undefined, bodyLimit: 0 });
+    if (error.status === 500) parts.onFault(error);
+    const isProvisional = error.retryable || error.status >= 500;
+    return { answer: { status: error.status, ...(failure(error) as unknown as WireObject) }, isProvisional };
+  }
+}
+
+/** Refuses like the routes that have the relayer in the path. */
+function assertPermitted(id: string, access: Access): void {
+  if (!access.sees('relayers', id)) throw new AppError('RELAYER_NOT_FOUND', { id });
+  if (!access.may({ resource: 'relayers', deed: 'send' }, id)) {
+    throw new AppError('NOT_PERMITTED', { deed: 'send', resource: `relayers:${id}` });
+  }
+}
+
+async function sendOnce(
+  { relayer_id: id, transaction }: BatchRequest,
+  index: number,
+  { transactions, caller, effect }: BatchParts,
+): Promise<WireObject> {
+  // The index names the effect, so a repeat of the batch finds the transactions that this run sent.
+  const own = effect === undefined ? undefined : { ...effect, occurrence: index };
+  return answerOf(await transactions.send(id, transaction, own, undefined, actorOf(caller)));
+}
+
+/** Sends under the same idempotency key as a single request would. A repeat outside of a batch finds it. */
+async function sendKeyed(
+  { relayer_id: id, transaction }: BatchRequest,
+  key: string,
+  { transactions, keys, caller, isGone }: BatchParts,
+): Promise<WireObject> {
+  const url = `/api/v1/relayers/${encodeURIComponent(id)}/transactions`;
+  const fingerprint = fingerprintOf({ method: 'POST', url, body: transaction });
+  const begun = await keys.begin({ scope: caller.keyId, key, fingerprint }, isGone);
+  if (begun.kind === 'answered') return { ...(readBack(begun.answer.body) as WireObject), replayed: true };
+  const { run } = begun;
+  try {
+    const effect = { claim: run.claim, payloadHash: fingerprint, occurrence: 0, isStep: false };
+    const answer = answerOf(await transactions.send(id, transaction, effect, undefined, actorOf(caller)));
+    await keys.end(run, { status: 200, body: writeJson(answer) }, 'always');
+    return answer;
+  } catch (error) {
+    await keys.end(run, { status: 0, body: '' }, 'never');
+    throw error;
+  }
+}
+
+function actorOf({ keyId, requestId }: Actor): Actor {
+  return { keyId, requestId };
+}
+
+function answerOf(view: Wire): WireObject {
+  return success(view) as unknown as WireObject;
+}
+
+interface BatchRouteParts {
   transactions: Pick<TransactionsService, 'send'>;
   keys: Pick<IdempotencyKeys, 'begin' | 'end'>;
   log: Log;

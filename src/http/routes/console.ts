@@ -1,19 +1,31 @@
-import { createGunzip } from 'node:zlib';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { SignInCode } from '../access/sign-in-code.ts';
-import { success } from '../answers/envelope.ts';
-import { acceptJson, bodyOf } from '../json-body.ts';
-import {
-  bundleConsole,
-  CONSOLE_PAGE,
-  CONSOLE_POLICY,
-  CONSOLE_SCRIPT_PATH,
-  CONSOLE_STYLE_PATH,
-  type ConsoleBundle,
-} from '../pages/console-page.ts';
+import { success } from '../envelope.ts';
+import { oneThreadsMessage, STRICT_POLICY, sendGzipped, sendPage } from '../pages/page.ts';
+import { acceptJson, bodyOf } from '../request.ts';
+
+const SCRIPT_PATH = '/console/console.js';
+const STYLE_PATH = '/console/console.css';
+const BUNDLE_THREAD = join(import.meta.dirname, '..', 'pages', 'console-bundle-thread.ts');
+
+/** The console's HTML page. It gets its data from the API, with the user's key. */
+const PAGE = [
+  '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+  '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Isolayer</title>',
+  `<link rel="icon" href="data:,"><link rel="stylesheet" href="${STYLE_PATH}">`,
+  `<script type="module" src="${SCRIPT_PATH}"></script></head><body><div id="app"></div>`,
+  '<noscript>This page needs JavaScript. The service itself is used over its <a href="/api-docs">API</a>.</noscript>',
+  '</body></html>',
+].join('');
+
+/** Allows no inline content and nothing from other hosts, except images in data URLs. */
+const POLICY = [...STRICT_POLICY, "script-src 'self'", "style-src 'self'", 'img-src data:', "connect-src 'self'"].join(
+  '; ',
+);
 
 export interface ConsoleParts {
   signInCode: Pick<SignInCode, 'exchange'>;
@@ -24,36 +36,19 @@ const exchangeSchema = z.strictObject({ code: z.string().max(100) });
 /** The console. The page can show only what the API shows to the user's key. */
 export function consoleRoutes(app: FastifyInstance, { signInCode }: ConsoleParts): void {
   const config = { isPublic: true, isPage: true };
-  let bundling: Promise<ConsoleBundle> | undefined;
-  /** Bundles the console on the first request. A failure is tried again on the next request. */
-  const bundle = () => {
-    bundling ??= bundleConsole().catch((error: unknown) => {
-      bundling = undefined;
-      throw error;
-    });
-    return bundling;
-  };
+  /** The script and the style of the page, gzipped. */
+  const bundle = oneThreadsMessage<{ script: Uint8Array; style: Uint8Array }>(BUNDLE_THREAD);
 
   app.get('/console', { config }, (_request, reply) =>
-    reply
-      .headers({ 'content-security-policy': CONSOLE_POLICY, 'cache-control': 'no-cache' })
-      .type('text/html; charset=utf-8')
-      .serializer(String)
-      .send(CONSOLE_PAGE),
+    sendPage(reply.header('cache-control', 'no-cache'), PAGE, POLICY),
   );
   for (const [path, part, type] of [
-    [CONSOLE_SCRIPT_PATH, 'script', 'text/javascript; charset=utf-8'],
-    [CONSOLE_STYLE_PATH, 'style', 'text/css; charset=utf-8'],
+    [SCRIPT_PATH, 'script', 'text/javascript'],
+    [STYLE_PATH, 'style', 'text/css'],
   ] as const) {
-    app.get(path, { config }, async (request, reply) => {
-      const compressed = Buffer.from((await bundle())[part]);
-      const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-      if (takesGzip) reply.header('content-encoding', 'gzip');
-      return reply
-        .headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' })
-        .type(type)
-        .send(takesGzip ? compressed : createGunzip().end(compressed));
-    });
+    app.get(path, { config }, async (request, reply) =>
+      sendGzipped(request, reply, { bytes: (await bundle())[part], type, cacheControl: 'no-cache' }),
+    );
   }
 
   acceptJson(app);

@@ -2,11 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { DeliveriesService } from '../../services/webhooks/deliveries.ts';
-import { success, successPart } from '../answers/envelope.ts';
-import { accessOf, callerOf } from '../caller.ts';
-import type { PlaceCursors } from '../cursors/place-cursors.ts';
-import { assertNoBody } from '../json-body.ts';
+import type { PlaceCursors } from '../cursors.ts';
+import { success, successPart } from '../envelope.ts';
 import { partRequest, sealedPartQuerySchema } from '../paging.ts';
+import { accessOf, assertNoBody, callerOf } from '../request.ts';
 
 const ofOne = z.object({ id: z.string() });
 const params = z.object({ id: z.string(), deliveryId: z.string() });

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { writeJson } from '../../domain/json/json-text.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import { type ComponentHealth, type Health, type HealthReport, withoutDetails } from '../../observability/health.ts';
-import type { Drain } from '../limits/drain.ts';
+import type { Drain } from '../admission.ts';
 
 /**
  * The two probes, which need no key. `/health` says that the process answers. `/ready` says that its parts work and

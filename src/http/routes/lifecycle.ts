@@ -2,10 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { LifecycleService } from '../../services/services.ts';
-import { success } from '../answers/envelope.ts';
-import { actorOf } from '../caller.ts';
+import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
-import { assertNoBody, bodyOf } from '../json-body.ts';
+import { actorOf, assertNoBody, bodyOf } from '../request.ts';
 
 const MAX_NONCE = 2n ** 64n - 1n;
 

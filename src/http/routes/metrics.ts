@@ -5,6 +5,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Exposition } from '../../observability/metrics.ts';
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
+
 const params = z.object({ name: z.string() });
 
 /** The metrics that need a key, at the reference's paths: the names, one family, everything. */

@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { didYouMean } from '../../domain/json/nearest.ts';
 import { RELAYER_STATES, type RelayerState } from '../../domain/relayer/relayer.ts';
 import type { RelayersService } from '../../services/services.ts';
-import { success, successPage } from '../answers/envelope.ts';
-import { accessOf, callerOf } from '../caller.ts';
-import { assertNoBody, bodyOf } from '../json-body.ts';
+import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
+import { accessOf, assertNoBody, bodyOf, callerOf } from '../request.ts';
 
 const MAX_SEARCH = 256;
 const ANY_STATE = `(${RELAYER_STATES.join('|')})`;

@@ -5,9 +5,8 @@ import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import { rpcRights } from '../../services/rpc.ts';
 import type { RpcService } from '../../services/services.ts';
-import { accessOf, actorOf, maySend } from '../caller.ts';
 import { effectOf } from '../idempotency.ts';
-import { bodyOf } from '../json-body.ts';
+import { accessOf, actorOf, bodyOf, maySend } from '../request.ts';
 
 const params = z.object({ id: z.string() });
 

@@ -2,10 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { SignersService } from '../../services/settings/signers.ts';
-import { success, successPage } from '../answers/envelope.ts';
-import { callerOf } from '../caller.ts';
-import { assertNoBody, bodyOf } from '../json-body.ts';
+import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
+import { assertNoBody, bodyOf, callerOf } from '../request.ts';
 
 const params = z.object({ id: z.string() });
 

@@ -2,10 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { SigningService } from '../../services/services.ts';
-import { success } from '../answers/envelope.ts';
-import { actorOf, maySend } from '../caller.ts';
+import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
-import { bodyOf } from '../json-body.ts';
+import { actorOf, bodyOf, maySend } from '../request.ts';
 
 const params = z.object({ id: z.string() });
 

@@ -3,11 +3,10 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { TransactionsService } from '../../services/services.ts';
-import { success, successPage } from '../answers/envelope.ts';
-import { actorOf } from '../caller.ts';
+import { success, successPage } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
-import { bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
+import { actorOf, bodyOf } from '../request.ts';
 
 const ofRelayer = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), transactionId: z.string() });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { AppError } from '../../../../../src/domain/errors.ts';
 import { networkNotReached, relayerDisabled } from '../../../../../src/domain/relayer/disabled-reason.ts';
-import { failure, success, successPage } from '../../../../../src/http/answers/envelope.ts';
+import { failure, success, successPage } from '../../../../../src/http/envelope.ts';
 import { envelope, failureSchema, pageOf } from '../../../../../src/http/openapi/answers.ts';
 
 t.test('the envelopes are those that the server makes', (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { batchSchema } from '../../../../../src/http/batch/batch.ts';
 import { batchOperations } from '../../../../../src/http/openapi/batch-operations.ts';
+import { batchSchema } from '../../../../../src/http/routes/batches.ts';
 import { describedBodies } from '../../../../support/described.ts';
 
 t.test('the example is a batch, and both kinds of outcomes have their shape', (t) => {

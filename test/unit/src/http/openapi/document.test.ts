@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import t from 'tap';
 import { describeApi } from '../../../../../src/http/openapi/document.ts';
 import { operations } from '../../../../../src/http/openapi/operations.ts';
-import { collectRoutes, type RouteTable } from '../../../../../src/http/route-table.ts';
+import { collectRoutes, type RouteTable } from '../../../../../src/http/routing.ts';
 import { describedApi } from '../../../../client/described-api.ts';
 import { descriptionText } from '../../../../client/description-text.ts';
 import { describedBodies } from '../../../../support/described.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { callEventView, transactionEventView } from '../../../../../src/http/events/event-text.ts';
+import { callEventView, transactionEventView } from '../../../../../src/http/events/event-stream.ts';
 import { pluginCallEventSchema, transactionEventSchema } from '../../../../../src/http/openapi/event-operations.ts';
 
 t.test('events have the described shapes', (t) => {

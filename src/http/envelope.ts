@@ -1,0 +1,101 @@
+import type { AppError, ErrorCode } from '../domain/errors.ts';
+import type { JsonObject, Wire } from '../domain/json/json.ts';
+import { writeJson } from '../domain/json/json-text.ts';
+import { oncePerObject } from '../domain/json/once-per-object.ts';
+import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
+import { disabledView } from '../domain/relayer/disabled-reason.ts';
+
+/** The page of a list. The numbers are those in effect, not those asked for. */
+interface Pagination {
+  current_page: number;
+  per_page: number;
+  total_items: number;
+}
+
+/** The part of a list that only grows. A client continues from a cursor, and there is no total. */
+interface Continuation {
+  per_page: number;
+  /** The cursor of the next part; null at the end of the list. */
+  next_cursor: string | null;
+}
+
+/** The body of a successful answer. */
+interface Success {
+  success: true;
+  data: Wire;
+  error: null;
+  pagination?: Pagination | Continuation;
+}
+
+/** The body of a failed answer: `message` is the fixed text of the error table, `error` the specific reason. */
+interface Failure {
+  success: false;
+  data: null;
+  error: string;
+  message: string;
+  /** The row of the error table, for programs: it never changes its meaning. */
+  code: ErrorCode;
+  /** Whether the same request may succeed later without being changed. */
+  retryable: boolean;
+  /** Seconds to wait, with 429 only. The reference's clients read this field. */
+  after?: number;
+  /** For a disabled relayer only: the result of its checks, and the time of the next check. */
+  disabled_reason?: JsonObject;
+}
+
+export function success(data: Wire): Success {
+  return { success: true, data, error: null };
+}
+
+/** One page of a list. */
+export function successPage(page: Page<Wire>, asked: PageRequest): Success {
+  const pagination = { current_page: asked.page, per_page: asked.perPage, total_items: page.total };
+  return { success: true, data: page.items, error: null, pagination };
+}
+
+/**
+ * One part of a list that only grows.
+ * @param cursorOf turns a position in the list into a cursor for clients
+ */
+export function successPart(
+  { items, next }: Part<Wire>,
+  asked: PartRequest,
+  cursorOf: (place: number) => string = String,
+): Success {
+  const pagination = { per_page: asked.limit, next_cursor: next === null ? null : cursorOf(next) };
+  return { success: true, data: items, error: null, pagination };
+}
+
+export function failure(error: AppError): Failure {
+  const { code, retryable, message: reason, publicMessage: message, retryAfterSeconds: after, disabledReason } = error;
+  const body: Failure = { success: false, data: null, error: reason, message, code, retryable };
+  if (disabledReason !== undefined) return { ...body, disabled_reason: disabledView(disabledReason) };
+  return error.status === 429 && after !== undefined ? { ...body, after } : body;
+}
+
+/**
+ * Headers of every answer. Browsers must take the content type as it is, and nothing may be cached. A route that does
+ * not answer with JSON may set its own.
+ */
+export const ANSWER_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
+
+const written = oncePerObject(writeJson);
+
+/**
+ * Writes the body of an answer as JSON. A frozen object in the body, or in a list in it, is converted once. Later
+ * answers reuse the text.
+ */
+export function answerText(body: unknown): string {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return writeJson(body);
+  const fields = Object.entries(body).filter(([, value]) => value !== undefined);
+  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${fieldText(value)}`).join()}}`;
+}
+
+function fieldText(value: unknown): string {
+  return Array.isArray(value) ? `[${value.map(itemText).join()}]` : itemText(value);
+}
+
+function itemText(value: unknown): string {
+  const isKept = typeof value === 'object' && value !== null && Object.isFrozen(value);
+  return isKept ? written(value) : writeJson(value ?? null);
+}

@@ -1,0 +1,65 @@
+import { METHODS as httpMethods } from 'node:http';
+import type { FastifyInstance, FastifySchema, FastifyServerOptions } from 'fastify';
+import { AppError } from '../domain/errors.ts';
+
+/** The methods and properties of each path, collected while routes are added. */
+export type RouteTable = Map<string, { methods: Map<string, FastifySchema>; isPublic: boolean; isPage: boolean }>;
+
+/** Collects every route that is added after this call. */
+export function collectRoutes(app: FastifyInstance): RouteTable {
+  const table: RouteTable = new Map();
+  app.addHook('onRoute', ({ url, method, config, schema }) => {
+    if (config?.isRefusal === true) return;
+    const entry = table.get(url) ?? {
+      methods: new Map(),
+      isPublic: config?.isPublic === true,
+      isPage: config?.isPage === true,
+    };
+    for (const one of [method].flat()) entry.methods.set(one, schema ?? {});
+    table.set(url, entry);
+  });
+  return table;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route only answers 405: its path has other methods. */
+    isRefusal?: boolean;
+  }
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** The further methods that Node parses, such as TRACE. It ends a connection with CONNECT by itself. */
+const FURTHER = httpMethods.filter((method) => !METHODS.includes(method) && method !== 'CONNECT');
+
+/** Gives every known path an answer for the methods it does not have: 405 and `Allow` (RFC 9110, section 15.5.6). */
+export function refuseOtherMethods(app: FastifyInstance, table: RouteTable): void {
+  for (const method of FURTHER) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  for (const [url, { methods, isPublic }] of [...table]) {
+    const allowed = METHODS.filter((method) => methods.has(method)).join(', ');
+    app.route({
+      method: [...METHODS, ...FURTHER].filter((method) => !methods.has(method)),
+      url,
+      config: { isPublic, isRefusal: true },
+      exposeHeadRoute: false,
+      onRequest: (request, reply, done) => {
+        reply.header('allow', allowed);
+        done(new AppError('METHOD_NOT_ALLOWED', { method: request.method, allowed }));
+      },
+      handler: () => undefined,
+    });
+  }
+}
+
+function refuse(): never {
+  throw new Error('Schemas are checked by zod, and answers are written by writeJson');
+}
+
+/**
+ * Turns off Fastify's own compilers of JSON schemas. No route uses them, and every start would load them. Adding a
+ * route that needs one throws.
+ */
+export const noSchemaCompilers: NonNullable<FastifyServerOptions['schemaController']> = {
+  compilersFactory: { buildValidator: refuse, buildSerializer: refuse },
+};
