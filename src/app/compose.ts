@@ -11,8 +11,8 @@ import { createSecretResolver } from '../config/secrets.ts';
 import { type ConfigurationFiles, digestsOf, watchConfiguration } from '../config/watch.ts';
 import { systemClock as clock } from '../domain/clock.ts';
 import { messageOf } from '../domain/errors.ts';
+import { orderedId } from '../domain/id.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import { orderedId } from '../domain/ordered-id.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
 import { MASTER_KEY_ID } from '../domain/settings/access.ts';
 import { createAddressGuard } from '../egress/address-guard.ts';
@@ -35,9 +35,8 @@ import { createCursorIds, createPlaceCursors } from '../http/cursors.ts';
 import { createMetricsServer } from '../http/metrics-server.ts';
 import { createLimits } from '../http/rate-limiter.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
-import { logEndpoint } from '../observability/endpoint-log.ts';
 import { createHealth, type Health } from '../observability/health.ts';
-import type { Log } from '../observability/log.ts';
+import { type Log, logEndpoint } from '../observability/log.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { createPluginHost, type PluginHostDeps } from '../plugin-host/host.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
@@ -48,9 +47,9 @@ import type { ApiServices } from '../services/services.ts';
 import { declaredUrls, LiveSettings } from '../settings/reconcile/live-settings.ts';
 import { type OpenedSettings, openSettings } from '../settings/reconcile/open-settings.ts';
 import { keyFaults, WaitingRelayers } from '../settings/reconcile/relayer-addresses.ts';
-import { ThreadKeeper } from '../signers/keeper/thread-keeper.ts';
+import { KeyWorker } from '../signers/keys/key-worker.ts';
 import type { SignerKinds } from '../signers/registry.ts';
-import type { KeyKeeper, SignerTools } from '../signers/signer.ts';
+import type { KeyHolder, SignerTools } from '../signers/signer.ts';
 import { openStore } from '../store/open.ts';
 import { createSealer } from '../store/sealing.ts';
 import { openFolderMemory } from '../store/sqlite/folder-memory.ts';
@@ -73,7 +72,7 @@ export interface ServiceParts {
   /** Creates the plugin host. Set it to use another one where no plugins run. */
   createPluginHost?: (deps: PluginHostDeps) => PluginHost;
   /** Holds the signing keys. Set it to use another keeper than the key thread. */
-  keyKeeper?: KeyKeeper;
+  keyHolder?: KeyHolder;
   /** Called at each step of a transaction's life. Tests use it to end the process at a given step. */
   onStep?: ((step: LifeStep) => void) | undefined;
   /** The engine's timing; absent: the default. */
@@ -271,7 +270,7 @@ function openSigning({ configuration, log, metrics, teardown, ...parts }: Build)
   teardown.defer('connections of signers', () =>
     Promise.all([signerHttp, clientHttp, identity].map((client) => client.close())),
   );
-  const keeper = new ThreadKeeper({ onLost: (err) => log.error({ err }, 'the thread that keeps the keys was lost') });
+  const keeper = new KeyWorker({ onLost: (err) => log.error({ err }, 'the thread that keeps the keys was lost') });
   teardown.defer('keys', () => keeper.close());
   const signerTools: SignerTools = {
     secrets: createSecretResolver(configuration.variables),
@@ -280,7 +279,7 @@ function openSigning({ configuration, log, metrics, teardown, ...parts }: Build)
     clock,
     random: Math.random,
     metrics: metrics.signers,
-    keys: parts.keyKeeper ?? keeper,
+    keys: parts.keyHolder ?? keeper,
   };
   return { signerTools, clientHttp };
 }

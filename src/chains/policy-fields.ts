@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { amountOf, amountUpTo, type JsonAmount } from '../domain/amount.ts';
 import { isCronSchedule } from '../domain/cron-schedule.ts';
+import { strictForm } from '../domain/json/issue-text.ts';
 import type { Json, JsonObject, WireObject } from '../domain/json/json.ts';
-import { strictForm } from '../domain/json/unknown-field.ts';
 
 /** A whole number of the seed's format `int32`, not negative. */
 export const int32 = z.int().min(0).max(2_147_483_647);

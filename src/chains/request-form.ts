@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { type AppError, invalidRequest } from '../domain/errors.ts';
-import { issueText } from '../domain/json/issue-text.ts';
-import { unknownFields } from '../domain/json/unknown-field.ts';
+import { issueText, unknownFields } from '../domain/json/issue-text.ts';
 import type { Timestamp } from '../domain/transaction/transaction.ts';
 
 /**

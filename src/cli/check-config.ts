@@ -2,9 +2,8 @@ import type { Configuration } from '../config/configuration.ts';
 import { createSecretResolver } from '../config/secrets.ts';
 import { systemClock } from '../domain/clock.ts';
 import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
-import { ThreadKeeper } from '../signers/keeper/thread-keeper.ts';
-import { openKeyRing } from '../signers/key-ring.ts';
-import { createSignerKinds, type SignerKinds } from '../signers/registry.ts';
+import { KeyWorker } from '../signers/keys/key-worker.ts';
+import { createSignerKinds, openKeyRing, type SignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';
 import { compiledPlugins } from './compiled-plugins.ts';
 import { configurationOf } from './settings.ts';
@@ -49,7 +48,7 @@ function lookedAt(limitMs: number | null | undefined): string {
 async function openSigners({ signers, variables }: Configuration, kinds: SignerKinds): Promise<void> {
   const http = createSignerHttp();
   const identity = createIdentityHttp();
-  const keeper = new ThreadKeeper();
+  const keeper = new KeyWorker();
   try {
     const metrics = { asked() {} };
     const secrets = createSecretResolver(variables);

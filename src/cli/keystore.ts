@@ -3,13 +3,18 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
+import { readVariables } from '../config/environment.ts';
 import { Findings } from '../config/problems.ts';
-import { readVariables } from '../config/variables.ts';
 import { systemClock } from '../domain/clock.ts';
-import { keyInClear } from '../signers/key-in-clear.ts';
-import { createKeySigner } from '../signers/key-signer.ts';
-import { describeKeystore, openKeystore, sealKeystore } from '../signers/keystore.ts';
-import { openKeystoreFile, readKeystoreFile } from '../signers/keystore-file.ts';
+import { createKeySigner } from '../signers/held-key.ts';
+import {
+  describeKeystore,
+  keyInClear,
+  openKeystore,
+  openKeystoreFile,
+  readKeystoreFile,
+  sealKeystore,
+} from '../signers/keystore.ts';
 import { isSecp256k1Scalar } from '../signers/secp256k1/ecdsa.ts';
 import type { Curve } from '../signers/signer.ts';
 import type { Command, CommandContext } from './command.ts';

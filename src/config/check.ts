@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import '../domain/json/issue-text.ts';
-import { didYouMean } from '../domain/json/nearest.ts';
+import { didYouMean } from '../domain/json/issue-text.ts';
 import type { Findings } from './problems.ts';
 
 /** The place of a value in the configuration. */

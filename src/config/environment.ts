@@ -1,9 +1,30 @@
-import { isIP } from 'node:net';
-import { z } from 'zod';
 import '../domain/json/issue-text.ts';
-import { foreignVariables } from './foreign-variables.ts';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+import { codeOf } from './json-file.ts';
 import type { Findings } from './problems.ts';
 import type { Variables } from './secrets.ts';
+
+/** Variables of the reference for features that do not exist here: Redis, its queues, its pool, its runtime. */
+const WITHOUT_MEANING = [
+  /^REDIS_/,
+  /^REPOSITORY_STORAGE_TYPE$/,
+  /^PLUGIN_(USE_POOL|MAX_CONCURRENCY|POOL_\w+|SOCKET_\w+|TRACE_TIMEOUT_MS|WORKER_HEAP_MB)$/,
+  /^(QUEUE_BACKEND|SQS_\w+|PUBSUB_\w+|RABBITMQ_\w+|BACKGROUND_WORKER_\w+)$/,
+  /^(ACTIX_WORKERS|TOKIO_WORKER_THREADS|DISTRIBUTED_MODE|IN_DOCKER|ENABLE_SWAGGER)$/,
+  /^(MAX_CONNECTIONS|CONNECTION_BACKLOG|RELAYER_CONCURRENCY_LIMIT)$/,
+  /^(RUST_LOG|LOG_MODE|LOG_DATA_DIR|LOG_MAX_SIZE)$/,
+];
+
+/** Returns the given variables that work in the reference but have no effect here. */
+export function foreignVariables(variables: Variables): string[] {
+  return Object.keys(variables)
+    .filter((name) => WITHOUT_MEANING.some((pattern) => pattern.test(name)))
+    .toSorted();
+}
 
 /** The shortest API key. A shorter key could be guessed. The reference has the same limit. */
 export const MIN_KEY_LENGTH = 32;
@@ -173,4 +194,14 @@ function isLoopback(host: string): boolean {
   if (host === 'localhost') return true;
   const version = isIP(host);
   return version === 4 ? host.startsWith('127.') : version === 6 && host === '::1';
+}
+
+/** Reads `.env` in the working directory. The process's own variables override it. */
+export async function readVariables(env: Variables, cwd: string, findings: Findings): Promise<Variables> {
+  try {
+    return { ...parseEnv(await readFile(join(cwd, '.env'), 'utf8')), ...env };
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') findings.problem('.env', '', `cannot be read (${codeOf(error)})`);
+    return env;
+  }
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { JsonObject } from '../domain/json/json.ts';
 import { jsonSchemas } from '../domain/json/json-schema.ts';
 import { pluginEntrySchema } from '../domain/plugin.ts';
-import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
-import { networkEntrySchema } from './networks/network-entry.ts';
+import type { KnownChains, KnownSignerKinds } from './configuration.ts';
+import { networkEntrySchema } from './networks/network-files.ts';
 import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';

@@ -1,18 +1,15 @@
 import { constants } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { checkCaveats } from './caveats.ts';
-import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import { reportIgnored } from './check.ts';
-import type { Configuration } from './configuration.ts';
-import { readEnvironment } from './environment.ts';
+import type { Configuration, KnownChains, KnownSignerKinds, SignerEntry } from './configuration.ts';
+import { readEnvironment, readVariables } from './environment.ts';
 import { readJsonFile, shownPath } from './json-file.ts';
-import { checkKeyFiles } from './key-files.ts';
 import { readNetworkEntries } from './networks/network-files.ts';
 import { resolveNetworks } from './networks/networks.ts';
 import { Findings, textOf } from './problems.ts';
-import { checkGrants, checkRelayerReferences } from './references.ts';
+import { checkCaveats, checkCurve, checkGrants, checkRelayerReferences } from './references.ts';
 import { checkSecrets, type Variables } from './secrets.ts';
 import {
   checkPolicies,
@@ -24,8 +21,6 @@ import {
   readSigners,
   type Section,
 } from './sections.ts';
-import { checkCurve } from './signer-curve.ts';
-import { readVariables } from './variables.ts';
 
 /** The sources of the configuration, and the chains and signer kinds it is checked against. */
 export interface ConfigurationSource {
@@ -117,4 +112,22 @@ async function readSections(path: string, file: string, findings: Findings): Pro
     reportIgnored(key, SECTIONS, { file, path: '' }, findings);
   }
   return new Map(Object.entries(parsed.data));
+}
+
+/**
+ * Warns of each key file that other users of the machine can read. A missing file is skipped; opening it reports that.
+ */
+export async function checkKeyFiles(
+  signers: readonly SignerEntry[],
+  { signerKinds, cwd }: { signerKinds: KnownSignerKinds; cwd: string },
+  findings: Findings,
+): Promise<void> {
+  const named = signers.map(({ type, config }) => signerKinds.get(type)?.fileOf?.(config));
+  const paths = new Set(named.filter((path) => path !== undefined).map((path) => resolve(cwd, path)));
+  for (const path of paths) {
+    const mode = (await stat(path).catch(() => undefined))?.mode ?? 0;
+    if ((mode & 0o077) === 0) continue;
+    const file = shownPath(cwd, path);
+    findings.warn(file, '', 'others on this machine can use this keystore', `Keep it to its owner: chmod 600 ${file}`);
+  }
 }

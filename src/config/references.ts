@@ -1,9 +1,61 @@
 import { z } from 'zod';
-import { didYouMean } from '../domain/json/nearest.ts';
+import { didYouMean } from '../domain/json/issue-text.ts';
+import { isObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Place } from './check.ts';
+import { CAVEATS } from '../domain/plugin.ts';
+import type { NamedForm } from '../domain/transaction/spending.ts';
+import { type Place, pathOf } from './check.ts';
+import type {
+  ChainSchemas,
+  KnownChains,
+  KnownSignerKind,
+  KnownSignerKinds,
+  RelayerEntry,
+  SignerEntry,
+} from './configuration.ts';
 import { SECRET_VARIABLES } from './environment.ts';
 import type { Findings } from './problems.ts';
+
+const texts = z.array(z.unknown()).catch([]);
+
+const limited = z.object({ permissions: z.object({ relayers: z.record(z.string(), z.unknown()) }) });
+
+const lists = z.object({ recipients: texts, selectors: texts }).partial();
+
+/**
+ * Checks the limits in a plugin's grants: the relayer's family must be able to tell spending, and must know the named
+ * recipients and selectors.
+ * @param families chain families by relayer id; relayers that are not declared are skipped
+ */
+export function checkCaveats(
+  value: unknown,
+  { file, path }: Place,
+  families: ReadonlyMap<string, ChainSchemas | undefined>,
+  findings: Findings,
+): void {
+  const relayers = limited.safeParse(value).data?.permissions.relayers ?? {};
+  for (const [id, permission] of Object.entries(relayers)) {
+    const family = families.get(id);
+    const given = CAVEATS.filter((key) => isObject(permission) && permission[key] !== undefined);
+    if (family === undefined || given.length === 0) continue;
+    const at = pathOf(path, ['permissions', 'relayers', id]);
+    const { spending, type } = family;
+    if (spending === undefined) {
+      const message = `what is sent through relayers of type ${type} cannot be limited in this version`;
+      findings.problem(file, at, message, `Leave out ${given.join(', ')}, or do not grant "send"`);
+      continue;
+    }
+    const { recipients = [], selectors = [] } = lists.safeParse(permission).data ?? {};
+    const faults = (key: string, named: readonly unknown[], { read, expected }: NamedForm) => {
+      for (const [index, text] of named.entries()) {
+        if (typeof text !== 'string' || read(text) !== undefined) continue;
+        findings.problem(file, pathOf(at, [key, index]), `expected ${expected}, not ${JSON.stringify(text)}`);
+      }
+    };
+    faults('recipients', recipients, spending.recipient);
+    faults('selectors', selectors, spending.selector);
+  }
+}
 
 /**
  * The names that entries may refer to. They include entries with other faults, so that one fault does not cause a
@@ -69,4 +121,35 @@ export function checkGrants(value: unknown, { file, path }: Place, known: KnownN
     const at = `${path}.permissions.relayers.${id}`;
     findings.warn(file, at, `no relayer "${id}" is declared here`, didYouMean(id, known.relayers));
   }
+}
+
+/** Checks that the signer of a relayer can sign for the relayer's network type. */
+export function checkCurve(
+  { id, networkType, signerId }: Pick<RelayerEntry, 'id' | 'networkType' | 'signerId'>,
+  { file, path }: Place,
+  known: { signers: readonly SignerEntry[]; kinds: KnownSignerKinds; chains: KnownChains },
+  findings: Findings,
+): void {
+  const { type = '', config } = known.signers.find((signer) => signer.id === signerId) ?? {};
+  const kind = known.kinds.get(type);
+  const curve = known.chains.get(networkType)?.curve;
+  if (kind === undefined || curve === undefined) return;
+  const curves = kind.curvesOf?.(config) ?? kind.curves;
+  if (isAble({ ...kind, curves }, curve, networkType)) return;
+  const reason =
+    kind.notFor?.[networkType] ??
+    `networks of type ${networkType} sign on ${curve}, and it signs on ${curves.join(' and ')}`;
+  const message = `signer "${signerId}" of type ${type} cannot sign for relayer "${id}": ${reason}`;
+  const able = [...known.kinds].filter(([, one]) => isAble(one, curve, networkType)).map(([name]) => name);
+  const withKey = able.includes(type) ? ` with a key on ${curve}` : '';
+  const advice = able.length === 0 ? undefined : `Name a signer of type ${able.join(' or ')}${withKey}`;
+  findings.problem(file, `${path}.signer_id`, message, advice);
+}
+
+function isAble(
+  { curves, notFor }: Pick<KnownSignerKind, 'curves' | 'notFor'>,
+  curve: string,
+  networkType: NetworkType,
+): boolean {
+  return curves.includes(curve) && notFor?.[networkType] === undefined;
 }

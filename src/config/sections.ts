@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import { didYouMean } from '../domain/json/issue-text.ts';
 import type { Json, JsonObject } from '../domain/json/json.ts';
-import { didYouMean } from '../domain/json/nearest.ts';
 import type { Network } from '../domain/network.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
-import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import { check, keysAt, type Place, pathOf, reportIgnored } from './check.ts';
-import type { RelayerEntry, SignerEntry } from './configuration.ts';
+import type { KnownChains, KnownSignerKinds, RelayerEntry, SignerEntry } from './configuration.ts';
 import { MIN_KEY_LENGTH } from './environment.ts';
 import type { Findings } from './problems.ts';
 import { type NotificationEntry, notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';

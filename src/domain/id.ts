@@ -15,3 +15,19 @@ export const pluginIdSchema = z
     /^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/,
     'a plugin id has 1 to 128 letters, digits, dots, dashes, underscores and @, and begins with a letter or digit',
   );
+
+/**
+ * A new id in the form of a UUID v4. Its first 48 bits are the time, so that ids made one after the other lie side by
+ * side in an index, and a commit writes few of the index's pages. The other 74 bits are random.
+ * @param random a new UUID v4
+ * @param now milliseconds since the epoch
+ */
+export function orderedId(random: string, now: number): string {
+  const time = Math.trunc(now);
+  // In two parts: V8 writes numbers of up to 31 bits much faster.
+  return `${hex(Math.floor(time / 0x1_0000), 8)}-${hex(time % 0x1_0000, 4)}-${random.slice(14)}`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0');
+}

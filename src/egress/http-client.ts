@@ -1,10 +1,21 @@
-import { Agent, type Dispatcher, errors } from 'undici';
+import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { messageOf } from '../domain/errors.ts';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 import { type ContentDecoder, codingsOf, createContentDecoder } from './content-decoder.ts';
-import { basicCredentials } from './credentials.ts';
-import { guardedConnector } from './guarded-connector.ts';
-import { HttpFailure } from './http-failure.ts';
+
+/** There is no answer, or the answer is too large. The message names the reason, never the address. */
+export class HttpFailure extends Error {
+  /**
+   * `blocked`: the address guard refused the request, and nothing was sent. Otherwise the other side may have acted.
+   */
+  readonly kind: 'blocked' | 'timeout' | 'transport' | 'too-large';
+
+  constructor(kind: HttpFailure['kind'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'HttpFailure';
+    this.kind = kind;
+  }
+}
 
 export interface HttpGet {
   headers: Record<string, string>;
@@ -250,4 +261,39 @@ function asFailure(error: unknown): HttpFailure {
   if (error instanceof errors.ConnectTimeoutError) return new HttpFailure('timeout', 'no connection in time', error);
   const code = (error as { code?: unknown } | null)?.code;
   return new HttpFailure('transport', `connection failed${typeof code === 'string' ? ` (${code})` : ''}`, error);
+}
+
+/**
+ * Decodes the escapes in a piece of a URL. Returns the piece as it is if they are invalid, as in a password with a bare
+ * `%`.
+ */
+export function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A URL's user-info in the form that is sent (RFC 7617); undefined if it has none. */
+export function basicCredentials({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  return Buffer.from(`${unescaped(username)}:${unescaped(password)}`, 'utf8').toString('base64');
+}
+
+/**
+ * Opens connections to the addresses that the guard lets through. A literal address never reaches the lookup, so the
+ * host of every connection is checked first.
+ */
+export function guardedConnector(guard: AddressGuard, options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector({ ...options, lookup: guard.lookup });
+  return (target, callback) => {
+    try {
+      guard.checkHost(target.hostname);
+    } catch (error) {
+      callback(error as Error, null);
+      return;
+    }
+    connect(target, callback);
+  };
 }

@@ -1,7 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import type { AddressGuard } from './address-guard.ts';
-import { createHttpClient } from './http-client.ts';
-import { HttpFailure } from './http-failure.ts';
+import { createHttpClient, HttpFailure } from './http-client.ts';
 
 /** One delivery. */
 export interface WebhookPost {

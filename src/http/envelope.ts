@@ -1,7 +1,6 @@
 import type { AppError, ErrorCode } from '../domain/errors.ts';
-import type { JsonObject, Wire } from '../domain/json/json.ts';
+import { type JsonObject, oncePerObject, type Wire } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
-import { oncePerObject } from '../domain/json/once-per-object.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
 import { disabledView } from '../domain/relayer/disabled-reason.ts';
 

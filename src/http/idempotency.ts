@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest } from '../domain/errors.ts';
 import { type Effect, idempotencyKeySchema } from '../domain/idempotency.ts';
-import { canonicalJson } from '../domain/json/canonical-json.ts';
+import { canonicalJson } from '../domain/json/json.ts';
 import type { IdempotencyKeys, Keeping, KeyedRun } from '../services/idempotency-keys.ts';
 
 declare module 'fastify' {

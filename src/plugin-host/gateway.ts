@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import { ZodError } from 'zod';
-import '../domain/json/issue-text.ts';
 import { type CapabilityReply, FIXED_LIMITS, type RequestMessage } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
-import { canonicalJson } from '../domain/json/canonical-json.ts';
-import { didYouMean } from '../domain/json/nearest.ts';
+import { didYouMean } from '../domain/json/issue-text.ts';
+import { canonicalJson } from '../domain/json/json.ts';
 import type { KvCaller } from '../domain/kv.ts';
 import type { Actor } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';

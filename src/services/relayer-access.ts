@@ -5,8 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import { relayerDisabled } from '../domain/relayer/disabled-reason.ts';
-import type { Relayer } from '../domain/relayer/relayer.ts';
-import { relayerView } from '../domain/relayer/relayer-view.ts';
+import { type Relayer, relayerView } from '../domain/relayer/relayer.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import type { Reader } from '../store/store.ts';
 

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
-import { MISSING } from '../domain/json/issue-text.ts';
-import { unknownFields } from '../domain/json/unknown-field.ts';
+import { MISSING, unknownFields } from '../domain/json/issue-text.ts';
 
 /** The longest reason. A reason may quote a key from the client's body, which can be a megabyte long. */
 const MAX_REASON = 1_000;

@@ -1,13 +1,41 @@
 import type { KMSClientConfig, SigningAlgorithmSpec } from '@aws-sdk/client-kms';
 import { z } from 'zod';
 import { messageOf } from '../domain/errors.ts';
-import { publicKeyOfSpki } from './remote/public-key.ts';
+import { inTime } from '../domain/in-time.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
-import { RenewedClient } from './remote/renewed-client.ts';
 import { REMOTE_LIMIT_MS, serviceUrlSchema } from './remote/service-client.ts';
-import { signatureOfDer } from './remote/signature.ts';
-import { secretSchema, variableIn } from './secret.ts';
-import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
+import { publicKeyOfSpki, signatureOfDer } from './remote/signature.ts';
+import { type Curve, type Signer, type SignerKind, type SignerTools, secretSchema, variableIn } from './signer.ts';
+
+/**
+ * A vendor's client that is replaced when it does not answer in time. The requests of such a client share their waits.
+ * When its search for credentials hangs, the client and all later requests would hang forever.
+ */
+export class RenewedClient<Client> {
+  readonly #make: () => Client;
+  readonly #limitMs: number;
+  #client: Client;
+
+  constructor(make: () => Client, limitMs: number) {
+    this.#make = make;
+    this.#limitMs = limitMs;
+    this.#client = make();
+  }
+
+  /** The client for new requests. Earlier clients finish the requests that they have under way. */
+  get current(): Client {
+    return this.#client;
+  }
+
+  /** @throws Error when there is no answer in time */
+  async ask<Answer extends object>(question: (client: Client) => Promise<Answer>): Promise<Answer> {
+    const client = this.#client;
+    const answer = await inTime(this.#limitMs, question(client));
+    if (answer !== undefined) return answer;
+    if (client === this.#client) this.#client = this.#make();
+    throw new Error(`no answer within ${this.#limitMs / 1000} s`);
+  }
+}
 
 const configSchema = z
   .strictObject({

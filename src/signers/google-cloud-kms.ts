@@ -1,14 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { type AccessTokens, createAccessTokens } from './remote/access-token.ts';
-import { crc32c } from './remote/crc32c.ts';
-import { signedJwt } from './remote/jwt.ts';
-import { publicKeyOfSpki } from './remote/public-key.ts';
+import { type AccessTokens, createAccessTokens, signedJwt } from './remote/access-token.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
-import { signatureOfDer } from './remote/signature.ts';
-import { secretSchema, variableIn } from './secret.ts';
-import type { SignerKind, SignerTools } from './signer.ts';
+import { publicKeyOfSpki, signatureOfDer } from './remote/signature.ts';
+import { type SignerKind, type SignerTools, secretSchema, variableIn } from './signer.ts';
 
 const HOST = 'cloudkms.googleapis.com';
 /** The longest life of an assertion that Google accepts. */
@@ -186,4 +182,17 @@ function readPrivateKey(pem: string): KeyObject {
   }
   if (key.asymmetricKeyType !== 'rsa') throw new Error('service_account.private_key is not an RSA key');
   return key;
+}
+
+/**
+ * CRC-32C of Castagnoli (RFC 3720, appendix B.4), which Node does not have. Computed bit by bit, because the inputs are
+ * short.
+ */
+export function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffff_ffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f6_3b78 : 0);
+  }
+  return ~crc >>> 0;
 }

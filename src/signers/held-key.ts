@@ -1,6 +1,7 @@
+import { AppError, messageOf } from '../domain/errors.ts';
 import { type Ed25519Pair, ed25519Pair } from './ed25519.ts';
 import { isSecp256k1Scalar, secp256k1PublicKey, signDigest } from './secp256k1/ecdsa.ts';
-import type { Curve } from './signer.ts';
+import type { Curve, Signer } from './signer.ts';
 
 /** Thrown when a key cannot be opened or used. The message says why and shows nothing of the key. */
 export class KeyFault extends Error {
@@ -57,6 +58,30 @@ export function holdKey(key: Uint8Array): HeldKey {
       isWiped = true;
       edPair = undefined;
       key.fill(0);
+    },
+  };
+}
+
+/**
+ * A signer with a key of 32 bytes that signs in the calling thread. It takes the buffer over and wipes it when closed.
+ */
+export function createKeySigner(id: string, key: Uint8Array): Signer {
+  const held = holdKey(key);
+
+  async function attempt<T>(use: () => T): Promise<T> {
+    try {
+      return use();
+    } catch (error) {
+      throw new AppError('SIGNER_FAILED', { id, reason: messageOf(error) }, { cause: error });
+    }
+  }
+
+  return {
+    id,
+    publicKey: (curve) => attempt(() => held.publicKey(curve)),
+    sign: (curve, payload) => attempt(() => held.sign(curve, payload)),
+    async close() {
+      held.wipe();
     },
   };
 }

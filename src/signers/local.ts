@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { secretSchema } from './secret.ts';
-import type { SignerKind } from './signer.ts';
+import { type SignerKind, secretSchema } from './signer.ts';
 
 const configSchema = z.strictObject({
   path: z
@@ -21,7 +20,7 @@ export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
     keys.open(id, async () => ({
       kind: 'keystore',
       path,
-      // The passphrase has a buffer of its own, which the keeper's thread takes over.
+      // The passphrase has a buffer of its own, which the key thread takes over.
       passphrase: new TextEncoder().encode(secrets(passphrase)),
     })),
 };

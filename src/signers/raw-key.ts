@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { secretSchema } from './secret.ts';
-import type { SignerKind } from './signer.ts';
+import { type SignerKind, secretSchema } from './signer.ts';
 
 const configSchema = z
   .strictObject({ key: secretSchema.describe('Private key: 64 hexadecimal digits, without 0x') })

@@ -1,15 +1,14 @@
 import '../domain/json/issue-text.ts';
 import { AppError } from '../domain/errors.ts';
 import { awsKmsSignerKind } from './aws-kms.ts';
-import { azureKeyVaultSignerKind } from './azure/key-vault.ts';
-import { cdpSignerKind } from './cdp/server-account.ts';
+import { azureKeyVaultSignerKind } from './azure-key-vault.ts';
+import { cdpSignerKind } from './cdp.ts';
 import { googleCloudKmsSignerKind } from './google-cloud-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
-import type { KindTools, Signer, SignerKind } from './signer.ts';
+import type { KindTools, Signer, SignerKind, SignerTools } from './signer.ts';
 import { turnkeySignerKind } from './turnkey.ts';
-import { vaultSignerKind } from './vault/stored-key.ts';
-import { vaultTransitSignerKind } from './vault/transit.ts';
+import { vaultSignerKind, vaultTransitSignerKind } from './vault.ts';
 
 /** The kinds of signers, by the `type` that the configuration names. */
 export type SignerKinds = ReadonlyMap<string, SignerKind>;
@@ -71,4 +70,44 @@ export async function openSigner(kinds: SignerKinds, entry: SignerEntry, tools: 
 
 function unusable(id: string, reason: string, cause?: unknown): AppError {
   return new AppError('SIGNER_UNUSABLE', { id, reason }, cause === undefined ? {} : { cause });
+}
+
+/** The opened signers of a running service. */
+export interface KeyRing {
+  /** @throws when the configuration declares no such signer */
+  signer(id: string): Signer;
+  /** Wipes the keys. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens every declared signer, side by side.
+ * @throws AggregateError with one error for each signer that cannot be opened; the others are closed again
+ */
+export async function openKeyRing(
+  kinds: SignerKinds,
+  entries: readonly SignerEntry[],
+  tools: SignerTools,
+): Promise<KeyRing> {
+  const attempts = await Promise.allSettled(
+    entries.map((entry) => openSigner(kinds, entry, { ...tools, reread: async () => entry.config })),
+  );
+  const signers = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+  const failures: unknown[] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+  const close = async (): Promise<void> => {
+    await Promise.all(signers.map((signer) => signer.close()));
+  };
+  if (failures.length > 0) {
+    await close();
+    throw new AggregateError(failures, 'Not every signer could be opened');
+  }
+  const byId = new Map(signers.map((signer) => [signer.id, signer]));
+  return {
+    signer(id) {
+      const signer = byId.get(id);
+      if (signer === undefined) throw new Error(`No signer ${id} is declared`);
+      return signer;
+    },
+    close,
+  };
 }

@@ -1,7 +1,27 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { HttpClient } from '../egress/http-client.ts';
+
+/** A secret value of a signer's configuration; unknown keys beside the two are ignored, as the reference does. */
+export const secretSchema = z.object({
+  type: z
+    .enum(['env', 'plain'], { error: 'a secret has the type "env" or "plain"' })
+    .describe('env: value is the name of a variable; plain: value is the secret'),
+  value: z
+    .string()
+    .min(1, 'a secret must not be empty')
+    .describe('Name of the environment variable, or the secret itself'),
+});
+
+/** The value of a variable that a signer kind reads by itself; undefined when it is not set. */
+export function variableIn(secrets: SecretResolver, name: string): string | undefined {
+  try {
+    return secrets({ type: 'env', value: name });
+  } catch {
+    return undefined;
+  }
+}
 
 /** The curves that the chains sign on. */
 export type Curve = 'secp256k1' | 'ed25519';
@@ -81,7 +101,7 @@ export interface SignerTools {
   /** Returns a number from 0 to below 1, which spreads out retries. */
   random: () => number;
   metrics: SignerMetrics;
-  keys: KeyKeeper;
+  keys: KeyHolder;
 }
 
 /** The tools for one signer. */
@@ -93,10 +113,10 @@ export interface KindTools extends SignerTools {
 }
 
 /** Holds all keys that are in this process, and signs with them. No other part of the process has a key. */
-export interface KeyKeeper {
+export interface KeyHolder {
   /**
    * Opens a key.
-   * @param material called now, and again whenever the holder of the key is gone; the keeper wipes the result
+   * @param material called now, and again whenever the holder of the key is gone; the holder wipes the result
    * @throws Error that says why there is no key, and shows nothing of it
    */
   open(id: string, material: () => Promise<KeyMaterial>): Promise<Signer>;

@@ -1,11 +1,10 @@
 import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { publicKeyOfPoint } from './remote/public-key.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
-import { secretSchema } from './secret.ts';
-import type { Curve, SignerKind } from './signer.ts';
+import { publicKeyOfPoint } from './remote/signature.ts';
+import { type Curve, type SignerKind, secretSchema } from './signer.ts';
 
 const API = 'https://api.turnkey.com';
 /** How long to wait before an unfinished activity is looked at again, in ms. The wait doubles each time. */

@@ -1,11 +1,11 @@
 /** The variables, commands and metrics in docs/operations.md are right. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { probeLauncher } from '../../sandbox/driver/child/launch.ts';
 import { environmentSchema } from '../../src/config/environment.ts';
-import { logEndpoint } from '../../src/observability/endpoint-log.ts';
-import { createLog } from '../../src/observability/log.ts';
+import { createLog, logEndpoint } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { bundlerHolds } from '../../src/plugin-host/compiler/bundler/launch.ts';
 import { runTyped } from '../support/command.ts';

@@ -6,8 +6,8 @@ import { DEFAULT_LIMITS, END_CODES, FIXED_LIMITS } from '../../sandbox/protocol.
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
-import { checkCaveats } from '../../src/config/caveats.ts';
 import { Findings } from '../../src/config/problems.ts';
+import { checkCaveats } from '../../src/config/references.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';

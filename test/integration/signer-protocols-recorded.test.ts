@@ -5,7 +5,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import t from 'tap';
-import { cdpAuthorization } from '../../src/signers/cdp/signed-headers.ts';
+import { cdpAuthorization } from '../../src/signers/cdp.ts';
 import type { Curve } from '../../src/signers/signer.ts';
 import { CdpDouble } from '../support/signers/cdp-double.ts';
 import { recorded } from '../support/signers/recorded-clients.ts';

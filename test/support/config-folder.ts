@@ -1,7 +1,6 @@
 import type { Test } from 'tap';
 import { z } from 'zod';
-import type { KnownChains, KnownSignerKind, KnownSignerKinds } from '../../src/config/chain-schemas.ts';
-import type { Configuration } from '../../src/config/configuration.ts';
+import type { Configuration, KnownChains, KnownSignerKind, KnownSignerKinds } from '../../src/config/configuration.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { ConfigurationError, textOf } from '../../src/config/problems.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';

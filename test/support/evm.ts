@@ -11,7 +11,7 @@ import { createHttpClient } from '../../src/egress/http-client.ts';
 import { createRpcClient, type RpcSettings, type WatchedRpcClient } from '../../src/egress/rpc/json-rpc.ts';
 import type { RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../../src/egress/rpc/rpc-verdict.ts';
-import { createKeySigner } from '../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../src/signers/held-key.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { NO_MARKET } from './no-market.ts';
 

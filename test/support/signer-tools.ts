@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/domain/clock.ts';
-import { createKeySigner } from '../../src/signers/key-signer.ts';
-import { openKeystoreFile } from '../../src/signers/keystore-file.ts';
-import type { KeyKeeper, KindTools } from '../../src/signers/signer.ts';
+import { createKeySigner } from '../../src/signers/held-key.ts';
+import { openKeystoreFile } from '../../src/signers/keystore.ts';
+import type { KeyHolder, KindTools } from '../../src/signers/signer.ts';
 
 /** The tools for opening a signer. They ask no service: each secret is the given text. */
 export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): KindTools {
@@ -20,7 +20,7 @@ export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): K
 }
 
 /** Keeps keys in the calling thread, in place of the thread for keys. */
-export const keysHere: KeyKeeper = {
+export const keysHere: KeyHolder = {
   async open(id, material) {
     const given = await material();
     return createKeySigner(

@@ -10,7 +10,7 @@ import type { SolanaFields } from '../../src/chains/solana/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
-import { createKeySigner } from '../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../src/signers/held-key.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { keypair } from './solana-messages.ts';
 import { keyOf } from './solana-node.ts';

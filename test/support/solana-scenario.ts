@@ -5,7 +5,7 @@ import type { Json, JsonObject, WireObject } from '../../src/domain/json/json.ts
 import type { MarketClient } from '../../src/egress/market-client.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import type { EngineTiming } from '../../src/engine/timing.ts';
-import { createKeySigner } from '../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../src/signers/held-key.ts';
 import { Scenario, type ScenarioGrounds } from './scenario.ts';
 import { memo } from './solana-stage.ts';
 import { temporaryStore } from './store.ts';

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Deployments } from '../../src/chains/chain.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
-import { createKeySigner } from '../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../src/signers/held-key.ts';
 import { Scenario, type ScenarioGrounds } from './scenario.ts';
 import { LUMEN, type StellarScene } from './stellar-scene.ts';
 import { temporaryStore } from './store.ts';

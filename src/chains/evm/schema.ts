@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
-import { oncePerObject } from '../../domain/json/once-per-object.ts';
+import { type JsonObject, oncePerObject } from '../../domain/json/json.ts';
 import { normalAddress } from './address.ts';
 import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './form/access-list.ts';
 import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './form/authorization.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { toBase58 } from '../../domain/base58.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import { strictForm } from '../../domain/json/unknown-field.ts';
+import { strictForm } from '../../domain/json/issue-text.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Account, ParsedRequest } from '../chain-client.ts';
 import { readForm, readValidUntil } from '../request-form.ts';

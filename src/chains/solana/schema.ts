@@ -1,8 +1,7 @@
 import { TransactionInstruction } from '@solana/web3.js';
 import { z } from 'zod';
 import { amountSchema, type JsonAmount } from '../../domain/amount.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
-import { oncePerObject } from '../../domain/json/once-per-object.ts';
+import { type JsonObject, oncePerObject } from '../../domain/json/json.ts';
 import { publicKey } from './message/compiled-message.ts';
 
 const instructionSchema = z.strictObject({

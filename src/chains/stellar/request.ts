@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
-import { strictForm } from '../../domain/json/unknown-field.ts';
+import { strictForm } from '../../domain/json/issue-text.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Account, ParsedRequest } from '../chain-client.ts';
 import { readForm, readValidUntil, validUntilPast } from '../request-form.ts';

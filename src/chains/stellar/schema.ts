@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
-import { oncePerObject } from '../../domain/json/once-per-object.ts';
+import { type JsonObject, oncePerObject } from '../../domain/json/json.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './form/contract.ts';
 import { memoSchema } from './form/memo.ts';

@@ -1,6 +1,179 @@
 import type { Wire } from './json.ts';
-import { findJsonFault } from './json-fault.ts';
-import { surveyJson } from './json-survey.ts';
+
+/**
+ * One token of RFC 8259, or any single character that is none. Numbers and literals run on to the next delimiter, so
+ * that `01` and `nul` are one wrong token each.
+ */
+const TOKEN =
+  /([ \t\n\r]*)(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|([^ \t\n\r{}[\],:"]+)|([^]?))/y;
+
+const SCALAR = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
+
+type Expected =
+  | 'a value'
+  | 'a value or "]"'
+  | 'a key in double quotes or "}"'
+  | 'a key in double quotes'
+  | '":"'
+  | '"," or "}"'
+  | '"," or "]"'
+  | 'nothing more';
+
+/**
+ * Says where and how a text that `JSON.parse` refuses stops being JSON: `expected "," or "}" at line 3 column 5`.
+ * `JSON.parse` itself names no position for some faults and quotes the text for others, which may hold a secret.
+ */
+export function findJsonFault(text: string): string {
+  const open: ('{' | '[')[] = [];
+  let expected: Expected = 'a value';
+  const token = new RegExp(TOKEN);
+  for (;;) {
+    const [whole = '', space = '', mark, string, word, other] = token.exec(text) ?? [];
+    const at = token.lastIndex - whole.length + space.length;
+    if (at >= text.length) return `the text ends, expected ${expected} at ${place(text, at)}`;
+    if (other === '"') return `the string is not closed or holds what must be escaped at ${place(text, at)}`;
+    const next = step(expected, open, string === undefined ? (mark ?? word) : '"');
+    if (next === undefined) return `expected ${expected} at ${place(text, at)}`;
+    expected = next;
+  }
+}
+
+/** What may follow the token, or undefined when the token itself is wrong; `"` stands for a string. */
+function step(expected: Expected, open: ('{' | '[')[], token: string | undefined): Expected | undefined {
+  const closes = (mark: '}' | ']') => token === mark && expected.includes(`"${mark}"`);
+  if (closes('}') || closes(']')) {
+    open.pop();
+    return afterValue(open);
+  }
+  switch (expected) {
+    case 'a value':
+    case 'a value or "]"':
+      if (token === '{') return push(open, '{', 'a key in double quotes or "}"');
+      if (token === '[') return push(open, '[', 'a value or "]"');
+      return token === '"' || (token !== undefined && SCALAR.test(token)) ? afterValue(open) : undefined;
+    case 'a key in double quotes':
+    case 'a key in double quotes or "}"':
+      return token === '"' ? '":"' : undefined;
+    case '":"':
+      return token === ':' ? 'a value' : undefined;
+    case '"," or "}"':
+      return token === ',' ? 'a key in double quotes' : undefined;
+    case '"," or "]"':
+      return token === ',' ? 'a value' : undefined;
+    case 'nothing more':
+      return undefined;
+  }
+}
+
+function push(open: ('{' | '[')[], mark: '{' | '[', expected: Expected): Expected {
+  open.push(mark);
+  return expected;
+}
+
+function afterValue(open: readonly ('{' | '[')[]): Expected {
+  const innermost = open.at(-1);
+  if (innermost === undefined) return 'nothing more';
+  return innermost === '{' ? '"," or "}"' : '"," or "]"';
+}
+
+function place(text: string, at: number): string {
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', start)) {
+    line += 1;
+    start = end + 1;
+  }
+  return `line ${line} column ${at - start + 1}`;
+}
+
+/** What a JSON text shows before it is parsed. For a text that is not JSON, the values mean little. */
+interface JsonSurvey {
+  /** How deep objects and lists are nested. */
+  depth: number;
+  /** The number of objects, lists, texts, numbers and literals; keys do not count. */
+  values: number;
+  /** Whether a number may be beyond 2^53. */
+  hasLongInteger: boolean;
+}
+
+const SPACE = 0x20;
+
+const QUOTE = 0x22;
+
+const COMMA = 0x2c;
+
+const DIGIT_0 = 0x30;
+
+const DIGIT_9 = 0x39;
+
+const COLON = 0x3a;
+
+const OPEN_BRACKET = 0x5b;
+
+const BACKSLASH = 0x5c;
+
+const CLOSE_BRACKET = 0x5d;
+
+const OPEN_BRACE = 0x7b;
+
+const CLOSE_BRACE = 0x7d;
+
+/** The number of digits of 2^53. */
+const LONG_DIGITS = 16;
+
+/**
+ * Counts values and levels in the text itself, without parsing. Parsing a million values takes long, and walking them
+ * takes longer. Walking a deeply nested value would exhaust the stack. Stops where a bound is exceeded.
+ */
+export function surveyJson(text: string, mostDepth: number, mostValues: number): JsonSurvey {
+  const survey: JsonSurvey = { depth: 0, values: 0, hasLongInteger: false };
+  let depth = 0;
+  let digits = 0;
+  let isInScalar = false;
+  // A key counts as a value until its colon comes.
+  for (let at = 0; at < text.length && depth <= mostDepth && survey.values <= mostValues + 1; at += 1) {
+    const code = text.charCodeAt(at);
+    switch (code) {
+      case QUOTE:
+        survey.values += 1;
+        at = endOfText(text, at);
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        survey.values += 1;
+        depth += 1;
+        survey.depth = Math.max(survey.depth, depth);
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        break;
+      case COLON:
+        survey.values -= 1;
+        break;
+      default:
+        if (code === COMMA || code <= SPACE) break;
+        if (!isInScalar) survey.values += 1;
+        isInScalar = true;
+        digits = code >= DIGIT_0 && code <= DIGIT_9 ? digits + 1 : 0;
+        if (digits === LONG_DIGITS) survey.hasLongInteger = true;
+        continue;
+    }
+    isInScalar = false;
+    digits = 0;
+  }
+  return survey;
+}
+
+/** The position of the closing quote of the text that begins at `start`. */
+function endOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}
 
 /** Nesting beyond this is refused; the reference's decoder has the same bound. */
 export const MAX_JSON_DEPTH = 128;

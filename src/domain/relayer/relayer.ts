@@ -1,5 +1,7 @@
-import type { Json, JsonObject } from '../json/json.ts';
+import type { Json, JsonObject, WireObject } from '../json/json.ts';
+import { maskUrl } from '../mask-url.ts';
 import type { NetworkType } from '../network-type.ts';
+import { disabledView } from './disabled-reason.ts';
 
 /** One RPC endpoint; `weight` 0 to 100 is its share of the calls, 0 switches it off. */
 export interface RpcUrl {
@@ -74,4 +76,30 @@ export interface RelayerFilter {
   states?: readonly RelayerState[] | undefined;
   /** With this text in their id, name, address or network, in whatever case; the network also as `<type>:<network>`. */
   search?: string | undefined;
+}
+
+/**
+ * A relayer as answers and webhooks show it: keys in the reference's order, without unset ones.
+ * @param policies as its chain shows them
+ */
+export function relayerView(relayer: Relayer, policies: WireObject | undefined): WireObject {
+  const { notificationId, customRpcUrls, disabledReason } = relayer;
+  return {
+    id: relayer.id,
+    name: relayer.name,
+    network: relayer.network,
+    network_type: relayer.networkType,
+    paused: relayer.paused,
+    ...(policies === undefined ? {} : { policies }),
+    signer_id: relayer.signerId,
+    ...(notificationId === null ? {} : { notification_id: notificationId }),
+    ...(customRpcUrls === null ? {} : { custom_rpc_urls: customRpcUrls.map(maskedUrl) }),
+    address: relayer.address,
+    system_disabled: disabledReason !== null,
+    ...(disabledReason === null ? {} : { disabled_reason: disabledView(disabledReason) }),
+  };
+}
+
+function maskedUrl({ url, weight }: RpcUrl): WireObject {
+  return { url: maskUrl(url), weight };
 }

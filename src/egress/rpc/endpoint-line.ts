@@ -4,7 +4,7 @@ import { createBatchSize } from './batch-size.ts';
 import { createConcurrencyLimit, type VisitEnd } from './concurrency-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
-import { type BatchReading, blamesBatch } from './json-rpc-batch.ts';
+import { type BatchReading, blamesBatch } from './json-rpc-answer.ts';
 import { isNodeError, type OfferOptions, type ReadOptions, RpcError } from './rpc-client.ts';
 import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
 import { asksForLess, judgeFailure, type RpcDialect, speaksAgainst } from './rpc-verdict.ts';

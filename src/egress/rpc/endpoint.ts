@@ -1,7 +1,7 @@
 import type { Json } from '../../domain/json/json.ts';
 import { MIN_KEY } from '../../domain/mask-url.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
-import { basicCredentials, unescaped } from '../credentials.ts';
+import { basicCredentials, unescaped } from '../http-client.ts';
 
 /** One RPC endpoint, with the parts of it that a message may show. */
 export interface Endpoint {

@@ -1,12 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { Json } from '../../domain/json/json.ts';
-import type { HttpAnswer, HttpClient } from '../http-client.ts';
-import { HttpFailure } from '../http-failure.ts';
+import { type HttpAnswer, type HttpClient, HttpFailure } from '../http-client.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
-import { type JsonRpcCall, type ReadBody, readAnswer, retryAfterMs } from './json-rpc-answer.ts';
-import { type BatchReading, readBatch } from './json-rpc-batch.ts';
+import {
+  type BatchReading,
+  type JsonRpcCall,
+  type ReadBody,
+  readAnswer,
+  readBatch,
+  retryAfterMs,
+} from './json-rpc-answer.ts';
 import { parseLargeJson } from './large-json.ts';
 import { RpcError } from './rpc-client.ts';
 import type { RpcDialect } from './rpc-verdict.ts';

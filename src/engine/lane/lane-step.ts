@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, ChainMoment, ObservedEntry } from '../../chains/chain-client.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
-import { isDueAt } from '../../domain/transaction/due.ts';
+import { isDueAt } from '../../domain/transaction/lane.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
 import { isFinal } from '../../domain/transaction/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';

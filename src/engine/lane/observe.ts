@@ -3,7 +3,7 @@ import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, Observation, ObservedEntry } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
-import { isDueAt } from '../../domain/transaction/due.ts';
+import { isDueAt } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { TransactionChange } from '../../store/store.ts';
 import { nextLook } from '../timing.ts';

@@ -1,7 +1,7 @@
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { NEW_ATTEMPT } from '../../domain/transaction/attempt.ts';
-import { newTransaction } from '../../domain/transaction/new-transaction.ts';
+import { newTransaction } from '../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import { storeVaried } from '../lane/attempts/vary.ts';
 import { type LaneStep, unmined } from '../lane/lane-step.ts';

@@ -4,8 +4,7 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
-import { newTransaction } from '../../domain/transaction/new-transaction.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { newTransaction, type Transaction } from '../../domain/transaction/transaction.ts';
 import type { Store, Writer } from '../../store/store.ts';
 import type { HeldLease } from '../lease-keeper.ts';
 

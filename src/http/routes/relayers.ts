@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { didYouMean } from '../../domain/json/nearest.ts';
+import { didYouMean } from '../../domain/json/issue-text.ts';
 import { RELAYER_STATES, type RelayerState } from '../../domain/relayer/relayer.ts';
 import type { RelayersService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';

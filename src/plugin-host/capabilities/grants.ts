@@ -1,5 +1,5 @@
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
-import { didYouMean } from '../../domain/json/nearest.ts';
+import { didYouMean } from '../../domain/json/issue-text.ts';
 import { CAVEATS, type PluginEntry, type RelayerGrant, type RelayerPermission } from '../../domain/plugin.ts';
 import type { Spender } from '../../domain/transaction/spending.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';

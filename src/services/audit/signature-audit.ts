@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../domain/json/canonical-json.ts';
-import type { WireObject } from '../../domain/json/json.ts';
+import { canonicalJson, type WireObject } from '../../domain/json/json.ts';
 import type { Actor } from '../../domain/settings/caller.ts';
 import type { Writer } from '../../store/store.ts';
 

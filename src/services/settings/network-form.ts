@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
-import { inheritedFields } from '../../config/networks/network-inheritance.ts';
+import { inheritedFields } from '../../config/networks/networks.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { isObject, type JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';

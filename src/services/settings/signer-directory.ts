@@ -1,8 +1,7 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Log } from '../../observability/log.ts';
-import type { KeyRing } from '../../signers/key-ring.ts';
-import { openSigner, type SignerEntry, type SignerKinds } from '../../signers/registry.ts';
+import { type KeyRing, openSigner, type SignerEntry, type SignerKinds } from '../../signers/registry.ts';
 import type { Signer, SignerKind, SignerTools } from '../../signers/signer.ts';
 import { UnsealableSecret } from '../../store/sealing.ts';
 import type { Reader } from '../../store/store.ts';

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
+import { didYouMean } from '../../domain/json/issue-text.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
-import { didYouMean } from '../../domain/json/nearest.ts';
 import { rawKeySignerKind } from '../../signers/raw-key.ts';
 import type { SignerKinds } from '../../signers/registry.ts';
-import { secretSchema } from '../../signers/secret.ts';
-import type { SignerKind } from '../../signers/signer.ts';
+import { type SignerKind, secretSchema } from '../../signers/signer.ts';
 import { parseBody } from '../request-body.ts';
 
 /** The parts of a signer kind that clients use. */

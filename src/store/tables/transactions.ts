@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
-import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/due.ts';
+import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/lane.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import {
   canBecome,

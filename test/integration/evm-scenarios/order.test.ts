@@ -6,8 +6,8 @@
 import type { Worker } from 'node:worker_threads';
 import { Transaction } from 'ethers';
 import t, { type Test } from 'tap';
-import { startKeeperThread } from '../../../src/signers/keeper/keeper-worker.ts';
-import { ThreadKeeper } from '../../../src/signers/keeper/thread-keeper.ts';
+import { startKeyThread } from '../../../src/signers/keys/key-thread.ts';
+import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
 import { startAnvil } from '../../support/anvil.ts';
 import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { InstanceLeases } from '../../support/instance-leases.ts';
@@ -181,9 +181,9 @@ t.test(
 t.test('the thread with the key dies again and again: each nonce is used once, each payment made once', async (t) => {
   const threads: Worker[] = [];
   let isBusy = false;
-  const keeper = new ThreadKeeper({
+  const keeper = new KeyWorker({
     start: () => {
-      const thread = startKeeperThread();
+      const thread = startKeyThread();
       threads.push(thread);
       // Every second thread dies at its third message, with its work half done.
       let heard = 0;

@@ -12,6 +12,6 @@ const chains = createChains(systemClock);
 const signerKinds = createSignerKinds();
 const configuration = await loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
 const log = createLog(configuration.environment.LOG_LEVEL);
-const service = await compose({ configuration, chains, signerKinds, log, keyKeeper: keysHere });
+const service = await compose({ configuration, chains, signerKinds, log, keyHolder: keysHere });
 process.once('SIGTERM', () => void service.close().then(() => process.exit(0)));
 log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');

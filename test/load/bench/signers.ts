@@ -11,7 +11,7 @@ import { createSecretResolver } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createSignerHttp } from '../../../src/egress/signer-http.ts';
 import { holdKey } from '../../../src/signers/held-key.ts';
-import { ThreadKeeper } from '../../../src/signers/keeper/thread-keeper.ts';
+import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
 import { createSignerKinds, openSigner } from '../../../src/signers/registry.ts';
 import type { Curve, Signer } from '../../../src/signers/signer.ts';
 import { startAwsKms } from '../../support/signers/aws-kms-double.ts';
@@ -80,7 +80,7 @@ async function measure(subject: SignerSubject, { signatures, together }: SignerB
   const { type, curve } = subject;
   const memory = subject.service?.inMemory();
   const network = createSignerHttp();
-  const keeper = new ThreadKeeper();
+  const keeper = new KeyWorker();
   const signer = await openSigner(
     createSignerKinds(),
     { id: 'bench', ...subject },

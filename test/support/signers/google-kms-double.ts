@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
-import { crc32c } from '../../../src/signers/remote/crc32c.ts';
+import { crc32c } from '../../../src/signers/google-cloud-kms.ts';
 import type { Curve } from '../../../src/signers/signer.ts';
 import { readJwt } from './jwt.ts';
 import { type Answered, type Asked, ServiceDouble } from './service-double.ts';

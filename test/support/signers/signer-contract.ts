@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../../src/domain/json/json.ts';
 import type { NetworkType } from '../../../src/domain/network-type.ts';
 import type { HttpClient } from '../../../src/egress/http-client.ts';
 import { createSignerHttp } from '../../../src/egress/signer-http.ts';
-import { ThreadKeeper } from '../../../src/signers/keeper/thread-keeper.ts';
+import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
 import { rawKeySignerKind } from '../../../src/signers/raw-key.ts';
 import { createSignerKinds, openSigner, type SignerEntry, type SignerKinds } from '../../../src/signers/registry.ts';
 import type { Curve, KindTools, Signer } from '../../../src/signers/signer.ts';
@@ -44,7 +44,7 @@ async function open(
 ): Promise<Opened> {
   const counted: string[] = [];
   const errors: unknown[] = [];
-  const keeper = new ThreadKeeper();
+  const keeper = new KeyWorker();
   t.teardown(() => keeper.close());
   const tools: KindTools = {
     secrets: createSecretResolver(Object.fromEntries(environment)),

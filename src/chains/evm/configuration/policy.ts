@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
-import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
-import { oncePerObject } from '../../../domain/json/once-per-object.ts';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
+import { type JsonObject, oncePerObject, type WireObject } from '../../../domain/json/json.ts';
 import { ADDRESS_PATTERN, isAddress, normalAddress } from '../address.ts';
 
 const address = z

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toBase58 } from '../../../domain/base58.ts';
 import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';

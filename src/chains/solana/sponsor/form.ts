@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import type { Json } from '../../../domain/json/json.ts';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
 import { readForm } from '../../request-form.ts';
 
 const MAX = (1n << 64n) - 1n;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { amountOf, type JsonAmount } from '../../../domain/amount.ts';
-import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
-import { oncePerObject } from '../../../domain/json/once-per-object.ts';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
+import { type JsonObject, oncePerObject, type WireObject } from '../../../domain/json/json.ts';
 import type { SwapSchedule } from '../../chain.ts';
 import {
   cronSchedule,

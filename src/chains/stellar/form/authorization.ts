@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import { entryIn } from '../message/authorization.ts';
 
 /** A bound above what any network takes in one transaction. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import { isAccount, isContract } from '../address.ts';
 import { symbolIn } from '../message/contract-value.ts';
 import { ValueFault } from '../message/value-fault.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { amountSchema } from '../../../domain/amount.ts';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 
 const hash = z
   .string()

@@ -1,7 +1,7 @@
 import { StrKey } from '@stellar/stellar-sdk/base';
 import { z } from 'zod';
 import { amountOf, amountUpTo } from '../../../domain/amount.ts';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import { isAccount } from '../address.ts';
 
 /** The highest amount of any asset. */

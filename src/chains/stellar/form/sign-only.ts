@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 
 /** The body of sign-transaction. */
 export const unsentRequestSchema = strictForm({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import { operationsSchema } from '../form/operation.ts';
 
 /** What a user asks the relayer to pay for: an envelope, or operations of an account. */

@@ -1,4 +1,4 @@
-import { BEYOND_ANY_PAUSE_MS } from '../../../domain/transaction/due.ts';
+import { BEYOND_ANY_PAUSE_MS } from '../../../domain/transaction/lane.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
 import { backOff } from '../../timing.ts';

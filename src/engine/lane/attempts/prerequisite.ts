@@ -1,6 +1,5 @@
 import type { ParsedRequest } from '../../../chains/chain-client.ts';
-import { newTransaction } from '../../../domain/transaction/new-transaction.ts';
-import type { Transaction } from '../../../domain/transaction/transaction.ts';
+import { newTransaction, type Transaction } from '../../../domain/transaction/transaction.ts';
 import { isFinal } from '../../../domain/transaction/transaction-state.ts';
 import type { LaneStep } from '../lane-step.ts';
 import type { Change } from '../ledger.ts';

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, readlinkSync, statSync } from 'no
 import { join } from 'node:path';
 import { encryptKeystoreJson, Wallet } from 'ethers';
 import t from 'tap';
-import { openKeystoreFile } from '../../../../src/signers/keystore-file.ts';
+import { openKeystoreFile } from '../../../../src/signers/keystore.ts';
 import { pipeWith, runTyped, terminalWith } from '../../../support/command.ts';
 
 const PASSPHRASE = 'correct horse battery';

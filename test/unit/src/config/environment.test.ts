@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readEnvironment } from '../../../../src/config/environment.ts';
+import { foreignVariables, readEnvironment, readVariables } from '../../../../src/config/environment.ts';
 import { Findings, textOf } from '../../../../src/config/problems.ts';
 
 const KEY = 'k'.repeat(32);
@@ -118,4 +118,38 @@ t.test('a shared database needs a key that the instances share', (t) => {
   t.strictSame(read({ DATABASE_URL, STORAGE_ENCRYPTION_KEY: `${fresh}, ${old}` }).problems, [], 'while it is changed');
   t.equal(read({ DATABASE_URL, STORAGE_ENCRYPTION_KEY: `${fresh},` }).problems.length, 1);
   t.end();
+});
+
+t.test('the names of what does not exist here, and no others', (t) => {
+  const foreign = [
+    'ACTIX_WORKERS',
+    'BACKGROUND_WORKER_X_CONCURRENCY',
+    'PLUGIN_POOL_MAX_THREADS',
+    'PLUGIN_USE_POOL',
+    'REDIS_URL',
+    'RUST_LOG',
+  ];
+  const ours = [
+    'API_KEY',
+    'PLUGIN_MAX_PROCESSES',
+    'PLUGINS_DIR',
+    'LOG_LEVEL',
+    'PATH',
+    'MY_REDIS_URL',
+    'RPC_TIMEOUT_MS',
+  ];
+  t.strictSame(foreignVariables(Object.fromEntries([...foreign, ...ours].map((name) => [name, '1']))), foreign);
+  t.end();
+});
+
+t.test('the environment wins over the file', async (t) => {
+  const dir = t.testdir({ '.env': '# comment\nA=file\nB="two words"\n' });
+  t.strictSame(await readVariables({ A: 'real' }, dir, new Findings()), { A: 'real', B: 'two words' });
+});
+
+t.test('no file is fine, an unreadable one is not', async (t) => {
+  t.strictSame(await readVariables({ A: 'real' }, t.testdir({}), new Findings()), { A: 'real' });
+  const findings = new Findings();
+  await readVariables({}, t.testdir({ '.env': {} }), findings);
+  t.strictSame(findings.problems.map(textOf), ['.env: cannot be read (EISDIR)']);
 });

@@ -1,4 +1,11 @@
+import { chmod, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
+import type { KnownSignerKinds } from '../../../../src/config/configuration.ts';
+import { codeOf, readJsonFile, shownPath } from '../../../../src/config/json-file.ts';
+import { checkKeyFiles } from '../../../../src/config/load.ts';
+import { ConfigurationError, Findings, textOf } from '../../../../src/config/problems.ts';
+import { createSignerKinds } from '../../../../src/signers/registry.ts';
 import { load, problemsOf, relayer, signer } from '../../../support/config-folder.ts';
 
 t.test('a small configuration is read whole', async (t) => {
@@ -149,4 +156,76 @@ t.test('no secret is ever part of a problem', async (t) => {
   );
   t.equal(problems.length, 4);
   t.notMatch(problems.join('\n'), /hunter/);
+});
+
+t.test('a keystore that others can read is a warning with the cure, once per file', async (t) => {
+  const cwd = t.testdir({ keys: {} });
+  for (const [name, mode] of Object.entries({ own: 0o600, group: 0o640, all: 0o644 })) {
+    await writeFile(join(cwd, 'keys', name), '{}');
+    await chmod(join(cwd, 'keys', name), mode);
+  }
+  await symlink('own', join(cwd, 'keys', 'link'));
+  const signers = ['keys/own', 'keys/link', 'keys/group', join(cwd, 'keys/all'), './keys/all', 'keys/none'].map(
+    (path, index) => ({ id: `s${index}`, type: 'local', config: { path } }),
+  );
+  const findings = new Findings();
+  const signerKinds: KnownSignerKinds = createSignerKinds();
+  const elsewhere = { id: 'v', type: 'vault', config: {} };
+  await checkKeyFiles([...signers, elsewhere], { signerKinds, cwd }, findings);
+  t.strictSame(findings.warnings.map(textOf), [
+    'keys/group: others on this machine can use this keystore. Keep it to its owner: chmod 600 keys/group',
+    'keys/all: others on this machine can use this keystore. Keep it to its owner: chmod 600 keys/all',
+  ]);
+  t.strictSame(findings.problems, []);
+});
+
+t.test('JSON is read, a byte order mark is not', async (t) => {
+  const dir = t.testdir({ 'a.json': '\uFEFF{"a":12345678901234567890}' });
+  const findings = new Findings();
+  t.strictSame(await readJsonFile(join(dir, 'a.json'), 'a.json', findings), { value: { a: '12345678901234567890' } });
+  t.strictSame(findings.problems, []);
+});
+
+t.test('each way of failing is a problem under the name the operator knows', async (t) => {
+  const dir = t.testdir({ 'bad.json': '{\n  "a": hunter2\n}', folder: {} });
+  const findings = new Findings();
+  t.equal(await readJsonFile(join(dir, 'bad.json'), 'bad.json', findings), undefined);
+  t.equal(await readJsonFile(join(dir, 'none.json'), 'none.json', findings, 'Make it'), undefined);
+  t.equal(await readJsonFile(join(dir, 'folder'), 'folder', findings), undefined);
+  t.strictSame(findings.problems.map(textOf), [
+    'bad.json: is not valid JSON: expected a value at line 2 column 8',
+    'none.json: there is no such file. Make it',
+    'folder: cannot be read (EISDIR)',
+  ]);
+  await chmod(join(dir, 'bad.json'), 0o600);
+});
+
+t.test('paths are shown as the operator would type them', (t) => {
+  t.equal(shownPath('/a', '/a/config/c.json'), 'config/c.json');
+  t.equal(shownPath('/a', '/a'), '.');
+  t.equal(shownPath('/a/b', '/etc/c.json'), '/etc/c.json');
+  t.equal(codeOf('odd'), 'odd');
+  t.end();
+});
+
+t.test('a problem is one line: place, fault, advice', (t) => {
+  t.equal(textOf({ file: 'f', path: 'a[0].b', message: 'wrong', advice: 'Do this' }), 'f: a[0].b: wrong. Do this');
+  t.equal(textOf({ file: 'f', path: '', message: 'wrong' }), 'f: wrong');
+  t.end();
+});
+
+t.test('the error names all of them', (t) => {
+  const findings = new Findings();
+  findings.settle();
+  findings.warn('f', 'w', 'odd');
+  findings.settle();
+  findings.problem('f', 'a', 'wrong');
+  findings.problem('g', '', 'missing', 'Make it');
+  t.throws(() => findings.settle(), new ConfigurationError(findings.problems));
+  t.equal(
+    new ConfigurationError(findings.problems).message,
+    'The configuration has 2 problems:\n  - f: a: wrong\n  - g: missing. Make it',
+  );
+  t.match(new ConfigurationError(findings.problems.slice(0, 1)).message, /^The configuration has one problem:\n/);
+  t.end();
 });

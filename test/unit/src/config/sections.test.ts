@@ -1,6 +1,10 @@
+import { chmod, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
+import { openApiKey } from '../../../../src/config/api-key.ts';
 import { Findings, textOf } from '../../../../src/config/problems.ts';
+import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from '../../../../src/config/schema.ts';
 import {
   checkPolicies,
   idsOf,
@@ -120,4 +124,67 @@ t.test('a short webhook key works and is remarked', (t) => {
   readNotifications(section([alone]), {}, findings);
   t.strictSame(findings.problems.map(textOf), ['f: s[0].second_signing_key: needs a signing_key']);
   t.end();
+});
+
+t.test('a relayer: what it needs, what it may have', (t) => {
+  const full = { ...relayer, notification_id: null, custom_rpc_urls: ['https://a.test'], policies: { x: 1 }, extra: 1 };
+  t.match(relayerEntrySchema.parse(full), { id: 'r1', custom_rpc_urls: [{ url: 'https://a.test', weight: 100 }] });
+  for (const key of Object.keys(relayer)) {
+    t.notOk(relayerEntrySchema.safeParse({ ...relayer, [key]: undefined }).success, `${key} is needed`);
+    t.notOk(relayerEntrySchema.safeParse({ ...relayer, [key]: 7 }).success, `${key} has a type`);
+  }
+  t.notOk(relayerEntrySchema.safeParse({ ...relayer, id: 'x'.repeat(37) }).success);
+  t.notOk(relayerEntrySchema.safeParse({ ...relayer, custom_rpc_urls: [] }).success);
+  t.end();
+});
+
+t.test('a signer has no other keys', (t) => {
+  t.ok(signerEntrySchema.safeParse(signer).success);
+  t.notOk(signerEntrySchema.safeParse({ ...signer, passphrase: 'x' }).success);
+  t.end();
+});
+
+t.test('a notification is a webhook', (t) => {
+  const entry = { id: 'n', type: 'webhook', url: 'https://a.test', signing_key: { type: 'env', value: 'K' } };
+  t.ok(notificationEntrySchema.safeParse(entry).success);
+  for (const wrong of [{ type: 'email' }, { url: 'x' }, { signing_key: 'text' }, { extra: 1 }]) {
+    t.notOk(notificationEntrySchema.safeParse({ ...entry, ...wrong }).success, JSON.stringify(wrong));
+  }
+  t.end();
+});
+
+t.test('the key of the environment is used and nothing is written', async (t) => {
+  const dir = t.testdir({});
+  t.strictSame(await openApiKey('k'.repeat(32), join(dir, 'data')), { key: 'k'.repeat(32), file: null, isNew: false });
+  await t.rejects(stat(join(dir, 'data')), { code: 'ENOENT' });
+});
+
+t.test('without one a key is made for its owner only, and found again', async (t) => {
+  const dir = join(t.testdir({}), 'new', 'data');
+  const made = await openApiKey(undefined, dir);
+  t.match(made.key, /^[0-9a-f]{64}$/);
+  t.equal(made.file, join(dir, 'api-key'));
+  t.equal((await stat(join(dir, 'api-key'))).mode & 0o777, 0o600);
+  t.equal(await readFile(join(dir, 'api-key'), 'utf8'), `${made.key}\n`);
+  t.equal(made.isNew, true);
+  t.strictSame(await openApiKey(undefined, dir), { ...made, isNew: false });
+  const other = await openApiKey(undefined, join(dir, 'other'));
+  t.not(other.key, made.key);
+});
+
+t.test('a file that others may read is closed to them', async (t) => {
+  const dir = t.testdir({ 'api-key': 'k'.repeat(40) });
+  await chmod(join(dir, 'api-key'), 0o644);
+  t.equal((await openApiKey(undefined, dir)).key, 'k'.repeat(40));
+  t.equal((await stat(join(dir, 'api-key'))).mode & 0o777, 0o600);
+});
+
+t.test('a file with something else stops the start and shows nothing of it', async (t) => {
+  for (const content of ['', 'short', `${'k'.repeat(40)} and more`]) {
+    const opening = openApiKey(undefined, t.testdir({ 'api-key': content }));
+    await t.rejects(opening, { name: 'ConfigurationError', message: /api-key: does not hold a key.*Delete it/ });
+    await opening.catch((error: Error) => t.notMatch(error.message, /kkk|short/));
+  }
+  await t.rejects(openApiKey(undefined, t.testdir({ 'api-key': {} })), /cannot be read or made \(EISDIR\)/);
+  await t.rejects(openApiKey(undefined, join(t.testdir({ file: 'x' }), 'file')), /cannot be read or made \(ENOTDIR\)/);
 });

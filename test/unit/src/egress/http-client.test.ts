@@ -1,11 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { buffer } from 'node:stream/consumers';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
-import { createHttpClient, type HttpPost } from '../../../../src/egress/http-client.ts';
-import { HttpFailure } from '../../../../src/egress/http-failure.ts';
+import { Agent, request as ask } from 'undici';
+import { BlockedAddressError, createAddressGuard } from '../../../../src/egress/address-guard.ts';
+import { codingsOf, createContentDecoder } from '../../../../src/egress/content-decoder.ts';
+import {
+  basicCredentials,
+  createHttpClient,
+  guardedConnector,
+  HttpFailure,
+  type HttpPost,
+  unescaped,
+} from '../../../../src/egress/http-client.ts';
 
 const guard = createAddressGuard({ allowedHosts: [], blockPrivate: false });
 const POST: HttpPost = { headers: { 'content-type': 'application/json' }, body: '{}', timeoutMs: 5_000, maxBytes: 100 };
@@ -196,4 +205,91 @@ t.test('a closed client sends nothing, and closing twice is fine', async (t) => 
   await http.close();
   await http.close();
   await t.rejects(http.post(url, POST), { name: 'HttpFailure', kind: 'transport' });
+});
+
+t.test('user-info as it goes over the wire', async (t) => {
+  const sent = (url: string) => {
+    const credentials = basicCredentials(new URL(url));
+    return credentials && Buffer.from(credentials, 'base64').toString('utf8');
+  };
+  t.equal(sent('https://user:p%40ss@rpc.example.com'), 'user:p@ss');
+  t.equal(sent('https://user:100%zz@rpc.example.com'), 'user:100%zz', 'a bare % is itself');
+  t.equal(sent('https://:only@rpc.example.com'), ':only');
+  t.equal(sent('https://rpc.example.com'), undefined);
+});
+
+t.test('escapes that are none stay', async (t) => {
+  t.equal(unescaped('s3%20cret'), 's3 cret');
+  t.equal(unescaped('%E0%A4%A'), '%E0%A4%A');
+});
+
+t.test('connects to what the guard lets through, and to nothing else', async (t) => {
+  let asked = 0;
+  const server = createServer((_, response) => {
+    asked += 1;
+    response.end('here');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+
+  for (const [blockPrivate, hosts] of [
+    [false, ['127.0.0.1', 'localhost']],
+    [true, ['127.0.0.1', 'localhost', '[::1]', '2130706433']],
+  ] as const) {
+    const guard = createAddressGuard({ allowedHosts: [], blockPrivate });
+    const agent = new Agent({ connect: guardedConnector(guard, { timeout: 2_000 }) });
+    t.teardown(() => agent.close());
+    for (const host of hosts) {
+      const answer = ask(`http://${host}:${port}/`, { dispatcher: agent });
+      if (blockPrivate) await t.rejects(answer, BlockedAddressError, host);
+      else t.equal(await (await answer).body.text(), 'here', host);
+    }
+  }
+  t.equal(asked, 2, 'a refused connection reached nobody');
+});
+
+t.test('a failure says of what kind it is, and keeps its cause', async (t) => {
+  const cause = new Error('connect ECONNREFUSED');
+  const failure = new HttpFailure('transport', 'connection failed', cause);
+  t.match(failure, { name: 'HttpFailure', kind: 'transport', message: 'connection failed', cause });
+});
+
+t.test('content decoder', async (t) => {
+  const inflate = async (header: string, body: Buffer) => {
+    const { input, output } = createContentDecoder(codingsOf(header), body[0] ?? 0);
+    input.end(body);
+    return (await buffer(output)).toString();
+  };
+
+  t.test('each coding is taken off, the last one first', async (t) => {
+    const text = Buffer.from('the body');
+    t.equal(await inflate('gzip', gzipSync(text)), 'the body');
+    t.equal(await inflate('X-GZip', gzipSync(text)), 'the body');
+    t.equal(await inflate('br', brotliCompressSync(text)), 'the body');
+    t.equal(await inflate('deflate', deflateSync(text)), 'the body');
+    t.equal(await inflate('deflate', deflateRawSync(text)), 'the body', 'also as some servers send it');
+    t.equal(await inflate('zstd', zstdCompressSync(text)), 'the body');
+    t.equal(await inflate('gzip, br', brotliCompressSync(gzipSync(text))), 'the body');
+  });
+
+  t.test('what is not known is left as it is, what is absurd is refused', (t) => {
+    t.strictSame(codingsOf(''), []);
+    t.strictSame(codingsOf('identity'), []);
+    t.strictSame(codingsOf('compress'), []);
+    t.strictSame(codingsOf('gzip, unheard-of'), []);
+    t.throws(() => codingsOf('gzip, gzip, gzip'), /3 times/);
+    t.throws(() => createContentDecoder([], 0), /nothing/);
+    t.end();
+  });
+
+  t.test('a broken body is an error of the output, also behind a second decoder', async (t) => {
+    await t.rejects(inflate('gzip', Buffer.from('not gzip at all')));
+    await t.rejects(inflate('gzip, br', brotliCompressSync(Buffer.from('not gzip at all'))));
+    const decoder = createContentDecoder(['gzip'], 0);
+    decoder.destroy();
+    decoder.destroy();
+    t.ok(decoder.output.destroyed);
+  });
 });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { EventParser } from '../../../../src/client/event-text.ts';
-import { orderedId } from '../../../../src/domain/ordered-id.ts';
+import { orderedId } from '../../../../src/domain/id.ts';
 import { Access, FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
 import type { EventPlace, TransactionEvent } from '../../../../src/domain/transaction/transaction-event.ts';
 import type { ClientKey } from '../../../../src/http/access/auth.ts';

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { JsonObject } from '../../../../src/domain/json/json.ts';
 import { createSignerHttp } from '../../../../src/egress/signer-http.ts';
-import { googleCloudKmsSignerKind } from '../../../../src/signers/google-cloud-kms.ts';
+import { crc32c, googleCloudKmsSignerKind } from '../../../../src/signers/google-cloud-kms.ts';
 import { signerTools } from '../../../support/signer-tools.ts';
 import { startGoogleKms } from '../../../support/signers/google-kms-double.ts';
 
@@ -103,5 +103,14 @@ t.test('the entry of the reference, with its defaults', (t) => {
   t.notOk(parse({ ...account, universe_domain: 'googleapis.com.example.org' }, key).success);
   t.notOk(parse({ ...account, type: 'service_account' }, key).success);
   t.notOk(parse(account, { ...key, key_version: '1' }).success);
+  t.end();
+});
+
+t.test('it is that of the standard', (t) => {
+  // The check value from the CRC catalogue, and the examples of RFC 3720, appendix B.4.
+  t.equal(crc32c(Buffer.from('123456789')), 0xe306_9283);
+  t.equal(crc32c(new Uint8Array(32)), 0x8a91_36aa);
+  t.equal(crc32c(new Uint8Array(32).fill(0xff)), 0x62a8_ab43);
+  t.equal(crc32c(Uint8Array.from({ length: 32 }, (_, index) => index)), 0x46dd_794e);
   t.end();
 });

@@ -1,7 +1,18 @@
-import { createCipheriv, hash, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { createCipheriv, generateKeyPairSync, hash, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
 import { decryptKeystoreJsonSync, encryptKeystoreJsonSync, Wallet } from 'ethers';
-import t from 'tap';
-import { describeKeystore, openKeystore, sealKeystore } from '../../../../src/signers/keystore.ts';
+import t, { type Test } from 'tap';
+import { KeyFault } from '../../../../src/signers/held-key.ts';
+import {
+  describeKeystore,
+  keyInClear,
+  openKeystore,
+  openKeystoreFile,
+  readKeystoreFile,
+  sealKeystore,
+} from '../../../../src/signers/keystore.ts';
 
 interface KeystoreFile {
   version: unknown;
@@ -152,5 +163,92 @@ t.test('what a file says without its passphrase, and whether guessing is cheap',
   const crypto = { ...file.crypto, kdfparams: { ...file.crypto.kdfparams, n: 262_144 } };
   t.match(told({ version: 3, id: 7, crypto }), { id: undefined, derivation: /\(256 MiB\)/, isWeak: false });
   t.throws(() => describeKeystore('{'), { kind: 'format', message: 'it is not JSON' });
+  t.end();
+});
+
+t.test('keystore file', async (t) => {
+  const PASSPHRASE = 'pässword with spaces';
+
+  /** Writes a keystore beside the given files. */
+  async function keystoreFile(t: Test, beside: Parameters<Test['testdir']>[0] = {}) {
+    const { address, privateKey } = Wallet.createRandom();
+    const folder = t.testdir(beside);
+    const path = join(folder, 'key.json');
+    const text = encryptKeystoreJsonSync({ address, privateKey }, PASSPHRASE, { scrypt: { N: 1024, r: 8, p: 1 } });
+    await writeFile(path, text);
+    return { path, privateKey, file: (name: string) => join(folder, name) };
+  }
+
+  t.test('opens a file, and reads it without its passphrase', async (t) => {
+    const { path, privateKey } = await keystoreFile(t);
+    t.equal(`0x${(await openKeystoreFile(path, Buffer.from(PASSPHRASE))).toString('hex')}`, privateKey);
+    t.match(await readKeystoreFile(path, describeKeystore), { derivation: /^scrypt, N 1024/ });
+  });
+
+  t.test('every failure names the file and the cause, and no secret', async (t) => {
+    const others = {
+      'broken.json': '{',
+      'raw.txt': `${'ab'.repeat(32)}\n`,
+      'huge.json': ' '.repeat(70_000),
+      folder: {},
+    };
+    const { path, file } = await keystoreFile(t, others);
+    const cases: [string, string, string][] = [
+      [path, 'wrong passphrase', `the passphrase does not open keystore ${path} (MAC mismatch)`],
+      [
+        file('none.json'),
+        PASSPHRASE,
+        `there is no keystore at ${file('none.json')}; make one with \`npm run isolayer -- keystore new ${file('none.json')}\``,
+      ],
+      [file('broken.json'), PASSPHRASE, `keystore ${file('broken.json')} cannot be read: it is not JSON`],
+      [
+        file('raw.txt'),
+        PASSPHRASE,
+        `${file('raw.txt')} is no keystore: it is a private key in clear; put the key under a passphrase with \`npm run isolayer -- keystore import <another file>\` and delete this one`,
+      ],
+      [file('huge.json'), PASSPHRASE, `keystore ${file('huge.json')} cannot be read: it is longer than 65536 bytes`],
+      [
+        file('ab'.repeat(32)),
+        PASSPHRASE,
+        'the path of the keystore is a private key in clear; it has to be that of a file',
+      ],
+      [file('folder'), PASSPHRASE, `keystore ${file('folder')} cannot be read (EISDIR)`],
+    ];
+    for (const [at, passphrase, reason] of cases) {
+      const failure = await openKeystoreFile(at, Buffer.from(passphrase)).catch((error: unknown) => error);
+      t.type(failure, KeyFault);
+      t.match(failure, { message: reason });
+      t.notMatch(String(failure), /wrong passphrase|pässword/);
+    }
+  });
+});
+
+t.test('the forms that keys are kept in are called by their names', (t) => {
+  const { privateKey, mnemonic } = Wallet.createRandom();
+  const pair = [...Keypair.generate().secretKey];
+  const pem = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey.export({ format: 'pem', type: 'sec1' });
+  for (const [text, name] of [
+    [privateKey, 'a private key in clear'],
+    [privateKey.slice(2), 'a private key in clear'],
+    [`"${privateKey}"\n`, 'a private key in clear'],
+    [`S${'A'.repeat(55)}`, 'a Stellar secret seed in clear'],
+    [JSON.stringify(pair), 'a Solana key pair in clear'],
+    [`${JSON.stringify(pair, null, 2)}\n`, 'a Solana key pair in clear'],
+    ['5'.repeat(88), 'a Solana key pair in clear'],
+    [pem.toString(), 'a private key in PEM'],
+    [mnemonic?.phrase ?? '', 'a phrase of words in clear'],
+  ] as const) {
+    t.equal(keyInClear(text), name);
+  }
+  t.end();
+});
+
+t.test('what is none is nothing', (t) => {
+  const { address, privateKey } = Wallet.createRandom();
+  const scrypt = { N: 2, r: 1, p: 1 };
+  const keystore = encryptKeystoreJsonSync({ address, privateKey }, 'a', { scrypt });
+  for (const text of ['', '{}', '[]', '[1,2,3]', keystore, privateKey.slice(0, -1), 'hello world', '{"key":"a"}']) {
+    t.equal(keyInClear(text), undefined, text);
+  }
   t.end();
 });

@@ -4,7 +4,7 @@ import t from 'tap';
 import { addressOf } from '../../../../../src/chains/evm/address.ts';
 import { readFields } from '../../../../../src/chains/evm/schema.ts';
 import { shownSignature, signDigest, signTransaction, unsignedBytes } from '../../../../../src/chains/evm/signing.ts';
-import { createKeySigner } from '../../../../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../../../../src/signers/held-key.ts';
 import { storedTransaction } from '../../../../support/evm.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 

@@ -3,7 +3,7 @@ import { Keypair, type Transaction, TransactionBuilder } from '@stellar/stellar-
 import t from 'tap';
 import { signTransaction } from '../../../../../src/chains/stellar/signing.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import { createKeySigner } from '../../../../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../../../../src/signers/held-key.ts';
 import { CLIENT, envelopeText, feeBumpIn, payOp } from '../../../../support/stellar-envelopes.ts';
 import { fieldsOf, lumens, PASSPHRASE, RELAYER } from '../../../../support/stellar-relayer.ts';
 

@@ -4,10 +4,13 @@
  */
 import type { LookupAddress } from 'node:dns';
 import t, { type Test } from 'tap';
+import { MockAgent } from 'undici';
 import { hostPermissionSchema } from '../../../../../src/domain/host-permission.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
-import type { FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
-import { createPluginHttp } from '../../../../../src/egress/fetch/plugin-http.ts';
+import { exchange, type Hop } from '../../../../../src/egress/fetch/exchange.ts';
+import { answerHeaders, requestHeaders } from '../../../../../src/egress/fetch/headers.ts';
+import { FetchFailure, type FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
+import { createPluginHttp, redirected } from '../../../../../src/egress/fetch/plugin-http.ts';
 import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/host-grants.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../../../../support/hostile-http.ts';
 
@@ -303,4 +306,189 @@ t.test('a host that is not there is a failure before anything was sent', async (
     name: 'FetchFailure',
     kind: 'invalid',
   });
+});
+
+t.test('exchange', async (t) => {
+  const hop = (more: Partial<Hop> = {}): Hop => ({
+    request: { url: new URL('http://a.test/x?y'), method: 'GET', headers: [], body: undefined, redirect: 'follow' },
+    maxBytes: 100,
+    signal: new AbortController().signal,
+    hold: () => true,
+    wantsBody: () => true,
+    ...more,
+  });
+
+  t.test('one request, one answer', async (t) => {
+    const agent = new MockAgent();
+    t.teardown(() => agent.close());
+    agent.disableNetConnect();
+    const host = agent.get('http://a.test');
+    host
+      .intercept({ path: '/x?y' })
+      .reply(302, 'body', { headers: { location: '/z', 'X-A': '1' } })
+      .times(3);
+    t.match(await exchange(agent, hop()), {
+      status: 302,
+      location: '/z',
+      headers: [
+        ['location', '/z'],
+        ['x-a', '1'],
+      ],
+    });
+    t.equal((await exchange(agent, hop())).body.toString(), 'body');
+    const asked: unknown[] = [];
+    const wantsBody = (...given: unknown[]) => asked.push(given) === 0;
+    t.equal((await exchange(agent, hop({ wantsBody }))).body.length, 0);
+    t.strictSame(asked, [[302, '/z']]);
+  });
+
+  t.test('what cannot be sent fails before it left', async (t) => {
+    const agent = new MockAgent();
+    t.teardown(() => agent.close());
+    agent.disableNetConnect();
+    await t.rejects(exchange(agent, hop()), { name: 'FetchFailure', kind: 'transport', unsent: true });
+    await t.rejects(exchange(agent, hop({ signal: AbortSignal.abort(new Error('late')) })), {
+      name: 'FetchFailure',
+      unsent: true,
+    });
+  });
+});
+
+t.test('redirect', async (t) => {
+  const request = (more: Partial<FetchRequest> = {}): FetchRequest => ({
+    url: new URL('https://a.test/one'),
+    method: 'POST',
+    headers: [
+      ['authorization', 'secret'],
+      ['cookie', 'c'],
+      ['content-type', 'text/plain'],
+      ['x-own', '1'],
+    ],
+    body: Buffer.from('body'),
+    redirect: 'follow',
+    ...more,
+  });
+  const names = (next: FetchRequest | undefined) => next?.headers.map(([name]) => name);
+
+  t.test('what is no redirect is the answer', (t) => {
+    t.equal(redirected(request(), 200, '/two'), undefined);
+    t.equal(redirected(request(), 302, undefined), undefined);
+    t.equal(redirected(request(), 304, '/two'), undefined);
+    t.equal(redirected(request({ redirect: 'manual' }), 302, '/two'), undefined);
+    t.end();
+  });
+
+  t.test('methods change as the standard says', (t) => {
+    const method = (status: number, given: string) => redirected(request({ method: given }), status, '/two')?.method;
+    t.strictSame(
+      [301, 302, 303, 307, 308].map((status) => method(status, 'POST')),
+      ['GET', 'GET', 'GET', 'POST', 'POST'],
+    );
+    t.strictSame(
+      [301, 302, 303, 307].map((status) => method(status, 'PUT')),
+      ['PUT', 'PUT', 'GET', 'PUT'],
+    );
+    t.strictSame(
+      [301, 303].map((status) => method(status, 'HEAD')),
+      ['HEAD', 'HEAD'],
+    );
+    const toGet = redirected(request(), 303, '/two');
+    t.equal(toGet?.url.href, 'https://a.test/two');
+    t.equal(toGet?.body, undefined);
+    t.strictSame(names(toGet), ['authorization', 'cookie', 'x-own'], 'what described the body went with it');
+    t.equal(redirected(request(), 307, '/two')?.body?.toString(), 'body');
+    t.end();
+  });
+
+  t.test('credentials stay with their origin', (t) => {
+    const others = ['https://b.test/', 'http://a.test/two', 'https://a.test:8443/', '//b.test/x'];
+    for (const location of others) {
+      t.strictSame(names(redirected(request(), 307, location)), ['content-type', 'x-own'], location);
+    }
+    t.end();
+  });
+
+  t.test('places that nobody may be sent to', (t) => {
+    for (const location of [
+      'ftp://a.test/',
+      'file:///etc/passwd',
+      'https://user:pass@a.test/',
+      'https://',
+      'data:,x',
+    ]) {
+      t.throws(() => redirected(request(), 302, location), { name: 'FetchFailure', kind: 'redirect' }, location);
+    }
+    t.throws(() => redirected(request({ redirect: 'error' }), 302, '/two'), /forbids/);
+    t.end();
+  });
+});
+
+t.test('what a plugin leaves out is set, what it sets stays', (t) => {
+  t.strictSame(requestHeaders([]), [
+    ['user-agent', 'isolayer-plugin'],
+    ['accept', '*/*'],
+    ['accept-encoding', 'gzip, deflate, br'],
+  ]);
+  t.strictSame(
+    requestHeaders([
+      ['User-Agent', 'mine'],
+      ['accept', 'a/b'],
+      ['Range', 'bytes=0-1'],
+      ['x', '1'],
+      ['x', '2'],
+    ]),
+    [
+      ['user-agent', 'mine'],
+      ['accept', 'a/b'],
+      ['range', 'bytes=0-1'],
+      ['x', '1'],
+      ['x', '2'],
+      ['accept-encoding', 'identity'],
+    ],
+  );
+  t.end();
+});
+
+t.test('nothing of the connection, no line break and no flood gets through', (t) => {
+  const refused = (name: string, value = 'x') =>
+    t.throws(() => requestHeaders([[name, value]]), { name: 'FetchFailure', kind: 'invalid', unsent: true });
+  for (const name of [
+    'Host',
+    'connection',
+    'Content-Length',
+    'transfer-encoding',
+    'Proxy-Authorization',
+    'upgrade',
+    'te',
+    'expect',
+    'via',
+  ]) {
+    refused(name);
+  }
+  for (const name of ['', 'a b', 'a:b', 'a\r\nb', 'é']) refused(name);
+  for (const value of ['a\r\nhost: evil', 'a\nb', 'a\0b', '\u20ac', 'a\x7fb']) refused('x', value);
+  t.throws(() => requestHeaders(Array.from({ length: 101 }, () => ['x', 'y'] as const)), /at most 100/);
+  t.throws(() => requestHeaders([['x', 'y'.repeat(16_384)]]), /16384 bytes/);
+  t.end();
+});
+
+t.test('each line of an answer is a pair', (t) => {
+  t.strictSame(answerHeaders({ 'Set-Cookie': ['a', 'b'], x: '1', none: undefined }), [
+    ['set-cookie', 'a'],
+    ['set-cookie', 'b'],
+    ['x', '1'],
+  ]);
+  t.end();
+});
+
+t.test('a failure says whether anything can have left', (t) => {
+  const cause = new Error('socket');
+  t.match(new FetchFailure('transport', 'gone', { cause }), {
+    kind: 'transport',
+    message: 'gone',
+    unsent: false,
+    cause,
+  });
+  t.equal(new FetchFailure('refused', 'no', { unsent: true }).unsent, true);
+  t.end();
 });

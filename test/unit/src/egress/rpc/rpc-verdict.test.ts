@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EndpointUnfit, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
+import { EndpointUnfit, isNodeError, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import * as verdict from '../../../../../src/egress/rpc/rpc-verdict.ts';
 import { allOf, GATEWAYS, VERDICTS } from './error-corpus.ts';
 
@@ -83,4 +83,25 @@ t.test('a family’s words and codes hold before those of gateways, and its text
   t.same(judge(-32_005, '', 403), VERDICTS.refuses);
   t.same(judge(-32_002), VERDICTS.troubled);
   t.same(judgeFailure(node(-32_002, '')), VERDICTS.permanent, 'a code of single families blames nobody in others');
+});
+
+t.test('an error carries what its kind knows', async (t) => {
+  const cause = new Error('below');
+  const error = new RpcError('node', 'nonce too low', { code: -32_000, data: '0x', status: 200, cause });
+  t.match(error, { name: 'RpcError', kind: 'node', code: -32_000, data: '0x', status: 200, cause });
+  t.match(new RpcError('timeout', 'no answer'), { kind: 'timeout', code: undefined, status: undefined });
+});
+
+t.test('an unfit endpoint has a reason and the time to leave it alone', async (t) => {
+  t.match(new EndpointUnfit('it serves chain 5', { pauseMs: 60_000 }), {
+    name: 'EndpointUnfit',
+    message: 'it serves chain 5',
+    pauseMs: 60_000,
+  });
+});
+
+t.test('a node that says no is told from one that says nothing', async (t) => {
+  t.ok(isNodeError(new RpcError('node', 'execution reverted', { code: 3 })));
+  t.notOk(isNodeError(new RpcError('timeout', 'late')));
+  t.notOk(isNodeError(new Error('ours')));
 });

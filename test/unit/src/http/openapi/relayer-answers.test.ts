@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import { relayerView } from '../../../../../src/domain/relayer/relayer-view.ts';
+import { relayerView } from '../../../../../src/domain/relayer/relayer.ts';
 import { relayerAnswers } from '../../../../../src/http/openapi/relayer-answers.ts';
 import { relayerOf } from '../../../../support/store.ts';
 

@@ -6,10 +6,10 @@ import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { SignerDirectory } from '../../../../../src/services/settings/signer-directory.ts';
-import { startKeeperThread } from '../../../../../src/signers/keeper/keeper-worker.ts';
-import { ThreadKeeper } from '../../../../../src/signers/keeper/thread-keeper.ts';
+import { startKeyThread } from '../../../../../src/signers/keys/key-thread.ts';
+import { KeyWorker } from '../../../../../src/signers/keys/key-worker.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
-import type { KeyKeeper, Signer, SignerKind } from '../../../../../src/signers/signer.ts';
+import type { KeyHolder, Signer, SignerKind } from '../../../../../src/signers/signer.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
 import { signerTools } from '../../../../support/signer-tools.ts';
 import { storeFor } from '../../../../support/store.ts';
@@ -30,7 +30,7 @@ const AMBIENT: SignerKind = {
   },
 };
 
-async function stage(t: Test, keys?: KeyKeeper) {
+async function stage(t: Test, keys?: KeyHolder) {
   const store = await storeFor(t);
   const declared = new FakeSigner();
   const directory = new SignerDirectory({
@@ -126,9 +126,9 @@ t.test('closing wipes the keys, twice and late', async (t) => {
 
 t.test('a key that a client gave is not here but in its thread, and is read again when that is lost', async (t) => {
   const threads: Worker[] = [];
-  const keeper = new ThreadKeeper({
+  const keeper = new KeyWorker({
     start: () => {
-      threads.push(startKeeperThread());
+      threads.push(startKeyThread());
       return threads.at(-1) as Worker;
     },
   });

@@ -9,8 +9,7 @@ import {
   signerCreateSchema,
 } from '../../../../../src/services/settings/signer-form.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
-import { secretSchema } from '../../../../../src/signers/secret.ts';
-import type { SignerKind } from '../../../../../src/signers/signer.ts';
+import { type SignerKind, secretSchema } from '../../../../../src/signers/signer.ts';
 
 function kindOf(type: string, shape: z.ZodRawShape): SignerKind {
   return {

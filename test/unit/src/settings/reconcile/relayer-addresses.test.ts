@@ -5,7 +5,7 @@ import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { keyFaults, WaitingRelayers, withAddresses } from '../../../../../src/settings/reconcile/relayer-addresses.ts';
-import { createKeySigner } from '../../../../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../../../../src/signers/held-key.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
 import { eventually } from '../../../../support/plugin-host.ts';
 import { relayerOf, storeFor } from '../../../../support/store.ts';

@@ -1,6 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import t from 'tap';
-import { provenSignature, signatureOfDer } from '../../../../../src/signers/remote/signature.ts';
+import { createRemoteSigner } from '../../../../../src/signers/remote/remote-signer.ts';
+import {
+  provenSignature,
+  publicKeyOfJwk,
+  publicKeyOfPoint,
+  publicKeyOfSpki,
+  signatureOfDer,
+} from '../../../../../src/signers/remote/signature.ts';
 import { assertSignedBy } from '../../../../../src/signers/secp256k1/ecdsa.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { derOf, newServiceKey } from '../../../../support/signers/service-key.ts';
@@ -73,4 +80,92 @@ t.test('r and s of any length are read from DER', (t) => {
     t.throws(() => signatureOfDer(Buffer.from(der, 'hex')), { message: why }, der);
   }
   t.end();
+});
+
+t.test('public key', async (t) => {
+  const secp = newServiceKey('secp256k1');
+  const ed = newServiceKey('ed25519');
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+  t.test('SubjectPublicKeyInfo, as DER and as PEM', (t) => {
+    for (const key of [secp, ed]) {
+      for (const spki of [
+        key.spki.export({ format: 'der', type: 'spki' }),
+        key.spki.export({ format: 'pem', type: 'spki' }).toString(),
+      ]) {
+        t.equal(hex(publicKeyOfSpki(key.curve, spki)), hex(key.publicKey));
+      }
+    }
+    t.end();
+  });
+
+  t.test('a key of another curve says so', (t) => {
+    const der = ({ spki }: typeof ed) => spki.export({ format: 'der', type: 'spki' });
+    t.throws(() => publicKeyOfSpki('secp256k1', der(ed)), {
+      message: 'its key is on ed25519, and is asked to sign on secp256k1',
+    });
+    t.throws(() => publicKeyOfSpki('ed25519', der(secp)), {
+      message: 'its key is on secp256k1, and is asked to sign on ed25519',
+    });
+    const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
+    t.throws(() => publicKeyOfSpki('secp256k1', p256.export({ format: 'der', type: 'spki' })), {
+      message: 'its key is of type ec prime256v1',
+    });
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 512 }).publicKey;
+    t.throws(() => publicKeyOfSpki('secp256k1', rsa.export({ format: 'der', type: 'spki' })), {
+      message: 'its key is of type rsa',
+    });
+    t.throws(() => publicKeyOfSpki('secp256k1', 'no key'), { message: 'its public key cannot be read' });
+    t.end();
+  });
+
+  t.test('the coordinates of a JWK, and points', (t) => {
+    const { x = '', y = '' } = secp.spki.export({ format: 'jwk' });
+    t.equal(hex(publicKeyOfJwk({ x, y })), hex(secp.publicKey));
+    t.throws(() => publicKeyOfJwk({ x, y: x }), { message: 'its public key is not a point of secp256k1' });
+    t.throws(() => publicKeyOfJwk({ x, y: undefined }), { message: /has 0 bytes instead of 32/ });
+    const compressed = Buffer.concat([
+      Buffer.from([2 + ((secp.publicKey[64] ?? 0) & 1)]),
+      secp.publicKey.subarray(1, 33),
+    ]);
+    t.equal(hex(publicKeyOfPoint(compressed)), hex(secp.publicKey));
+    t.throws(() => publicKeyOfPoint(Buffer.alloc(65, 4)), { message: 'its public key is not a point of secp256k1' });
+    t.end();
+  });
+});
+
+for (const curve of ['secp256k1', 'ed25519'] as const) {
+  t.test(`which key it is stays found, and each signature on ${curve} is proven against it`, async (t) => {
+    const [key, other] = [newServiceKey(curve), newServiceKey(curve)];
+    let finds = 0;
+    let signing = key;
+    const signer = createRemoteSigner('one', async () => {
+      finds += 1;
+      if (finds === 1) throw new Error('away');
+      return { publicKey: key.publicKey, sign: async (payload) => signing.sign(payload) };
+    });
+    const payload = randomBytes(32);
+    await t.rejects(signer.sign(curve, payload), { message: 'away' });
+    t.equal((await signer.sign(curve, payload)).length, curve === 'ed25519' ? 64 : 65);
+    t.same(await signer.publicKey(curve), key.publicKey);
+    signing = other;
+    await t.rejects(signer.sign(curve, payload), { message: /another key/ });
+    t.equal(finds, 2);
+    await signer.close();
+  });
+}
+
+t.test('a digest has 32 bytes, and an Ed25519 signature 64', async (t) => {
+  const secp = newServiceKey('secp256k1');
+  const ed = newServiceKey('ed25519');
+  const digests = createRemoteSigner('one', async () => ({
+    publicKey: secp.publicKey,
+    sign: () => Promise.reject(new Error('it was asked')),
+  }));
+  await t.rejects(digests.sign('secp256k1', randomBytes(31)), { message: 'a digest has 32 bytes, not 31' });
+  const short = createRemoteSigner('one', async () => ({
+    publicKey: ed.publicKey,
+    sign: async (payload) => ed.sign(payload).subarray(0, 63),
+  }));
+  await t.rejects(short.sign('ed25519', randomBytes(5)), { message: /another key/ });
 });

@@ -3,7 +3,7 @@ import { TypedDataEncoder, verifyMessage, verifyTypedData } from 'ethers';
 import t from 'tap';
 import { addressOf } from '../../../../../../src/chains/evm/address.ts';
 import { signMessage, signTypedData } from '../../../../../../src/chains/evm/form/message.ts';
-import { createKeySigner } from '../../../../../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../../../../../src/signers/held-key.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 
 const signer = createKeySigner('test', randomBytes(32));

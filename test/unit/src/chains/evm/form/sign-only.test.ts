@@ -4,7 +4,7 @@ import t from 'tap';
 import { addressOf } from '../../../../../../src/chains/evm/address.ts';
 import { signUnsent } from '../../../../../../src/chains/evm/form/sign-only.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
-import { createKeySigner } from '../../../../../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../../../../../src/signers/held-key.ts';
 
 const signer = createKeySigner('test', randomBytes(32));
 const address = addressOf(await signer.publicKey('secp256k1'));

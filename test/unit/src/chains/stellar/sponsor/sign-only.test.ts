@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { dialect } from '../../../../../../src/chains/stellar/dialect.ts';
 import { signUnsent } from '../../../../../../src/chains/stellar/sponsor/sign-only.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
-import { createKeySigner } from '../../../../../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../../../../../src/signers/held-key.ts';
 import { newAccount } from '../../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../../doubles/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../../doubles/stellar/ledger/entry-xdr.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { sponsorshipOf } from '../../../../../../src/chains/stellar/sponsor/sponsor.ts';
 import type { RpcClient } from '../../../../../../src/egress/rpc/rpc-client.ts';
-import { createKeySigner } from '../../../../../../src/signers/key-signer.ts';
+import { createKeySigner } from '../../../../../../src/signers/held-key.ts';
 import { CLIENT, envelopeText, payOp, transactionIn } from '../../../../../support/stellar-envelopes.ts';
 import { knowing } from '../../../../../support/stellar-ledger.ts';
 import { PASSPHRASE, RELAYER, relayerAccount } from '../../../../../support/stellar-relayer.ts';
