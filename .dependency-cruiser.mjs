@@ -57,9 +57,9 @@ const DRIVERS =
   '^src/(store/(sqlite/(sqlite|checkpoints|wal-file)|postgres/postgres)|egress/(http-client|fetch/plugin-http)|plugin-host/processes/pool)\\.ts$';
 
 /** What is said across the wall. */
-const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules|evaluation-time)\\.ts$';
-/** Calls are kept by their numbers, and frames are read, on both sides of the wall. */
-const BOTH_SIDES = '^sandbox/(call-table|frames)\\.ts$';
+const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules)\\.ts$';
+/** Calls are kept by their numbers, and frames and reports are read, on both sides of the wall. */
+const BOTH_SIDES = '^sandbox/(call-table|frames|report-message)\\.ts$';
 /** The guest hands these names out, its process looks for them in a plugin's code, and the compiler writes some. */
 const LANGUAGE_NAMES = '^sandbox/language-names\\.ts$';
 /** How the system confines a process: that of a plugin, and the bundler's. */
@@ -180,7 +180,12 @@ export default {
       { path: PROTOCOL },
       { path: '.', pathNot: PROTOCOL },
     ),
-    forbid('both-sides-stand-alone', 'both sides of the wall load them', { path: BOTH_SIDES }, { path: '.' }),
+    forbid(
+      'both-sides-stand-alone',
+      'both sides of the wall load them',
+      { path: BOTH_SIDES },
+      { path: '.', pathNot: PROTOCOL },
+    ),
     forbid('language-names-stand-alone', 'guest and process load them', { path: LANGUAGE_NAMES }, { path: '.' }),
     forbid(
       'guest-stands-alone',

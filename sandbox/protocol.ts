@@ -1,6 +1,6 @@
 /**
  * Messages between the service and guest code: their types, codes and limits. `capability-contract.ts` has the
- * parameters and results of each capability. Types and constants only, so that the host, the driver threads, the child
+ * parameters and results of each capability. Types, constants and one rule, so that the host, the driver threads, the child
  * process and the guest can all share this file. Every receiver parses what it gets: a type here promises a shape and
  * proves nothing.
  */
@@ -225,7 +225,7 @@ export const UP = {
   /** {@link DoneMessage}: the call has ended inside the child. */
   DONE: 7,
   /** The number of isolates alive, in decimal digits: now and then, when it is not what was said last. */
-  SHELF: 8,
+  ISOLATES: 8,
 } as const;
 
 /**
@@ -395,4 +395,12 @@ export interface Death {
   detail: string;
   /** The call that was entered when the child died, 0 for none: the culprit. */
   culprit: number;
+}
+
+/**
+ * How long evaluating a plugin's module may take, in milliseconds of wall time. A plugin whose calls may have longer
+ * stretches, for a large library or a slow machine, gets the same time for its module.
+ */
+export function evaluationMs({ slice_ms: sliceMs }: Pick<Limits, 'slice_ms'>): number {
+  return Math.max(FIXED_LIMITS.evaluate_ms, sliceMs);
 }

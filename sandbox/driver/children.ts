@@ -1,8 +1,7 @@
 import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
-import { openJournal } from './child/journal.ts';
-import type { Launcher } from './child/launch.ts';
-import { NO_CALL } from './pulse.ts';
-import { Starts } from './starter/starts.ts';
+import { openJournal } from './journal.ts';
+import { type Launcher, launch } from './launch.ts';
+import { NO_CALL } from './overrun-detector.ts';
 import { Supervisor, unableToRun } from './supervisor.ts';
 
 /** The children of one thread, by the numbers that the host gives them. */
@@ -10,14 +9,14 @@ export class Children {
   readonly #runtime: string;
   readonly #launcher: Launcher;
   readonly #post: (message: DriverMessage) => void;
-  readonly #starts: Starts;
+  readonly #program: string;
   readonly #supervisors = new Map<number, Supervisor>();
 
   constructor(data: DriverData, launcher: Launcher, post: (message: DriverMessage) => void) {
     this.#runtime = data.runtime;
     this.#launcher = launcher;
     this.#post = post;
-    this.#starts = new Starts(launcher, data.program);
+    this.#program = data.program;
   }
 
   /** Acts on one message of the host. A message for a child that is gone is dropped, since `closed` is on its way. */
@@ -48,7 +47,6 @@ export class Children {
   /** Kills every child. Safe to call twice. */
   close(reason: string): void {
     for (const supervisor of this.#supervisors.values()) supervisor.close(reason);
-    this.#starts.close();
   }
 
   #open(number: number): void {
@@ -58,7 +56,7 @@ export class Children {
       const supervisor = new Supervisor({
         child: number,
         launcher: this.#launcher,
-        start: () => this.#starts.start(journal?.fd),
+        start: () => launch(this.#launcher, this.#program, journal?.fd),
         journal,
         runtime: this.#runtime,
         post: (message) => {

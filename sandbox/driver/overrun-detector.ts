@@ -1,11 +1,9 @@
 import { performance } from 'node:perf_hooks';
-import type { Death, Limits } from '../protocol.ts';
-import { Growth } from './growth.ts';
-import { CpuAccount, type Share } from './processor/cpu-account.ts';
-import { type ChildPids, Niceness } from './processor/niceness.ts';
-import { type ChildNiceness, Priority } from './processor/priority.ts';
-import { ProcessorTime } from './processor/processor-time.ts';
-import { NO_CALL, Pulse } from './pulse.ts';
+import { CallTable } from '../call-table.ts';
+import { ProtocolViolation } from '../frames.ts';
+import { type Death, evaluationMs, FIXED_LIMITS, type Limits } from '../protocol.ts';
+import { type ChildNiceness, type ChildPids, Niceness, Priority } from './priority.ts';
+import { CpuAccount, ProcessorTime, type Share } from './processor-time.ts';
 
 /** The state of a child at one look. */
 export interface Look {
@@ -29,9 +27,9 @@ const MIN_GUILT = 1 / 8;
  * reports. It also lowers the priority of a busy child.
  */
 export class OverrunDetector {
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   readonly account: CpuAccount;
-  readonly #growth = new Growth();
+  readonly #rssTrend = new RssTrend();
   readonly #processor: ProcessorTime;
   readonly #priority: Priority;
   readonly #startedAt = performance.now();
@@ -42,7 +40,7 @@ export class OverrunDetector {
    * @param niceness sets the nice values of the child
    */
   constructor(child: ChildPids, niceness: ChildNiceness = new Niceness(child)) {
-    this.pulse = new Pulse(this.#startedAt);
+    this.heartbeat = new Heartbeat(this.#startedAt);
     this.account = new CpuAccount(this.#startedAt);
     this.#processor = new ProcessorTime(() => child.memoryPid);
     this.#priority = new Priority(niceness, this.#startedAt);
@@ -53,7 +51,7 @@ export class OverrunDetector {
    * only now and then.
    */
   get suspect(): number {
-    return this.pulse.entered ?? this.pulse.lastEntered;
+    return this.heartbeat.entered ?? this.heartbeat.lastEntered;
   }
 
   /**
@@ -62,40 +60,40 @@ export class OverrunDetector {
    * @throws ProtocolViolation
    */
   left(call: number, now: number): number {
-    const ms = this.pulse.leave(call, now);
+    const ms = this.heartbeat.leave(call, now);
     if (call === NO_CALL) {
       this.account.made();
       return ms;
     }
     this.#priority.prove();
-    this.#growth.ran(call, now - Math.max(now - ms, this.#lookedAt));
+    this.#rssTrend.ran(call, now - Math.max(now - ms, this.#lookedAt));
     return ms;
   }
 
   /** The child has let go of a call. */
   ended(call: number, share: Share): void {
     this.account.ended(share);
-    this.#growth.ended(call);
+    this.#rssTrend.ended(call);
   }
 
   /** Returns why the child has to go, or null. */
   look({ now, rssBytes, ready, limits, owesASign }: Look): Death | null {
-    const insideSince = this.pulse.entered === null ? null : this.pulse.enteredSince(0);
-    const evaluating = this.pulse.entered === NO_CALL;
+    const insideSince = this.heartbeat.entered === null ? null : this.heartbeat.enteredSince(0);
+    const evaluating = this.heartbeat.entered === NO_CALL;
     this.#priority.look({ now, starting: !ready, insideSince, evaluating, takenMs: this.#processor.read() });
     if (!ready && now - this.#startedAt > START_MS) {
       return { cause: 'start', detail: `it was not ready within ${START_MS} ms`, culprit: NO_CALL };
     }
-    const { entered } = this.pulse;
-    if (entered !== null) this.#growth.ran(entered, now - this.pulse.enteredSince(this.#lookedAt));
+    const { entered } = this.heartbeat;
+    if (entered !== null) this.#rssTrend.ran(entered, now - this.heartbeat.enteredSince(this.#lookedAt));
     this.#lookedAt = now;
-    this.#growth.measured(rssBytes);
+    this.#rssTrend.measured(rssBytes);
     const mostBytes = limits.process_mb * MIB;
     if (rssBytes > mostBytes) {
-      const culprit = this.#growth.most(mostBytes * MIN_GUILT);
+      const culprit = this.#rssTrend.most(mostBytes * MIN_GUILT);
       return { cause: 'memory', detail: `it takes ${Math.round(rssBytes / MIB)} MiB`, culprit };
     }
-    const overdue = this.pulse.overdue(now, limits.slice_ms, owesASign);
+    const overdue = this.heartbeat.overdue(now, limits.slice_ms, owesASign);
     return overdue === null ? null : { cause: 'overdue', detail: overdue, culprit: entered ?? NO_CALL };
   }
 
@@ -109,5 +107,137 @@ export class OverrunDetector {
   close(): void {
     this.#processor.close();
     this.#priority.close();
+  }
+}
+
+/** The number that stands for guest code outside calls: the evaluation of a module. */
+export const NO_CALL = 0;
+
+/**
+ * Tracks when a child enters and leaves the guest. Reports a child that stays inside, or gives no sign, for too long.
+ */
+export class Heartbeat {
+  #entered: { call: number; since: number } | null = null;
+  #lastEntered = NO_CALL;
+  #aliveAt: number;
+
+  /** @param now milliseconds of a monotonic clock, as everywhere here */
+  constructor(now: number) {
+    this.#aliveAt = now;
+  }
+
+  /** The call that is inside the guest. {@link NO_CALL} while a module is evaluated, null when the child is outside. */
+  get entered(): number | null {
+    return this.#entered?.call ?? null;
+  }
+
+  /** The call that was inside the guest last. */
+  get lastEntered(): number {
+    return this.#lastEntered;
+  }
+
+  /** When the child entered the guest, on the same clock, or `earliest` if that is later. */
+  enteredSince(earliest: number): number {
+    return Math.max(this.#entered?.since ?? earliest, earliest);
+  }
+
+  /** The child gave a sign of life, or got work after it had none. */
+  beat(now: number): void {
+    this.#aliveAt = now;
+  }
+
+  /** @throws ProtocolViolation */
+  enter(call: number, now: number): void {
+    if (this.#entered !== null) throw new ProtocolViolation('ENTER within ENTER');
+    this.#entered = { call, since: now };
+    this.#lastEntered = call;
+  }
+
+  /**
+   * @returns how long the stretch took
+   * @throws ProtocolViolation
+   */
+  leave(call: number, now: number): number {
+    const entered = this.#entered;
+    if (entered?.call !== call) throw new ProtocolViolation('LEAVE without ENTER');
+    this.#entered = null;
+    return now - entered.since;
+  }
+
+  /**
+   * Returns why the child has to go, or null.
+   * @param owesASign whether an honest child would have sent something by now
+   */
+  overdue(now: number, sliceMs: number, owesASign: boolean): string | null {
+    const moduleMs = evaluationMs({ slice_ms: sliceMs });
+    const longestSliceMs = sliceMs * FIXED_LIMITS.crowded_factor;
+    if (this.#entered !== null) {
+      const mayTake = this.#entered.call === NO_CALL ? moduleMs : longestSliceMs;
+      const took = now - this.#entered.since;
+      return took > mayTake + FIXED_LIMITS.overdue_ms
+        ? `it has been inside the guest for ${Math.round(took)} ms; ${mayTake} ms are allowed`
+        : null;
+    }
+    // A child may have nothing to send for minutes while its calls wait. Its time starts anew with its next work.
+    if (!owesASign) this.#aliveAt = now;
+    // Between two entries an honest child makes at most one isolate.
+    const mayBeSilent = moduleMs + longestSliceMs + FIXED_LIMITS.overdue_ms;
+    const silence = now - this.#aliveAt;
+    return owesASign && silence > mayBeSilent ? `it has given no sign of life for ${Math.round(silence)} ms` : null;
+  }
+}
+
+/**
+ * Every stretch counts for at least this long, in milliseconds: the clock may see its begin and end at the same
+ * instant.
+ */
+const MIN_MS = 0.01;
+
+/**
+ * Tracks during which call's stretches the child's memory grew. When the memory is too large, this names the call that
+ * filled it.
+ */
+export class RssTrend {
+  #rssBytes = 0;
+  /** Time inside the guest since the last look, in milliseconds. */
+  readonly #spent = new CallTable<number>();
+  readonly #grown = new CallTable<number>();
+
+  /** Adds a stretch of `ms` milliseconds that this call spent inside the guest. */
+  ran(call: number, ms: number): void {
+    this.#spent.set(call, (this.#spent.get(call) ?? 0) + Math.max(ms, MIN_MS));
+  }
+
+  /** Records the child's present memory, in bytes. Divides the growth among the calls that ran since the last look. */
+  measured(rssBytes: number): void {
+    const grownBytes = rssBytes - this.#rssBytes;
+    this.#rssBytes = rssBytes;
+    if (grownBytes > 0) {
+      const allMs = this.#spent.values().reduce((sum, ms) => sum + ms, 0);
+      for (const [call, ms] of this.#spent.entries()) {
+        this.#grown.set(call, (this.#grown.get(call) ?? 0) + (grownBytes * ms) / allMs);
+      }
+    }
+    if (this.#spent.size > 0) this.#spent.clear();
+  }
+
+  ended(call: number): void {
+    this.#grown.delete(call);
+    this.#spent.delete(call);
+  }
+
+  /**
+   * Returns the running call during which the memory grew most, or {@link NO_CALL} when no call grew it by
+   * `leastBytes`.
+   */
+  most(leastBytes: number): number {
+    let most = NO_CALL;
+    let bytes = leastBytes;
+    for (const [call, grown] of this.#grown.entries()) {
+      if (call === NO_CALL || grown < bytes) continue;
+      most = call;
+      bytes = grown;
+    }
+    return most;
   }
 }

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
 import { FrameDecoder, ProtocolViolation } from '../frames.ts';
@@ -5,10 +6,14 @@ import {
   type BootMessage,
   type CallReport,
   type CallTask,
+  DEFAULT_LIMITS,
   type Death,
   DOWN,
   type DriverMessage,
   FIXED_LIMITS,
+  type Limits,
+  type LoadedMessage,
+  type LoadFailure,
   type LogEntry,
   type Outcome,
   type PluginVersion,
@@ -16,7 +21,7 @@ import {
   type ReplyMessage,
   UP,
 } from '../protocol.ts';
-import { Child, type Gone, type HeldProcess } from './child/child.ts';
+import { Child, diedOfGuest, diedOfMemory, type Gone } from './child.ts';
 import {
   cutRequest,
   isCrowded,
@@ -24,22 +29,18 @@ import {
   MAX_DEPTH,
   MAX_WEIGHT,
   parseDone,
+  parseIsolates,
   parseLoaded,
   parseLog,
   parseReady,
   parseRequest,
-  parseShelf,
+  payloadCaps,
   requestId,
-} from './child/child-messages.ts';
-import type { Journal } from './child/journal.ts';
-import type { Launcher } from './child/launch.ts';
-import { payloadCaps } from './child/payload-caps.ts';
-import { diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
-import { LoadedVersions } from './loaded-versions.ts';
-import { BytesInFlight } from './meter.ts';
-import { OverrunDetector } from './overrun-detector.ts';
-import { NO_CALL } from './pulse.ts';
-import { RunningCall } from './running-call.ts';
+} from './child-messages.ts';
+import type { Journal } from './journal.ts';
+import type { Launcher } from './launch.ts';
+import { NO_CALL, OverrunDetector } from './overrun-detector.ts';
+import { BytesInFlight, RunningCall, verdictOn } from './running-call.ts';
 import { ResidentMemory, Watchdog } from './watchdog.ts';
 
 /** What a supervisor needs. */
@@ -47,7 +48,7 @@ export interface SupervisorParts {
   readonly child: number;
   readonly launcher: Launcher;
   /** Starts the child's process. The process may begin to run a little later. */
-  readonly start: () => HeldProcess;
+  readonly start: () => ChildProcess;
   /** The child's journal, if it has one. */
   readonly journal?: Journal | undefined;
   /** The guest runtime's text. */
@@ -165,18 +166,18 @@ export class Supervisor {
   }
 
   #begin(): void {
-    if (!this.#isBusy()) this.#overruns.pulse.heard(performance.now());
+    if (!this.#isBusy()) this.#overruns.heartbeat.beat(performance.now());
     this.#watchdog.wake();
   }
 
   #onFrame(kind: number, id: number, text: string): void {
     if (this.#ending !== null) return;
     const now = performance.now();
-    this.#overruns.pulse.heard(now);
+    this.#overruns.heartbeat.beat(now);
     switch (kind) {
       case UP.ENTER:
         if (id !== NO_CALL) this.#callOf(id).begun = true;
-        return this.#overruns.pulse.enter(id, now);
+        return this.#overruns.heartbeat.enter(id, now);
       case UP.LEAVE: {
         const ms = this.#overruns.left(id, now);
         return id === NO_CALL ? undefined : this.#callOf(id).ran(ms);
@@ -191,8 +192,8 @@ export class Supervisor {
         return this.#onLoaded(text);
       case UP.READY:
         return this.#onReady(text);
-      case UP.SHELF:
-        this.#isolates = parseShelf(text);
+      case UP.ISOLATES:
+        this.#isolates = parseIsolates(text);
         return this.#overruns.account.made();
       default:
         throw new ProtocolViolation(`no such frame: ${kind}`);
@@ -208,7 +209,8 @@ export class Supervisor {
   /** Returns the call whose guest sent a message. A guest can only send while it runs. */
   #insideOf(id: number): RunningCall {
     const call = this.#callOf(id);
-    if (this.#overruns.pulse.entered !== id) throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
+    if (this.#overruns.heartbeat.entered !== id)
+      throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
     return call;
   }
 
@@ -268,7 +270,7 @@ export class Supervisor {
 
   #onDone(call: RunningCall, text: string): void {
     const { outcome, usage, dropped_logs: droppedLogs, isolates } = parseDone(text);
-    if (this.#overruns.pulse.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
+    if (this.#overruns.heartbeat.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
     if (outcome.kind === 'returned' && !call.begun) throw new ProtocolViolation('a call returned that never ran');
     if (outcome.kind === 'ended' && outcome.code === 'CANCELED' && !call.settled) {
       throw new ProtocolViolation('a call was dropped that nobody had dropped');
@@ -364,4 +366,57 @@ function reportWithout(outcome: Outcome, lost: boolean, said = ''): CallReport {
   const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
   const logs: LogEntry[] = said === '' ? [] : [{ level: 'uncaught', message: said }];
   return { outcome, logs, dropped_logs: 0, usage, lost };
+}
+
+/** What the driver keeps of a version after the child has its code. */
+interface LoadedVersion {
+  readonly version: string;
+  readonly limits: Limits;
+  /** Why it cannot be served, or null. */
+  readonly failure: LoadFailure | null;
+}
+
+/** The child itself serves the current version and the one before it. */
+const KEPT = 2;
+
+/** The versions that a child was given, in the order in which it will answer. */
+export class LoadedVersions {
+  readonly #expected: PluginVersion[] = [];
+  /** Newest first. */
+  #loaded: LoadedVersion[] = [];
+
+  /** True while an answer is due. */
+  get loading(): boolean {
+    return this.#expected.length > 0;
+  }
+
+  /** The limits of the newest version. They hold for the process as a whole. */
+  get limits(): Limits {
+    return this.#expected.at(-1)?.limits ?? this.#loaded[0]?.limits ?? DEFAULT_LIMITS;
+  }
+
+  /** Longest result that any version may have, in bytes. */
+  get resultBytes(): number {
+    return Math.max(0, ...this.#loaded.map(({ limits }) => limits.result_bytes));
+  }
+
+  find(version: string): LoadedVersion | undefined {
+    return this.#loaded.find((known) => known.version === version);
+  }
+
+  expect(version: PluginVersion): void {
+    this.#expected.push(version);
+  }
+
+  /** @throws ProtocolViolation when another answer was due */
+  answered({ version, failure }: LoadedMessage): void {
+    const expected = this.#expected.shift();
+    if (expected?.version !== version) throw new ProtocolViolation('LOADED names another version than LOAD');
+    // A version that failed replaces only an earlier failure; the served versions stay.
+    const served = this.#loaded.filter((known) => known.failure === null && known.version !== version);
+    this.#loaded = [
+      { version, limits: expected.limits, failure },
+      ...served.slice(0, failure === null ? KEPT - 1 : KEPT),
+    ];
+  }
 }

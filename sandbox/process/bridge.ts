@@ -1,4 +1,4 @@
-import type { HostFunction, HostOp } from '../guest/host-function.ts';
+import type { HostFunction, HostOp, UrlParts, UrlQuestion } from '../guest/host-function.ts';
 import { FIXED_LIMITS, type Limits, type Outcome, UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import { OpenCiphers } from './crypto/ciphers.ts';
@@ -6,7 +6,6 @@ import { answerCryptoQuestion, type CryptoRoom } from './crypto/crypto-answer.ts
 import type { JobQueue } from './crypto/jobs.ts';
 import { CallJobs } from './crypto/jobs.ts';
 import { nodeCrypto } from './late-modules.ts';
-import { answerUrlQuestion } from './url-parts.ts';
 
 const RANDOM_BYTES = 65_536;
 /**
@@ -320,4 +319,39 @@ function randomText(bytes: number): string {
   return nodeCrypto()
     .randomFillSync(Buffer.allocUnsafe(Math.floor(bytes)))
     .toString('latin1');
+}
+
+const PARTS = [
+  'href',
+  'origin',
+  'protocol',
+  'username',
+  'password',
+  'host',
+  'hostname',
+  'port',
+  'pathname',
+  'search',
+  'hash',
+] as const satisfies readonly (keyof UrlParts)[];
+
+/**
+ * Answers the guest's `URL` with Node's own parser of the WHATWG URL standard.
+ * @returns JSON text of {@link UrlParts}, or `""` when the question or the URL is invalid
+ */
+export function answerUrlQuestion(text: string): string {
+  try {
+    const url = resolve(JSON.parse(text) as UrlQuestion);
+    return JSON.stringify(Object.fromEntries(PARTS.map((part) => [part, url[part]])));
+  } catch {
+    return '';
+  }
+}
+
+function resolve(question: UrlQuestion): URL {
+  if ('url' in question) return new URL(question.url, question.base);
+  const url = new URL(question.href);
+  const part = PARTS.find((name) => name === question.set);
+  if (part !== undefined && part !== 'origin') url[part] = question.value;
+  return url;
 }

@@ -2,11 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
 import { Bridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
-import type { Crowding } from './crowding.ts';
 import type { JobQueue } from './crypto/jobs.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
-import type { Pace } from './pace.ts';
-import { processorMs, threadMs } from './stretch-time.ts';
+import { type Crowding, type Pace, processorMs, threadMs } from './stretch.ts';
 
 /** A call leaves little behind when it took less than this, in milliseconds, made no capability calls and returned. */
 const LITTLE_MS = 0.1;

@@ -1,9 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
-import { evaluationMs } from '../evaluation-time.ts';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
 import { mentionedNames } from '../language-names.ts';
-import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
+import {
+  DEFAULT_LIMITS,
+  evaluationMs,
+  FIXED_LIMITS,
+  type LoadFailure,
+  type PluginVersion,
+  RUNTIME_PART,
+} from '../protocol.ts';
 
 /**
  * How a stretch of guest code ended without returning. Made from the errors that isolated-vm throws, in one place only.

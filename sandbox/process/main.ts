@@ -1,8 +1,7 @@
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Channel } from './channel.ts';
-import { confine, missingRestriction } from './confine.ts';
-import { closeInherited } from './inherited.ts';
+import { closeInherited, confine, missingRestriction } from './confine.ts';
 import { loadLateModules } from './late-modules.ts';
 import { PluginProcess } from './plugin-process.ts';
 

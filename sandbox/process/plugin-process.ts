@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
-import { evaluationMs } from '../evaluation-time.ts';
 import {
   type BootMessage,
   DOWN,
   type DoneMessage,
+  evaluationMs,
   JOURNAL_FD,
   type LoadedMessage,
   type LoadFailure,
@@ -17,12 +17,10 @@ import {
 import { outsideCalls } from './bridge.ts';
 import { Call, memoryLimit } from './call.ts';
 import type { Channel } from './channel.ts';
-import { Crowding } from './crowding.ts';
 import { JobQueue } from './crypto/jobs.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
-import { IsolateShelf } from './isolate-shelf.ts';
-import { Pace } from './pace.ts';
-import { threadMs } from './stretch-time.ts';
+import { IsolatePool } from './isolate-pool.ts';
+import { Crowding, Pace, threadMs } from './stretch.ts';
 
 /** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;
@@ -32,7 +30,7 @@ const NO_CALL = 0;
 /** A call that waits for an isolate. */
 interface WaitingCall {
   readonly id: number;
-  readonly shelf: IsolateShelf;
+  readonly pool: IsolatePool;
   readonly context: string;
 }
 
@@ -45,7 +43,7 @@ export class PluginProcess {
   readonly #crowding = new Crowding();
   readonly #jobs = new JobQueue();
   /** The current version and the one before it, which may still get its last calls. */
-  #shelves: IsolateShelf[] = [];
+  #pools: IsolatePool[] = [];
   #runtime: GuestRuntime | undefined;
   #preparing = false;
   /** Calls that have not begun, oldest first. */
@@ -56,7 +54,7 @@ export class PluginProcess {
    * The number of isolates last reported to the driver. Null after a call's end reported a number that may have changed
    * since.
    */
-  #told: number | null = null;
+  #reported: number | null = null;
 
   constructor(channel: Channel, nodeVersion: string, sweepMs = SWEEP_MS) {
     this.#channel = channel;
@@ -98,14 +96,14 @@ export class PluginProcess {
   #load(version: PluginVersion): void {
     if (this.#runtime === undefined) throw new Error('LOAD came before BOOT');
     const program = new GuestProgram(this.#runtime, version);
-    const shelf = new IsolateShelf(version, () => this.#createIsolate(program));
+    const pool = new IsolatePool(version, () => this.#createIsolate(program));
     const loaded: LoadedMessage = { version: version.version, isolate_bytes: 0, failure: null };
     try {
-      loaded.isolate_bytes = shelf.open();
-      const [current, old] = this.#shelves;
+      loaded.isolate_bytes = pool.open();
+      const [current, old] = this.#pools;
       current?.drain();
       old?.drain();
-      this.#shelves = current === undefined ? [shelf] : [shelf, current];
+      this.#pools = current === undefined ? [pool] : [pool, current];
     } catch (error) {
       loaded.failure = failureOf(error, version);
     }
@@ -115,9 +113,9 @@ export class PluginProcess {
   #invoke(id: number, text: string): void {
     const cut = text.indexOf('\n');
     const version = text.slice(0, cut);
-    const shelf = this.#shelves.find((known) => known.version.version === version);
-    if (shelf === undefined) return this.#refuse(id, lost(`Version ${version} is not loaded`));
-    this.#waiting.push({ id, shelf, context: text.slice(cut + 1) });
+    const pool = this.#pools.find((known) => known.version.version === version);
+    if (pool === undefined) return this.#refuse(id, lost(`Version ${version} is not loaded`));
+    this.#waiting.push({ id, pool, context: text.slice(cut + 1) });
     this.#beginWaiting();
   }
 
@@ -128,7 +126,7 @@ export class PluginProcess {
    */
   #beginWaiting(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (!first.shelf.isReady) {
+      if (!first.pool.isReady) {
         if (this.#hasMade) return;
         this.#hasMade = true;
         setImmediate(() => {
@@ -144,32 +142,32 @@ export class PluginProcess {
 
   /** Begins a call. If its isolate cannot serve the call, the call waits for another isolate. */
   #begin(waiting: WaitingCall): void {
-    const { id, shelf } = waiting;
+    const { id, pool } = waiting;
     let isolate: GuestIsolate;
     try {
-      isolate = shelf.take();
+      isolate = pool.take();
     } catch (error) {
-      return this.#refuse(id, failureOf(error, shelf.version));
+      return this.#refuse(id, failureOf(error, pool.version));
     }
-    const call = new Call(id, shelf.version.limits, isolate, this.#channel, {
+    const call = new Call(id, pool.version.limits, isolate, this.#channel, {
       pace: this.#pace,
       crowding: this.#crowding,
       isolates: this.#isolates(),
       jobs: this.#jobs,
       onOver: (clean) => {
         this.#calls.delete(id);
-        shelf.give(isolate, clean);
-        this.#prepareSoon(shelf);
+        pool.give(isolate, clean);
+        this.#prepareSoon(pool);
       },
     });
     this.#calls.set(id, call);
-    this.#told = null;
+    this.#reported = null;
     if (!call.start(waiting.context)) {
       this.#calls.delete(id);
-      shelf.give(isolate, false);
+      pool.give(isolate, false);
       this.#waiting.unshift(waiting);
     }
-    this.#prepareSoon(shelf);
+    this.#prepareSoon(pool);
   }
 
   /** The driver has ended a call. */
@@ -207,20 +205,20 @@ export class PluginProcess {
   }
 
   #isolates(): number {
-    return this.#shelves.reduce((sum, shelf) => sum + shelf.size, 0);
+    return this.#pools.reduce((sum, pool) => sum + pool.size, 0);
   }
 
   /** Makes the next isolate between two batches of frames, so that calls seldom wait for it. */
-  #prepareSoon(shelf: IsolateShelf): void {
-    if (this.#preparing || !shelf.wantsMore) return;
+  #prepareSoon(pool: IsolatePool): void {
+    if (this.#preparing || !pool.wantsMore) return;
     this.#preparing = true;
     setImmediate(() => {
       this.#preparing = false;
       // A waiting call makes the next isolate itself, and then calls this function again.
-      if (!shelf.wantsMore || this.#waiting.length > 0) return;
+      if (!pool.wantsMore || this.#waiting.length > 0) return;
       try {
-        shelf.prepare();
-        this.#prepareSoon(shelf);
+        pool.prepare();
+        this.#prepareSoon(pool);
       } catch (error) {
         // The next call will meet the same failure and report it.
         if (!(error instanceof EvaluationError)) throw error;
@@ -230,11 +228,11 @@ export class PluginProcess {
   }
 
   #sweep(): void {
-    for (const shelf of this.#shelves) shelf.sweep();
+    for (const pool of this.#pools) pool.sweep();
     const isolates = this.#isolates();
-    if (isolates === this.#told) return;
-    this.#told = isolates;
-    this.#channel.send(UP.SHELF, NO_CALL, String(isolates));
+    if (isolates === this.#reported) return;
+    this.#reported = isolates;
+    this.#channel.send(UP.ISOLATES, NO_CALL, String(isolates));
     this.#channel.flush();
   }
 }

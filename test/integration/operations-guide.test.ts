@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { probeLauncher } from '../../sandbox/driver/child/launch.ts';
+import { probeLauncher } from '../../sandbox/driver/launch.ts';
 import { environmentSchema } from '../../src/config/environment.ts';
 import { createLog, logEndpoint } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';

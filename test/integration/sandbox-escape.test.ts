@@ -9,8 +9,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { type Launcher, launch, nodeArguments, probeLauncher } from '../../sandbox/driver/child/launch.ts';
-import { start } from '../../sandbox/driver/child/start.ts';
+import { type Launcher, launch, nodeArguments, probeLauncher, start } from '../../sandbox/driver/launch.ts';
 import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
 import { hostileProgram } from '../support/hostile-sandbox.ts';
 import { plugin, ROOT, runs, sandboxProgram, TestSandbox } from '../support/sandbox.ts';
@@ -25,7 +24,7 @@ function loadedAddon(): string {
 const full = await probeLauncher(process.platform, nativeAddon());
 const hostile = await hostileProgram();
 /** Only Node's own restrictions, as on a system without others. */
-const bare: Launcher = { prefix: [], tie: [], confinement: { ...full.confinement, namespaces: false } };
+const bare: Launcher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
 
 async function openHostile(t: Test, launcher: Launcher): Promise<TestSandbox> {
   const sandbox = new TestSandbox('', () => launch(launcher, hostile), launcher);

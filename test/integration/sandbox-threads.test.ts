@@ -84,27 +84,6 @@ t.test('the end of a thread ends its spinning child', async (t) => {
   if (confined) t.same(await survivors(children, GONE_WITHIN_MS), []);
 });
 
-t.test('the end of a thread ends what starts its children, and those', async (t) => {
-  const { pool, post, message } = await openPool(t);
-  const sandboxesBelow = async (pid: number) =>
-    (await descendantsOf(pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
-  const byStarter = async () => {
-    const starter = (await descendantsOf(process.pid)).find(({ command }) => command.includes('isolayer-starter'));
-    return starter === undefined ? 0 : (await sandboxesBelow(starter.pid)).length;
-  };
-  const MAX = 10;
-  let opened = 0;
-  while (opened < MAX && (await byStarter()) === 0) {
-    opened += 1;
-    post({ type: 'open', child: opened });
-    await message('ready', opened);
-  }
-  if (process.platform === 'linux') t.ok(opened > 3 && opened < MAX, `the last of ${opened} has been started by it`);
-  const all = await descendantsOf(process.pid);
-  await pool.close();
-  if (process.platform === 'linux') t.same(await survivors(all, GONE_WITHIN_MS), []);
-});
-
 t.test('a thread does not start with a host of another protocol, nor outside of a thread', async (t) => {
   const driver = path.join(SANDBOX_DIR, 'driver', 'driver.ts');
   const workerData = { protocol: PROTOCOL_VERSION + 1, runtime, program, addon: nativeAddon() };

@@ -32,8 +32,8 @@ const LIES: Record<string, Record<string, string>> = {
     'with more in it': end(ok, { lost: true }),
     'that is too long': frameHeader(2 * 1_048_576 + FIXED_LIMITS.up_frame_slack_bytes + 6, UP.DONE),
   },
-  SHELF: {
-    'beyond all memory': `say(UP.SHELF, 0, '9999999999');`,
+  ISOLATES: {
+    'beyond all memory': `say(UP.ISOLATES, 0, '9999999999');`,
   },
   'a frame': {
     'of four gigabytes': frameHeader(0xffff_ffff, UP.LOG),

@@ -134,7 +134,7 @@ t.test('replies that nobody reads do not fill the server', async (t) => {
   const asks = `for (let id = 1; id <= ${FIXED_LIMITS.pending_requests}; id++)
     channel.send(UP.REQUEST, call, JSON.stringify({ id, method: 'kv.get', params: { key: 'big' } }))`;
   const deaf = `${inside(asks)} const pause = new Int32Array(new SharedArrayBuffer(4));
-    for (;;) { say(UP.SHELF, 0, '1'); Atomics.wait(pause, 0, 0, 50); }`;
+    for (;;) { say(UP.ISOLATES, 0, '1'); Atomics.wait(pause, 0, 0, 50); }`;
   t.match(await call('hostile', hostileScript(deaf)), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
   t.match(await call('honest', { secret: 'after' }), { status: 200, body: { data: { kept: 'after' } } });
 });

@@ -16,7 +16,7 @@ t.test(
     const sandbox = await hostile.open(t);
     const works = `${inside('')} done(call); for (;;) {
     const end = Date.now() + 1000; while (Date.now() < end);
-    say(UP.SHELF, 0, '1'); }`;
+    say(UP.ISOLATES, 0, '1'); }`;
     t.match((await sandbox.call(hostileScript(works))).outcome, { kind: 'returned' });
     const closed = await eventually(
       () => sandbox.messages.find(({ type }) => type === 'closed'),

@@ -41,7 +41,7 @@ t.test('a child that reads no answers does not fill the thread with them', async
   const deaf = `${inside(`for (let id = 1; id <= 200; id += 1)
       channel.send(UP.REQUEST, call, JSON.stringify({ id, method: 'kv.get', params: {} }))`)}
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    for (;;) { say(UP.SHELF, 0, '1'); Atomics.wait(pause, 0, 0, 50); }`;
+    for (;;) { say(UP.ISOLATES, 0, '1'); Atomics.wait(pause, 0, 0, 50); }`;
   const lost = sandbox.call(hostileScript(deaf), { timeoutMs: 60_000 });
   await sandbox.request(200);
   const value = 'x'.repeat(1_000_000);

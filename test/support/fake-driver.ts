@@ -3,8 +3,8 @@
  * call's `params` decide what else happens, see {@link run}.
  */
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
-import { reportMessage } from '../../sandbox/driver/report-message.ts';
 import type { CallReport, CallTask, Confinement, FromDriver, ToDriver } from '../../sandbox/protocol.ts';
+import { reportMessage } from '../../sandbox/report-message.ts';
 
 const CONFINEMENT: Confinement = {
   permission: true,

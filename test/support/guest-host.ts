@@ -1,8 +1,8 @@
-import { cutRequest, parseRequest } from '../../sandbox/driver/child/child-messages.ts';
+import { cutRequest, parseRequest } from '../../sandbox/driver/child-messages.ts';
 import type { HostFunction, HostOp } from '../../sandbox/guest/host-function.ts';
+import { answerUrlQuestion } from '../../sandbox/process/bridge.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
-import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';
 import type { CapabilityReply, LogEntry, Outcome, RequestMessage } from '../../sandbox/protocol.ts';
 
 /** The host's side of a guest runtime, without processes. It records what the guest sends, and answers from lists. */

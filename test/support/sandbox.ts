@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { type Journal, openJournal } from '../../sandbox/driver/child/journal.ts';
-import { type Launcher, launch, probeLauncher } from '../../sandbox/driver/child/launch.ts';
+import { type Journal, openJournal } from '../../sandbox/driver/journal.ts';
+import { type Launcher, launch, probeLauncher } from '../../sandbox/driver/launch.ts';
 import { Supervisor } from '../../sandbox/driver/supervisor.ts';
 import {
   type CallReport,

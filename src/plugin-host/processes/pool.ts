@@ -12,8 +12,8 @@ import {
   type ReportMessage,
   type ToDriver,
 } from '../../../sandbox/protocol.ts';
+import { reportOf } from '../../../sandbox/report-message.ts';
 import type { Log } from '../../observability/log.ts';
-import { reportOf } from './report-message.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
 export interface DriverPool {

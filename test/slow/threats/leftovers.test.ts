@@ -1,7 +1,7 @@
 /**
  * Threat: guest code continues after its return, or changes its world for the next call. After the end of its call, it
  * must have no effect, and the next call must find an unchanged world. If one of these fails, look at
- * `sandbox/process/call.ts`, `isolate-shelf.ts` and `sandbox/guest/intrinsics/freeze.ts`.
+ * `sandbox/process/call.ts`, `isolate-pool.ts` and `sandbox/guest/intrinsics/freeze.ts`.
  */
 import t from 'tap';
 import { LEFTOVER_ATTACKS } from '../../support/attacks/leftovers.ts';

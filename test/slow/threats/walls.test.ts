@@ -1,7 +1,7 @@
 /**
  * Threat: ways in and out around the guest's world: the inspector, caches, the children's command lines, functions of
  * isolated-vm that cross the boundary, and late failures. If one of these fails, look at
- * `sandbox/driver/child/launch.ts` and `sandbox/process/isolate.ts`.
+ * `sandbox/driver/launch.ts` and `sandbox/process/isolate.ts`.
  */
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

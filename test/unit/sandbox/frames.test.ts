@@ -1,6 +1,6 @@
 /** Threat: a child that writes lengths and kinds of its own choice, to fill or to confuse the thread that reads. */
 import t from 'tap';
-import { payloadCaps } from '../../../sandbox/driver/child/payload-caps.ts';
+import { payloadCaps } from '../../../sandbox/driver/child-messages.ts';
 import { encodeFrame, FrameDecoder, ProtocolViolation } from '../../../sandbox/frames.ts';
 import { FIXED_LIMITS, UP } from '../../../sandbox/protocol.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';

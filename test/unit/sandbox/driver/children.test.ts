@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import t from 'tap';
-import { probeLauncher } from '../../../../sandbox/driver/child/launch.ts';
 import { Children } from '../../../../sandbox/driver/children.ts';
+import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
 import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
 import { contextText, guestRuntime, plugin, runs, sandboxProgram } from '../../../support/sandbox.ts';
@@ -70,7 +70,7 @@ t.test('a child that cannot even be tried ends alone, and leaves nothing open', 
   const messages: DriverMessage[] = [];
   const { confinement } = await probeLauncher(process.platform, nativeAddon());
   // No program has such a name, so that spawn throws as it does when there is no descriptor left.
-  const children = new Children(data, { confinement, prefix: ['\0'], tie: [] }, (message) => messages.push(message));
+  const children = new Children(data, { confinement, prefix: ['\0'] }, (message) => messages.push(message));
   t.teardown(() => children.close('the test is over'));
   const open = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
   const before = open();
@@ -85,7 +85,7 @@ t.test('without a file descriptor left a child ends alone as well, and its threa
   const script = `
     import { closeSync, openSync } from 'node:fs';
     import { setTimeout } from 'node:timers/promises';
-    import { probeLauncher } from ${at('child/launch.ts')};
+    import { probeLauncher } from ${at('launch.ts')};
     import { Children } from ${at('children.ts')};
     const children = new Children({ runtime: '', program: '', addon: '' }, await probeLauncher(process.platform, ${JSON.stringify(nativeAddon())}), (message) => said.push(message));
     const said = [];

@@ -1,7 +1,7 @@
 /** Threat: a call with two ends, or none. */
 import t from 'tap';
-import { BytesInFlight } from '../../../../sandbox/driver/meter.ts';
-import { RunningCall } from '../../../../sandbox/driver/running-call.ts';
+import { diedOfGuest, diedOfMemory } from '../../../../sandbox/driver/child.ts';
+import { BytesInFlight, Meter, RunningCall, verdictOn } from '../../../../sandbox/driver/running-call.ts';
 import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 
@@ -104,4 +104,123 @@ t.test('the wall limit is told to the owner, and not after the end', async (t) =
   running(60, other.resolve);
   await other.promise;
   t.equal(late, false);
+});
+
+/** Threat: a child that does not count, or counts in its own favour. */
+t.test('meter', async (t) => {
+  const meter = (limits: object = {}, shared = new BytesInFlight()) =>
+    new Meter({ ...DEFAULT_LIMITS, ...limits }, shared);
+
+  t.test('capability calls end at the limit', async (t) => {
+    const counted = meter({ calls: 2 });
+    t.equal(counted.request(1, 10), 'admitted');
+    t.equal(counted.request(5, 10), 'admitted');
+    t.equal(counted.request(6, 10), 'call-limit');
+    t.equal(counted.usage.calls, 2);
+  });
+
+  t.test('the ids of capability calls count up', async (t) => {
+    const counted = meter();
+    t.throws(() => counted.request(0, 1), ProtocolViolation);
+    counted.request(3, 1);
+    t.throws(() => counted.request(3, 1), ProtocolViolation);
+  });
+
+  t.test('each capability call is answered once', async (t) => {
+    const counted = meter();
+    counted.request(1, 10);
+    t.equal(counted.answered(2), false);
+    t.equal(counted.answered(1), true);
+    t.equal(counted.answered(1), false);
+  });
+
+  t.test('more unanswered capability calls than the child admits are a violation', async (t) => {
+    const counted = meter();
+    for (let id = 1; id <= FIXED_LIMITS.pending_requests; id += 1) counted.request(id, 1);
+    t.throws(() => counted.request(1000, 1), ProtocolViolation);
+  });
+
+  t.test('the bytes in flight are bounded over all calls of a child, and given back', async (t) => {
+    const shared = new BytesInFlight();
+    const [one, other] = [meter({}, shared), meter({}, shared)];
+    for (let id = 1; id <= 16; id += 1) t.equal(one.request(id, FIXED_LIMITS.request_bytes), 'admitted');
+    t.equal(other.request(1, 1), 'too-many-bytes');
+    t.equal(other.answered(1), true, 'it can still be refused');
+    one.answered(3);
+    t.equal(other.request(2, 1), 'admitted');
+    one.close();
+    one.close();
+    other.close();
+    t.equal(shared.bytes, 0);
+  });
+
+  t.test('log lines beyond the caps are a violation', async (t) => {
+    const entry = { level: 'log', message: 'x' } as const;
+    const byLines = meter();
+    const lines = FIXED_LIMITS.log_lines + FIXED_LIMITS.uncaught_lines;
+    for (let line = 0; line < lines; line += 1) byLines.log(entry, 10);
+    t.throws(() => byLines.log(entry, 10), ProtocolViolation);
+    const byBytes = meter();
+    byBytes.log(entry, FIXED_LIMITS.log_bytes);
+    byBytes.log({ level: 'uncaught', message: 'x' }, FIXED_LIMITS.uncaught_bytes);
+    t.throws(() => byBytes.log(entry, 1), ProtocolViolation);
+  });
+
+  t.test('a little more time than allowed is the clock, much more is a lie', async (t) => {
+    const counted = meter({ cpu_ms: 100 });
+    counted.ran(150);
+    t.equal(counted.usage.cpu_ms, 150);
+    t.throws(() => counted.ran(1300), ProtocolViolation);
+  });
+
+  t.test('a child’s own sum of its time is held against what the driver saw and what there was', async (t) => {
+    const counted = meter();
+    counted.ran(300);
+    t.equal(counted.believedMs(250, 1000), 250);
+    t.equal(counted.believedMs(0, 1000), 100, 'much less than was seen');
+    t.equal(counted.believedMs(5000, 1000), 1000, 'more than there was');
+  });
+
+  t.test('a stretch that nobody saw counts a little, so that there is an end to them', async (t) => {
+    const counted = meter({ cpu_ms: 1 });
+    t.throws(() => {
+      for (let stretch = 0; stretch < 200_000; stretch += 1) counted.ran(0);
+    }, ProtocolViolation);
+  });
+});
+
+/** Threat: a call that kills its process and is run again, or one that is blamed for what another did. */
+t.test('ending', async (t) => {
+  const gone = (signal: NodeJS.Signals | null, stderr = '') => ({ code: null, signal, stderr });
+
+  t.test('a death for want of memory is told by its signal or its last words', async (t) => {
+    t.ok(diedOfMemory(gone('SIGABRT')));
+    t.ok(diedOfMemory(gone('SIGTRAP')));
+    t.ok(diedOfMemory(gone('SIGSEGV', 'FATAL ERROR: JavaScript heap out of memory')));
+    t.ok(diedOfMemory(gone('SIGSEGV', '<--- Heap statistics --->')), 'abort() of the first process of a namespace');
+    t.notOk(diedOfMemory(gone('SIGSEGV', 'something else')));
+    t.notOk(diedOfMemory(gone('SIGKILL')));
+  });
+
+  t.test('a SIGKILL from outside is nobody’s fault', async (t) => {
+    t.notOk(diedOfGuest(gone('SIGKILL')));
+    t.ok(diedOfGuest(gone('SIGSEGV')));
+  });
+
+  t.test('each cause has its verdict for the culprit', async (t) => {
+    const culprit = (cause: Parameters<typeof verdictOn>[0], memory = false) =>
+      verdictOn(cause, true, DEFAULT_LIMITS, memory);
+    t.match(culprit('overdue'), { code: 'CPU_LIMIT', message: /500 ms.*limits\.slice_ms/, lost: false });
+    t.match(culprit('memory'), { code: 'MEMORY_LIMIT', message: /512 MiB.*limits\.process_mb/, lost: false });
+    t.match(culprit('died', true), { code: 'MEMORY_LIMIT', message: /128 MiB.*limits\.memory_mb/, lost: false });
+    t.match(culprit('died'), { code: 'SANDBOX_LOST', lost: false });
+    t.match(culprit('protocol'), { code: 'SANDBOX_LOST', lost: false });
+    t.match(culprit('closed'), { code: 'SANDBOX_LOST', lost: true });
+  });
+
+  t.test('the other calls may be run again, whatever the cause', async (t) => {
+    for (const cause of ['overdue', 'memory', 'died', 'protocol', 'closed', 'start'] as const) {
+      t.match(verdictOn(cause, false, DEFAULT_LIMITS, true), { code: 'SANDBOX_LOST', lost: true }, cause);
+    }
+  });
 });

@@ -1,7 +1,7 @@
 /** Threat: a guest that asks for more than it may, asks late, or asks for what is not there. */
 import t from 'tap';
 import type { HostOp } from '../../../../sandbox/guest/host-function.ts';
-import { Bridge, outsideCalls } from '../../../../sandbox/process/bridge.ts';
+import { answerUrlQuestion, Bridge, outsideCalls } from '../../../../sandbox/process/bridge.ts';
 import { JobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
@@ -173,4 +173,43 @@ t.test('a timer that was unref’d keeps no call going', async (t) => {
   bridge.answer('ref', '1 1');
   t.notOk(bridge.idle);
   bridge.close();
+});
+
+/** Threat: a guest whose URL means one host to it and another to who checks it. */
+t.test('url parts', async (t) => {
+  const ask = (question: unknown): Record<string, string> | '' => {
+    const text = answerUrlQuestion(JSON.stringify(question));
+    return text === '' ? '' : (JSON.parse(text) as Record<string, string>);
+  };
+
+  t.test('a URL is taken apart as the standard says', async (t) => {
+    t.same(ask({ url: '../b?c#d', base: 'https://user:pw@EXAMPLE.com:8443/a/x' }), {
+      href: 'https://user:pw@example.com:8443/b?c#d',
+      origin: 'https://example.com:8443',
+      protocol: 'https:',
+      username: 'user',
+      password: 'pw',
+      host: 'example.com:8443',
+      hostname: 'example.com',
+      port: '8443',
+      pathname: '/b',
+      search: '?c',
+      hash: '#d',
+    });
+    t.match(ask({ url: 'http://0x7f.1/' }), { hostname: '127.0.0.1' });
+  });
+
+  t.test('a part is set as the standard says', async (t) => {
+    t.match(ask({ href: 'https://a.example/', set: 'pathname', value: 'x y' }), { href: 'https://a.example/x%20y' });
+    t.match(ask({ href: 'https://a.example/', set: 'protocol', value: 'data' }), { href: 'https://a.example/' });
+    t.match(ask({ href: 'https://a.example/', set: 'origin', value: 'https://b.example' }), { host: 'a.example' });
+  });
+
+  t.test('what is no URL, no part or no question has no answer', async (t) => {
+    t.equal(ask({ url: 'nowhere' }), '');
+    t.equal(ask({ href: 'https://a.example/', set: 'href', value: 'nowhere' }), '');
+    t.match(ask({ href: 'https://a.example/', set: 'constructor', value: 'x' }), { href: 'https://a.example/' });
+    t.equal(ask(null), '');
+    t.equal(answerUrlQuestion('{'), '');
+  });
 });

@@ -1,10 +1,9 @@
 /** Threat: a call that uses more time than it may in small pieces, ends twice, or works on after its end. */
 import t from 'tap';
 import { Call } from '../../../../sandbox/process/call.ts';
-import { Crowding } from '../../../../sandbox/process/crowding.ts';
 import { JobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
-import { Pace } from '../../../../sandbox/process/pace.ts';
+import { Crowding, Pace } from '../../../../sandbox/process/stretch.ts';
 import { type DoneMessage, type Json, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin } from '../../../support/sandbox.ts';

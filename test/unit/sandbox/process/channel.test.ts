@@ -1,13 +1,16 @@
 /** Threat: a guest that never comes back before its child could say that it went in. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import path from 'node:path';
 import t from 'tap';
-import { openJournal } from '../../../../sandbox/driver/child/journal.ts';
-import { probeLauncher } from '../../../../sandbox/driver/child/launch.ts';
-import { payloadCaps } from '../../../../sandbox/driver/child/payload-caps.ts';
+import { payloadCaps } from '../../../../sandbox/driver/child-messages.ts';
+import { openJournal } from '../../../../sandbox/driver/journal.ts';
+import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { encodeFrame, FrameDecoder } from '../../../../sandbox/frames.ts';
-import { DOWN, UP } from '../../../../sandbox/protocol.ts';
+import { Journal } from '../../../../sandbox/process/channel.ts';
+import { DOWN, JOURNAL_BYTES, UP } from '../../../../sandbox/protocol.ts';
 import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
 
 type Frame = [kind: number, call: number, text: string];
@@ -81,4 +84,22 @@ t.test('answers leave after each batch, and the end of the channel is told', asy
     [UP.DONE, 5, '1first'],
     [UP.DONE, 6, '2last'],
   ]);
+});
+
+t.test('what does not fit is not noted, and touches no file', async (t) => {
+  const journal = new Journal(-1);
+  t.equal(journal.note(0, Buffer.alloc(JOURNAL_BYTES), JOURNAL_BYTES), false);
+});
+
+t.test('a file that fails once is given up, and nobody hears of it', async (t) => {
+  const file = path.join(t.testdir({ journal: '' }), 'journal');
+  const readOnly = openSync(file, 'r');
+  const journal = new Journal(readOnly);
+  t.equal(journal.note(0, Buffer.from('first'), 5), false);
+  closeSync(readOnly);
+  const writable = openSync(file, 'r+');
+  t.teardown(() => closeSync(writable));
+  t.equal(writable, readOnly, 'it would work again');
+  t.equal(journal.note(0, Buffer.from('first'), 5), false);
+  t.equal(fstatSync(writable).size, 0);
 });

@@ -163,12 +163,12 @@ t.test('what a burst left behind is let go, and the driver hears how many isolat
   }
   for (const call of [1, 2, 3]) child.receive(DOWN.END, call, '');
   t.equal(done().at(-1)?.isolates, 3, 'as it was when that call began');
-  const told = () => channel.texts(UP.SHELF).at(-1);
+  const told = () => channel.texts(UP.ISOLATES).at(-1);
   for (let left = 200; left > 0 && told() !== '1'; left -= 1) await new Promise((r) => setTimeout(r, 10));
   t.equal(told(), '1', 'the one that waits');
-  const before = channel.texts(UP.SHELF).length;
+  const before = channel.texts(UP.ISOLATES).length;
   await new Promise((r) => setTimeout(r, 100));
-  t.equal(channel.texts(UP.SHELF).length, before, 'nothing is said twice');
+  t.equal(channel.texts(UP.ISOLATES).length, before, 'nothing is said twice');
 });
 
 t.test('answers come before the isolates of calls that have just begun', async (t) => {

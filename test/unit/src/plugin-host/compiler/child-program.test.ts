@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build, stop } from 'esbuild';
 import t from 'tap';
-import { nodeArguments } from '../../../../../sandbox/driver/child/launch.ts';
+import { nodeArguments } from '../../../../../sandbox/driver/launch.ts';
 import { CHILD_BUILD, childProgram, nativeAddon } from '../../../../../src/plugin-host/compiler/child-program.ts';
 import { sandboxProgram } from '../../../../support/sandbox.ts';
 

@@ -1,0 +1,113 @@
+import type { PluginVersion } from '../protocol.ts';
+import type { GuestIsolate } from './isolate.ts';
+
+/** How far a finished isolate may have grown to serve again, as a share of the room below its heap limit. */
+const MAX_GROWTH = 0.5;
+/** An isolate ends after this many calls, so that slow leaks of a plugin never matter. */
+const MAX_CALLS = 5000;
+/** How many isolates wait ready-made: one for plugins that reuse them, more where every call uses one up. */
+const READY = { plugin: 1, call: 3 } as const;
+/** Share of the process's memory that waiting isolates may take together. */
+const POOL_SHARE = 0.25;
+const MIB = 1_048_576;
+
+/** Makes one isolate of the pool's version; throws when the module does not evaluate. */
+export type CreateIsolate = () => GuestIsolate;
+
+/**
+ * The waiting isolates of one plugin version. Last in, first out: the most recently used isolate serves next, and
+ * isolates that stay unused can be let go.
+ */
+export class IsolatePool {
+  readonly version: PluginVersion;
+  readonly #create: CreateIsolate;
+  #waiting: GuestIsolate[] = [];
+  #room = 1;
+  #taken = 0;
+  #fewest = 0;
+  #draining = false;
+
+  constructor(version: PluginVersion, create: CreateIsolate) {
+    this.version = version;
+    this.#create = create;
+  }
+
+  /** Isolates alive: waiting ones and those in use. */
+  get size(): number {
+    return this.#waiting.length + this.#taken;
+  }
+
+  /** True when a call gets an isolate without waiting for its module. */
+  get isReady(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** True when fewer isolates wait than should; {@link prepare} makes one. */
+  get wantsMore(): boolean {
+    const ready = Math.min(READY[this.version.isolation], this.#room);
+    return !this.#draining && this.#waiting.length < ready;
+  }
+
+  /**
+   * Makes the first isolate of the version. Its size decides how many more may wait.
+   * @returns its size in bytes
+   * @throws EvaluationError
+   */
+  open(): number {
+    const isolate = this.#create();
+    const bytes = isolate.residentBytes;
+    this.#room = Math.max(1, Math.floor((this.version.limits.process_mb * MIB * POOL_SHARE) / Math.max(1, bytes)));
+    this.#waiting.push(isolate);
+    return bytes;
+  }
+
+  /** @throws EvaluationError */
+  prepare(): void {
+    this.#waiting.push(this.#create());
+  }
+
+  /**
+   * Returns an isolate for one call: a waiting one, else a new one.
+   * @throws EvaluationError
+   */
+  take(): GuestIsolate {
+    const isolate = this.#waiting.pop() ?? this.#create();
+    this.#fewest = Math.min(this.#fewest, this.#waiting.length);
+    this.#taken += 1;
+    isolate.served += 1;
+    return isolate;
+  }
+
+  /** Takes back the isolate of a finished call. Keeps it to serve again, or disposes of it. */
+  give(isolate: GuestIsolate, clean: boolean): void {
+    this.#taken -= 1;
+    if (clean && this.#mayServeAgain(isolate)) this.#waiting.push(isolate);
+    else isolate.dispose();
+  }
+
+  /** Disposes of the isolates that no call needed since the last sweep, except those that should wait ready-made. */
+  sweep(): void {
+    const spare = this.#fewest - READY[this.version.isolation];
+    // The oldest lie at the bottom.
+    for (const isolate of this.#waiting.splice(0, Math.max(0, spare))) isolate.dispose();
+    this.#fewest = this.#waiting.length;
+  }
+
+  /** Disposes of all waiting isolates, and from now on of each that comes back. Safe to call twice. */
+  drain(): void {
+    this.#draining = true;
+    for (const isolate of this.#waiting) isolate.dispose();
+    this.#waiting = [];
+  }
+
+  #mayServeAgain(isolate: GuestIsolate): boolean {
+    return (
+      !this.#draining &&
+      this.version.isolation === 'plugin' &&
+      isolate.sound &&
+      isolate.served < MAX_CALLS &&
+      this.#waiting.length < this.#room &&
+      isolate.growth(this.version.limits.memory_mb) < MAX_GROWTH
+    );
+  }
+}

@@ -1,0 +1,95 @@
+import { performance } from 'node:perf_hooks';
+import { FIXED_LIMITS } from '../protocol.ts';
+
+/** How much of the past counts, in milliseconds of wall time in stretches. */
+const REMEMBERED_MS = 200;
+/** How long a measurement holds, in milliseconds. */
+const HOLDS_MS = 10_000;
+
+/**
+ * How crowded the processor is. isolated-vm limits a stretch by wall time only. On a crowded machine most of that time
+ * belongs to other processes, so an honest stretch gets as much more of it. The measure is wall time against this
+ * thread's own time, over the start of the process and its latest stretches. It is a guess, so the child alone goes by
+ * it: the driver allows every stretch the most.
+ */
+export class Crowding {
+  #wallMs: number;
+  #threadMs: number;
+  #measuredAt: number;
+  readonly #now: () => number;
+
+  /**
+   * @param wallMs wall time of the process so far
+   * @param ownMs {@link threadMs} so far
+   * @param now milliseconds of a monotonic clock
+   */
+  constructor(wallMs = performance.now(), ownMs = threadMs(), now = () => performance.now()) {
+    this.#now = now;
+    this.#measuredAt = now();
+    this.#wallMs = wallMs;
+    this.#threadMs = ownMs;
+  }
+
+  /** How much longer than its processor time a stretch takes, from 1 to `FIXED_LIMITS.crowded_factor`. */
+  get factor(): number {
+    if (this.#now() - this.#measuredAt > HOLDS_MS) return 1;
+    return Math.min(FIXED_LIMITS.crowded_factor, Math.max(1, this.#wallMs / (this.#threadMs + TICK_MS)));
+  }
+
+  /**
+   * Counts a stretch. A short one tells nothing: others seldom come between.
+   * @param wallMs wall time of the stretch
+   * @param beganMs {@link threadMs} before the stretch
+   */
+  took(wallMs: number, beganMs: number): void {
+    if (wallMs <= TICK_MS) return;
+    this.#measuredAt = this.#now();
+    this.#wallMs += wallMs;
+    this.#threadMs += threadMs() - beganMs;
+    if (this.#wallMs <= REMEMBERED_MS) return;
+    this.#threadMs *= REMEMBERED_MS / this.#wallMs;
+    this.#wallMs = REMEMBERED_MS;
+  }
+}
+
+const { threadCpuUsage } = process;
+
+/** How far the system's own count may lag behind: a tick of Linux at its slowest. */
+export const TICK_MS = 10;
+
+/** Processor time of this thread so far, in milliseconds. */
+export function threadMs(): number {
+  const { user, system } = threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/**
+ * Processor time of a stretch in milliseconds, never too low. A short stretch is measured by wall time alone. On a busy
+ * machine, wall time also counts the time of other processes, so a longer stretch is limited by the thread's own time.
+ * @param wallMs wall time of the stretch
+ * @param beganMs {@link threadMs} before the stretch
+ */
+export function processorMs(wallMs: number, beganMs: number): number {
+  return wallMs <= TICK_MS ? wallMs : Math.min(wallMs, threadMs() - beganMs + TICK_MS);
+}
+
+/** A plugin counts as quick while its stretches take less than this, in milliseconds. */
+const QUICK_MS = 0.5;
+/** The factor by which the remembered time of a slow stretch shrinks with each later stretch. */
+const MEMORY = 0.9;
+
+/** How quick a plugin's stretches of guest code have been lately. */
+export class Pace {
+  #ms = Number.POSITIVE_INFINITY;
+
+  get quick(): boolean {
+    return this.#ms < QUICK_MS;
+  }
+
+  took(ms: number): void {
+    this.#ms = Math.max(ms, Math.min(this.#ms, MAX_MS) * MEMORY);
+  }
+}
+
+/** The longest time that is remembered, in milliseconds: so some dozens of quick stretches make up for one slow one. */
+const MAX_MS = 20;
