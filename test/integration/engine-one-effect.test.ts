@@ -4,7 +4,7 @@
  */
 
 import t from 'tap';
-import { sideBySide } from '../check/side-by-side.ts';
+import { sideBySide } from '../check/project.ts';
 import { describeHistory, drawHistories, type History, liveThrough } from '../support/model/histories.ts';
 import { isFaultless } from '../support/model/judge.ts';
 import type { WorldKind } from '../support/model/world.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { listFiles } from '../check/project-files.ts';
+import { listFiles } from '../check/project.ts';
 import type { FileOutcome } from './outcome.ts';
 import { describeSuite, describeTimes } from './report.ts';
 import { makeRunFolder } from './run-folder.ts';

@@ -1,4 +1,4 @@
-import { sideBySide } from '../check/side-by-side.ts';
+import { sideBySide } from '../check/project.ts';
 import type { FileOutcome, RunOptions, TimedFile } from './outcome.ts';
 import { nodeOptions, sharesProcess } from './suites.ts';
 import { TestProcess } from './test-process.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toolEnvironment } from '../check/command.ts';
+import { toolEnvironment } from '../check/project.ts';
 import type { FileOutcome, RunOptions, TimedFile } from './outcome.ts';
 import { isGroupAlive, killGroup, type Whom } from './process-group.ts';
 import { stateOfProcess } from './process-state.ts';

@@ -4,7 +4,7 @@
  */
 
 import t from 'tap';
-import { sideBySide } from '../check/side-by-side.ts';
+import { sideBySide } from '../check/project.ts';
 import { drawTelling, type History, liveThrough } from '../support/model/histories.ts';
 import { isFaultless } from '../support/model/judge.ts';
 import { mutants } from '../support/model/mutants.ts';

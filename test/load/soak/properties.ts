@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFiles } from '../../check/project-files.ts';
+import { listFiles } from '../../check/project.ts';
 
 export interface PropertiesOptions {
   seed: number;

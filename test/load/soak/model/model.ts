@@ -1,4 +1,4 @@
-import { sideBySide } from '../../../check/side-by-side.ts';
+import { sideBySide } from '../../../check/project.ts';
 import { describeHistory, drawHistories, type History, liveThrough } from '../../../support/model/histories.ts';
 import { isFaultless } from '../../../support/model/judge.ts';
 import type { AnyWorldKind } from '../../../support/model/world.ts';
