@@ -1,11 +1,11 @@
 /** The statements of docs/stellar.md are true. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
 import { policySchema, readPolicy } from '../../src/chains/stellar/configuration/policy.ts';
-import { authorizationSchema } from '../../src/chains/stellar/form/authorization.ts';
-import { contractValueSchema } from '../../src/chains/stellar/form/contract-value.ts';
+import { authorizationSchema, contractValueSchema } from '../../src/chains/stellar/form/contract.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import { requestSchema } from '../../src/chains/stellar/request.ts';
 import { loadConfiguration } from '../../src/config/load.ts';

@@ -49,7 +49,7 @@ const invocation = (call: xdr.InvokeContractArgs, below: xdr.SorobanAuthorizedIn
     subInvocations: below,
   });
 
-function callOf(operation: xdr.Operation): xdr.InvokeContractArgs {
+function contractCall(operation: xdr.Operation): xdr.InvokeContractArgs {
   const { body } = operation;
   const asks = body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.hostFunction : undefined;
   if (asks?.type !== 'hostFunctionTypeInvokeContract') throw new Error('a call of a contract');
@@ -88,7 +88,7 @@ t.test('another call than the one that was built for is sent for nobody', async 
   const other = altered(one, net.passphrase, (op) => {
     const call = op.hostFunction.type === 'hostFunctionTypeInvokeContract' ? op.hostFunction.invokeContract : undefined;
     const moved = new xdr.InvokeContractArgs({
-      contractAddress: callOf(invoke(elsewhere, 'forward')).contractAddress,
+      contractAddress: contractCall(invoke(elsewhere, 'forward')).contractAddress,
       functionName: 'forward',
       args: [...(call?.args ?? [])],
     });
@@ -97,8 +97,8 @@ t.test('another call than the one that was built for is sent for nobody', async 
   });
   const moved = await consentTo(one, ({ subInvocations, ...rest }) => {
     const { functionName, args } = callIn({ subInvocations, ...rest } as xdr.SorobanAuthorizedInvocation);
-    const { contractAddress } = callOf(invoke(elsewhere, 'forward'));
-    const approval = callOf(
+    const { contractAddress } = contractCall(invoke(elsewhere, 'forward'));
+    const approval = contractCall(
       invoke(
         native,
         'approve',
@@ -120,7 +120,7 @@ t.test('another call than the one that was built for is sent for nobody', async 
 
 t.test('the relayer consents to nothing but the call, whatever entries come with it', async (t) => {
   const one = await built(user, add());
-  const steal = callOf(invoke(native, 'transfer', address(relayer), address(user), i128(LUMEN)));
+  const steal = contractCall(invoke(native, 'transfer', address(relayer), address(user), i128(LUMEN)));
   const withEntry = (make: (op: xdr.InvokeHostFunctionOp) => xdr.SorobanAuthorizationEntry) =>
     altered(one, net.passphrase, (op) => {
       const { hostFunction, auth } = op;
@@ -166,7 +166,7 @@ t.test('the relayer consents to nothing but the call, whatever entries come with
     vec(address(relayer), address(user), i128(LUMEN)),
   );
   await t.rejects(built(user, through), /needs the consent of the relayer itself/);
-  const target = callOf(through);
+  const target = contractCall(through);
   const { args } = target;
   const smuggled = altered(one, net.passphrase, (op) =>
     withArgs(op, { 4: address(probe), 5: symbol('call'), 6: vec(...args) }),

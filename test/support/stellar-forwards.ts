@@ -1,11 +1,6 @@
 import { Asset, type Keypair, xdr } from '@stellar/stellar-sdk/base';
-import {
-  approvalOf,
-  callOf,
-  consentedCallOf,
-  type Forward,
-  forwardBodyOf,
-} from '../../src/chains/stellar/message/forward.ts';
+import { contractCall } from '../../src/chains/stellar/message/contract.ts';
+import { approvalOf, consentedCallOf, type Forward, forwardBodyOf } from '../../src/chains/stellar/message/forward.ts';
 import { address, u32 } from './stellar-contract-scene.ts';
 import { CLIENT, envelopeText } from './stellar-envelopes.ts';
 import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
@@ -22,7 +17,7 @@ export const forwardTo = (over: Partial<Forward> = {}): Forward => ({
   fee: 5_000n,
   mostFee: 5_250n,
   lastLedger: 90,
-  target: callOf(TARGET, 'add', [address(CLIENT), u32(5)]),
+  target: contractCall(TARGET, 'add', [address(CLIENT), u32(5)]),
   user: CLIENT.publicKey(),
   relayer: RELAYER.publicKey(),
   ...over,

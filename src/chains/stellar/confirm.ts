@@ -1,11 +1,12 @@
+import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { answersInTime, isBorneOut, type Opinion, proofOf } from '../quorum.ts';
-import { failureReason, resultIn } from './errors.ts';
-import { isEvidenced } from './inclusion/evidence.ts';
-import { returnValueIn } from './inclusion/return-value.ts';
+import { failureReason, isSuccess, resultIn } from './errors.ts';
+import { hashOf } from './message/transaction.ts';
+import { readEnvelope } from './message/transaction-envelope.ts';
 import { accountAt, type Landed, type Lookup, lookUp } from './provider.ts';
 import { readFields, type StellarFields, type StellarReceipt, sequenceUsed } from './schema.ts';
 
@@ -207,4 +208,41 @@ function isHeld(
   if (isAlone || opinions.some((opinion) => opinion !== 'none')) return isBorneOut(opinions);
   const hashes = [attempt.hash, ...(fields.inner === undefined ? [] : [fields.inner.hash])];
   return hashes.some((hash) => isEvidenced(landed, hash, fields.passphrase));
+}
+
+/**
+ * Whether a node shows the transaction itself: its envelope has the hash, and its result agrees with the status. A text
+ * that cannot be read, as of a newer protocol, is no evidence.
+ */
+export function isEvidenced({ envelope, result, succeeded }: Landed, hash: string, passphrase: string): boolean {
+  return hasHash(envelope, hash, passphrase) && isSuccess(result) === succeeded;
+}
+
+/** Whether an envelope has the hash. A fee bump also has the hash of the transaction inside it. */
+function hasHash(text: string | undefined, hash: string, passphrase: string): boolean {
+  try {
+    if (text === undefined) return false;
+    const envelope = xdr.TransactionEnvelope.fromXdr(text, 'base64');
+    const outer = envelope.type === 'envelopeTypeTxFeeBump' ? [envelope.feeBump.tx] : [];
+    const all = [readEnvelope(text).transaction, ...outer];
+    return all.some((transaction) => hashOf(transaction, passphrase).toString('hex') === hash);
+  } catch {
+    return false;
+  }
+}
+
+/** The longest value that is kept of a node's answer: more than the network lets a contract return. */
+const LONGEST = 64 * 1024;
+
+/** The return value of a contract's function, in base64, from a transaction's meta; undefined where there is none. */
+export function returnValueIn(meta: string): string | undefined {
+  try {
+    const read = xdr.TransactionMeta.fromXdr(meta, 'base64');
+    const told = read.type === 'v4' ? read.v4.sorobanMeta : read.type === 'v3' ? read.v3.sorobanMeta : null;
+    const value = told?.returnValue?.toXdr('base64');
+    return value === undefined || value.length > LONGEST ? undefined : value;
+  } catch {
+    // The meta is of a newer protocol.
+    return undefined;
+  }
 }

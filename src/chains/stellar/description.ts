@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
-import { unsentRequestSchema } from './form/sign-only.ts';
 import { requestSchema } from './request.ts';
-import { sponsoredSchema } from './sponsor/form.ts';
+import { unsentRequestSchema } from './sponsor/sign-only.ts';
+import { sponsoredSchema } from './sponsor/user-draft.ts';
 
 const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
 

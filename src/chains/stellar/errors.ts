@@ -4,7 +4,6 @@ import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import type { Verdict } from '../offering.ts';
-import { contractErrorIn } from './inclusion/diagnostics.ts';
 
 type Kind = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 
@@ -72,6 +71,12 @@ export function resultIn(text: string): xdr.TransactionResult | undefined {
   }
 }
 
+/** Whether a result is a success; undefined where it cannot be read. */
+export function isSuccess(text: string | undefined): boolean | undefined {
+  const type = text === undefined ? undefined : resultIn(text)?.result.type;
+  return type === undefined ? undefined : type === 'txSuccess' || type === 'txFeeBumpInnerSuccess';
+}
+
 type Result = xdr.TransactionResultResult | xdr.InnerTransactionResultResult;
 
 /** The code of the transaction itself, and that of the first operation that failed. */
@@ -104,3 +109,41 @@ const OF_CONTRACTS = /^(?:invokeHostFunction|extendFootprintTtl|restoreFootprint
 const FAILED = 'Transaction failed on-chain.';
 
 const named = (code: string): string => `${code.charAt(0).toUpperCase()}${code.slice(1)}`;
+
+const MAX_MESSAGE = 200;
+
+/**
+ * The first error in a contract's diagnostic events, in the reference's form: `contract_error=Contract(10)
+ * message="…"`. Events that cannot be read are skipped.
+ */
+export function contractErrorIn(events: readonly string[]): string | undefined {
+  for (const text of events) {
+    const told = valuesIn(text);
+    const error = told.find((value) => value.type === 'scvError');
+    if (error?.type !== 'scvError') continue;
+    const message = told.map(textIn).find((one) => one !== undefined && one !== 'error');
+    const shown = message === undefined ? '' : ` message=${JSON.stringify(printable(message, MAX_MESSAGE))}`;
+    return `contract_error=${errorName(error.error)}${shown}`;
+  }
+  return undefined;
+}
+
+/** An event's topics and data, and the values directly inside the data. */
+function valuesIn(text: string): xdr.ScVal[] {
+  try {
+    const { topics, data } = xdr.DiagnosticEvent.fromXdr(text, 'base64').event.body.v0;
+    return [...topics, data, ...(data.type === 'scvVec' ? (data.vec ?? []) : [])];
+  } catch {
+    return [];
+  }
+}
+
+function textIn(value: xdr.ScVal): string | undefined {
+  if (value.type === 'scvString') return value.str.toString();
+  return value.type === 'scvSymbol' ? value.sym.toString() : undefined;
+}
+
+function errorName(error: xdr.ScError): string {
+  if (error.type === 'sceContract') return `Contract(${error.contractCode})`;
+  return `${error.type.slice('sce'.length)}(${error.code.name.slice('scec'.length)})`;
+}

@@ -1,8 +1,7 @@
-import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Chain, Deployments } from '../chain.ts';
 import type { Account, ChainClient } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
@@ -13,34 +12,28 @@ import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { stellar } from './configuration/family.ts';
 import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl } from './configuration/network.ts';
-import { minimumBalance, policyView, readPolicy, swapSchedule } from './configuration/policy.ts';
+import { minimumBalance, policyView, swapSchedule } from './configuration/policy.ts';
 import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
-import { unknownAllowed } from './guard/known.ts';
-import { memoFault, memoKeys, type Paying } from './guard/memo.ts';
-import { otherSources, unsignedFault } from './guard/weights.ts';
-import { type Draft, draftOf } from './message/draft.ts';
-import { readEnvelope } from './message/transaction-envelope.ts';
+
+import { heldFault, unknownAllowed } from './guard/tokens.ts';
 import { costOf, prepare } from './prepare.ts';
-import { accountAt, accountsAt, latestLedger, onlyOn, PASSPHRASE, payerAt } from './provider.ts';
+import { accountAt, latestLedger, onlyOn, PASSPHRASE } from './provider.ts';
 import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { readRequest } from './schema.ts';
+import { screen } from './screen.ts';
 import { nextSequence } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { spending } from './spending.ts';
-import { assertTimely } from './sponsor/bump.ts';
-import { assertForwardPaid, type ForwardMarket, withinPayment } from './sponsor/forward-price.ts';
-import { assertUnheld, heldFault } from './sponsor/holding.ts';
-import { assertPaid } from './sponsor/payment.ts';
+import { type ForwardMarket, withinPayment } from './sponsor/forward-price.ts';
 import { signUnsent } from './sponsor/sign-only.ts';
 import { sponsorshipOf } from './sponsor/sponsor.ts';
 import { exchangesOf } from './swap/exchanges.ts';
-import { prepareSwap } from './swap/prepare.ts';
-import { swapEvent } from './swap/result.ts';
-import { swapsOf } from './swap/wanted.ts';
+import { prepareSwap, swapEvent } from './swap/prepare.ts';
+import { swapsOf } from './swap/stock.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
 /** The chain family of Stellar, reached by Soroban RPC. */
@@ -84,33 +77,6 @@ export function createStellarChain(): Chain {
     takesSignedBytes,
     connect: createStellarClient,
   };
-}
-
-/** A check that nodes cannot make now is left to the preparation. Whatever they say against the request counts. */
-async function unlessSilent(checked: Promise<void>): Promise<void> {
-  await checked.catch((error: unknown) => {
-    if (error instanceof AppError ? error.code === 'INVALID_REQUEST' : !(error instanceof RpcError)) throw error;
-  });
-}
-
-/**
- * Checks what shows at once of a transaction that only the relayer signs.
- * @throws AppError `INVALID_REQUEST`
- */
-async function assertTaken(read: ReadOne, draft: Draft, address: string): Promise<void> {
-  await assertMemo(read, draft, address);
-  const others = otherSources(draft, address);
-  if (others.length === 0) return;
-  const { accounts } = await accountsAt(read, others);
-  const fault = unsignedFault(draft, address, new Map([...accounts].map(([one, { authority }]) => [one, authority])));
-  if (fault !== undefined) throw invalidRequest(fault);
-}
-
-/** @throws AppError `INVALID_REQUEST` where a receiver asks for a memo that the transaction does not have (SEP-29) */
-async function assertMemo(read: ReadOne, paying: Paying, address: string): Promise<void> {
-  if (memoKeys(paying, address).size === 0) return;
-  const { memoWantedBy } = await payerAt(read, address, paying);
-  if (memoWantedBy !== undefined) throw invalidRequest(memoFault(memoWantedBy));
 }
 
 /** The reference's value. */
@@ -231,32 +197,13 @@ function createStellarClient(
     policyFaults: (account) => guarded(() => unknownAllowed(sideAt(account.identity), exchanges, account)),
     swaps: (account) => guarded(() => swapsOf(sideAt(account.identity), account)),
     screen: ({ request }, account) =>
-      guarded(async () => {
-        const asked = readRequest(request);
-        const policy = readPolicy(account.policies);
-        const side = sideAt(account.identity);
-        if ('forward' in asked) {
-          const market = forwardsOn(await passphraseFor(account));
-          return side.onOne((read) => assertForwardPaid(read, asked, account, market));
-        }
-        if ('inner' in asked) {
-          const isBound = policy.feePayer === 'user' || policy.longestSeconds !== null || asked.own !== undefined;
-          const passphrase = await passphraseFor(account);
-          const checked = side.onOne(async (read) => {
-            await assertTimely(read, asked, passphrase, policy);
-            if (policy.feePayer === 'user') await assertPaid(read, asked, account.address, policy, books);
-          });
-          // Where neither a payment, a time limit nor the relayer's funds have to be checked, nodes that do not answer
-          // now do not stop the request.
-          await (isBound ? checked : unlessSilent(checked));
-          const { transaction } = readEnvelope(asked.inner);
-          await unlessSilent(side.onOne((read) => assertMemo(read, transaction, account.address)));
-          return;
-        }
-        if ('transaction' in asked) await side.onOne((read) => assertUnheld(read, asked, account));
-        if ('swap' in asked) return;
-        await unlessSilent(side.onOne((read) => assertTaken(read, draftOf(asked, account.address), account.address)));
-      }),
+      guarded(() =>
+        screen(readRequest(request), account, {
+          rpc: sideAt(account.identity),
+          passphrase: () => passphraseFor(account),
+          marketOn: forwardsOn,
+        }),
+      ),
     sponsorship: sponsorshipOf({
       sideOf: ({ identity }) => sideAt(identity),
       marketOf: async (account) => forwardsOn(await passphraseFor(account)),

@@ -10,12 +10,11 @@ import { BASE_FEE, bidFor, MAX_FEE, USUAL_CAP } from './fees.ts';
 import { CLOCKS_APART } from './guard/gasless.ts';
 import { memoFault, type Paying } from './guard/memo.ts';
 import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
-import { lumensConsented, lumensTaken, lumensTakenBy } from './message/lumens.ts';
+import { consentedLumens, lumensOutflow, totalLumensOutflow } from './message/outflow.ts';
 import { hashOf } from './message/transaction.ts';
 import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/transaction-envelope.ts';
 import { contractNeeds } from './price/contract-call.ts';
-import { parkedForFunds, shortage } from './price/funds.ts';
-import { type LatestLedger, latestLedger, lookUp, payerAt, usualFee } from './provider.ts';
+import { type LatestLedger, type LedgerAccount, latestLedger, lookUp, payerAt, usualFee } from './provider.ts';
 import { type FeeBumpRequest, readFields, readRequest, type StellarFields, type StellarRequest } from './schema.ts';
 
 const TOO_LATE = 'Its valid_until passed on the chain before it was in a ledger';
@@ -69,7 +68,7 @@ export async function newestLedger(rpc: RpcClient): Promise<LatestLedger> {
 }
 
 /** What preparing a transaction of the account needs. */
-export interface AskedDraft {
+interface AskedDraft {
   latest: LatestLedger;
   transaction: Transaction;
   account: Account;
@@ -177,7 +176,7 @@ async function feeBump({ inner, max_fee: bid, own }: FeeBumpRequest, asked: Aske
   const source = accountOf(within.sourceAccount);
   const { seqNum: sequence } = within;
   const fields = { ...fieldsFor(asked, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
-  const taken = own === undefined ? 0n : lumensTakenBy(within, own, fields.passphrase);
+  const taken = own === undefined ? 0n : totalLumensOutflow(within, own, fields.passphrase);
   const billing = await billed(asked, fields, fee + taken, within);
   return billing.kind === 'ready' ? { ...billing, anchor: { kind: 'text', text: `${source}:${sequence}` } } : billing;
 }
@@ -220,11 +219,40 @@ export function costOf({ request, fields }: Pick<Transaction, 'request' | 'field
 function takenBy(asked: StellarRequest, known: StellarFields): bigint {
   if (!('inner' in asked)) return lumensOf(preparedDraft(asked, known), known);
   if (asked.own === undefined) return 0n;
-  return lumensTakenBy(readEnvelope(asked.inner).transaction, asked.own, known.passphrase);
+  return totalLumensOutflow(readEnvelope(asked.inner).transaction, asked.own, known.passphrase);
 }
 
 /** The most that an own transaction takes from the account beside its fee. */
 function lumensOf(draft: Draft, { source, passphrase, contract }: StellarFields): bigint {
   const consents = contract?.consents.map((text) => xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64')) ?? [];
-  return lumensTaken(draft, source) + lumensConsented(consents, passphrase);
+  return lumensOutflow(draft, source) + consentedLumens(consents, passphrase);
+}
+
+/** How soon a transaction that waits for money is tried again. */
+const SHORT_OF_FUNDS_MS = 10_000;
+
+/** The account's balance and what it has to cover, in stroops. */
+interface Bill {
+  account: Pick<LedgerAccount, 'balance' | 'promised' | 'reserves'>;
+  /** What other transactions of the lane may still take. */
+  committed: bigint;
+  cost: bigint;
+  /** The minimum balance of the policy. */
+  minBalance: bigint;
+  /** What the ledger keeps for each of the account's entries. */
+  baseReserve: bigint;
+}
+
+/** Why the account has too little; undefined where it has enough. Money that the ledger keeps back cannot be spent. */
+export function shortage({ account, committed, cost, minBalance, baseReserve }: Bill): string | undefined {
+  const { balance, promised, reserves } = account;
+  const kept = reserves * baseReserve + promised;
+  const stays = kept > minBalance ? kept : minBalance;
+  if (balance >= stays + committed + cost) return undefined;
+  const underWay = committed > 0n ? `, Under way: ${committed}` : '';
+  return `Insufficient balance: Required: ${cost}, Available: ${balance}, Stays: ${stays}${underWay}`;
+}
+
+export function parkedForFunds(reason: string): Preparation {
+  return { kind: 'parked', cause: 'balance', reason, retryInMs: SHORT_OF_FUNDS_MS };
 }

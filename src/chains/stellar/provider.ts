@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { figureOrNothing } from '../advice.ts';
 import { onlyServing } from '../served-chain.ts';
+import { isSuccess } from './errors.ts';
 import { BASE_FEE } from './fees.ts';
 import { asksForMemo, memoKeys, type Paying } from './guard/memo.ts';
-import { isContradicted } from './inclusion/evidence.ts';
 
 /**
  * How a node is asked which network it serves: by the passphrase, which every signature covers. Nodes take parameters
@@ -274,7 +274,7 @@ function landedIn(told: JsonObject): Landed | null {
     meta: textIn(told['resultMetaXdr']),
     events: texts,
   };
-  if (isContradicted(landed)) throw new TypeError('a status that the result contradicts');
+  if (isSuccess(landed.result) === !landed.succeeded) throw new TypeError('a status that the result contradicts');
   return landed;
 }
 

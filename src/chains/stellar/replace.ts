@@ -7,8 +7,7 @@ import { readPolicy } from './configuration/policy.ts';
 import { bidFor, MAX_FEE, resourcesOf, USUAL_CAP } from './fees.ts';
 import { preparedDraft } from './message/draft.ts';
 import { isSoroban } from './message/transaction-envelope.ts';
-import { costOf, prepare } from './prepare.ts';
-import { shortage } from './price/funds.ts';
+import { costOf, prepare, shortage } from './prepare.ts';
 import { accountAt, latestLedger, usualFee } from './provider.ts';
 import { readFields, readRequest, type StellarFields } from './schema.ts';
 

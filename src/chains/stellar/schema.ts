@@ -3,8 +3,7 @@ import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts'
 import { type JsonObject, oncePerObject } from '../../domain/json/json.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './form/contract.ts';
-import { memoSchema } from './form/memo.ts';
-import { paymentSchema } from './form/payment-operation.ts';
+import { memoSchema, paymentSchema } from './form/operation.ts';
 
 const amount: z.ZodType<JsonAmount> = amountSchema(64);
 

@@ -5,9 +5,9 @@ import type { Spend, Spent } from '../../domain/transaction/spending.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAccount, isContract } from './address.ts';
+import { operationOf } from './message/draft.ts';
 import { forwardOf } from './message/forward.ts';
-import { operationOf } from './message/operation.ts';
-import { amountsTaken } from './message/taken.ts';
+import { outflowOf } from './message/outflow.ts';
 import { accountOf, readEnvelope } from './message/transaction-envelope.ts';
 import { readFields, readRequest } from './schema.ts';
 
@@ -27,7 +27,7 @@ function spendOf(request: JsonObject): Spend {
     return {
       recipient,
       selector: FEE_BUMP,
-      value: own.reduce((sum, { body }) => sum + amountsTaken(body), 0n),
+      value: own.reduce((sum, { body }) => sum + outflowOf(body), 0n),
       fee: amountOf(asked.max_fee),
       beyond: first === undefined ? null : `an operation of the relayer's own account, ${described(first.body)}`,
     };
@@ -46,7 +46,7 @@ function spendOf(request: JsonObject): Spend {
   return {
     recipient,
     selector: first === undefined || recipient === null ? null : selectorOf(first),
-    value: operations.reduce((sum, { body }) => sum + amountsTaken(body), 0n),
+    value: operations.reduce((sum, { body }) => sum + outflowOf(body), 0n),
     fee: null,
     beyond: other === undefined ? null : `another operation, ${described(other)}`,
   };

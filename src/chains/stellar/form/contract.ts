@@ -1,17 +1,64 @@
 import { z } from 'zod';
 import { strictForm } from '../../../domain/json/issue-text.ts';
+import type { Json } from '../../../domain/json/json.ts';
 import { isAccount, isContract } from '../address.ts';
-import { symbolIn } from '../message/contract-value.ts';
-import { ValueFault } from '../message/value-fault.ts';
-import { authorizationSchema } from './authorization.ts';
-import { contractValueSchema } from './contract-value.ts';
+import { entryIn } from '../message/authorization.ts';
+import { contractValueOf, symbolIn, ValueFault } from '../message/contract-value.ts';
+
+/** A bound above what any network takes in one transaction. */
+const MAX_ENTRIES = 100;
+
+const entry = z
+  .string()
+  .refine((text) => entryIn(text) !== undefined, 'expected a SorobanAuthorizationEntry in base64');
+
+/** Who consents to a call, as clients write it. */
+export const authorizationSchema = z
+  .discriminatedUnion('type', [
+    strictForm({ type: z.literal('none') }),
+    strictForm({ type: z.literal('source_account') }),
+    strictForm({
+      type: z.literal('addresses'),
+      // In the reference's words.
+      signers: z.array(z.string()).refine(() => false, 'Address-based auth not yet implemented'),
+    }),
+    strictForm({
+      type: z.literal('xdr'),
+      entries: z.array(entry).max(MAX_ENTRIES).meta({ description: 'Signed authorization entries, in base64' }),
+    }),
+  ])
+  .meta({
+    description: 'Who consents. Default: the relayer, for itself only, to all calls that the simulation finds',
+  });
+
+export type WireAuthorization = z.output<typeof authorizationSchema>;
+
+/** A contract's argument as clients write it: one key, which names the type. */
+export const contractValueSchema = z
+  .unknown()
+  .transform((value) => value as Json)
+  .superRefine((value, context) => {
+    try {
+      contractValueOf(value);
+    } catch (error) {
+      if (!(error instanceof ValueFault)) throw error;
+      context.addIssue({ code: 'custom', message: error.message, path: [...error.path] });
+    }
+  })
+  .meta({
+    description: 'Object with the type as its only key: {"u32": 7}, {"i128": {"hi": 0, "lo": "7"}}, {"address": "C…"}',
+    anyOf: [{ type: 'object', minProperties: 1, maxProperties: 1 }, { const: 'void' }],
+  });
 
 /** Bounds above what any network takes in one transaction. */
 const MAX_VALUES = 1_000;
+
 const MAX_CODE = 256 * 1024;
 
 const contract = z.string().refine(isContract, 'expected a contract (C…)');
+
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected 64 hexadecimal digits');
+
 const values = z.array(contractValueSchema).max(MAX_VALUES);
 
 const functionName = z.string().superRefine((text, context) => {
@@ -82,6 +129,9 @@ export const uploadWasmSchema = strictForm({
 });
 
 export type WireInvokeContract = z.output<typeof invokeContractSchema>;
+
 export type WireCreateContract = z.output<typeof createContractSchema>;
-export type WireUploadWasm = z.output<typeof uploadWasmSchema>;
+
+type WireUploadWasm = z.output<typeof uploadWasmSchema>;
+
 export type WireContractOperation = WireInvokeContract | WireCreateContract | WireUploadWasm;

@@ -7,12 +7,12 @@ import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { requiredFee, USUAL_CAP } from '../fees.ts';
 import { losesRelayer, ownFundsFault, reachesRelayer } from '../guard/accounts.ts';
 import { gaslessFault } from '../guard/gasless.ts';
-import { isSignedBy, wrongSignature } from '../guard/wrong-signature.ts';
+import { isSignedBy, wrongSignature } from '../guard/signatures.ts';
 import { hashOf } from '../message/transaction.ts';
 import { accountOf, boundsOf, type Envelope, preconditionsOf } from '../message/transaction-envelope.ts';
 import type { FeeBumpRequest } from '../schema.ts';
 import { paymentIn } from '../sponsor/payment.ts';
-import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './xdr.ts';
+import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './envelope.ts';
 
 export interface FeeBumpForm extends EnvelopeForm {
   /** Null where the request does not say. */

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { xdr } from '@stellar/stellar-sdk/base';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import type { Account, ParsedRequest } from '../../chain-client.ts';
-import { forwardIn } from '../guard/forward.ts';
-import { addressCredentials, entryIn } from '../message/authorization.ts';
+import { isAccount, isContract } from '../address.ts';
+import { addressCredentials, addressIn, entryIn } from '../message/authorization.ts';
+import { approvalOf, consentedCallOf, type Forward, forwardCallOf, forwardOf, isSame } from '../message/forward.ts';
 import type { ForwardRequest } from '../schema.ts';
-import { assertOwn } from './unsigned.ts';
-import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './xdr.ts';
+import { assertOwn, assertSound, type EnvelopeForm, earlierEnd, inXdr } from './envelope.ts';
 
-export interface ForwardForm extends EnvelopeForm {
+interface ForwardForm extends EnvelopeForm {
   /** Base64 of the entry that the user has signed. */
   consent: string;
 }
@@ -43,4 +43,77 @@ export function parseForward(form: ForwardForm, account: Account, now: Timestamp
 function signedPart({ credentials, rootInvocation }: xdr.SorobanAuthorizationEntry): string {
   const { address, nonce, signatureExpirationLedger: last } = addressCredentials(credentials) ?? {};
   return JSON.stringify([address?.toXdr('base64'), String(nonce), last, rootInvocation.toXdr('base64')]);
+}
+
+const FORM = 'it is no call forward(…) with 9 arguments of a fee forwarder';
+
+/**
+ * What a transaction of the relayer's asks of a fee forwarder, or why the relayer does not sign it.
+ * @param signed the consent that the user has signed
+ */
+export function forwardIn(
+  transaction: xdr.Transaction,
+  signed: xdr.SorobanAuthorizationEntry,
+  relayer: string,
+): Forward | string {
+  const forward = forwardOf(transaction);
+  if (forward === undefined) return `operations.0: ${FORM}`;
+  const fault = partyFault(forward, relayer) ?? entriesFault(transaction, forward);
+  if (fault !== undefined) return fault;
+  const unlike = consentFault(signed, forward);
+  return unlike === undefined ? forward : `signed_auth_entry: ${unlike}`;
+}
+
+function partyFault({ token, user, relayer: payee, fee, mostFee }: Forward, relayer: string): string | undefined {
+  if (payee !== relayer) return `operations.0: its fee goes to ${payee}, not to the relayer ${relayer}`;
+  if (user === relayer) return 'operations.0: its user is the relayer itself';
+  if (!(isAccount(user) || isContract(user))) return `operations.0: its user ${user} is no account and no contract`;
+  if (!isContract(token)) return `operations.0: its token ${token} is no contract`;
+  if (fee <= 0n) return `operations.0: its fee_amount is ${fee}`;
+  return fee > mostFee ? `operations.0: its fee_amount ${fee} is beyond its max_fee_amount ${mostFee}` : undefined;
+}
+
+/**
+ * Checks the entries that the transaction came with, which new entries will replace. An entry has to be the user's, or
+ * the relayer's consent to the call itself. Any other entry would be lost, or would have the relayer consent to more.
+ */
+function entriesFault({ operations: [operation] }: xdr.Transaction, forward: Forward): string | undefined {
+  const auth = operation?.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp.auth : [];
+  for (const [place, { credentials, rootInvocation }] of auth.entries()) {
+    const who = addressIn(credentials) ?? forward.relayer;
+    if (who === forward.user) continue;
+    if (who !== forward.relayer) return `auth.${place}: it is of ${who}, who is neither the user nor the relayer`;
+    const { function: asked, subInvocations } = rootInvocation;
+    const isOwn = isCall(asked, forwardCallOf(forward)) && subInvocations.length === 0;
+    if (!isOwn) return `auth.${place}: it asks for the relayer's own consent to more than the call of the forwarder`;
+  }
+  return undefined;
+}
+
+/**
+ * Why the user's consent does not fit this call; undefined where it fits. Below the call it may cover the approval of
+ * the fee, and the call that the user wants.
+ */
+export function consentFault(
+  { credentials, rootInvocation }: xdr.SorobanAuthorizationEntry,
+  forward: Forward,
+): string | undefined {
+  const who = addressIn(credentials);
+  if (who === undefined) return 'it is of nobody: expected the credentials of an address';
+  if (who !== forward.user) return `it is of ${who}, not of the user ${forward.user}`;
+  const { function: asked, subInvocations } = rootInvocation;
+  if (!isCall(asked, consentedCallOf(forward))) {
+    return 'it is not to this call: token, max_fee_amount, expiration_ledger and what is called have to be the same';
+  }
+  const wanted = [approvalOf(forward), forward.target];
+  for (const [place, one] of subInvocations.entries()) {
+    const found = wanted.findIndex((call) => isCall(one.function, call));
+    if (found < 0) return `subInvocations.${place}: it is neither the approval of the fee nor the call that is wanted`;
+    wanted.splice(found, 1);
+  }
+  return undefined;
+}
+
+function isCall(asked: xdr.SorobanAuthorizedFunction, call: xdr.InvokeContractArgs): boolean {
+  return asked.type === 'sorobanAuthorizedFunctionTypeContractFn' && isSame(asked.contractFn, call);
 }

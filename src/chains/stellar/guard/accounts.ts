@@ -1,5 +1,5 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
-import { amountsTaken, givesPower } from '../message/taken.ts';
+import { givesPower, outflowOf } from '../message/outflow.ts';
 import { accountOf } from '../message/transaction-envelope.ts';
 
 /** The parts of an envelope that say on whose account it acts. */
@@ -52,7 +52,7 @@ export function losesRelayer({ operations, sourceAccount }: Acting, relayer: str
 export function ownFundsFault({ operations, sourceAccount }: Acting, relayer: string): string | undefined {
   const place = operations.findIndex(
     ({ body, sourceAccount: own }) =>
-      accountOf(own ?? sourceAccount) === relayer && amountsTaken(body) > 0n && !isConsentedByOthers(body),
+      accountOf(own ?? sourceAccount) === relayer && outflowOf(body) > 0n && !isConsentedByOthers(body),
   );
   return place < 0
     ? undefined

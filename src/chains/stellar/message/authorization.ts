@@ -39,3 +39,29 @@ export function lastLedgerOf({ credentials }: xdr.SorobanAuthorizationEntry): bi
   const given = addressCredentials(credentials);
   return given === undefined ? null : BigInt(given.signatureExpirationLedger);
 }
+
+/** The source's consent to the call itself, and to no call below it; undefined where no consent is needed. */
+export function consentOf(asked: xdr.HostFunction): xdr.SorobanAuthorizationEntry | undefined {
+  const authorized = authorizedFunctionOf(asked);
+  if (authorized === undefined) return undefined;
+  return new xdr.SorobanAuthorizationEntry({
+    credentials: xdr.SorobanCredentials.sorobanCredentialsSourceAccount(),
+    rootInvocation: new xdr.SorobanAuthorizedInvocation({ function: authorized, subInvocations: [] }),
+  });
+}
+
+/** What a consent to a call names; undefined where no consent is needed. */
+export function authorizedFunctionOf(asked: xdr.HostFunction): xdr.SorobanAuthorizedFunction | undefined {
+  switch (asked.type) {
+    case 'hostFunctionTypeInvokeContract':
+      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(asked.invokeContract);
+    case 'hostFunctionTypeCreateContract':
+      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractHostFn(asked.createContract);
+    case 'hostFunctionTypeCreateContractV2':
+      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractV2HostFn(asked.createContractV2);
+    case 'hostFunctionTypeUploadContractWasm':
+      return undefined;
+    default:
+      return asked satisfies never;
+  }
+}

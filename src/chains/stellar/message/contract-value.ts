@@ -1,9 +1,120 @@
 import { Address, xdr } from '@stellar/stellar-sdk/base';
 import { isObject } from '../../../domain/json/json.ts';
 import { isAccount, isContract } from '../address.ts';
-import { errorValueOf } from './contract-error.ts';
-import { integer128, integer256, integerIn } from './contract-integer.ts';
-import { ValueFault, within } from './value-fault.ts';
+
+/** A fault in the argument of a contract, and its place in the argument. */
+export class ValueFault extends Error {
+  readonly path: readonly PropertyKey[];
+
+  constructor(message: string, path: readonly PropertyKey[] = []) {
+    super(message);
+    this.name = 'ValueFault';
+    this.path = path;
+  }
+}
+
+/** Reads a part of a value. A fault in the part is thrown with the place of the part. */
+export function within<T>(key: PropertyKey, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ValueFault) throw new ValueFault(error.message, [key, ...error.path]);
+    throw error;
+  }
+}
+
+const U64 = 2n ** 64n - 1n;
+
+const I64 = 2n ** 63n - 1n;
+
+/** An integer as a JSON number or a decimal text; a number beyond 2^53 has lost digits already. */
+export function integerIn(value: unknown, least: bigint, most: bigint): bigint {
+  const read = integerOf(value);
+  if (read !== undefined && read >= least && read <= most) return read;
+  throw new ValueFault(`expected an integer from ${least} to ${most}, as a number or a decimal text`);
+}
+
+/** 128 bits as `{hi, lo}`, or as one integer. */
+export function integer128(value: unknown, isSigned: boolean): { hi: bigint; lo: bigint } {
+  if (!isObject(value)) return xdr.bigIntTo128Parts(whole(value, isSigned, 128n), isSigned);
+  const [hi = 0n, lo = 0n] = partsOf(value, ['hi', 'lo'], isSigned);
+  return { hi, lo };
+}
+
+/** 256 bits as `{hi_hi, hi_lo, lo_hi, lo_lo}`, or as one integer. */
+export function integer256(value: unknown, isSigned: boolean): Record<'hiHi' | 'hiLo' | 'loHi' | 'loLo', bigint> {
+  if (!isObject(value)) return xdr.bigIntTo256Parts(whole(value, isSigned, 256n), isSigned);
+  const names = ['hi_hi', 'hi_lo', 'lo_hi', 'lo_lo'];
+  const [hiHi = 0n, hiLo = 0n, loHi = 0n, loLo = 0n] = partsOf(value, names, isSigned);
+  return { hiHi, hiLo, loHi, loLo };
+}
+
+/** Reads the named parts. Only the first part has a sign. */
+function partsOf(value: Record<string, unknown>, names: readonly string[], isSigned: boolean): bigint[] {
+  const isThese = Object.keys(value).length === names.length && names.every((name) => Object.hasOwn(value, name));
+  if (!isThese) throw new ValueFault(`expected {${names.join(', ')}}`);
+  return names.map((name, place) =>
+    within(name, () =>
+      isSigned && place === 0 ? integerIn(value[name], -I64 - 1n, I64) : integerIn(value[name], 0n, U64),
+    ),
+  );
+}
+
+function whole(value: unknown, isSigned: boolean, bits: bigint): bigint {
+  return isSigned
+    ? integerIn(value, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n)
+    : integerIn(value, 0n, 2n ** bits - 1n);
+}
+
+function integerOf(value: unknown): bigint | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  if (typeof value === 'string' && /^-?\d{1,80}$/.test(value)) return BigInt(value);
+  return undefined;
+}
+
+/** The kinds of errors of the host, by their names in JSON. */
+const KINDS: Readonly<Record<string, (code: xdr.ScErrorCode) => xdr.ScError>> = {
+  wasm_vm: (code) => xdr.ScError.sceWasmVm(code),
+  context: (code) => xdr.ScError.sceContext(code),
+  storage: (code) => xdr.ScError.sceStorage(code),
+  object: (code) => xdr.ScError.sceObject(code),
+  crypto: (code) => xdr.ScError.sceCrypto(code),
+  events: (code) => xdr.ScError.sceEvents(code),
+  budget: (code) => xdr.ScError.sceBudget(code),
+  value: (code) => xdr.ScError.sceValue(code),
+  auth: (code) => xdr.ScError.sceAuth(code),
+};
+
+const CODES: Readonly<Record<string, xdr.ScErrorCode>> = {
+  arith_domain: xdr.ScErrorCode.scecArithDomain,
+  index_bounds: xdr.ScErrorCode.scecIndexBounds,
+  invalid_input: xdr.ScErrorCode.scecInvalidInput,
+  missing_value: xdr.ScErrorCode.scecMissingValue,
+  existing_value: xdr.ScErrorCode.scecExistingValue,
+  exceeded_limit: xdr.ScErrorCode.scecExceededLimit,
+  invalid_action: xdr.ScErrorCode.scecInvalidAction,
+  internal_error: xdr.ScErrorCode.scecInternalError,
+  unexpected_type: xdr.ScErrorCode.scecUnexpectedType,
+  unexpected_size: xdr.ScErrorCode.scecUnexpectedSize,
+};
+
+/**
+ * An error as a value: `{"contract": 7}`, `{"auth": "invalid_action"}`.
+ * @throws ValueFault
+ */
+export function errorValueOf(value: unknown): xdr.ScError {
+  const [kind, ...more] = isObject(value) ? Object.keys(value) : [];
+  if (!isObject(value) || kind === undefined || more.length > 0) throw new ValueFault('expected one kind of error');
+  const inside = value[kind];
+  return within(kind, () => {
+    if (kind === 'contract') return xdr.ScError.sceContract(Number(integerIn(inside, 0n, 2n ** 32n - 1n)));
+    const make = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+    if (make === undefined) throw new ValueFault(`expected one of contract, ${Object.keys(KINDS).join(', ')}`);
+    const code = typeof inside === 'string' && Object.hasOwn(CODES, inside) ? CODES[inside] : undefined;
+    if (code === undefined) throw new ValueFault(`expected one of ${Object.keys(CODES).join(', ')}`);
+    return make(code);
+  });
+}
 
 /** Deeper than any contract goes; the host has the same limit. */
 const MAX_DEPTH = 100;
@@ -13,7 +124,6 @@ const MAX_SYMBOL = 32;
 type Read = (value: unknown, depth: number) => xdr.ScVal;
 
 const U32 = 2n ** 32n - 1n;
-const U64 = 2n ** 64n - 1n;
 
 const READERS: Readonly<Record<string, Read>> = {
   bool: (value) => xdr.ScVal.scvBool(boolean(value)),

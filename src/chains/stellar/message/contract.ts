@@ -1,19 +1,57 @@
-import { Address, xdr } from '@stellar/stellar-sdk/base';
-import type { WireAuthorization } from '../form/authorization.ts';
-import type { WireContractOperation, WireCreateContract, WireInvokeContract } from '../form/contract.ts';
-import { entryIn } from './authorization.ts';
+import { Address, nativeToScVal, scValToBigInt, xdr } from '@stellar/stellar-sdk/base';
+import type { WireAuthorization, WireContractOperation, WireCreateContract } from '../form/contract.ts';
+import { consentOf, entryIn } from './authorization.ts';
 import { contractValueOf } from './contract-value.ts';
 
 const Function = xdr.HostFunction;
-const Authorized = xdr.SorobanAuthorizedFunction;
+
+const readValue = (value: unknown): xdr.ScVal => contractValueOf(value);
 
 const NO_SALT = '00'.repeat(32);
+
+/** A call of a contract's function. */
+export function contractCall(contract: string, name: string, args: readonly xdr.ScVal[]): xdr.InvokeContractArgs {
+  return new xdr.InvokeContractArgs({
+    contractAddress: new Address(contract).toScAddress(),
+    functionName: name,
+    args: [...args],
+  });
+}
+
+/** The same as an operation, without consents. */
+export function callOperation(contract: string, name: string, args: readonly xdr.ScVal[]): xdr.Operation {
+  const hostFunction = Function.hostFunctionTypeInvokeContract(contractCall(contract, name, args));
+  const body = xdr.OperationBody.invokeHostFunction(new xdr.InvokeHostFunctionOp({ hostFunction, auth: [] }));
+  return new xdr.Operation({ sourceAccount: null, body });
+}
+
+export function addressValue(address: string): xdr.ScVal {
+  return Address.fromString(address).toScVal();
+}
+
+/** An amount of a token (SEP-41). */
+export function amountValue(amount: bigint): xdr.ScVal {
+  return nativeToScVal(amount, { type: 'i128' });
+}
+
+export function listValue(values: readonly xdr.ScVal[]): xdr.ScVal {
+  return xdr.ScVal.scvVec([...values]);
+}
+
+/** @throws TypeError for a value that is no amount of a token */
+export function amountOfValue(value: xdr.ScVal | null | undefined): bigint {
+  const amount = value?.type === 'scvI128' ? scValToBigInt(value) : -1n;
+  if (amount < 0n) throw new TypeError('not an amount of a token');
+  return amount;
+}
 
 /** The call of the network's host that an operation stands for. */
 export function hostFunctionOf(operation: WireContractOperation): xdr.HostFunction {
   switch (operation.type) {
-    case 'invoke_contract':
-      return Function.hostFunctionTypeInvokeContract(invocationOf(operation));
+    case 'invoke_contract': {
+      const { contract_address: contract, function_name: name, args } = operation;
+      return Function.hostFunctionTypeInvokeContract(contractCall(contract, name, args.map(readValue)));
+    }
     case 'create_contract':
       return creationOf(operation);
     case 'upload_wasm':
@@ -21,14 +59,6 @@ export function hostFunctionOf(operation: WireContractOperation): xdr.HostFuncti
     default:
       return operation satisfies never;
   }
-}
-
-function invocationOf({ contract_address: at, function_name: name, args }: WireInvokeContract): xdr.InvokeContractArgs {
-  return new xdr.InvokeContractArgs({
-    contractAddress: new Address(at).toScAddress(),
-    functionName: name,
-    args: args.map((value) => contractValueOf(value)),
-  });
 }
 
 /** The creation of a contract. The older form knows no constructor. */
@@ -41,7 +71,7 @@ function creationOf({ source, wasm_hash: hash, salt, constructor_args: args }: W
   if (args == null || args.length === 0) {
     return Function.hostFunctionTypeCreateContract(new xdr.CreateContractArgs({ contractIdPreimage, executable }));
   }
-  const constructorArgs = args.map((value) => contractValueOf(value));
+  const constructorArgs = args.map(readValue);
   return Function.hostFunctionTypeCreateContractV2(
     new xdr.CreateContractArgsV2({ contractIdPreimage, executable, constructorArgs }),
   );
@@ -76,30 +106,4 @@ function readEntry(text: string): xdr.SorobanAuthorizationEntry {
   const entry = entryIn(text);
   if (entry === undefined) throw new TypeError('not a consent');
   return entry;
-}
-
-/** The source's consent to the call itself, and to no call below it; undefined where no consent is needed. */
-export function consentOf(asked: xdr.HostFunction): xdr.SorobanAuthorizationEntry | undefined {
-  const authorized = authorizedFunctionOf(asked);
-  if (authorized === undefined) return undefined;
-  return new xdr.SorobanAuthorizationEntry({
-    credentials: xdr.SorobanCredentials.sorobanCredentialsSourceAccount(),
-    rootInvocation: new xdr.SorobanAuthorizedInvocation({ function: authorized, subInvocations: [] }),
-  });
-}
-
-/** What a consent to a call names; undefined where no consent is needed. */
-export function authorizedFunctionOf(asked: xdr.HostFunction): xdr.SorobanAuthorizedFunction | undefined {
-  switch (asked.type) {
-    case 'hostFunctionTypeInvokeContract':
-      return Authorized.sorobanAuthorizedFunctionTypeContractFn(asked.invokeContract);
-    case 'hostFunctionTypeCreateContract':
-      return Authorized.sorobanAuthorizedFunctionTypeCreateContractHostFn(asked.createContract);
-    case 'hostFunctionTypeCreateContractV2':
-      return Authorized.sorobanAuthorizedFunctionTypeCreateContractV2HostFn(asked.createContractV2);
-    case 'hostFunctionTypeUploadContractWasm':
-      return undefined;
-    default:
-      return asked satisfies never;
-  }
 }

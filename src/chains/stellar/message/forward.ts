@@ -1,5 +1,6 @@
 import { Address, scValToBigInt, xdr } from '@stellar/stellar-sdk/base';
-import { consentOf } from './contract.ts';
+import { consentOf } from './authorization.ts';
+import { addressValue, amountValue, contractCall } from './contract.ts';
 
 /**
  * A call of a contract that a fee forwarder makes for a user, who pays the relayer for it in a token. It is one
@@ -26,8 +27,8 @@ const FUNCTION = 'forward';
 /** The call of the forwarder. */
 export function forwardCallOf(forward: Forward): xdr.InvokeContractArgs {
   const { forwarder, token, fee, mostFee, lastLedger, target, user, relayer } = forward;
-  const bounds = [address(token), i128(fee), i128(mostFee), xdr.ScVal.scvU32(lastLedger)];
-  return callOf(forwarder, FUNCTION, [...bounds, ...targetIn(target), address(user), address(relayer)]);
+  const bounds = [addressValue(token), amountValue(fee), amountValue(mostFee), xdr.ScVal.scvU32(lastLedger)];
+  return contractCall(forwarder, FUNCTION, [...bounds, ...targetIn(target), addressValue(user), addressValue(relayer)]);
 }
 
 /** What a call asks of a forwarder; undefined for a call of another form. */
@@ -82,13 +83,18 @@ export function forwardOf({ operations }: Pick<xdr.Transaction, 'operations'>): 
 /** The call that the user consents to. It names the maximum fee only, and nobody in particular who takes it. */
 export function consentedCallOf(forward: Forward): xdr.InvokeContractArgs {
   const { forwarder, token, mostFee, lastLedger, target } = forward;
-  const args = [address(token), i128(mostFee), xdr.ScVal.scvU32(lastLedger), ...targetIn(target)];
-  return callOf(forwarder, FUNCTION, args);
+  const args = [addressValue(token), amountValue(mostFee), xdr.ScVal.scvU32(lastLedger), ...targetIn(target)];
+  return contractCall(forwarder, FUNCTION, args);
 }
 
 /** The call that lets the forwarder take the fee. */
 export function approvalOf({ forwarder, token, user, mostFee, lastLedger }: Forward): xdr.InvokeContractArgs {
-  return callOf(token, 'approve', [address(user), address(forwarder), i128(mostFee), xdr.ScVal.scvU32(lastLedger)]);
+  return contractCall(token, 'approve', [
+    addressValue(user),
+    addressValue(forwarder),
+    amountValue(mostFee),
+    xdr.ScVal.scvU32(lastLedger),
+  ]);
 }
 
 /** Whether two calls are the same to the last bit. */
@@ -96,17 +102,10 @@ export function isSame(one: xdr.InvokeContractArgs, other: xdr.InvokeContractArg
   return one.toXdr('base64') === other.toXdr('base64');
 }
 
-export function callOf(contract: string, functionName: string, args: xdr.ScVal[]): xdr.InvokeContractArgs {
-  return new xdr.InvokeContractArgs({ contractAddress: new Address(contract).toScAddress(), functionName, args });
-}
-
 function targetIn({ contractAddress, functionName, args }: xdr.InvokeContractArgs): xdr.ScVal[] {
   const name = xdr.ScVal.scvSymbol(functionName.toString());
   return [xdr.ScVal.scvAddress(contractAddress), name, xdr.ScVal.scvVec([...args])];
 }
-
-const address = (text: string): xdr.ScVal => new Address(text).toScVal();
-const i128 = (amount: bigint): xdr.ScVal => xdr.ScVal.scvI128(new xdr.Int128Parts(xdr.bigIntTo128Parts(amount, true)));
 
 function addressIn(value: xdr.ScVal | undefined): string {
   if (value?.type !== 'scvAddress') throw new TypeError('not an address');

@@ -4,7 +4,8 @@ import { amountOf, amountUpTo } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { printable } from '../../../domain/printable.ts';
 import { EndpointUnfit, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { contractErrorIn } from '../inclusion/diagnostics.ts';
+import { contractErrorIn } from '../errors.ts';
+import { addressValue, amountOfValue, callOperation } from '../message/contract.ts';
 
 /** What a node finds when it runs a contract's operation on its ledger, without effect. */
 export type Simulated =
@@ -23,7 +24,7 @@ export type Simulated =
   | { kind: 'archived'; data: xdr.SorobanTransactionData }
   | { kind: 'failed'; reason: string };
 
-export interface AskedOperation {
+interface AskedOperation {
   source: xdr.MuxedAccount;
   operation: xdr.Operation;
   /** What the operation touches, for kinds of operations where a simulation does not find it out; otherwise null. */
@@ -60,6 +61,7 @@ function paramsOf({ source, operation, data, isBare }: AskedOperation): JsonObje
 }
 
 const fee = amountUpTo(2n ** 63n - 1n);
+
 const answerSchema = z.object({
   error: z.string().nullish(),
   events: z.array(z.string()).nullish(),
@@ -118,4 +120,32 @@ function failureOf(error: string, events: readonly string[]): string {
   const [first = ''] = error.split('\n');
   const contractError = contractErrorIn(events);
   return `${FAILED} ${printable(first, MAX_REASON)}${contractError === undefined ? '' : ` ${contractError}`}`;
+}
+
+/** A stand-in for the account that asks: any account may ask, even one that does not exist. */
+const NOBODY = xdr.MuxedAccount.keyTypeEd25519(Buffer.alloc(32));
+
+/** The return value of a contract's function, called without effect; a text says why there is none. */
+export async function askContract(
+  read: ReadOne,
+  { contract, name, args }: { contract: string; name: string; args: readonly xdr.ScVal[] },
+): Promise<xdr.ScVal | string> {
+  const operation = callOperation(contract, name, args);
+  const result = await simulate(read, { source: NOBODY, operation, data: null, isBare: false });
+  if (result.kind === 'failed') return result.reason;
+  if (result.kind === 'archived') return `${contract} has been archived`;
+  const { returned } = result;
+  return returned === null ? `${name} of ${contract} gives nothing back` : xdr.ScVal.fromXdr(returned, 'base64');
+}
+
+/** How much an account or a contract has of a token (SEP-41); zero where the contract does not tell. */
+export async function tokenBalance(read: ReadOne, token: string, owner: string): Promise<bigint> {
+  const balance = await askContract(read, { contract: token, name: 'balance', args: [addressValue(owner)] });
+  return typeof balance === 'string' ? 0n : amountOfValue(balance);
+}
+
+/** Whether a contract is a token: it tells how many decimals it has. */
+export async function isToken(read: ReadOne, token: string): Promise<boolean> {
+  const decimals = await askContract(read, { contract: token, name: 'decimals', args: [] });
+  return typeof decimals !== 'string' && decimals.type === 'scvU32';
 }

@@ -1,7 +1,9 @@
-import { Asset } from '@stellar/stellar-sdk/base';
+import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { isContract } from '../address.ts';
 import { type AllowedToken, assetFault, canonicalAsset, type StellarPolicy } from '../configuration/policy.ts';
+import { contractAt } from '../provider.ts';
 
 /** An asset that a fee is paid in and that the policies allow. */
 export interface FeeToken {
@@ -13,7 +15,7 @@ export interface FeeToken {
 }
 
 /** @throws AppError `INVALID_REQUEST` for a text that names no asset */
-export function assertAsset(text: string): void {
+function assertAsset(text: string): void {
   const fault = assetFault(text);
   if (fault !== null) throw invalidRequest(`Invalid fee_token structure: Invalid asset identifier: ${fault}`);
 }
@@ -51,4 +53,70 @@ function allowedAs(name: string, asset: Asset, { allowedTokens }: StellarPolicy)
 /** @throws AppError `INVALID_REQUEST` in the reference's words */
 export function assertWithinLimit({ allowed }: FeeToken, tokens: bigint): void {
   if (allowed?.maxFee != null && tokens > allowed.maxFee) throw invalidRequest(`Max fee exceeded: ${allowed.maxFee}`);
+}
+
+/** A contract's token in which fees for calls of contracts are paid. */
+export interface ContractToken extends FeeToken {
+  contract: string;
+}
+
+/**
+ * The fee token of a contract. The contract has to be that of an asset of the ledger, and has that asset's price. The
+ * policies may name either of the two.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export async function contractTokenOf(
+  read: ReadOne,
+  contract: string,
+  { allowedTokens }: StellarPolicy,
+  passphrase: string,
+): Promise<ContractToken> {
+  const asset = await assetBehind(read, contract, passphrase);
+  const names = asset === null ? [contract] : [contract, nameOf(asset)];
+  const allowed = allowedTokens.find((token) => names.includes(token.asset));
+  if (allowed === undefined && allowedTokens.length > 0) {
+    throw invalidRequest(`Token ${contract} is not allowed for fees`);
+  }
+  // In the reference's words.
+  if (asset === null) throw invalidRequest(`No configured strategy can handle asset: ${contract}`);
+  return { name: contract, contract, asset, allowed };
+}
+
+/** The contract that a quote names. @throws AppError `INVALID_REQUEST` in the reference's words */
+export function contractNamed(text: string, passphrase: string): string {
+  if (isContract(text)) return text;
+  assertAsset(text);
+  const [code = '', issuer] = text.split(':');
+  const asset = issuer === undefined ? Asset.native() : new Asset(code, issuer);
+  const own = asset.contractId(passphrase);
+  throw invalidRequest(`fee_token must be a valid Soroban contract address (C...), got '${text}': its own is ${own}`);
+}
+
+/**
+ * The ledger's asset that a contract stands for (CAP-46-6); null for a token of the contract's own. The address of the
+ * contract follows from the asset, so no contract and no node can pretend to be it.
+ */
+async function assetBehind(read: ReadOne, contract: string, passphrase: string): Promise<Asset | null> {
+  const native = Asset.native();
+  if (native.contractId(passphrase) === contract) return native;
+  const instance = await contractAt(read, contract);
+  if (instance === null) throw invalidRequest(`There is no contract ${contract}`);
+  const [code = '', issuer = ''] = nameIn(instance).split(':');
+  try {
+    const asset = new Asset(code, issuer);
+    return asset.contractId(passphrase) === contract ? asset : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The name in the metadata of a token's contract. */
+function nameIn({ storage }: xdr.ScContractInstance): string {
+  const metadata = fieldOf(storage, 'METADATA');
+  const name = metadata?.type === 'scvMap' ? fieldOf(metadata.map, 'name') : undefined;
+  return name?.type === 'scvString' ? name.str.toString() : '';
+}
+
+function fieldOf(entries: readonly xdr.ScMapEntry[] | null, name: string): xdr.ScVal | undefined {
+  return entries?.find(({ key }) => key.type === 'scvSymbol' && key.sym.toString() === name)?.val;
 }

@@ -11,8 +11,7 @@ import { readEnvelope } from '../message/transaction-envelope.ts';
 import { contractNeeds } from '../price/contract-call.ts';
 import { latestLedger, usualFee } from '../provider.ts';
 import { type ForwardRequest, readFields } from '../schema.ts';
-import { assertWithinLimit } from './asset.ts';
-import { type ContractToken, contractTokenOf } from './contract-token.ts';
+import { assertWithinLimit, type ContractToken, contractTokenOf } from './asset.ts';
 import { lessTolerance, withMargin } from './figures.ts';
 import { type OrderBooks, tokensFor } from './horizon.ts';
 

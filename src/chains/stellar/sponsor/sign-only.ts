@@ -1,26 +1,34 @@
+import { z } from 'zod';
 import { invalidRequest } from '../../../domain/errors.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
-import { unsentRequestSchema } from '../form/sign-only.ts';
-import { enveloped } from '../form/xdr.ts';
+import { enveloped } from '../form/envelope.ts';
 import { losesRelayer, ownFundsFault } from '../guard/accounts.ts';
 import { gaslessFault, timeFault } from '../guard/gasless.ts';
-import { lumensTakenBy } from '../message/lumens.ts';
+import { totalLumensOutflow } from '../message/outflow.ts';
 import { envelopeOf } from '../message/transaction.ts';
 import { accountOf, type Envelope, shapeFault } from '../message/transaction-envelope.ts';
-import { shortage } from '../price/funds.ts';
+import { shortage } from '../prepare.ts';
 import { accountsAt, latestLedger } from '../provider.ts';
 import { signed } from '../signing.ts';
+
+/** The body of sign-transaction. */
+export const unsentRequestSchema = strictForm({
+  unsigned_xdr: z.string().meta({
+    description: 'Envelope of the transaction in base64; signatures that it already has are kept',
+  }),
+});
 
 /** The most signatures that an envelope has, by the protocol. */
 const MAX_SIGNATURES = 20;
 
 /** What signing a transaction that somebody else sends needs. */
-export interface SignOnly {
+interface SignOnly {
   rpc: RpcClient;
   passphrase: string;
   account: Account;
@@ -79,7 +87,7 @@ async function chainFaultOf(
   );
   const late = timeFault(transaction, latest, feePayer === 'user' ? timeoutSeconds : longestSeconds);
   if (late !== undefined) return late;
-  const taken = lumensTakenBy(transaction, address, passphrase);
+  const taken = totalLumensOutflow(transaction, address, passphrase);
   const cost = source === address ? BigInt(fee) + taken : taken;
   const own = accounts.get(address);
   if (cost > 0n && own !== undefined) {

@@ -6,19 +6,19 @@ import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account, Sponsorship } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
+import { BASE_FEE } from '../fees.ts';
 import { envelopeOf } from '../message/transaction.ts';
 import { isSoroban } from '../message/transaction-envelope.ts';
-import { latestLedger } from '../provider.ts';
-import { type FeeToken, feeTokenOf } from './asset.ts';
-import { rateText, unitsText, VALIDITY_SECONDS } from './figures.ts';
-import { type SponsoredForm, sponsoredSchema } from './form.ts';
+import { latestLedger, usualFee } from '../provider.ts';
+import { assertWithinLimit, type FeeToken, feeTokenOf } from './asset.ts';
+import { rateText, unitsText, VALIDITY_SECONDS, withMargin } from './figures.ts';
 import type { ForwardMarket } from './forward-price.ts';
 import { buildForward, quoteForward } from './forwarding.ts';
+import { type OrderBooks, tokensFor } from './horizon.ts';
 import { assertHeld } from './payment.ts';
-import { type Price, priceOf } from './price.ts';
-import { type UserDraft, userDraft, withPayment } from './user-draft.ts';
+import { type SponsoredForm, sponsoredSchema, type UserDraft, userDraft, withPayment } from './user-draft.ts';
 
-export interface SponsorParts {
+interface SponsorParts {
   /** The endpoints, as far as they serve an account's chain. */
   sideOf(account: Account): RpcClient;
   /** The prices and the forwarder for calls of contracts on an account's chain. */
@@ -107,4 +107,36 @@ function paymentTo(relayer: string, { asset }: FeeToken, amount: bigint): xdr.Op
   const destination = Keypair.fromPublicKey(relayer).xdrMuxedAccount();
   const paymentOp = new xdr.PaymentOp({ destination, asset: asset.toXdrObject(), amount });
   return new xdr.Operation({ sourceAccount: null, body: xdr.OperationBody.payment(paymentOp) });
+}
+
+/** The price of a transaction that a user has the relayer pay for. */
+interface Price {
+  /** What the user's own transaction has to bid, in stroops, its payment included. */
+  inner: bigint;
+  /** What the relayer asks for the transaction, in stroops. */
+  stroops: bigint;
+  /** The same in the token's smallest unit. */
+  tokens: bigint;
+}
+
+/**
+ * The price of a transaction that still lacks its payment. It is what places usually cost by now, for each operation,
+ * for the payment, and for the bump itself.
+ * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
+ */
+export async function priceOf(
+  read: ReadOne,
+  { operations }: xdr.Transaction,
+  token: FeeToken,
+  policy: StellarPolicy,
+  books: OrderBooks,
+): Promise<Price> {
+  const usual = await usualFee(read, 'inclusionFee');
+  const each = usual > BASE_FEE ? usual : BASE_FEE;
+  const count = BigInt(operations.length) + 1n;
+  const stroops = withMargin(each * (count + 1n), policy.feeMargin);
+  if (policy.maxFee !== null && stroops > policy.maxFee) throw invalidRequest(`Max fee exceeded: ${policy.maxFee}`);
+  const tokens = await tokensFor(books, token.asset, stroops);
+  assertWithinLimit(token, tokens);
+  return { inner: each * count, stroops, tokens };
 }

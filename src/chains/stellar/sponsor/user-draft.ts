@@ -1,15 +1,32 @@
 import { xdr } from '@stellar/stellar-sdk/base';
+import { z } from 'zod';
 import { invalidRequest } from '../../../domain/errors.ts';
+import { strictForm } from '../../../domain/json/issue-text.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { addressOf, isAccount, isContract } from '../address.ts';
-import { enveloped } from '../form/xdr.ts';
+import { enveloped } from '../form/envelope.ts';
+import { operationsSchema } from '../form/operation.ts';
 import { gaslessFault } from '../guard/gasless.ts';
 import { draftOf } from '../message/draft.ts';
 import { transactionOf } from '../message/transaction.ts';
 import { accountOf, isSoroban, preconditionsOf, shapeFault } from '../message/transaction-envelope.ts';
 import { accountAt } from '../provider.ts';
 import type { OwnRequest } from '../schema.ts';
-import type { SponsoredForm } from './form.ts';
+
+/** What a user asks the relayer to pay for: an envelope, or operations of an account. */
+export const sponsoredSchema = strictForm({
+  transaction_xdr: z.string().nullish().meta({ description: 'Envelope of the user’s transaction, in base64' }),
+  operations: operationsSchema.nullish(),
+  source_account: z
+    .string()
+    .nullish()
+    .meta({ description: 'Source of `operations`: an account, or a contract that calls another one' }),
+  fee_token: z
+    .string()
+    .meta({ description: 'Token: native or CODE:ISSUER; for a contract call the contract of the token (C…)' }),
+});
+
+export type SponsoredForm = z.output<typeof sponsoredSchema>;
 
 /** In the reference's words. */
 const INVALID = 'Failed to validate gasless transaction: ';

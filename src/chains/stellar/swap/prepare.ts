@@ -1,19 +1,23 @@
-import { jsonAmount } from '../../../domain/amount.ts';
+import { xdr } from '@stellar/stellar-sdk/base';
+import { amountOf, jsonAmount } from '../../../domain/amount.ts';
+import type { WireObject } from '../../../domain/json/json.ts';
 import { chainOfLane } from '../../../domain/transaction/lane.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
+import { isFinal } from '../../../domain/transaction/transaction-state.ts';
+import type { WebhookEventName } from '../../../domain/webhook-event.ts';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Account, LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
+import { entryIn } from '../message/authorization.ts';
+import { addressValue, amountValue } from '../message/contract.ts';
 import { draftOfOperation } from '../message/draft.ts';
 import { newestLedger, prepareDraft } from '../prepare.ts';
-import { readFields, type StellarFields } from '../schema.ts';
-import { consentFault } from './consents.ts';
+import { readFields, readRequest, type StellarFields } from '../schema.ts';
 import { type Exchanges, strategyFor } from './exchanges.ts';
-import { orderBookTrade } from './order-book.ts';
 import { soroswapTrade } from './soroswap.ts';
 import { stockOf } from './stock.ts';
-import type { Swapping, Trade } from './trade.ts';
+import { orderBookTrade, type Swapping, type Trade } from './trade.ts';
 
 /** How soon a swap is tried again when there is no offer. */
 const AGAIN_MS = 10_000;
@@ -81,4 +85,62 @@ function heldAgainst(prepared: ReadyPreparation, trade: Trade, { stock, relayer 
 
 function parked(reason: string): Preparation {
   return { kind: 'parked', reason, cause: 'price', retryInMs: AGAIN_MS };
+}
+
+/** What the relayer gives in a swap. */
+interface Given {
+  relayer: string;
+  token: string;
+  amount: bigint;
+}
+
+/**
+ * Why consents that a simulation has found are refused; undefined where they are what a swap needs. A swap needs
+ * consent to the call itself, which is checked elsewhere, and below it to one transfer of the given amount of the
+ * token. A path could lead through a contract that asks for more while it is called.
+ */
+export function consentFault(consents: readonly string[], { relayer, token, amount }: Given): string | undefined {
+  const [consent, ...others] = consents.map((text) => entryIn(text));
+  if (consent === undefined || others.length > 0) return `it needs ${consents.length} consents, and not one`;
+  const { credentials, rootInvocation } = consent;
+  if (credentials.type !== 'sorobanCredentialsSourceAccount') return 'it needs somebody else’s consent';
+  const [transfer, ...further] = rootInvocation.subInvocations;
+  if (transfer === undefined) return 'it takes nothing of the token';
+  if (further.length > 0 || transfer.subInvocations.length > 0) return 'it needs the consent to more than one transfer';
+  const { function: asked } = transfer;
+  if (asked.type !== 'sorobanAuthorizedFunctionTypeContractFn') return 'it needs the consent to make a contract';
+  const { contractAddress, functionName, args } = asked.contractFn;
+  const [from, to, taken, ...more] = args;
+  const isTransfer = functionName.toString() === 'transfer' && more.length === 0 && to?.type === 'scvAddress';
+  const isOfToken = same(xdr.ScVal.scvAddress(contractAddress), addressValue(token));
+  if (!isTransfer || !isOfToken) return `it calls ${functionName.toString()}, and not the token’s transfer`;
+  if (!same(from, addressValue(relayer))) return 'it transfers from somebody else';
+  return same(taken, amountValue(amount)) ? undefined : `it transfers another amount than ${amount}`;
+}
+
+const same = (one: xdr.ScVal | undefined, other: xdr.ScVal): boolean => one?.toXdr('base64') === other.toXdr('base64');
+
+/**
+ * The event of a swap, in the reference's form: that it is signed, and how it ended. Undefined for other transactions.
+ * The destination amount is the price that was found. The slippage bounds how much less arrives.
+ */
+export function swapEvent(transaction: Transaction): { event: WebhookEventName; payload: WireObject } | undefined {
+  const { status } = transaction;
+  const event = isFinal(status) ? 'stellar_dex' : status === 'sent' ? 'stellar_dex_queued' : undefined;
+  const result = event && swapResult(transaction);
+  return event && result && { event, payload: { payload_type: 'stellar_dex', swap_results: [result] } };
+}
+
+function swapResult({ request, fields, hash, status, statusReason }: Transaction): WireObject | undefined {
+  const asked = readRequest(request);
+  if (!('swap' in asked)) return undefined;
+  const made = readFields(fields)?.swap;
+  const isInVain = isFinal(status) && status !== 'confirmed';
+  return {
+    mint: asked.swap.asset,
+    source_amount: made === undefined ? 0n : amountOf(made.given),
+    destination_amount: made === undefined || isInVain ? 0n : amountOf(made.promised),
+    transaction_signature: hash ?? '',
+    error: isInVain ? (statusReason ?? status) : null,
+  };
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { figureOfAll } from '../../quorum.ts';
-import { addressValue, amountOfValue, amountValue, callOf, listValue } from '../message/contract-call.ts';
-import { askContract } from '../price/token.ts';
+import { addressValue, amountOfValue, amountValue, callOperation, listValue } from '../message/contract.ts';
+import { askContract } from '../price/simulation.ts';
 import { lumensContract, type Soroswap } from './exchanges.ts';
 import { isAllowedHop, leastOf, type Swapping, type Trade } from './trade.ts';
 
@@ -30,7 +30,7 @@ export async function soroswapTrade(swapping: Swapping): Promise<Trade> {
   // In the reference's words.
   if (promised === 0n) throw new MarketFailure('No path found for conversion');
   const least = leastOf(promised, swapping);
-  const operation = callOf(soroswap.router, SWAP, [
+  const operation = callOperation(soroswap.router, SWAP, [
     amountValue(stock.swapped),
     amountValue(least),
     wayValue(path),
@@ -97,10 +97,10 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
 }
 
 /** The router's own price of the swap, in stroops: the middle one of what several nodes tell. */
-async function routerQuote(router: string, path: readonly string[], { rpc, stock, relayer }: Swapping) {
+async function routerQuote(router: string, path: readonly string[], { rpc, stock }: Swapping) {
   const ask = async (read: ReadOne): Promise<bigint> => {
     const asked = { contract: router, name: QUOTE, args: [amountValue(stock.swapped), wayValue(path)] };
-    const told = await askContract(read, relayer, asked);
+    const told = await askContract(read, asked);
     if (typeof told === 'string') throw new MarketFailure(`the router does not trade it: ${told}`);
     const amounts = told.type === 'scvVec' ? (told.vec ?? []) : [];
     if (amounts.length !== path.length) throw new MarketFailure('the router’s quote is none');

@@ -1,9 +1,12 @@
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Account, ParsedRequest } from '../../chain-client.ts';
 import { isContract } from '../address.ts';
-import type { AllowedToken } from '../configuration/policy.ts';
-import { tokenBalance } from '../price/token.ts';
+import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
+import { tokenBalance } from '../price/simulation.ts';
 import { spendableOf } from '../provider.ts';
+import type { SwapRequest } from '../schema.ts';
 import { assetNamed } from '../sponsor/asset.ts';
+import { strategyFor } from './exchanges.ts';
 
 /** What a relayer has of a token, and how much of that is to be swapped. */
 export interface Stock {
@@ -28,4 +31,25 @@ function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swappe
   const free = held > retained ? held - retained : 0n;
   const given = most !== null && most < free ? most : free;
   return given < least ? 0n : given;
+}
+
+/** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
+export async function swapsOf(rpc: RpcClient, { address, policies }: Account): Promise<ParsedRequest[]> {
+  const { swaps, allowedTokens, feePayer } = readPolicy(policies);
+  if (swaps === null || feePayer !== 'user') return [];
+  const swappable = allowedTokens.filter(({ asset }) => strategyFor(asset, swaps.strategies) !== undefined);
+  const stocks = await rpc.onOne((read) => Promise.all(swappable.map((token) => stockOf(read, address, token))));
+  return stocks.flatMap((stock): ParsedRequest[] => {
+    if (stock === undefined) return [];
+    const { asset } = stock.token;
+    return [
+      {
+        request: { swap: { asset } } satisfies SwapRequest,
+        validUntil: null,
+        contentKey: `swap:${asset}`,
+        anchorKind: 'sequence',
+        onDeath: 'renew',
+      },
+    ];
+  });
 }

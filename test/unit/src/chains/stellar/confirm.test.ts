@@ -1,10 +1,12 @@
 // What a node shows decides whether a payment is sent again. So these tests try each lie and each delay of a node that
 // could change that decision.
-import { Account, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
+
+import { Account, Keypair, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
-import { observe } from '../../../../../src/chains/stellar/confirm.ts';
+import { isEvidenced, observe, returnValueIn } from '../../../../../src/chains/stellar/confirm.ts';
 import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
+import type { Landed } from '../../../../../src/chains/stellar/provider.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
@@ -219,4 +221,81 @@ t.test('it dies by its own time, or with the sequence of the client', async (t) 
   t.match(await look(t, [{ ...client, used: 40n }], entry(feeBump('a'))), [
     { kind: 'dead', anchor: 'used', reason: /^Sequence 40 of G\w+ was used/ },
   ]);
+});
+
+t.test('return value', async (t) => {
+  const ext = xdr.ExtensionPoint.v0();
+  const none = { txChangesBefore: [], operations: [], txChangesAfter: [] };
+
+  function newer(returnValue: xdr.ScVal | null): string {
+    const sorobanMeta = new xdr.SorobanTransactionMetaV2({ ext: xdr.SorobanTransactionMetaExt.v0(), returnValue });
+    const meta = new xdr.TransactionMetaV4({ ext, ...none, sorobanMeta, events: [], diagnosticEvents: [] });
+    return xdr.TransactionMeta.v4(meta).toXdr('base64');
+  }
+
+  function older(returnValue: xdr.ScVal): string {
+    const sorobanMeta = new xdr.SorobanTransactionMeta({
+      ext: xdr.SorobanTransactionMetaExt.v0(),
+      events: [],
+      diagnosticEvents: [],
+      returnValue,
+    });
+    return xdr.TransactionMeta.v3(new xdr.TransactionMetaV3({ ext, ...none, sorobanMeta })).toXdr('base64');
+  }
+
+  t.test('what came back is told, of both forms', (t) => {
+    const value = xdr.ScVal.scvU32(7);
+    t.equal(returnValueIn(newer(value)), value.toXdr('base64'));
+    t.equal(returnValueIn(older(value)), value.toXdr('base64'));
+    t.equal(returnValueIn(newer(null)), undefined);
+    t.end();
+  });
+
+  t.test('what is unknown or too long is left out', (t) => {
+    t.equal(returnValueIn('AAAACQ=='), undefined, 'of a newer protocol');
+    t.equal(returnValueIn('no'), undefined);
+    const classic = new xdr.TransactionMetaV4({ ext, ...none, sorobanMeta: null, events: [], diagnosticEvents: [] });
+    t.equal(returnValueIn(xdr.TransactionMeta.v4(classic).toXdr('base64')), undefined);
+    t.equal(returnValueIn(xdr.TransactionMeta.v2(new xdr.TransactionMetaV2(none)).toXdr('base64')), undefined);
+    t.equal(returnValueIn(newer(xdr.ScVal.scvBytes(Buffer.alloc(64 * 1024)))), undefined);
+    t.end();
+  });
+});
+
+t.test('evidence', async (t) => {
+  const PAYER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 3));
+  const Result = xdr.TransactionResultResult;
+  const resultOf = (result: xdr.TransactionResultResult) =>
+    new xdr.TransactionResult({ feeCharged: 100n, result, ext: xdr.TransactionResultExt.v0() }).toXdr('base64');
+
+  const account = new Account(RELAYER.publicKey(), '7');
+  const inner = new TransactionBuilder(account, { fee: '100', networkPassphrase: PASSPHRASE })
+    .addOperation(Operation.bumpSequence({ bumpTo: '0' }))
+    .setTimeout(0)
+    .build();
+  const bump = TransactionBuilder.buildFeeBumpTransaction(PAYER, '200', inner, PASSPHRASE);
+  const hashOf = (of: { hash(): Uint8Array }) => Buffer.from(of.hash()).toString('hex');
+
+  const landed = (over: Partial<Landed> = {}): Landed => ({
+    ledger: 7n,
+    succeeded: true,
+    meta: undefined,
+    events: [],
+    result: resultOf(Result.txSuccess([])),
+    envelope: inner.toXdr(),
+    ...over,
+  });
+
+  t.test('the envelope has the hash, and the result is of that kind', (t) => {
+    t.ok(isEvidenced(landed(), hashOf(inner), PASSPHRASE));
+    t.ok(isEvidenced(landed({ envelope: bump.toXdr() }), hashOf(bump), PASSPHRASE));
+    t.ok(isEvidenced(landed({ envelope: bump.toXdr() }), hashOf(inner), PASSPHRASE), 'known by what is within');
+    t.notOk(isEvidenced(landed(), hashOf(bump), PASSPHRASE));
+    t.notOk(isEvidenced(landed(), hashOf(inner), 'another network'));
+    for (const over of [{ envelope: undefined }, { envelope: 'AAAA' }, { result: undefined }, { result: 'AAAA' }]) {
+      t.notOk(isEvidenced(landed(over), hashOf(inner), PASSPHRASE), JSON.stringify(over));
+    }
+    t.notOk(isEvidenced(landed({ succeeded: false }), hashOf(inner), PASSPHRASE));
+    t.end();
+  });
 });

@@ -2,7 +2,7 @@ import type { TransactionBuilder } from '@stellar/stellar-sdk';
 import { xdr } from '@stellar/stellar-sdk/base';
 import t, { type Test } from 'tap';
 import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
-import { costOf, prepare } from '../../../../../src/chains/stellar/prepare.ts';
+import { costOf, parkedForFunds, prepare, shortage } from '../../../../../src/chains/stellar/prepare.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
@@ -252,5 +252,19 @@ t.test('what it can cost is told again from the store', (t) => {
   const request = { operations: [lumens(5), lumens(7)] };
   t.equal(costOf({ request, fields: fieldsOf({ fee: 200 }) }), 212n);
   t.equal(costOf({ request, fields: {} }), 0n, 'nothing is bid yet');
+  t.end();
+});
+
+t.test('what the ledger, the policy and the lane keep is not there to spend', (t) => {
+  const account = { balance: 100n, promised: 10n, sequence: 1n, reserves: 3n };
+  const bill = { account, committed: 5n, cost: 45n, minBalance: 20n, baseReserve: 10n };
+  t.equal(shortage(bill), undefined);
+  t.equal(
+    shortage({ ...bill, cost: 56n }),
+    'Insufficient balance: Required: 56, Available: 100, Stays: 40, Under way: 5',
+  );
+  t.match(shortage({ ...bill, minBalance: 60n }), /Stays: 60/);
+  t.match(shortage({ ...bill, baseReserve: 20n, committed: 0n }), /Stays: 70$/, 'the network’s reserve may rise');
+  t.match(parkedForFunds('why'), { kind: 'parked', cause: 'balance', reason: 'why' });
   t.end();
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  authorizationSchema,
   createContractSchema,
   invokeContractSchema,
   uploadWasmSchema,
@@ -40,5 +41,16 @@ t.test('code begins as code does, and is not endless', (t) => {
   t.notOk(wasm(Buffer.concat([start, Buffer.alloc(256 * 1024 - 3)])).success);
   t.notOk(wasm(Buffer.from('#!/bin/sh')).success);
   t.notOk(wasm(Buffer.alloc(0)).success);
+  t.end();
+});
+
+t.test('who consents is one of four, and one of them is not taken', (t) => {
+  t.ok(authorizationSchema.safeParse({ type: 'none' }).success);
+  t.ok(authorizationSchema.safeParse({ type: 'source_account' }).success);
+  t.ok(authorizationSchema.safeParse({ type: 'xdr', entries: [] }).success);
+  const said = (auth: unknown) => authorizationSchema.safeParse(auth).error?.issues[0];
+  t.match(said({ type: 'addresses', signers: ['G'] }), { message: 'Address-based auth not yet implemented' });
+  t.match(said({ type: 'xdr', entries: ['AAAA'] }), { path: ['entries', 0], message: /SorobanAuthorizationEntry/ });
+  t.ok(said({ type: 'none', entries: [] }));
   t.end();
 });

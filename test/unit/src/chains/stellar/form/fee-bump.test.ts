@@ -1,7 +1,7 @@
 import { Asset, Operation, type TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
+import { enveloped } from '../../../../../../src/chains/stellar/form/envelope.ts';
 import { parseFeeBump } from '../../../../../../src/chains/stellar/form/fee-bump.ts';
-import { enveloped } from '../../../../../../src/chains/stellar/form/xdr.ts';
 import {
   bumpText,
   CLIENT,

@@ -1,9 +1,14 @@
 /** For each field of an operation there is one valid value and one invalid value. A field without both fails here. */
+
 import { Keypair, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { z } from 'zod';
-import { memoSchema } from '../../../../../../src/chains/stellar/form/memo.ts';
-import { isOfContract, operationsSchema } from '../../../../../../src/chains/stellar/form/operation.ts';
+import {
+  isOfContract,
+  memoSchema,
+  operationsSchema,
+  paymentSchema,
+} from '../../../../../../src/chains/stellar/form/operation.ts';
 
 const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 const CONTRACT = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';
@@ -190,4 +195,53 @@ t.test('each memo has both', (t) => {
     t.notOk(memoSchema.safeParse(bad).success, type);
   }
   t.end();
+});
+
+t.test('a memo is one of five kinds, and no longer than the protocol takes', async (t) => {
+  const hash = 'ab'.repeat(32);
+  for (const memo of [
+    { type: 'none' },
+    { type: 'text', value: 'x'.repeat(28) },
+    { type: 'id', value: '18446744073709551615' },
+    { type: 'hash', value: hash },
+    { type: 'return', value: hash },
+  ]) {
+    t.ok(memoSchema.safeParse(memo).success, memo.type);
+  }
+  for (const memo of [
+    { type: 'text', value: 'ä'.repeat(15) },
+    { type: 'id', value: '18446744073709551616' },
+    { type: 'hash', value: 'ab' },
+    { type: 'other' },
+    { type: 'none', value: 1 },
+  ]) {
+    t.notOk(memoSchema.safeParse(memo).success, JSON.stringify(memo));
+  }
+});
+
+t.test('payment operation', async (t) => {
+  const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
+  const payment = { type: 'payment', destination: ACCOUNT, amount: 1, asset: { type: 'native' } };
+
+  t.test('a payment says whom, what and how much', async (t) => {
+    t.ok(paymentSchema.safeParse(payment).success);
+    t.ok(paymentSchema.safeParse({ ...payment, amount: '9223372036854775807' }).success);
+    t.ok(paymentSchema.safeParse({ ...payment, asset: { type: 'credit4', code: 'USD', issuer: ACCOUNT } }).success);
+    t.ok(paymentSchema.safeParse({ ...payment, asset: { type: 'credit12', code: 'DOLLAR', issuer: ACCOUNT } }).success);
+  });
+
+  t.test('what the chain would refuse is refused', async (t) => {
+    for (const fault of [
+      { amount: 0 },
+      { amount: -1 },
+      { amount: '9223372036854775808' },
+      { destination: 'GABC' },
+      { asset: { type: 'credit4', code: 'DOLLAR', issuer: ACCOUNT } },
+      { asset: { type: 'credit12', code: 'USD', issuer: ACCOUNT } },
+      { asset: { type: 'credit4', code: 'USD', issuer: 'nobody' } },
+      { source: ACCOUNT },
+    ]) {
+      t.notOk(paymentSchema.safeParse({ ...payment, ...fault }).success, JSON.stringify(fault));
+    }
+  });
 });

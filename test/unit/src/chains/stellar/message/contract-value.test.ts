@@ -1,8 +1,17 @@
 /** For each type of argument there is one valid value and one invalid value. A type without both fails here. */
+
 import { scValToNative } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { contractValueSchema } from '../../../../../../src/chains/stellar/form/contract-value.ts';
-import { contractValueOf } from '../../../../../../src/chains/stellar/message/contract-value.ts';
+import { contractValueSchema } from '../../../../../../src/chains/stellar/form/contract.ts';
+import {
+  contractValueOf,
+  errorValueOf,
+  integer128,
+  integer256,
+  integerIn,
+  ValueFault,
+  within,
+} from '../../../../../../src/chains/stellar/message/contract-value.ts';
 
 const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 
@@ -91,5 +100,74 @@ t.test('nothing is deeper than the host goes', (t) => {
   t.equal(faultOf(nested(100)), undefined);
   t.match(faultOf(nested(101)), { message: 'expected at most 100 levels' });
   t.ok(faultOf(nested(5_000)));
+  t.end();
+});
+
+t.test('value fault', async (t) => {
+  t.test('a fault is told from the outside', (t) => {
+    const inside = () => within('b', () => within(0, () => fault('no')));
+    t.throws(() => within('a', inside), { message: 'no', path: ['a', 'b', 0] });
+    t.equal(
+      within('a', () => 5),
+      5,
+    );
+    const other = new Error('other');
+    t.throws(() => within('a', () => thrown(other)), other, 'nothing else is touched');
+    t.end();
+  });
+
+  function fault(message: string): never {
+    throw new ValueFault(message);
+  }
+
+  function thrown(error: Error): never {
+    throw error;
+  }
+});
+
+t.test('digits are kept, whatever holds them', (t) => {
+  t.equal(integerIn('9007199254740993', 0n, 2n ** 64n), 9_007_199_254_740_993n);
+  t.equal(integerIn(-3, -3n, 3n), -3n);
+  for (const none of [2 ** 53, 1.5, '1e3', ' 1', '0x1', '', '9'.repeat(81), null, true, 4, -4]) {
+    t.throws(() => integerIn(none, -3n, 3n), { name: 'ValueFault' }, String(none));
+  }
+  t.end();
+});
+
+t.test('parts have the sign in the first', (t) => {
+  t.same(integer128({ hi: -1, lo: '18446744073709551615' }, true), { hi: -1n, lo: 2n ** 64n - 1n });
+  t.same(integer128('-1', true), { hi: -1n, lo: 2n ** 64n - 1n });
+  t.same(integer256(5, false), { hiHi: 0n, hiLo: 0n, loHi: 0n, loLo: 5n });
+  t.same(integer256({ hi_hi: 1, hi_lo: 2, lo_hi: 3, lo_lo: 4 }, false), { hiHi: 1n, hiLo: 2n, loHi: 3n, loLo: 4n });
+  t.throws(() => integer128({ hi: -1, lo: 0 }, false), { name: 'ValueFault', path: ['hi'] });
+  t.throws(() => integer128({ hi: 0, lo: -1 }, true), { name: 'ValueFault', path: ['lo'] });
+  t.throws(() => integer128({ hi: 0, lo: 0, more: 0 }, true), { message: 'expected {hi, lo}' });
+  t.throws(() => integer256({ hi: 0, lo: 0 }, true), { message: 'expected {hi_hi, hi_lo, lo_hi, lo_lo}' });
+  t.end();
+});
+
+t.test('an error has one kind and a code of it', (t) => {
+  t.match(errorValueOf({ contract: 7 }), { type: 'sceContract', contractCode: 7 });
+  t.match(errorValueOf({ auth: 'invalid_action' }), { type: 'sceAuth', code: { name: 'scecInvalidAction' } });
+  for (const kind of ['wasm_vm', 'context', 'storage', 'object', 'crypto', 'events', 'budget', 'value']) {
+    const pascal = kind.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
+    t.match(errorValueOf({ [kind]: 'internal_error' }), { type: `sce${pascal}` });
+  }
+  t.throws(() => errorValueOf({ auth: 'toString' }), { path: ['auth'], message: /^expected one of arith_domain/ });
+  t.throws(() => errorValueOf({ auth: 1 }), { name: 'ValueFault', path: ['auth'] });
+  t.throws(() => errorValueOf({ toString: 1 }), { message: /^expected one of contract, wasm_vm/ });
+  t.throws(() => errorValueOf({ contract: 2 ** 32 }), { name: 'ValueFault', path: ['contract'] });
+  for (const none of [{}, { contract: 1, auth: 'invalid_action' }, 'contract', null]) {
+    t.throws(() => errorValueOf(none), { message: 'expected one kind of error' });
+  }
+  t.end();
+});
+
+t.test('a value stays as it was written, and its fault has a place', (t) => {
+  const value = { vec: [{ i128: { hi: '0', lo: 7 } }, 'void'] };
+  t.strictSame(contractValueSchema.parse(value), value);
+  t.match(contractValueSchema.safeParse({ vec: [{ u32: 'x' }] }).error?.issues, [
+    { path: ['vec', 0, 'u32'], message: /^expected an integer from 0 to 4294967295/ },
+  ]);
   t.end();
 });

@@ -1,10 +1,22 @@
+import { nativeToScVal, scValToNative, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import type { WireContractOperation } from '../../../../../../src/chains/stellar/form/contract.ts';
 import {
+  addressIn,
   authorizedFunctionOf,
+  entryIn,
+  lastLedgerOf,
+} from '../../../../../../src/chains/stellar/message/authorization.ts';
+import {
+  addressValue,
+  amountOfValue,
+  amountValue,
+  callOperation,
   consentsOf,
   hostFunctionOf,
+  listValue,
 } from '../../../../../../src/chains/stellar/message/contract.ts';
+import { TOKEN } from '../../../../../support/stellar-swap-scene.ts';
 
 const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
 const CONTRACT = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';
@@ -63,4 +75,67 @@ t.test('the source consents to the call itself', (t) => {
   );
   t.throws(() => consentsOf({ ...invoke, auth: { type: 'xdr', entries: ['AAAA'] } }), TypeError);
   t.end();
+});
+
+t.test('authorization', async (t) => {
+  const CONTRACT = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';
+
+  function consent(credentials: xdr.SorobanCredentials): xdr.SorobanAuthorizationEntry {
+    const call = { type: 'invoke_contract', contract_address: CONTRACT, function_name: 'hello', args: [] } as const;
+    const authorized = authorizedFunctionOf(hostFunctionOf({ ...call, args: [] }));
+    if (authorized === undefined) throw new Error('a call is consented to');
+    const rootInvocation = new xdr.SorobanAuthorizedInvocation({ function: authorized, subInvocations: [] });
+    return new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation });
+  }
+
+  const credentials = new xdr.SorobanAddressCredentials({
+    address: xdr.ScAddress.scAddressTypeContract(new xdr.ContractId(Buffer.alloc(32))),
+    nonce: 1n,
+    signatureExpirationLedger: 4_000_000_000,
+    signature: xdr.ScVal.scvVoid(),
+  });
+  const Credentials = xdr.SorobanCredentials;
+  const source = consent(Credentials.sorobanCredentialsSourceAccount());
+
+  t.test('a consent comes whole or not at all', (t) => {
+    const text = source.toXdr('base64');
+    t.ok(entryIn(text));
+    for (const none of [text.slice(4), `${text}AAAA`, text.replace('=', ''), '', 'no']) {
+      t.equal(entryIn(none), none === text ? source : undefined, none);
+    }
+    t.end();
+  });
+
+  t.test('each kind of consent but the source’s is of an address, and ends with a ledger', (t) => {
+    t.equal(lastLedgerOf(source), null);
+    t.equal(addressIn(source.credentials), undefined);
+    const delegated = new xdr.SorobanAddressCredentialsWithDelegates({
+      addressCredentials: credentials,
+      delegates: [],
+    });
+    for (const one of [
+      Credentials.sorobanCredentialsAddress(credentials),
+      Credentials.sorobanCredentialsAddressV2(credentials),
+      Credentials.sorobanCredentialsAddressWithDelegates(delegated),
+    ]) {
+      t.equal(lastLedgerOf(consent(one)), 4_000_000_000n);
+      t.equal(addressIn(one), 'CAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABSC4');
+    }
+    t.end();
+  });
+});
+
+t.test('a call is what Stellar’s library makes of it', async (t) => {
+  const call = callOperation(TOKEN, 'transfer', [addressValue(TOKEN), amountValue(7n)]);
+  const body = call.body.type === 'invokeHostFunction' ? call.body.invokeHostFunctionOp : undefined;
+  t.equal(body?.hostFunction.type, 'hostFunctionTypeInvokeContract');
+  t.strictSame(body?.auth, []);
+  t.strictSame(scValToNative(listValue([addressValue(TOKEN), amountValue(2n ** 100n)])), [TOKEN, 2n ** 100n]);
+});
+
+t.test('an amount is one of a token, and nothing else', async (t) => {
+  for (const amount of [0n, 1n, 2n ** 127n - 1n]) t.equal(amountOfValue(amountValue(amount)), amount);
+  for (const none of [amountValue(-1n), nativeToScVal(5n, { type: 'u128' }), xdr.ScVal.scvVoid(), null, undefined]) {
+    t.throws(() => amountOfValue(none), TypeError);
+  }
 });

@@ -1,5 +1,6 @@
+import { Asset, Memo, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { draftOf } from '../../../../../../src/chains/stellar/message/draft.ts';
+import { draftOf, memoOf, operationOf } from '../../../../../../src/chains/stellar/message/draft.ts';
 import { accountOf } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { envelopeText, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { lumens, RELAYER } from '../../../../../support/stellar-relayer.ts';
@@ -30,4 +31,33 @@ t.test('an envelope keeps what it says, but for sequence and end', (t) => {
   });
   t.equal(draftOf({ transaction: envelopeText(RELAYER, [payOp('1')], { maxTime: 9 }) }, ADDRESS).maxTime, 9n);
   t.end();
+});
+
+t.test('operation', async (t) => {
+  const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
+
+  t.test('a payment is that of the public library', async (t) => {
+    const ours = (asset: Parameters<typeof operationOf>[0] & { type: 'payment' }) => operationOf(asset).toXdr('base64');
+    const payment = { type: 'payment', destination: ACCOUNT, amount: 12_345_678 } as const;
+    const theirs = (asset: Asset) =>
+      Operation.payment({ destination: ACCOUNT, asset, amount: '1.2345678' }).toXdr('base64');
+    t.equal(ours({ ...payment, asset: { type: 'native' } }), theirs(Asset.native()));
+    const usd = { type: 'credit4', code: 'USD', issuer: ACCOUNT } as const;
+    t.equal(ours({ ...payment, asset: usd }), theirs(new Asset('USD', ACCOUNT)));
+    const dollar = { type: 'credit12', code: 'DOLLAR', issuer: ACCOUNT } as const;
+    t.equal(ours({ ...payment, asset: dollar }), theirs(new Asset('DOLLAR', ACCOUNT)));
+  });
+
+  t.test('memos are those of the public library', async (t) => {
+    const hash = 'ab'.repeat(32);
+    const pairs = [
+      [undefined, Memo.none()],
+      [{ type: 'none' }, Memo.none()],
+      [{ type: 'text', value: 'hello' }, Memo.text('hello')],
+      [{ type: 'id', value: '18446744073709551615' }, Memo.id('18446744073709551615')],
+      [{ type: 'hash', value: hash }, Memo.hash(hash)],
+      [{ type: 'return', value: hash }, Memo.return(hash)],
+    ] as const;
+    for (const [ours, theirs] of pairs) t.equal(memoOf(ours).toXdr('base64'), theirs.toXdrObject().toXdr('base64'));
+  });
 });

@@ -1,7 +1,9 @@
 // The node's simulation decides what is signed. So these tests try each answer that could make it sign something else.
+
 import { xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
-import { authorizedFunctionOf, hostFunctionOf } from '../../../../../../src/chains/stellar/message/contract.ts';
+import { authorizedFunctionOf } from '../../../../../../src/chains/stellar/message/authorization.ts';
+import { hostFunctionOf } from '../../../../../../src/chains/stellar/message/contract.ts';
 import { draftOf } from '../../../../../../src/chains/stellar/message/draft.ts';
 import { contractNeeds } from '../../../../../../src/chains/stellar/price/contract-call.ts';
 import type { StellarOperation } from '../../../../../../src/chains/stellar/schema.ts';

@@ -1,9 +1,11 @@
-import { xdr } from '@stellar/stellar-sdk/base';
+import { xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { simulate } from '../../../../../../src/chains/stellar/price/simulation.ts';
+import { amountValue } from '../../../../../../src/chains/stellar/message/contract.ts';
+import { askContract, isToken, simulate, tokenBalance } from '../../../../../../src/chains/stellar/price/simulation.ts';
 import type { Json, JsonObject } from '../../../../../../src/domain/json/json.ts';
 import type { ReadOne } from '../../../../../../src/egress/rpc/rpc-client.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
+import { nodeWith, TOKEN } from '../../../../../support/stellar-swap-scene.ts';
 
 const resources = new xdr.SorobanResources({
   footprint: new xdr.LedgerFootprint({ readOnly: [], readWrite: [] }),
@@ -112,4 +114,27 @@ t.test('nonsense is none of these', async (t) => {
   ] as Json[]) {
     await t.rejects(found(bad), JSON.stringify(bad));
   }
+});
+
+t.test('token', async (t) => {
+  const relayer = RELAYER.publicKey();
+
+  t.test('a token tells what somebody has, and how it is divided', async (t) => {
+    const node = nodeWith({
+      balance: ([who]) => ({ value: amountValue(who === relayer ? 9n : 0n) }),
+      decimals: () => ({ value: xdr.ScVal.scvU32(7) }),
+    });
+    t.equal(await tokenBalance(node, TOKEN, relayer), 9n);
+    t.ok(await isToken(node, TOKEN));
+  });
+
+  t.test('what fails or tells something else is no token, and nothing of it is held', async (t) => {
+    t.equal(await tokenBalance(nodeWith({}), TOKEN, relayer), 0n);
+    t.notOk(await isToken(nodeWith({}), TOKEN));
+    t.notOk(await isToken(nodeWith({ decimals: () => ({ value: amountValue(7n) }) }), TOKEN));
+    const odd = nodeWith({ balance: () => ({ value: xdr.ScVal.scvU32(7) }) });
+    await t.rejects(tokenBalance(odd, TOKEN, relayer), TypeError);
+    const asked = { contract: TOKEN, name: 'fails', args: [] };
+    t.match(await askContract(nodeWith({ fails: () => 'why' }), asked), /simulation failed: .* why$/);
+  });
 });

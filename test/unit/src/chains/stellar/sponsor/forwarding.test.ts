@@ -2,9 +2,9 @@
 import { Contract, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
+import { contractCall } from '../../../../../../src/chains/stellar/message/contract.ts';
 import {
   approvalOf,
-  callOf,
   consentedCallOf,
   forwardCallOf,
   forwardOf,
@@ -77,7 +77,7 @@ t.test('what is built is what was quoted, good for two minutes, under a nonce of
 });
 
 t.test('what the relayer has no part in is not built', async (t) => {
-  const steal = callOf(LUMENS, 'transfer', [address(RELAYER), address(CLIENT), i128(1n)]);
+  const steal = contractCall(LUMENS, 'transfer', [address(RELAYER), address(CLIENT), i128(1n)]);
   const found = (auth: (call: xdr.InvokeContractArgs) => xdr.SorobanAuthorizationEntry[]) => ({
     forward: (call: xdr.InvokeContractArgs) => ran(auth(call)),
   });

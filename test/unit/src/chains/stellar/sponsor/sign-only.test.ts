@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { dialect } from '../../../../../../src/chains/stellar/dialect.ts';
-import { signUnsent } from '../../../../../../src/chains/stellar/sponsor/sign-only.ts';
+import { signUnsent, unsentRequestSchema } from '../../../../../../src/chains/stellar/sponsor/sign-only.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { createKeySigner } from '../../../../../../src/signers/held-key.ts';
 import { newAccount } from '../../../../../doubles/stellar/ledger/account.ts';
@@ -64,4 +64,12 @@ t.test('policies hold', async (t) => {
   await refused(foreign(), /Sequence 8 of G\w+ is used: its last is 8/, {}, CLIENT, 8n);
   await refused(foreign(), /must end within 120 s/, { fee_payment_strategy: 'user' }, CLIENT);
   await sign(t, CLIENT, foreign({ maxTime: 1_100 }), { fee_payment_strategy: 'user' });
+});
+
+t.test('it is one envelope', (t) => {
+  t.ok(unsentRequestSchema.safeParse({ unsigned_xdr: 'AAAA' }).success);
+  for (const bad of [{}, { unsigned_xdr: 5 }, { unsigned_xdr: 'AAAA', transaction: 'AAAA' }]) {
+    t.notOk(unsentRequestSchema.safeParse(bad).success);
+  }
+  t.end();
 });

@@ -2,8 +2,7 @@ import { Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { envelopeOf } from '../../../../../../src/chains/stellar/message/transaction.ts';
 import { accountOf, readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
-import { sponsoredSchema } from '../../../../../../src/chains/stellar/sponsor/form.ts';
-import { userDraft, withPayment } from '../../../../../../src/chains/stellar/sponsor/user-draft.ts';
+import { sponsoredSchema, userDraft, withPayment } from '../../../../../../src/chains/stellar/sponsor/user-draft.ts';
 import {
   bumpText,
   CLIENT,
@@ -55,5 +54,14 @@ t.test('the payment comes last, and the bounds are what was quoted', (t) => {
     timeBounds: { minTime: '0', maxTime: '1020' },
     operations: [{ amount: '1.0000000' }, { amount: '2.0000000' }],
   });
+  t.end();
+});
+
+t.test('an envelope or operations, and a token', (t) => {
+  const accepts = (body: object) => sponsoredSchema.safeParse(body).success;
+  t.ok(accepts({ fee_token: 'native', transaction_xdr: 'AAAA' }));
+  t.ok(accepts({ fee_token: 'native', operations: [lumens(5)], source_account: 'G' }));
+  t.notOk(accepts({ transaction_xdr: 'AAAA' }));
+  t.notOk(accepts({ fee_token: 'native', transaction: 'AAAA' }), 'as Solana has it');
   t.end();
 });

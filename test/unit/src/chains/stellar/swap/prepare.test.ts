@@ -3,18 +3,20 @@ import t from 'tap';
 import {
   addressValue,
   amountValue,
-  callOf,
+  callOperation,
   listValue,
-} from '../../../../../../src/chains/stellar/message/contract-call.ts';
-import { prepareSwap } from '../../../../../../src/chains/stellar/swap/prepare.ts';
+} from '../../../../../../src/chains/stellar/message/contract.ts';
+import { consentFault, prepareSwap, swapEvent } from '../../../../../../src/chains/stellar/swap/prepare.ts';
 import type { Json } from '../../../../../../src/domain/json/json.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
-import { RELAYER, relayerAccount, storedStellar } from '../../../../../support/stellar-relayer.ts';
+import { CLIENT } from '../../../../../support/stellar-envelopes.ts';
+import { fieldsOf, RELAYER, relayerAccount, storedStellar } from '../../../../../support/stellar-relayer.ts';
 import {
   endpointsOf,
   exchangesWith,
   NATIVE,
   nodeWith,
+  ROUTER,
   SWAP_POLICIES,
   TOKEN,
   USD,
@@ -97,10 +99,101 @@ function consentTo(router: string, [given, least, , to, deadline]: unknown[], am
   return new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation }).toXdr('base64');
 }
 
-function invocation(call: Parameters<typeof callOf>, subInvocations: xdr.SorobanAuthorizedInvocation[]) {
-  const { body } = callOf(...call);
+function invocation(call: Parameters<typeof callOperation>, subInvocations: xdr.SorobanAuthorizedInvocation[]) {
+  const { body } = callOperation(...call);
   const asked = body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.hostFunction : undefined;
   if (asked?.type !== 'hostFunctionTypeInvokeContract') throw new Error('it is a call');
   const authorized = xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(asked.invokeContract);
   return new xdr.SorobanAuthorizedInvocation({ function: authorized, subInvocations });
 }
+
+t.test('consents', async (t) => {
+  const [relayer, somebody] = [RELAYER.publicKey(), CLIENT.publicKey()];
+  const given = { relayer, token: TOKEN, amount: 1_000n };
+
+  function invocation(
+    contract: string,
+    name: string,
+    args: xdr.ScVal[],
+    below: xdr.SorobanAuthorizedInvocation[] = [],
+  ) {
+    const { body } = callOperation(contract, name, args);
+    const asked = body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.hostFunction : undefined;
+    if (asked?.type !== 'hostFunctionTypeInvokeContract') throw new Error('it is a call');
+    return new xdr.SorobanAuthorizedInvocation({
+      function: xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(asked.invokeContract),
+      subInvocations: below,
+    });
+  }
+
+  const transfer = ({
+    token = TOKEN,
+    from = relayer,
+    amount = 1_000n,
+    below = [] as xdr.SorobanAuthorizedInvocation[],
+  }) => invocation(token, 'transfer', [addressValue(from), addressValue(ROUTER), amountValue(amount)], below);
+
+  const own: xdr.SorobanCredentials = xdr.SorobanCredentials.sorobanCredentialsSourceAccount();
+  const consent = (below: xdr.SorobanAuthorizedInvocation[], credentials: xdr.SorobanCredentials = own) =>
+    new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation: invocation(ROUTER, 'swap', [], below) }).toXdr(
+      'base64',
+    );
+
+  t.test('one transfer of the token, of what is given, is consented to', async (t) => {
+    t.equal(consentFault([consent([transfer({})])], given), undefined);
+  });
+
+  t.test('and nothing else', async (t) => {
+    const other = xdr.SorobanCredentials.sorobanCredentialsAddress(
+      new xdr.SorobanAddressCredentials({
+        address: xdr.ScAddress.scAddressTypeAccount(CLIENT.xdrAccountId()),
+        nonce: 1n,
+        signatureExpirationLedger: 5,
+        signature: xdr.ScVal.scvVoid(),
+      }),
+    );
+    const approve = invocation(TOKEN, 'approve', [addressValue(relayer), addressValue(ROUTER), amountValue(1_000n)]);
+    const good = consent([transfer({})]);
+    for (const [what, consents, fault] of [
+      ['none', [], /needs 0 consents/],
+      ['two', [good, good], /needs 2 consents/],
+      ['of somebody else', [consent([transfer({})], other)], /somebody else’s consent/],
+      ['no transfer', [consent([])], /takes nothing/],
+      ['two transfers', [consent([transfer({}), transfer({ token: NATIVE })])], /more than one transfer/],
+      ['one below', [consent([transfer({ below: [transfer({ token: NATIVE })] })])], /more than one transfer/],
+      ['an allowance', [consent([approve])], /calls approve/],
+      ['another token', [consent([transfer({ token: NATIVE })])], /not the token’s transfer/],
+      ['somebody’s', [consent([transfer({ from: somebody })])], /from somebody else/],
+      ['more', [consent([transfer({ amount: 1_001n })])], /another amount than 1000/],
+    ] as const) {
+      t.match(consentFault(consents, given), fault, what);
+    }
+  });
+});
+
+t.test('result', async (t) => {
+  const request = { swap: { asset: 'A' } };
+  const swap = { operation: 'AA', given: '9223372036854775807', promised: 7, least: 6 };
+  const told = (over: Parameters<typeof storedStellar>[0]) =>
+    swapEvent(storedStellar({ request, fields: fieldsOf({ swap }), hash: 'h', ...over }));
+  const eventOf = (event: string, result: object) => ({
+    event,
+    payload: { payload_type: 'stellar_dex', swap_results: [{ mint: 'A', ...result }] },
+  });
+
+  t.test('a swap is told when it is signed, and when it has ended', async (t) => {
+    const given = { source_amount: 2n ** 63n - 1n, transaction_signature: 'h' };
+    const well = { ...given, destination_amount: 7n, error: null };
+    t.match(told({ status: 'sent' }), eventOf('stellar_dex_queued', well));
+    t.match(told({ status: 'confirmed' }), eventOf('stellar_dex', well));
+    for (const status of ['pending', 'submitted', 'mined'] as const) t.equal(told({ status }), undefined);
+    const vain = { ...given, destination_amount: 0n, error: 'why' };
+    t.match(told({ status: 'failed', statusReason: 'why' }), eventOf('stellar_dex', vain));
+    const never = { source_amount: 0n, destination_amount: 0n, transaction_signature: '', error: 'expired' };
+    t.match(told({ status: 'expired', fields: {}, hash: null }), eventOf('stellar_dex', never));
+  });
+
+  t.test('a transaction that is no swap tells nothing of one', async (t) => {
+    t.equal(swapEvent(storedStellar({ status: 'confirmed' })), undefined);
+  });
+});

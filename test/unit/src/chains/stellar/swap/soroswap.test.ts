@@ -1,6 +1,6 @@
 import { scValToNative } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { amountValue, listValue } from '../../../../../../src/chains/stellar/message/contract-call.ts';
+import { amountValue, listValue } from '../../../../../../src/chains/stellar/message/contract.ts';
 import { soroswapTrade } from '../../../../../../src/chains/stellar/swap/soroswap.ts';
 import type { Trade } from '../../../../../../src/chains/stellar/swap/trade.ts';
 import type { Json, JsonObject } from '../../../../../../src/domain/json/json.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Keypair, StrKey, xdr } from '@stellar/stellar-sdk/base';
 import type { Draft } from '../message/draft.ts';
-import { givesPower } from '../message/taken.ts';
+import { givesPower } from '../message/outflow.ts';
 import { hashOf } from '../message/transaction.ts';
 import { accountOf, type Envelope } from '../message/transaction-envelope.ts';
 import type { Authority } from '../provider.ts';
@@ -39,7 +39,7 @@ export function lackingSignature(
   }
   for (const [address, level] of needs) {
     const { weight, needed } = weighed(authorities.get(address) ?? ownKeyOnly(address), level, (key) =>
-      isSignedBy(key, digest, signatures),
+      hasSigned(key, digest, signatures),
     );
     if (weight < needed) return `The signatures of ${address} weigh ${weight}, and ${needed} is needed`;
   }
@@ -96,7 +96,7 @@ function ownKeyOnly(address: string): Authority {
   return { signers: [{ key, weight: 1 }], thresholds: { low: 0, medium: 0, high: 0 } };
 }
 
-function isSignedBy(key: xdr.SignerKey, digest: Buffer, signatures: readonly xdr.DecoratedSignature[]): boolean {
+function hasSigned(key: xdr.SignerKey, digest: Buffer, signatures: readonly xdr.DecoratedSignature[]): boolean {
   switch (key.type) {
     case 'signerKeyTypePreAuthTx':
       return digest.equals(key.preAuthTx.toBytes());
@@ -116,4 +116,29 @@ function isSignedBy(key: xdr.SignerKey, digest: Buffer, signatures: readonly xdr
 function isIn(signatures: readonly xdr.DecoratedSignature[], key: Uint8Array, message: Buffer): boolean {
   const signer = Keypair.fromPublicKey(StrKey.encodeEd25519PublicKey(key));
   return signatures.some(({ signature }) => signer.verify(message, signature.toBytes()));
+}
+
+/**
+ * Which account's signature is wrong; undefined where no signature is known to be. Only signatures by the own keys of
+ * accounts that the envelope names are checked. They show whether they were made for this network's passphrase.
+ */
+export function wrongSignature({ transaction, signatures }: Envelope, passphrase: string): string | undefined {
+  const hash = hashOf(transaction, passphrase);
+  const accounts = [transaction.sourceAccount, ...transaction.operations.flatMap((one) => one.sourceAccount ?? [])];
+  for (const address of new Set(accounts.map(accountOf))) {
+    const key = Keypair.fromPublicKey(address);
+    const hint = Buffer.from(key.signatureHint());
+    const own = signatures.filter((one) => hint.equals(one.hint.toBytes()));
+    if (own.length > 0 && !own.some(({ signature }) => key.verify(hash, signature.toBytes()))) {
+      return `The signature of ${address} is wrong, or made for another network than '${passphrase}'`;
+    }
+  }
+  return undefined;
+}
+
+/** Whether the own key of an account has signed an envelope for a network. */
+export function isSignedBy({ transaction, signatures }: Envelope, address: string, passphrase: string): boolean {
+  const key = Keypair.fromPublicKey(address);
+  const hash = hashOf(transaction, passphrase);
+  return signatures.some(({ signature }) => key.verify(hash, signature.toBytes()));
 }

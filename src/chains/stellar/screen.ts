@@ -1,0 +1,124 @@
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { Account } from '../chain-client.ts';
+import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
+import { timeFault } from './guard/gasless.ts';
+import { memoFault, memoKeys, type Paying } from './guard/memo.ts';
+import { lackingSignature, otherSources, unsignedFault } from './guard/signatures.ts';
+import { assertUnheld } from './guard/tokens.ts';
+import { type Draft, draftOf } from './message/draft.ts';
+import { accountOf, type Envelope, readEnvelope } from './message/transaction-envelope.ts';
+import { accountsAt, type LedgerAccount, latestLedger, payerAt } from './provider.ts';
+import type { FeeBumpRequest, StellarRequest } from './schema.ts';
+import { assertForwardPaid, type ForwardMarket } from './sponsor/forward-price.ts';
+import { assertPaid } from './sponsor/payment.ts';
+
+export interface ScreenParts {
+  rpc: RpcClient;
+  /** The passphrase of the account's chain. */
+  passphrase(): Promise<string>;
+  marketOn(passphrase: string): ForwardMarket;
+}
+
+/**
+ * Checks what only the network can tell of a request, before it is accepted.
+ * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
+ */
+export async function screen(request: StellarRequest, account: Account, parts: ScreenParts): Promise<void> {
+  const { rpc, passphrase, marketOn } = parts;
+  if ('forward' in request) {
+    const market = marketOn(await passphrase());
+    return rpc.onOne((read) => assertForwardPaid(read, request, account, market));
+  }
+  if ('inner' in request) return screenFeeBump(request, account, parts);
+  if ('transaction' in request) await rpc.onOne((read) => assertUnheld(read, request, account));
+  if ('swap' in request) return;
+  const draft = draftOf(request, account.address);
+  await unlessSilent(rpc.onOne((read) => assertSignedAlone(read, draft, account.address)));
+}
+
+async function screenFeeBump(
+  request: FeeBumpRequest,
+  account: Account,
+  { rpc, passphrase, marketOn }: ScreenParts,
+): Promise<void> {
+  const policy = readPolicy(account.policies);
+  const isUsers = policy.feePayer === 'user';
+  const chain = await passphrase();
+  const checked = rpc.onOne(async (read) => {
+    await assertTimely(read, request, chain, policy);
+    if (isUsers) await assertPaid(read, request, account.address, policy, marketOn(chain).books);
+  });
+  // Where neither a payment, a time limit nor the relayer's funds have to be checked, nodes that do not answer now do not
+  // stop the request.
+  const isBound = isUsers || policy.longestSeconds !== null || request.own !== undefined;
+  await (isBound ? checked : unlessSilent(checked));
+  const { transaction } = readEnvelope(request.inner);
+  await unlessSilent(rpc.onOne((read) => assertMemo(read, transaction, account.address)));
+}
+
+/** A check that nodes cannot make now is left to the preparation. Whatever they say against the request counts. */
+async function unlessSilent(checked: Promise<void>): Promise<void> {
+  await checked.catch((error: unknown) => {
+    if (error instanceof AppError ? error.code === 'INVALID_REQUEST' : !(error instanceof RpcError)) throw error;
+  });
+}
+
+/**
+ * Checks what shows at once of a transaction that only the relayer signs.
+ * @throws AppError `INVALID_REQUEST`
+ */
+async function assertSignedAlone(read: ReadOne, draft: Draft, address: string): Promise<void> {
+  await assertMemo(read, draft, address);
+  const others = otherSources(draft, address);
+  if (others.length === 0) return;
+  const { accounts } = await accountsAt(read, others);
+  const fault = unsignedFault(draft, address, authoritiesOf(accounts));
+  if (fault !== undefined) throw invalidRequest(fault);
+}
+
+/** @throws AppError `INVALID_REQUEST` where a receiver asks for a memo that the transaction does not have (SEP-29) */
+async function assertMemo(read: ReadOne, paying: Paying, address: string): Promise<void> {
+  if (memoKeys(paying, address).size === 0) return;
+  const { memoWantedBy } = await payerAt(read, address, paying);
+  if (memoWantedBy !== undefined) throw invalidRequest(memoFault(memoWantedBy));
+}
+
+/** How far ahead of its account's next sequence a user's transaction may be. It cannot land before those below it. */
+const MAX_AHEAD = 4n;
+
+/**
+ * Checks that a ledger can take what another account has signed, within the time that the relayer's policy gives. Until
+ * its end the transaction holds a place among the relayer's fee bumps.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export async function assertTimely(
+  read: ReadOne,
+  { inner }: FeeBumpRequest,
+  passphrase: string,
+  { feePayer, timeoutSeconds, longestSeconds }: StellarPolicy,
+): Promise<void> {
+  const envelope = readEnvelope(inner);
+  const { sourceAccount, seqNum } = envelope.transaction;
+  const source = accountOf(sourceAccount);
+  const [latest, { accounts }] = await Promise.all([latestLedger(read), accountsAt(read, accountsOf(envelope))]);
+  const isUsers = feePayer === 'user';
+  const late = timeFault(envelope.transaction, latest, isUsers ? timeoutSeconds : longestSeconds);
+  if (late !== undefined) throw invalidRequest(late);
+  const used = accounts.get(source)?.sequence;
+  if (isUsers && used !== undefined && (seqNum <= used || seqNum > used + 1n + MAX_AHEAD)) {
+    throw invalidRequest(`Its sequence ${seqNum} is not the next of ${source}, ${used + 1n}`);
+  }
+  const lacking = lackingSignature(envelope, passphrase, authoritiesOf(accounts));
+  if (lacking !== undefined) throw invalidRequest(lacking);
+}
+
+/** The accounts in whose names a transaction acts. */
+function accountsOf({ transaction: { sourceAccount, operations } }: Envelope): string[] {
+  const named = operations.flatMap((one) => one.sourceAccount ?? []);
+  return [...new Set([sourceAccount, ...named].map(accountOf))];
+}
+
+function authoritiesOf(accounts: ReadonlyMap<string, LedgerAccount>): Map<string, LedgerAccount['authority']> {
+  return new Map([...accounts].map(([address, { authority }]) => [address, authority]));
+}
