@@ -22,6 +22,11 @@ declare module 'unenv/node/url' {
   export function format(url: unknown, options: unknown): string;
 }
 
+declare module 'unenv/node/querystring' {
+  const querystring: Record<string, unknown>;
+  export default querystring;
+}
+
 declare module 'unenv/node/punycode' {
   const punycode: Record<string, unknown>;
   export default punycode;

@@ -1,3 +1,4 @@
+import querystring from 'unenv/node/querystring';
 import type { GuestModule } from '../../guest-modules.ts';
 import { defineLazily } from '../lazy-property.ts';
 import type { PartWorld } from '../part-world.ts';
@@ -6,7 +7,6 @@ import { createConsoleModule } from './console-module.ts';
 import { domainToASCII, fileURLToPath, pathToFileURL, urlToHttpOptions } from './file-url.ts';
 import { createOs } from './os.ts';
 import { createPath } from './path.ts';
-import { querystring } from './querystring.ts';
 import { streamConsumers } from './stream-consumers.ts';
 import { StringDecoder } from './string-decoder.ts';
 import { timerPromises } from './timer-promises.ts';
