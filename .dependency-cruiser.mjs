@@ -220,14 +220,14 @@ export default {
       { path: '^sandbox/(process|guest)/', dependencyTypesNot: ['type-only'] },
     ),
 
-    owner('buffer', npm('buffer'), '^sandbox/guest/(globals/buffer|types/web-packages\\.d)\\.ts$'),
+    owner('buffer', npm('buffer'), '^sandbox/guest/(lazy/buffer|types/web-packages\\.d)\\.ts$'),
     owner(
       'web-streams-polyfill',
       npm('web-streams-polyfill'),
-      '^sandbox/guest/(globals/streams|types/web-packages\\.d)\\.ts$',
+      '^sandbox/guest/(lazy/streams|types/web-packages\\.d)\\.ts$',
     ),
-    owner('pako', npm('pako'), '^sandbox/guest/globals/compression\\.ts$'),
-    owner('node-packages', NODE_PACKAGES, '^sandbox/guest/parts/'),
+    owner('pako', npm('pako'), '^sandbox/guest/lazy/compression\\.ts$'),
+    owner('node-packages', NODE_PACKAGES, '^sandbox/guest/lazy/'),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/processes/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),

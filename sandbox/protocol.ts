@@ -229,16 +229,17 @@ export const UP = {
 } as const;
 
 /**
- * Begins a part in the text of the guest runtime. After it come the part's name, a newline, and an expression that
- * evaluates to the function `part`. The runtime stands before the first part. It asks for a part at its first use.
+ * Begins a lazy module in the text of the guest runtime. After it come the module's name, a newline, and an expression
+ * that evaluates to its function `create`. The runtime stands before the first one. It asks for a module at its first
+ * use.
  */
-export const RUNTIME_PART = '\n//@ part ';
+export const LAZY_MODULE = '\n//@ lazy module ';
 
 export interface BootMessage {
   protocol: number;
   /** Whether the child was given a {@link JOURNAL_FD}. */
   journal: boolean;
-  /** The guest runtime's bundle: an expression that evaluates to the function `boot`, and its parts. */
+  /** The guest runtime's bundle: an expression that evaluates to the function `boot`, and its lazy modules. */
   runtime: string;
 }
 

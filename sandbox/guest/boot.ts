@@ -10,16 +10,14 @@
  * `URL.name` is `URL`.
  */
 import { NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
-import type { InvocationContext } from '../protocol.ts';
+import type { InvocationContext, Outcome } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
 import { EnvironmentReads } from './environment-reads.ts';
-import { fixArrayBuffer } from './globals/array-buffer.ts';
+import { describeFailure } from './failure.ts';
 import { installGlobals } from './globals/install.ts';
-import { removeGlobals, removeTemporal } from './globals/removed.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
-import { HostLink } from './host-link.ts';
-import { tolerateFrozenTargets } from './intrinsics/capture-stack.ts';
+import { HostLink, outcomeText } from './host-link.ts';
 import { Freezer } from './intrinsics/freeze.ts';
 import { FrozenIntrinsics } from './intrinsics/frozen-intrinsics.ts';
 import {
@@ -30,17 +28,19 @@ import {
   isArray,
   parseJson,
   preventExtensions,
+  quote,
 } from './intrinsics/primordials.ts';
+import { fixArrayBuffer, removeGlobals, removeTemporal, tolerateFrozenTargets } from './intrinsics/removed.ts';
 import { findHandler, invokeHandler } from './invoke.ts';
-import { loadFailureText, withoutHandler } from './load-failure.ts';
-import type { PartName } from './part-name.ts';
-import type { Part } from './part-world.ts';
+import type { LazyModule, LazyModuleName } from './lazy-modules.ts';
 import { GlobalNames } from './reuse/global-names.ts';
 import { ReachableObjects } from './reuse/reachable-objects.ts';
-import { ReusedWorld } from './reuse/reused-world.ts';
+import { ReusedGlobals } from './reuse/reused-globals.ts';
+import { uncaughtLine } from './text/log-line.ts';
 
 /** The global name under which the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
+
 /**
  * The global name under which the bundle leaves an error that it throws, as `{ error }`. The child process adds the
  * code for that.
@@ -63,8 +63,8 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   tolerateFrozenTargets(global);
   // Under another name, `eval` is indirect: it does not see the local scope (ECMA-262 19.2.1.1).
   const { eval: evaluate } = global;
-  const load = (name: PartName) => evaluate(link.part(name)) as Part;
-  let reused: ReusedWorld | undefined;
+  const load = (name: LazyModuleName) => evaluate(link.lazyModule(name)) as LazyModule;
+  let reused: ReusedGlobals | undefined;
   // The module may change anything while it loads. Only later changes retire the isolate.
   const changed = () => {
     if (reused?.isSealed === true) link.retire();
@@ -72,7 +72,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   const names = new GlobalNames(global, changed);
   const freezer = new Freezer();
   const objects = new ReachableObjects(freezer, changed);
-  const world = installGlobals(global, { link, end, calls, load, names, objects, changed });
+  const globals = installGlobals(global, { link, end, calls, load, names, objects, changed });
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
 
@@ -82,13 +82,13 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       limits = setup.limits;
       const { env, mentioned } = setup;
       const watched = environment.watch(env);
-      world.grant(watched);
+      globals.grant(watched);
       if (setup.reused) {
         if (!mentioned.includes('Temporal')) removeTemporal(global);
         const intrinsics = new FrozenIntrinsics(global, names, mentioned, freezer);
         objects.open();
         for (const open of [watched, global.Error, global.RegExp.prototype]) objects.leave(open);
-        reused = new ReusedWorld({ intrinsics, objects, names, env });
+        reused = new ReusedGlobals({ intrinsics, objects, names, env });
       }
       // Defined before the bundle runs, so that its `var` finds a property that `seal` can delete.
       for (const name of [EXPORTS, THROWN, RUN_PLUGIN, NAMESPACES]) {
@@ -110,7 +110,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     invoke(text) {
       if (reused?.beginCall() === false) return false;
       const given = parseJson(text) as InvocationContext;
-      world.reset();
+      globals.reset();
       calls.begin(limits.calls);
       end.begin(limits.result_bytes);
       invokeHandler(moduleExports, given, calls.ofRunning(), end);
@@ -122,7 +122,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     },
 
     fire(id) {
-      world.timers.fire(id);
+      globals.timers.fire(id);
     },
   };
 }
@@ -160,4 +160,28 @@ function takeAway(global: object, name: string): unknown {
   const value: unknown = getOwnPropertyDescriptor(global, name)?.value;
   deleteProperty(global, name);
   return value;
+}
+
+/** Leaves no room for details: these are for the callers of a handler, and no handler runs yet. */
+const NO_DETAILS_BYTES = 2;
+
+/** The text of a {@link LoadFailure} for what a module threw while it was evaluated. */
+export function loadFailureText(thrown: unknown, environment: EnvironmentReads = new EnvironmentReads()): string {
+  const { outcome } = describeFailure(thrown, NO_DETAILS_BYTES);
+  const hint = environment.hint(outcome.message);
+  return failureText({ ...outcome, message: outcome.message + hint }, uncaughtLine(thrown, hint));
+}
+
+/** The text of a {@link LoadFailure} for a module that exports no handler; empty when it exports one. */
+export function withoutHandler(moduleExports: unknown): string {
+  try {
+    findHandler(moduleExports);
+    return '';
+  } catch (error) {
+    return failureText(describeFailure(error, NO_DETAILS_BYTES).outcome, '');
+  }
+}
+
+function failureText(outcome: Outcome, report: string): string {
+  return `{"outcome":${outcomeText(outcome)},"report":${quote(report)}}`;
 }

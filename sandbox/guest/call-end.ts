@@ -114,7 +114,7 @@ export class CallEnd {
   #send(outcome: Outcome): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#environment.tell((name) => this.#link.log('ungranted', name));
+    this.#environment.report((name) => this.#link.log('ungranted', name));
     this.#link.done(outcome);
   }
 }

@@ -66,7 +66,7 @@ export class CapabilityCalls {
   readonly #link: HostLink;
   readonly #end: CallEnd;
   readonly #pending = new SafeMap<number, Pending>();
-  #made = 0;
+  #count = 0;
   /** The number of the last call or job. */
   #last = 0;
   #limit = 0;
@@ -79,7 +79,7 @@ export class CapabilityCalls {
   /** Resets the counts for a plugin call that may make `limit` capability calls. */
   begin(limit: number): void {
     this.#pending.clear();
-    this.#made = 0;
+    this.#count = 0;
     this.#last = 0;
     this.#limit = limit;
   }
@@ -106,7 +106,7 @@ export class CapabilityCalls {
       const { accept = asIs, refuse = toError, value } = reception;
       const behind = value === undefined ? undefined : jsonText('value', value(), MAX_REQUEST);
       this.#mustBeOpen(call, method);
-      if (++this.#made > this.#limit) {
+      if (++this.#count > this.#limit) {
         const message = `The plugin made more than ${this.#limit} capability calls (limits.calls)`;
         this.#end.cut('CALL_LIMIT', message);
         throw new NativeError(message);

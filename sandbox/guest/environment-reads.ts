@@ -34,7 +34,7 @@ export class EnvironmentReads {
   }
 
   /** Reports each missing name once. */
-  tell(name: (name: string) => void): void {
+  report(name: (name: string) => void): void {
     mapForEach(this.#missed, (isTold, key) => {
       if (isTold === true) return;
       this.#missed.set(key as string, true);

@@ -19,7 +19,7 @@ import type { Limits } from '../protocol.ts';
  * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
  * | `url` | {@link UrlQuestion} | {@link UrlParts}, or `""` when invalid |
  * | `now` | `""` | milliseconds since the isolate began, with a fraction |
- * | `part` | name of a part of the runtime | its text, or `""` when there is none |
+ * | `lazy` | name of a lazy module of the runtime | its text, or `""` when there is none |
  * | `crypto` | `CryptoQuestion` | as the question says |
  * | `job` | number, space, `CryptoQuestion` | `""` or the text of an error; the answer is a `ReplyMessage`'s value |
  */
@@ -53,13 +53,13 @@ export type HostOp =
   | 'random'
   | 'url'
   | 'now'
-  | 'part'
+  | 'lazy'
   | 'crypto'
   | 'job';
 
 /** The functions that `boot` returns to the child. The child calls each of them under a time slice. */
 export interface GuestEntries {
-  /** Prepares the world before the plugin's top-level code runs. `text` is a {@link GuestSetup}. */
+  /** Prepares the globals before the plugin's top-level code runs. `text` is a {@link GuestSetup}. */
   setup(text: string): void;
   /**
    * Runs after the plugin's script. Takes its exports off the global object and freezes the intrinsics. Returns `""`,

@@ -1,8 +1,8 @@
 import type { LogEntry, Outcome } from '../protocol.ts';
 import type { HostFunction, UrlParts } from './host-function.ts';
 import { enumerableKeys, parseJson, quote } from './intrinsics/primordials.ts';
+import type { LazyModuleName } from './lazy-modules.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
-import type { PartName } from './part-name.ts';
 
 /**
  * Sends the guest's messages through the host function. Builds each message by hand from quoted strings: JSON.stringify
@@ -70,9 +70,9 @@ export class HostLink {
     return +this.#host('now', '');
   }
 
-  /** The text of a part of the runtime. */
-  part(name: PartName): string {
-    return this.#host('part', name);
+  /** The text of a lazy module of the runtime. */
+  lazyModule(name: LazyModuleName): string {
+    return this.#host('lazy', name);
   }
 
   /** Returns the answer in the format that {@link CryptoQuestion} describes. */

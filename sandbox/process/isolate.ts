@@ -6,9 +6,9 @@ import {
   DEFAULT_LIMITS,
   evaluationMs,
   FIXED_LIMITS,
+  LAZY_MODULE,
   type LoadFailure,
   type PluginVersion,
-  RUNTIME_PART,
 } from '../protocol.ts';
 
 /**
@@ -100,20 +100,20 @@ const WARM_UP_ENTRIES: readonly (readonly [CallEntry, string])[] = [
 /** The guest runtime, compiled once per process. */
 export class GuestRuntime {
   readonly script: CachedScript;
-  /** The parts of the runtime by name. An isolate loads a part when the plugin first needs it. */
-  readonly parts: ReadonlyMap<string, string>;
+  /** The runtime's lazy modules by name. An isolate loads one when the plugin first needs it. */
+  readonly lazyModules: ReadonlyMap<string, string>;
 
   /**
-   * @param text an expression that evaluates to `boot`, see {@link GuestEntries}, and its parts, see {@link
-   * RUNTIME_PART}
+   * @param text an expression that evaluates to `boot`, see {@link GuestEntries}, and its lazy modules, see {@link
+   * LAZY_MODULE}
    */
   constructor(text: string) {
-    const [script = '', ...parts] = inLatin1(text).split(RUNTIME_PART);
+    const [script = '', ...lazyModules] = inLatin1(text).split(LAZY_MODULE);
     this.script = new CachedScript(script, 'isolayer');
-    this.parts = new Map(
-      parts.map((part) => {
-        const end = part.indexOf('\n');
-        return [part.slice(0, end), part.slice(end + 1)];
+    this.lazyModules = new Map(
+      lazyModules.map((module) => {
+        const end = module.indexOf('\n');
+        return [module.slice(0, end), module.slice(end + 1)];
       }),
     );
     this.#warmUp();
@@ -177,7 +177,7 @@ export class GuestIsolate {
   readonly #isolate: ivm.Isolate;
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
-  readonly #parts: ReadonlyMap<string, string>;
+  readonly #lazyModules: ReadonlyMap<string, string>;
   readonly #entries: Record<CallEntry, ivm.Reference>;
   /** Used heap right after evaluation, in bytes. */
   readonly #bornHeapBytes: number;
@@ -189,7 +189,7 @@ export class GuestIsolate {
     this.#filename = version.filename;
     this.#isReused = version.isolation === 'plugin';
     this.#outsideCalls = outsideCalls;
-    this.#parts = runtime.parts;
+    this.#lazyModules = runtime.lazyModules;
     this.#answer = outsideCalls;
     this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(MIN_MEMORY_MB, version.limits.memory_mb) });
 
@@ -314,7 +314,7 @@ export class GuestIsolate {
       this.sound = false;
       return '';
     }
-    if (op === 'part') return this.#parts.get(text) ?? '';
+    if (op === 'lazy') return this.#lazyModules.get(text) ?? '';
     return this.#answer(op, text);
   }
 

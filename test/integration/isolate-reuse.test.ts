@@ -1,7 +1,7 @@
 /**
  * Threat: data of one caller reach the call of the next one through objects that all calls of an isolate share. A
  * common set-by-path bug in a plugin is enough: `list.__proto__.0 = …`. Everything that a call can reach is frozen, or
- * its change ends the isolate. If one of these fails, look at `sandbox/guest/reuse/reused-world.ts`.
+ * its change ends the isolate. If one of these fails, look at `sandbox/guest/reuse/reused-globals.ts`.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';

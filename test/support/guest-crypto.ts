@@ -1,12 +1,11 @@
 import * as node from 'node:crypto';
-import type { Tools } from '../../sandbox/guest/globals/subtle/algorithm.ts';
-import { createParameters } from '../../sandbox/guest/globals/subtle/parameters.ts';
-import { createSubtle } from '../../sandbox/guest/globals/subtle/subtle.ts';
+import { createParameters, type Tools } from '../../sandbox/guest/globals/subtle/algorithm.ts';
+import { create as createKeyedCrypto } from '../../sandbox/guest/lazy/node-keys.ts';
+import { createSubtle } from '../../sandbox/guest/lazy/subtle.ts';
 import { createArithmetic } from '../../sandbox/guest/node/crypto/arithmetic.ts';
-import { createKeyedCrypto } from '../../sandbox/guest/node/crypto/keyed-crypto.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion, type CryptoRoom } from '../../sandbox/process/crypto/crypto-answer.ts';
-import { partWorld } from './guest-web.ts';
+import { runtimeServices } from './guest-web.ts';
 
 /**
  * The part of the guest's `node:crypto` that uses keys. The process's arithmetic runs in this thread. Typed as Node's
@@ -14,7 +13,7 @@ import { partWorld } from './guest-web.ts';
  */
 export function guestCrypto(): typeof node {
   const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
-  return createKeyedCrypto({ ...partWorld(), random }) as unknown as typeof node;
+  return createKeyedCrypto({ ...runtimeServices(), random }) as unknown as typeof node;
 }
 
 /** The process's answer to a question, as a guest reads it: bytes, text, or the error's message. */
@@ -44,7 +43,7 @@ export function derOf(kind: 'ec' | 'ed25519' | 'x25519' | 'rsa', options: object
 /** Guest's Web Cryptography on the same arithmetic. */
 export function guestSubtle() {
   const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
-  return createSubtle({ ...partWorld(), DOMException: DOMException, random });
+  return createSubtle({ ...runtimeServices(), DOMException: DOMException, random });
 }
 
 /** What its algorithms work with. */
@@ -53,7 +52,7 @@ export function subtleTools(): Tools {
   return {
     fail,
     parameters: createParameters(fail),
-    arithmetic: createArithmetic(partWorld()),
+    arithmetic: createArithmetic(runtimeServices()),
     random: (bytes) => new Uint8Array(node.randomBytes(bytes)),
   };
 }

@@ -86,7 +86,7 @@ export class GuestHost {
         });
         return this.refusal;
       }
-      case 'part':
+      case 'lazy':
         return '';
     }
   }

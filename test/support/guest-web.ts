@@ -1,8 +1,8 @@
 import type { AskForFetch } from '../../sandbox/guest/globals/fetch/fetch.ts';
-import { createStreamClasses } from '../../sandbox/guest/globals/streams.ts';
-import type { PartWorld } from '../../sandbox/guest/part-world.ts';
-import { part as makeDom } from '../../sandbox/guest/parts/dom.ts';
-import { part as makeWeb } from '../../sandbox/guest/parts/web.ts';
+import { create as makeDom } from '../../sandbox/guest/lazy/dom.ts';
+import { createStreamClasses } from '../../sandbox/guest/lazy/streams.ts';
+import { create as makeWeb } from '../../sandbox/guest/lazy/web.ts';
+import type { RuntimeServices } from '../../sandbox/guest/lazy-modules.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
 
@@ -15,12 +15,12 @@ export const unbound = {
 };
 
 /** What the runtime gives to its parts, made of Node's own classes; `ask` answers fetches. */
-export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError('nobody answers'))) {
+export function runtimeServices(ask: AskForFetch = () => Promise.reject(new TypeError('nobody answers'))) {
   let streams: ReturnType<typeof createStreamClasses> | undefined;
   let dom: Record<string, unknown> | undefined;
   const room = { ciphers: new OpenCiphers(), leftMs: () => 10_000 };
-  const world: PartWorld = {
-    classes: { URL, URLSearchParams, AbortSignal, DOMException } as unknown as PartWorld['classes'],
+  const world: RuntimeServices = {
+    classes: { URL, URLSearchParams, AbortSignal, DOMException } as unknown as RuntimeServices['classes'],
     urls: { parseUrl: () => null, changeUrl: () => null },
     report: () => undefined,
     setTimer: setTimeout,
@@ -28,7 +28,7 @@ export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError(
       dom ??= makeDom(world);
       return dom;
     },
-    decoder: () => TextDecoder as ReturnType<PartWorld['decoder']>,
+    decoder: () => TextDecoder as ReturnType<RuntimeServices['decoder']>,
     now: () => performance.now(),
     platform: { copy: () => undefined, move: () => undefined },
     handlers: {},
@@ -58,7 +58,7 @@ export type WebApis = Pick<
 
 /** The guest's own, in this process. */
 export function guestWeb(ask?: AskForFetch): WebApis {
-  const world = partWorld(ask);
+  const world = runtimeServices(ask);
   const { ReadableStream } = world.streams();
   return { ...makeWeb(world), ReadableStream } as unknown as WebApis;
 }

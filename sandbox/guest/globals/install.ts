@@ -2,23 +2,27 @@ import type { CallEnd } from '../call-end.ts';
 import type { CapabilityCalls } from '../capability-calls.ts';
 import type { HostLink } from '../host-link.ts';
 import { defineProperty, freeze, NativeTypeError, stringSlice, toText } from '../intrinsics/primordials.ts';
-import type { PartName } from '../part-name.ts';
-import type { Part, PartWorld } from '../part-world.ts';
+import type { StreamClasses } from '../lazy/streams.ts';
+import {
+  LAZY_GLOBALS,
+  type LazyModule,
+  type LazyModuleName,
+  LazyModules,
+  type RuntimeServices,
+} from '../lazy-modules.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
 import type { GlobalNames } from '../reuse/global-names.ts';
 import type { ReachableObjects } from '../reuse/reachable-objects.ts';
 import { createConsole, type GuestConsole } from './console.ts';
-import { LazyParts, PART_GLOBALS } from './lazy-parts.ts';
-import { createNavigator } from './navigator.ts';
 import { createProcess } from './process.ts';
-import type { StreamClasses } from './streams.ts';
 import { TimerHandle, Timers } from './timers.ts';
+import { conform } from './web-idl.ts';
 
 /** Most characters of one `process.stdout.write` that become a log line. */
 const MAX_WRITE = 8192;
 
-/** The parts of the guest's world that the runtime keeps using. */
-export interface World {
+/** What the runtime keeps using of the globals. */
+interface Globals {
   readonly timers: Timers;
   /** Forgets the state of the last call, because the next call begins. */
   reset(): void;
@@ -26,8 +30,8 @@ export interface World {
   grant(env: Record<string, string>): void;
 }
 
-/** What the web APIs work with. */
-export interface WorldParts {
+/** What the globals work with. */
+interface GlobalsServices {
   link: HostLink;
   end: CallEnd;
   calls: Pick<CapabilityCalls, 'ofRunning'>;
@@ -36,16 +40,16 @@ export interface WorldParts {
   objects: Pick<ReachableObjects, 'add' | 'addNoted'>;
   /** To be called when a call changes something that outlives the call. */
   changed(): void;
-  /** Loads a part of the runtime. */
-  load(name: PartName): Part;
+  /** Loads a lazy module of the runtime. */
+  load(name: LazyModuleName): LazyModule;
 }
 
 /**
  * Puts the web APIs on the global object, writable and not enumerable as in browsers. An API that most plugins do not
  * need is an accessor until a plugin first reads it.
  */
-export function installGlobals(global: object, parts: WorldParts): World {
-  const { link, end, names, objects } = parts;
+export function installGlobals(global: object, services: GlobalsServices): Globals {
+  const { link, end, names, objects } = services;
   const timers = new Timers(link, end);
   const timerFunctions = timers.globals();
   const plain: Record<string, unknown> = { global, self: global, isSecureContext: true };
@@ -77,7 +81,7 @@ export function installGlobals(global: object, parts: WorldParts): World {
     process: () => objects.addNoted(createProcess(timers, line('log'), line('error'), now, granted)),
   };
   names.define(['console', 'process', 'navigator', 'Navigator'], (name) => make[name]());
-  const resets = installParts(global, parts, (callback, delayMs) => timers.start(callback, delayMs));
+  const resets = installLazyModules(global, services, (callback, delayMs) => timers.start(callback, delayMs));
   return {
     timers,
     reset() {
@@ -95,40 +99,48 @@ export function installGlobals(global: object, parts: WorldParts): World {
 const MODULE = Symbol.for('isolayer.module');
 
 /** @returns functions to run at the beginning of each call */
-function installParts(global: object, world: WorldParts, setTimer: PartWorld['setTimer']): readonly (() => void)[] {
-  const { link, end, calls, names, objects, changed } = world;
+function installLazyModules(
+  global: object,
+  services: GlobalsServices,
+  setTimer: RuntimeServices['setTimer'],
+): readonly (() => void)[] {
+  const { link, end, calls, names, objects, changed } = services;
   const handlers = installHandlers(global, changed);
   const resets: (() => void)[] = [];
-  const load = (name: PartName): Part => {
-    const part = world.load(name);
-    return (given) => objects.add(part(given));
+  const load = (name: LazyModuleName): LazyModule => {
+    const module = services.load(name);
+    return (given) => objects.add(module(given));
   };
-  const parts: LazyParts = new LazyParts(load, () => ({
+  const modules: LazyModules = new LazyModules(load, () => ({
     classes: {
       get URL() {
-        return parts.get('url')['URL'] as PartWorld['classes']['URL'];
+        return modules.get('url')['URL'] as RuntimeServices['classes']['URL'];
       },
       get URLSearchParams() {
-        return parts.get('url')['URLSearchParams'] as PartWorld['classes']['URLSearchParams'];
+        return modules.get('url')['URLSearchParams'] as RuntimeServices['classes']['URLSearchParams'];
       },
       get AbortSignal() {
-        return parts.get('dom')['AbortSignal'] as PartWorld['classes']['AbortSignal'];
+        return modules.get('dom')['AbortSignal'] as RuntimeServices['classes']['AbortSignal'];
       },
       get DOMException() {
-        return parts.get('dom')['DOMException'] as PartWorld['classes']['DOMException'];
+        return modules.get('dom')['DOMException'] as RuntimeServices['classes']['DOMException'];
       },
     },
     urls: link,
     report: (error) => end.uncaught(error),
-    dom: () => parts.get('dom'),
-    decoder: () => parts.get('text')['TextDecoder'] as ReturnType<PartWorld['decoder']>,
+    dom: () => modules.get('dom'),
+    decoder: () => modules.get('text')['TextDecoder'] as ReturnType<RuntimeServices['decoder']>,
     now: () => link.now(),
     platform: {
       copy(value) {
-        if (!parts.isPlatform(value) && value !== global) return undefined;
-        return asked(parts.peek('web')?.['copyBlob'], value) ?? asked(parts.peek('subtle')?.['copyKey'], value) ?? null;
+        if (!modules.isPlatform(value) && value !== global) return undefined;
+        return (
+          answerOf(modules.peek('web')?.['copyBlob'], value) ??
+          answerOf(modules.peek('subtle')?.['copyKey'], value) ??
+          null
+        );
       },
-      move: (value) => asked(parts.peek('messages')?.['movePort'], value) as (() => object) | null | undefined,
+      move: (value) => answerOf(modules.peek('messages')?.['movePort'], value) as (() => object) | null | undefined,
     },
     handlers,
     setTimer,
@@ -143,31 +155,31 @@ function installParts(global: object, world: WorldParts, setTimer: PartWorld['se
       return (method, params) => running.call(method, () => params, { refuse: toFetchError });
     },
     random: (bytes) => link.random(bytes),
-    subtle: () => parts.get('subtle')['subtle'],
+    subtle: () => modules.get('subtle')['subtle'],
     compute: (question) => link.crypto(question),
     // Answers at once while the module is evaluated, because a module cannot wait.
     computeLater: async (question) => (end.number === 0 ? link.crypto(question) : calls.ofRunning().job(question)),
     global: global as Record<string, unknown>,
-    large: (name) => parts.get(name),
-    webKeys: () => parts.get('subtle')['webKeys'],
-    streams: () => parts.get('streams') as unknown as StreamClasses,
-    loadedStreams: () => parts.peek('streams') as StreamClasses | undefined,
+    large: (name) => modules.get(name),
+    webKeys: () => modules.get('subtle')['webKeys'],
+    streams: () => modules.get('streams') as unknown as StreamClasses,
+    loadedStreams: () => modules.peek('streams') as StreamClasses | undefined,
   }));
   end.listen((error) => {
-    const reporting = typeof handlers['onerror'] === 'function' ? parts.get('messages') : parts.peek('messages');
+    const reporting = typeof handlers['onerror'] === 'function' ? modules.get('messages') : modules.peek('messages');
     return reporting !== undefined && (reporting['handled'] as (error: unknown) => boolean)(error);
   });
-  const module = (name: unknown) => (parts.get('modules')['module'] as (name: string) => unknown)(toText(name));
-  names.define([MODULE], () => objects.add(module));
-  for (const part of Object.keys(PART_GLOBALS) as (keyof typeof PART_GLOBALS)[]) {
-    names.define(PART_GLOBALS[part], (name) => parts.get(part)[name]);
+  const nodeModule = (name: unknown) => (modules.get('modules')['module'] as (name: string) => unknown)(toText(name));
+  names.define([MODULE], () => objects.add(nodeModule));
+  for (const module of Object.keys(LAZY_GLOBALS) as (keyof typeof LAZY_GLOBALS)[]) {
+    names.define(LAZY_GLOBALS[module], (name) => modules.get(module)[name]);
   }
   return resets;
 }
 
-/** Calls a part's function with a value. Returns undefined if the part has not been loaded. */
-function asked(answer: unknown, value: object): object | null | undefined {
-  return typeof answer === 'function' ? (answer as (value: object) => object | null | undefined)(value) : undefined;
+/** Calls a lazy module's function with a value. Returns undefined if the module has not been loaded. */
+function answerOf(copy: unknown, value: object): object | null | undefined {
+  return typeof copy === 'function' ? (copy as (value: object) => object | null | undefined)(value) : undefined;
 }
 
 /** The handler attributes of the global object (HTML 8.1.8.2). A value that is no function or object counts as null. */
@@ -192,4 +204,44 @@ function installHandlers(global: object, changed: () => void): Readonly<Record<s
 /** Makes the TypeError of a failed fetch (Fetch Standard 5.6). */
 function toFetchError({ message }: { message: string }): Error {
   return new NativeTypeError(message);
+}
+
+const LANGUAGES = ['en-US'] as const;
+
+/** The global `navigator` and its class (HTML 8.10). It tells a plugin nothing about the machine. */
+export function createNavigator() {
+  const permit = {};
+
+  class Navigator {
+    constructor(given?: unknown) {
+      if (given !== permit) throw new TypeError('Illegal constructor');
+    }
+
+    get userAgent(): string {
+      return 'Isolayer';
+    }
+
+    get hardwareConcurrency(): number {
+      return 1;
+    }
+
+    get language(): string {
+      return LANGUAGES[0];
+    }
+
+    get languages(): readonly string[] {
+      return [...LANGUAGES];
+    }
+
+    get platform(): string {
+      return '';
+    }
+
+    get onLine(): boolean {
+      return true;
+    }
+  }
+
+  conform(Navigator);
+  return { Navigator, navigator: new Navigator(permit) };
 }

@@ -20,7 +20,7 @@ export interface PlatformObjects {
 }
 
 /** A copy, and the objects that were transferred with it, in the order of the transfer list. */
-export interface Cloned {
+export interface CloneResult {
   readonly value: unknown;
   readonly moved: readonly object[];
 }
@@ -31,7 +31,7 @@ export interface Cloned {
  * are empty here then.
  */
 export function createCloning(platform: PlatformObjects) {
-  return function clone(given: unknown, transfer: Iterable<unknown>): Cloned {
+  return function clone(given: unknown, transfer: Iterable<unknown>): CloneResult {
     const owners = [...transfer].map((one) => transferable(one, platform));
     const named = owners.map(({ value }) => value);
     if (new Set(named).size < named.length) throw uncloneable('An object that is handed on twice');

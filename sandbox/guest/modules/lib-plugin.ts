@@ -13,7 +13,7 @@ const RUN_PLUGIN = '__isolayer_run_plugin__';
  */
 export const runPlugin = /* @__PURE__ */ frozen((main: (api: PluginAPI, params: never) => unknown): void => {
   if (typeof main !== 'function') throw new TypeError('runPlugin needs a function to run');
-  const world = globalThis as { [RUN_PLUGIN]?: unknown };
-  if (!(RUN_PLUGIN in world)) throw new Error('runPlugin works only while the module loads');
-  world[RUN_PLUGIN] = main;
+  const globals = globalThis as { [RUN_PLUGIN]?: unknown };
+  if (!(RUN_PLUGIN in globals)) throw new Error('runPlugin works only while the module loads');
+  globals[RUN_PLUGIN] = main;
 }, 'runPlugin');

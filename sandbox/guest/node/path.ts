@@ -13,14 +13,14 @@ const ROOT_FOLDER = '/';
 
 /** Resolves `.` and `..`. A `..` that leads above the beginning of a relative path stays. */
 function normalized(path: string, isRooted: boolean): string {
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const part of path.split(SEPARATOR)) {
     if (part === '' || part === '.') continue;
-    if (part !== '..') kept.push(part);
-    else if (kept.length > 0 && kept.at(-1) !== '..') kept.pop();
-    else if (!isRooted) kept.push('..');
+    if (part !== '..') segments.push(part);
+    else if (segments.length > 0 && segments.at(-1) !== '..') segments.pop();
+    else if (!isRooted) segments.push('..');
   }
-  return kept.join(SEPARATOR);
+  return segments.join(SEPARATOR);
 }
 
 function normalize(path: unknown): string {
@@ -85,15 +85,15 @@ function basename(path: unknown, suffix?: unknown): string {
   if (suffix !== undefined) checkString(suffix, 'suffix');
   checkString(path, 'path');
   const whole = trimmed(path);
-  if (suffix === undefined || suffix === '' || suffix.length > path.length) return lastPart(whole);
+  if (suffix === undefined || suffix === '' || suffix.length > path.length) return lastSegment(whole);
   if (suffix === path) return '';
   // A path of nothing but separators stays as it is, as in Node.
   if (whole === SEPARATOR) return path;
-  const name = lastPart(whole);
+  const name = lastSegment(whole);
   return name !== suffix && name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name;
 }
 
-function lastPart(path: string): string {
+function lastSegment(path: string): string {
   return path === SEPARATOR ? '' : path.slice(path.lastIndexOf(SEPARATOR) + 1);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Shows the shared objects to packages that copy all their methods, in the form that these packages expect. In the
- * guest's world, some methods are accessors after the module has run, and some of the names are missing.
+ * guest, some methods are accessors after the module has run, and some of the names are missing.
  */
 
 const native = globalThis.Reflect;

@@ -43,7 +43,7 @@ export class ReachableObjects {
     this.#state = 'open';
   }
 
-  /** Returns the object, frozen if the world is sealed. */
+  /** Returns the object, frozen if the module has run. */
   add<T extends object>(object: T): T {
     if (this.#state !== 'unused') this.#take(this.#reachable(object));
     return object;

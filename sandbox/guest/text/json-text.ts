@@ -22,11 +22,13 @@ import {
 /**
  * A value's JSON text, or the reason why it has none. The message of `shape` names the path, that of `size` the limit.
  */
-export type JsonText = { ok: true; text: string } | { ok: false; fault: 'shape' | 'size'; message: string };
+type JsonText = { ok: true; text: string } | { ok: false; fault: 'shape' | 'size'; message: string };
 
 /** Deeper nesting is refused. The engine's own JSON.stringify fails when its stack is full. */
 const DEEPEST = 2000;
+
 const MAX_PATH = 200;
+
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
-import { RUNTIME_PART } from '../../../sandbox/protocol.ts';
+import { LAZY_MODULE } from '../../../sandbox/protocol.ts';
 import type { BundlerConfinement } from '../bundler-confinement.ts';
 import type { PluginFile } from '../catalog/plugin-file.ts';
 import { ended, type HostFailure } from '../outcome.ts';
@@ -113,12 +113,12 @@ export function createCompiler(deps: CompilerDeps): Compiler {
 
     async runtime() {
       const guest = join(sandboxDir, 'guest');
-      const names = (await readdir(join(guest, 'parts'))).filter((file) => file.endsWith('.ts'));
-      const [runtime, ...parts] = await Promise.all([
+      const names = (await readdir(join(guest, 'lazy'))).filter((file) => file.endsWith('.ts'));
+      const [runtime, ...lazy] = await Promise.all([
         expression(bundler, join(guest, 'boot.ts'), 'boot', sandboxDir),
-        ...names.map((file) => expression(bundler, join(guest, 'parts', file), 'part', sandboxDir)),
+        ...names.map((file) => expression(bundler, join(guest, 'lazy', file), 'create', sandboxDir)),
       ]);
-      return [runtime, ...parts.map((text, index) => `${RUNTIME_PART}${parse(names[index] ?? '').name}\n${text}`)].join(
+      return [runtime, ...lazy.map((text, index) => `${LAZY_MODULE}${parse(names[index] ?? '').name}\n${text}`)].join(
         '',
       );
     },

@@ -125,7 +125,7 @@ function ofRuntime({ base, file, exported }: RuntimeJob): BuildOptions {
     absWorkingDir: base,
     entryPoints: [file],
     // Hides `structuredClone`: streams would use it to transfer a buffer, which the guest's world cannot do.
-    define: exported === 'part' ? { structuredClone: 'undefined' } : {},
+    define: exported === 'create' ? { structuredClone: 'undefined' } : {},
     format: 'cjs',
     minifyWhitespace: true,
     minifySyntax: true,

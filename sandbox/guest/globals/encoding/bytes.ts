@@ -1,13 +1,20 @@
+import { DOMException } from '../dom-exception.ts';
+import { tooFew } from '../web-idl.ts';
+import { latin1Bytes, latin1Text } from './text-decoder.ts';
+
 /** ES2026's methods for base64 and hex. The engine has them, but the types of TypeScript's library lack them. */
 interface TextBytes {
   toBase64(options?: { alphabet: 'base64url'; omitPadding: boolean }): string;
   toHex(): string;
 }
+
 interface TextBytesClass {
   fromBase64(text: string): Uint8Array<ArrayBuffer>;
   fromHex(text: string): Uint8Array<ArrayBuffer>;
 }
+
 const { fromBase64, fromHex } = Uint8Array as unknown as TextBytesClass;
+
 const { toBase64, toHex } = Uint8Array.prototype as unknown as TextBytes;
 
 /**
@@ -55,4 +62,25 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuff
     at += piece.length;
   }
   return all;
+}
+
+/** Base64 of a text whose characters are bytes (HTML 8.3). */
+export function btoa(data: unknown): string {
+  if (arguments.length === 0) throw tooFew('btoa', 1);
+  const text = String(data);
+  if (/[^\0-\xff]/.test(text)) {
+    throw new DOMException('The string contains characters outside of Latin1.', 'InvalidCharacterError');
+  }
+  return base64Of(latin1Bytes(text));
+}
+
+/** The bytes of a base64 text as characters; ASCII white space is skipped, padding may be absent (Infra 6). */
+export function atob(data: unknown): string {
+  if (arguments.length === 0) throw tooFew('atob', 1);
+  const text = String(data).replace(/[\t\n\f\r ]/g, '');
+  const body = text.length % 4 === 0 ? text.replace(/={1,2}$/, '') : text;
+  if (body.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(body)) {
+    throw new DOMException('The string to be decoded is not correctly encoded.', 'InvalidCharacterError');
+  }
+  return latin1Text(bytesFromBase64(body));
 }

@@ -1,19 +1,19 @@
-import { type Cloned, transferListOf } from '../structured-clone.ts';
+import { type CloneResult, transferListOf } from '../structured-clone.ts';
 import { conform } from '../web-idl.ts';
 import type { EventKinds } from './event-kinds.ts';
 import type { EventClasses } from './event-target.ts';
 
 /** What ports work with. */
-export interface MessageWorld {
+export interface MessageServices {
   events: EventClasses;
   MessageEvent: EventKinds['MessageEvent'];
   DOMException: new (message: string, name: string) => Error;
-  clone(value: unknown, transfer: Iterable<unknown>): Cloned;
+  clone(value: unknown, transfer: Iterable<unknown>): CloneResult;
   setTimer(callback: () => void, delayMs: number): unknown;
 }
 
 /** The classes MessageChannel and MessagePort (HTML 9.4): both ends are in one isolate, and messages are copies. */
-export function createMessageClasses({ events, MessageEvent, DOMException, clone, setTimer }: MessageWorld) {
+export function createMessageClasses({ events, MessageEvent, DOMException, clone, setTimer }: MessageServices) {
   const { Event, EventTarget, defineHandler, fire } = events;
   const permit = Symbol('permit');
   let entangle: (one: MessagePort, other: MessagePort) => void;
@@ -23,7 +23,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
     declare onmessage: ((event: unknown) => unknown) | null;
     declare onmessageerror: ((event: unknown) => unknown) | null;
     #peer: MessagePort | null = null;
-    #queue: Cloned[] = [];
+    #queue: CloneResult[] = [];
     /** Whether the port was closed or transferred. */
     #isDetached = false;
     #started = false;
@@ -58,7 +58,7 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
       setTimer(() => fire(peer, new Event('close')), 0);
     }
 
-    #take(sent: Cloned): void {
+    #take(sent: CloneResult): void {
       this.#queue.push(sent);
       this.#arm();
     }

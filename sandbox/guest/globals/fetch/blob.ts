@@ -1,7 +1,7 @@
+import type { StreamClasses } from '../../lazy/streams.ts';
 import { concatBytes, copyOfBytes } from '../encoding/bytes.ts';
 import { TextDecoder } from '../encoding/text-decoder.ts';
 import { TextEncoder } from '../encoding/text-encoder.ts';
-import type { StreamClasses } from '../streams.ts';
 import { conform, tooFew } from '../web-idl.ts';
 
 const encoder = new TextEncoder();

@@ -1,14 +1,14 @@
+import type { ByteStream, StreamClasses } from '../../lazy/streams.ts';
 import { concatBytes, copyOfBytes } from '../encoding/bytes.ts';
 import { TextDecoder } from '../encoding/text-decoder.ts';
 import { TextEncoder } from '../encoding/text-encoder.ts';
-import type { ByteStream, StreamClasses } from '../streams.ts';
 import type { BlobClasses } from './blob.ts';
 import type { FormDataClass, FormValue } from './form-data.ts';
 import type { Headers } from './headers.ts';
 import { boundaryOf, decodeMultipart, encodeMultipart } from './multipart.ts';
 
 /** The classes that bodies are made of and turned into. The first call of `streams` loads the streams. */
-export interface BodyWorld {
+export interface BodyClasses {
   blobs: BlobClasses;
   FormData: FormDataClass;
   URLSearchParams: new (init?: unknown) => Iterable<[string, string]> & { toString(): string };
@@ -28,18 +28,18 @@ export type WholeBody = { text: string } | { bytes: Uint8Array<ArrayBuffer> };
  * request.
  */
 export class BodyContent {
-  readonly #world: BodyWorld;
+  readonly #classes: BodyClasses;
   #source: Source;
   #isUsed = false;
 
-  constructor(world: BodyWorld, source: Source) {
-    this.#world = world;
+  constructor(classes: BodyClasses, source: Source) {
+    this.#classes = classes;
     this.#source = source;
   }
 
   get isUsed(): boolean {
     if (this.#isUsed || !('stream' in this.#source)) return this.#isUsed;
-    return this.#world.streams().isDisturbed(this.#source.stream);
+    return this.#classes.streams().isDisturbed(this.#source.stream);
   }
 
   get isUnusable(): boolean {
@@ -50,7 +50,7 @@ export class BodyContent {
     if ('stream' in this.#source) return this.#source.stream;
     // A body that was read before gives an empty stream.
     const source: WholeBody = this.#isUsed ? { text: '' } : this.#source;
-    const stream = this.#world.streams().streamOf(() => bytesOf(source).slice());
+    const stream = this.#classes.streams().streamOf(() => bytesOf(source).slice());
     this.#source = { stream };
     return stream;
   }
@@ -60,30 +60,30 @@ export class BodyContent {
     if (this.isUnusable) throw new TypeError('Body is unusable: Body has already been read');
     const source = this.#source;
     this.#isUsed = true;
-    return 'stream' in source ? { bytes: concatBytes(await this.#world.streams().readAll(source.stream)) } : source;
+    return 'stream' in source ? { bytes: concatBytes(await this.#classes.streams().readAll(source.stream)) } : source;
   }
 
   /** A second body of the same content. */
   clone(): BodyContent {
     if (this.isUnusable) throw new TypeError('Body is unusable: it has been read or is locked');
-    if (!('stream' in this.#source)) return new BodyContent(this.#world, this.#source);
+    if (!('stream' in this.#source)) return new BodyContent(this.#classes, this.#source);
     const [mine, other] = this.#source.stream.tee();
     this.#source = { stream: mine };
-    return new BodyContent(this.#world, { stream: other });
+    return new BodyContent(this.#classes, { stream: other });
   }
 
   /** Moves the content to another owner. This object counts as read from now on. */
   move(): BodyContent {
     if (this.isUnusable) throw new TypeError('Body is unusable: it has been read or is locked');
     this.#isUsed = true;
-    return new BodyContent(this.#world, this.#source);
+    return new BodyContent(this.#classes, this.#source);
   }
 }
 
 /** Makes a body and its type from a constructor's argument (Fetch Standard 5.2, extract a body). */
-export function extractBody(world: BodyWorld, given: unknown): { content: BodyContent; type: string | null } {
-  const of = (source: Source, type: string | null) => ({ content: new BodyContent(world, source), type });
-  const { blobs, FormData, URLSearchParams } = world;
+export function extractBody(classes: BodyClasses, given: unknown): { content: BodyContent; type: string | null } {
+  const of = (source: Source, type: string | null) => ({ content: new BodyContent(classes, source), type });
+  const { blobs, FormData, URLSearchParams } = classes;
   const inBlob = blobs.bytesIn(given);
   if (inBlob !== undefined) {
     const { type } = given as InstanceType<BlobClasses['Blob']>;
@@ -98,15 +98,15 @@ export function extractBody(world: BodyWorld, given: unknown): { content: BodyCo
   if (given instanceof URLSearchParams) {
     return of({ text: given.toString() }, 'application/x-www-form-urlencoded;charset=UTF-8');
   }
-  if (world.loadedStreams()?.isStream(given) === true) {
-    if (given.locked || world.streams().isDisturbed(given)) throw new TypeError('The stream is locked or was read');
+  if (classes.loadedStreams()?.isStream(given) === true) {
+    if (given.locked || classes.streams().isDisturbed(given)) throw new TypeError('The stream is locked or was read');
     return of({ stream: given }, null);
   }
   return of({ text: String(given).toWellFormed() }, 'text/plain;charset=UTF-8');
 }
 
 /** The base class of Request and Response (Fetch Standard 5.3), and the functions that only these two may use. */
-export function createBodyClass(world: BodyWorld) {
+export function createBodyClass(classes: BodyClasses) {
   let fill: (body: Body, content: BodyContent | null, headers: Headers) => void;
   let contentOf: (body: Body) => BodyContent | null;
 
@@ -135,7 +135,7 @@ export function createBodyClass(world: BodyWorld) {
     }
 
     async blob(): Promise<unknown> {
-      return new world.blobs.Blob([await this.bytes()], { type: this.#type });
+      return new classes.blobs.Blob([await this.bytes()], { type: this.#type });
     }
 
     async bytes(): Promise<Uint8Array<ArrayBuffer>> {
@@ -144,7 +144,7 @@ export function createBodyClass(world: BodyWorld) {
     }
 
     async formData(): Promise<InstanceType<FormDataClass>> {
-      const { blobs, FormData, URLSearchParams } = world;
+      const { blobs, FormData, URLSearchParams } = classes;
       if (/^multipart\/form-data\s*(;|$)/i.test(this.#type)) {
         const boundary = boundaryOf(this.#type);
         const bytes = await this.bytes();

@@ -1,8 +1,8 @@
 import type { CapabilityContract, FetchBody, FetchReply } from '../../../capability-contract.ts';
-import { base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
+import { atob, base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
+import { TextEncoder } from '../encoding/text-encoder.ts';
 import { tooFew } from '../web-idl.ts';
-import { type BodyClass, BodyContent, type BodyWorld, type WholeBody } from './body.ts';
-import { readDataUrl } from './data-url.ts';
+import { type BodyClass, type BodyClasses, BodyContent, type WholeBody } from './body.ts';
 import { Headers, headerLines } from './headers.ts';
 import type { RequestClass, Signal } from './request.ts';
 import type { ResponseClass } from './response.ts';
@@ -16,8 +16,8 @@ export type AskForFetch = <M extends FetchMethod>(
 ) => Promise<CapabilityContract[M]['result']>;
 
 /** The classes that `fetch` uses. */
-export interface FetchClasses {
-  world: BodyWorld;
+interface FetchClasses {
+  classes: BodyClasses;
   body: BodyClass;
   request: RequestClass;
   response: ResponseClass;
@@ -25,40 +25,42 @@ export interface FetchClasses {
 
 /** Most bytes of a body. More do not fit into one capability call as base64. */
 const MAX_BODY_BYTES = 750_000;
+
 /**
  * Headers that belong to the connection. They are dropped, as browsers do (Fetch Standard 2.2.2, forbidden
  * request-header).
  */
 const NOT_SENT =
   /^(connection|content-length|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|via)$/;
+
 const WITHOUT_BODY = [101, 204, 205, 304];
 
 /**
  * The function fetch (Fetch Standard 5.6). It resolves once the whole answer is there. A failed fetch rejects with a
  * TypeError that has the service's reason.
  */
-export function createFetch(asker: () => AskForFetch, { world, body, request, response }: FetchClasses) {
+export function createFetch(asker: () => AskForFetch, { classes, body, request, response }: FetchClasses) {
   let lastKey = 0;
 
   async function fetch(...given: unknown[]): Promise<InstanceType<ResponseClass['Response']>> {
     if (given.length === 0) throw tooFew('fetch', 1);
     // Taken now, for this plugin call: a body may be a stream that ends while another plugin call runs.
     const ask = asker();
-    const wanted = new request.Request(given[0], given[1]);
-    const signals = request.followed(wanted);
+    const outgoing = new request.Request(given[0], given[1]);
+    const signals = request.followed(outgoing);
     throwIfAborted(signals);
     // Refused and not ignored, because the plugin would rely on a check that nobody makes.
-    if (wanted.integrity !== '') throw new TypeError('fetch does not check integrity');
-    const whole = await body.contentOf(wanted)?.whole();
+    if (outgoing.integrity !== '') throw new TypeError('fetch does not check integrity');
+    const whole = await body.contentOf(outgoing)?.whole();
     throwIfAborted(signals);
-    if (wanted.url.startsWith('data:')) return ofData(wanted.url);
+    if (outgoing.url.startsWith('data:')) return ofData(outgoing.url);
     const key = ++lastKey;
     const params = {
       key,
-      url: wanted.url,
-      method: wanted.method.toUpperCase() as 'GET',
-      headers: headerLines(wanted.headers).filter(([name]) => !NOT_SENT.test(name)),
-      redirect: wanted.redirect,
+      url: outgoing.url,
+      method: outgoing.method.toUpperCase() as 'GET',
+      headers: headerLines(outgoing.headers).filter(([name]) => !NOT_SENT.test(name)),
+      redirect: outgoing.redirect,
       ...(whole !== undefined && { body: sent(whole) }),
     };
     const { reply, content } = await abortable(ask, signals, key, async () => {
@@ -73,8 +75,8 @@ export function createFetch(asker: () => AskForFetch, { world, body, request, re
       statusText: reply.statusText,
       headers: new Headers(reply.headers),
     } as const;
-    const hasBody = wanted.method !== 'HEAD' && !WITHOUT_BODY.includes(reply.status);
-    return response.answer(head, hasBody ? new BodyContent(world, content) : null);
+    const hasBody = outgoing.method !== 'HEAD' && !WITHOUT_BODY.includes(reply.status);
+    return response.answer(head, hasBody ? new BodyContent(classes, content) : null);
   }
 
   Object.defineProperty(fetch, 'length', { value: 1, configurable: true });
@@ -86,7 +88,7 @@ export function createFetch(asker: () => AskForFetch, { world, body, request, re
     if (data === null) throw new TypeError('The data URL is not well formed');
     const headers = new Headers({ 'content-type': data.type });
     const head = { type: 'basic', url, redirected: false, status: 200, statusText: 'OK', headers } as const;
-    return response.answer(head, new BodyContent(world, { bytes: data.bytes }));
+    return response.answer(head, new BodyContent(classes, { bytes: data.bytes }));
   }
 
   /** Rejects as soon as a signal is aborted, and then cancels the exchange. */
@@ -132,4 +134,51 @@ function sent(whole: WholeBody): FetchBody {
 
 function bytesOf(body: FetchBody): Uint8Array<ArrayBuffer> {
   return 'base64' in body ? bytesFromBase64(body.base64) : new Uint8Array();
+}
+
+/** What a data URL holds. */
+interface DataUrl {
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+const TYPE = /^[!#$%&'*+\-.^_`|~\w]+\/[!#$%&'*+\-.^_`|~\w]+\s*(;.*)?$/;
+
+const BY_DEFAULT = 'text/plain;charset=US-ASCII';
+
+const BASE64 = /; *base64$/i;
+
+/** Reads a data URL (Fetch Standard 6) as a URL serialises it; null for one that is not well formed. */
+export function readDataUrl(href: string): DataUrl | null {
+  const [url = ''] = href.split('#', 1);
+  const comma = url.indexOf(',');
+  if (comma < 0) return null;
+  const head = url.slice('data:'.length, comma).trim();
+  const body = percentDecoded(url.slice(comma + 1));
+  if (!BASE64.test(head)) return { type: typeOf(head), bytes: body };
+  try {
+    const text = atob(Array.from(body, (byte) => String.fromCharCode(byte)).join(''));
+    return { type: typeOf(head.replace(BASE64, '')), bytes: Uint8Array.from(text, (one) => one.charCodeAt(0)) };
+  } catch {
+    return null;
+  }
+}
+
+function typeOf(given: string): string {
+  const type = given.startsWith(';') ? `text/plain${given}` : given;
+  return TYPE.test(type) ? type : BY_DEFAULT;
+}
+
+/** The bytes of a percent-encoded text (URL Standard 1.3). */
+function percentDecoded(text: string): Uint8Array<ArrayBuffer> {
+  const given = new TextEncoder().encode(text);
+  const bytes = new Uint8Array(given.length);
+  let length = 0;
+  for (let at = 0; at < given.length; at++) {
+    const pair = given[at] === 0x25 ? String.fromCharCode(given[at + 1] ?? 0, given[at + 2] ?? 0) : '';
+    const isByte = /^[\da-f]{2}$/i.test(pair);
+    bytes[length++] = isByte ? Number.parseInt(pair, 16) : (given[at] ?? 0);
+    if (isByte) at += 2;
+  }
+  return bytes.slice(0, length);
 }

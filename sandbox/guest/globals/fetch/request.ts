@@ -1,5 +1,5 @@
 import { conform, tooFew } from '../web-idl.ts';
-import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
+import { type BodyClass, type BodyClasses, type BodyContent, extractBody } from './body.ts';
 import { Headers } from './headers.ts';
 
 /** The signal that cancels a request. */
@@ -11,7 +11,7 @@ export interface Signal {
 }
 
 /** What requests need of the other classes. */
-export interface RequestWorld extends BodyWorld {
+export interface RequestClasses extends BodyClasses {
   URL: new (url: unknown) => { href: string; username: string; password: string };
   AbortSignal: { any(signals: Iterable<Signal>): Signal; readonly prototype: Signal };
 }
@@ -69,7 +69,7 @@ class ClonedBody {
 }
 
 /** The class Request (Fetch Standard 5.4), and the signals of a request, which only `fetch` sees. */
-export function createRequestClass(world: RequestWorld, { Body, fill, contentOf }: BodyClass) {
+export function createRequestClass(classes: RequestClasses, { Body, fill, contentOf }: BodyClass) {
   let followed: (request: Request) => readonly Signal[];
 
   class Request extends Body {
@@ -161,7 +161,7 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
     }
 
     get signal(): Signal {
-      this.#signal ??= world.AbortSignal.any(this.#followed);
+      this.#signal ??= classes.AbortSignal.any(this.#followed);
       return this.#signal;
     }
 
@@ -179,8 +179,8 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
         throw new TypeError('Request with GET/HEAD method cannot have body.');
       }
       if (body === undefined) return inherited?.move() ?? null;
-      const { content, type } = extractBody(world, body);
-      if (world.loadedStreams()?.isStream(body) === true && duplex !== 'half') {
+      const { content, type } = extractBody(classes, body);
+      if (classes.loadedStreams()?.isStream(body) === true && duplex !== 'half') {
         throw new TypeError("A request with a stream as its body needs duplex: 'half'");
       }
       if (type !== null && !this.#headers.has('content-type')) this.#headers.append('content-type', type);
@@ -198,7 +198,7 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
   function parsedUrl(input: unknown): string {
     let url: { href: string; username: string; password: string };
     try {
-      url = new world.URL(input);
+      url = new classes.URL(input);
     } catch (cause) {
       throw new TypeError(`Failed to parse URL from ${String(input)}`, { cause });
     }
@@ -210,7 +210,7 @@ export function createRequestClass(world: RequestWorld, { Body, fill, contentOf 
 
   function signalsOf(signal: unknown): readonly Signal[] {
     if (signal === null) return [];
-    if (!Object.prototype.isPrototypeOf.call(world.AbortSignal.prototype, signal as object)) {
+    if (!Object.prototype.isPrototypeOf.call(classes.AbortSignal.prototype, signal as object)) {
       throw new TypeError('The signal of a request must be an AbortSignal');
     }
     return [signal as Signal];

@@ -1,5 +1,5 @@
 import { conform } from '../web-idl.ts';
-import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
+import { type BodyClass, type BodyClasses, type BodyContent, extractBody } from './body.ts';
 import { fixHeaders, Headers } from './headers.ts';
 
 /** The head of a response. Only `fetch` may set all of its fields. */
@@ -12,7 +12,7 @@ export interface AnswerHead {
   headers: Headers;
 }
 
-interface ResponseWorld extends BodyWorld {
+interface ResponseClasses extends BodyClasses {
   URL: new (url: unknown) => { href: string };
 }
 
@@ -21,7 +21,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Passes the parts of an existing answer to the constructor. Plugins cannot make such an object. */
-class Made {
+class FinishedHead {
   readonly head: AnswerHead;
   readonly content: BodyContent | null;
 
@@ -32,13 +32,13 @@ class Made {
 }
 
 /** The class Response (Fetch Standard 5.5), and the function with which `fetch` makes one. */
-export function createResponseClass(world: ResponseWorld, { Body, fill, contentOf }: BodyClass) {
+export function createResponseClass(classes: ResponseClasses, { Body, fill, contentOf }: BodyClass) {
   class Response extends Body {
     readonly #head: AnswerHead;
 
     constructor(body: unknown = null, init: unknown = {}) {
       super();
-      if (body instanceof Made) {
+      if (body instanceof FinishedHead) {
         this.#head = body.head;
         fill(this, body.content, body.head.headers);
         return;
@@ -47,7 +47,7 @@ export function createResponseClass(world: ResponseWorld, { Body, fill, contentO
       const { status, headers } = this.#head;
       if (body !== null && WITHOUT_BODY.includes(status))
         throw new TypeError(`A response of status ${status} has no body`);
-      const extracted = body === null ? null : extractBody(world, body);
+      const extracted = body === null ? null : extractBody(classes, body);
       if (extracted?.type !== null && extracted?.type !== undefined && !headers.has('content-type')) {
         headers.append('content-type', extracted.type);
       }
@@ -56,7 +56,7 @@ export function createResponseClass(world: ResponseWorld, { Body, fill, contentO
 
     static error(): Response {
       const head: AnswerHead = { ...headOf({}), type: 'error', status: 0, headers: fixHeaders(new Headers()) };
-      return new Response(new Made(head, null));
+      return new Response(new FinishedHead(head, null));
     }
 
     static redirect(url: unknown, status: unknown = 302): Response {
@@ -64,7 +64,7 @@ export function createResponseClass(world: ResponseWorld, { Body, fill, contentO
       const code = Number(status);
       if (!REDIRECTS.includes(code)) throw new RangeError(`${String(status)} is no status of a redirect`);
       const headers = fixHeaders(new Headers({ location: href }));
-      return new Response(new Made({ ...headOf({}), status: code, headers }, null));
+      return new Response(new FinishedHead({ ...headOf({}), status: code, headers }, null));
     }
 
     static json(data: unknown, init: unknown = {}): Response {
@@ -73,7 +73,7 @@ export function createResponseClass(world: ResponseWorld, { Body, fill, contentO
       const head = headOf(init);
       if (WITHOUT_BODY.includes(head.status)) throw new TypeError(`A response of status ${head.status} has no body`);
       if (!head.headers.has('content-type')) head.headers.set('content-type', 'application/json');
-      return new Response(new Made(head, extractBody(world, text).content));
+      return new Response(new FinishedHead(head, extractBody(classes, text).content));
     }
 
     get type(): AnswerHead['type'] {
@@ -106,20 +106,21 @@ export function createResponseClass(world: ResponseWorld, { Body, fill, contentO
 
     clone(): Response {
       const content = contentOf(this)?.clone() ?? null;
-      return new Response(new Made({ ...this.#head, headers: new Headers(this.#head.headers) }, content));
+      return new Response(new FinishedHead({ ...this.#head, headers: new Headers(this.#head.headers) }, content));
     }
   }
 
   conform(Response);
   function urlOf(given: unknown): { href: string } {
     try {
-      return new world.URL(given);
+      return new classes.URL(given);
     } catch (cause) {
       throw new TypeError(`Failed to parse URL from ${String(given)}`, { cause });
     }
   }
 
-  const answer = (head: AnswerHead, content: BodyContent | null): Response => new Response(new Made(head, content));
+  const answer = (head: AnswerHead, content: BodyContent | null): Response =>
+    new Response(new FinishedHead(head, content));
   return { Response, answer };
 }
 

@@ -1,7 +1,87 @@
 import type { Arithmetic } from '../../node/crypto/arithmetic.ts';
-import type { CryptoQuestion } from '../../node/crypto/crypto-question.ts';
-import type { CryptoKey, KeyParts, KeyType } from './crypto-key.ts';
-import type { Bytes, ErrorName, Fail, Given, Parameters } from './parameters.ts';
+import type { CryptoQuestion, KeyKind } from '../../node/crypto/crypto-question.ts';
+import { copyOfBytes } from '../encoding/bytes.ts';
+import { conform } from '../web-idl.ts';
+
+export type KeyType = 'secret' | KeyKind;
+
+/** The `algorithm` of a key (Web Cryptography 11.4, 12 and following). */
+export interface KeyAlgorithm {
+  name: string;
+  length?: number;
+  hash?: { name: string };
+  namedCurve?: string;
+  modulusLength?: number;
+  publicExponent?: Uint8Array;
+}
+
+/** What a key is made of. */
+export interface KeyParts {
+  readonly type: KeyType;
+  readonly extractable: boolean;
+  readonly algorithm: KeyAlgorithm;
+  readonly usages: readonly string[];
+  /** A secret key's bytes, a private key's PKCS #8 or a public key's SPKI, in base64. */
+  readonly material: string;
+}
+
+/** Only code that has this symbol makes keys. */
+const permit = Symbol('permit');
+
+const PARTS = new WeakMap<object, KeyParts>();
+
+/** A key of Web Cryptography 13. Its usages are fixed, and only an extractable key shows its material. */
+export class CryptoKey {
+  readonly #type: KeyType;
+  readonly #extractable: boolean;
+  readonly #algorithm: KeyAlgorithm;
+  readonly #usages: readonly string[];
+
+  constructor(given?: symbol, parts?: KeyParts) {
+    if (given !== permit || parts === undefined) throw new TypeError('Illegal constructor');
+    this.#type = parts.type;
+    this.#extractable = parts.extractable;
+    // These are copies: a plugin that changes them changes only what it is shown.
+    this.#algorithm = copyOf(parts.algorithm);
+    this.#usages = [...parts.usages];
+    PARTS.set(this, parts);
+  }
+
+  get type(): KeyType {
+    return this.#type;
+  }
+
+  get extractable(): boolean {
+    return this.#extractable;
+  }
+
+  get algorithm(): KeyAlgorithm {
+    return this.#algorithm;
+  }
+
+  get usages(): readonly string[] {
+    return this.#usages;
+  }
+}
+
+conform(CryptoKey);
+
+export function makeKey(parts: KeyParts): CryptoKey {
+  return new CryptoKey(permit, parts);
+}
+
+/** The parts of a key; undefined for any other value. */
+export function partsOf(key: unknown): KeyParts | undefined {
+  return typeof key === 'object' && key !== null ? PARTS.get(key) : undefined;
+}
+
+function copyOf({ hash, publicExponent, ...rest }: KeyAlgorithm): KeyAlgorithm {
+  return {
+    ...rest,
+    ...(publicExponent === undefined ? {} : { publicExponent: publicExponent.slice() }),
+    ...(hash === undefined ? {} : { hash: { ...hash } }),
+  };
+}
 
 /** What the algorithms work with. */
 export interface Tools {
@@ -17,7 +97,7 @@ export interface KeyPair {
 }
 
 /** The properties that a caller wants for a new key. */
-export interface Wanted {
+export interface KeyRequest {
   readonly extractable: boolean;
   readonly usages: readonly string[];
 }
@@ -27,18 +107,18 @@ export type KeyFormat = 'raw' | 'spki' | 'pkcs8' | 'jwk';
 /** One algorithm of Web Cryptography. Operations that it lacks are absent. */
 export interface Algorithm {
   readonly name: string;
-  encrypt?(given: Given, key: KeyParts, data: Bytes): Bytes;
-  decrypt?(given: Given, key: KeyParts, data: Bytes): Bytes;
-  sign?(given: Given, key: KeyParts, data: Bytes): Bytes;
-  verify?(given: Given, key: KeyParts, signature: Bytes, data: Bytes): boolean;
-  wrapKey?(given: Given, key: KeyParts, data: Bytes): Bytes;
-  unwrapKey?(given: Given, key: KeyParts, data: Bytes): Bytes;
-  deriveBits?(given: Given, key: KeyParts, bits: number | null): Bytes | Promise<Bytes>;
-  generateKey?(given: Given, wanted: Wanted): CryptoKey | KeyPair | Promise<KeyPair>;
-  importKey?(format: KeyFormat, data: Bytes | Given, given: Given, wanted: Wanted): CryptoKey;
-  exportKey?(format: KeyFormat, key: KeyParts): Bytes | Given;
+  encrypt?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
+  decrypt?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
+  sign?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
+  verify?(given: Dictionary, key: KeyParts, signature: Bytes, data: Bytes): boolean;
+  wrapKey?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
+  unwrapKey?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
+  deriveBits?(given: Dictionary, key: KeyParts, bits: number | null): Bytes | Promise<Bytes>;
+  generateKey?(given: Dictionary, request: KeyRequest): CryptoKey | KeyPair | Promise<KeyPair>;
+  importKey?(format: KeyFormat, data: Bytes | Dictionary, given: Dictionary, request: KeyRequest): CryptoKey;
+  exportKey?(format: KeyFormat, key: KeyParts): Bytes | Dictionary;
   /** The length in bits of a derived key of this algorithm; null if any length will do. */
-  lengthOf?(given: Given): number | null;
+  lengthOf?(given: Dictionary): number | null;
 }
 
 /** Runs `make`. Every failure becomes an error of the given name. */
@@ -55,8 +135,8 @@ export function computed({ arithmetic, fail }: Pick<Tools, 'arithmetic' | 'fail'
   return failing(fail, 'OperationError', () => arithmetic.bytes(question));
 }
 
-/** The wanted usages, each once and in the order of the specification. */
-export function checkedUsages(fail: Fail, { usages }: Wanted, allowed: readonly string[]): readonly string[] {
+/** The requested usages, each once and in the order of the specification. */
+export function checkedUsages(fail: Fail, { usages }: KeyRequest, allowed: readonly string[]): readonly string[] {
   if (usages.some((usage) => !allowed.includes(usage))) {
     throw fail('SyntaxError', 'The key cannot be used so');
   }
@@ -66,6 +146,90 @@ export function checkedUsages(fail: Fail, { usages }: Wanted, allowed: readonly 
 export const USAGES = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'];
 
 /** @throws InvalidAccessError where a key is of another type */
-export function mustBe(fail: Fail, { type }: KeyParts, wanted: KeyType): void {
-  if (type !== wanted) throw fail('InvalidAccessError', `The key is not ${wanted}`);
+export function mustBe(fail: Fail, { type }: KeyParts, request: KeyType): void {
+  if (type !== request) throw fail('InvalidAccessError', `The key is not ${request}`);
+}
+
+export type Dictionary = Readonly<Record<string, unknown>>;
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+type ErrorName =
+  | 'NotSupportedError'
+  | 'SyntaxError'
+  | 'InvalidAccessError'
+  | 'DataError'
+  | 'OperationError'
+  | 'QuotaExceededError';
+
+/** Makes the errors of Web Cryptography 14. */
+export type Fail = (name: ErrorName, message: string) => Error;
+
+/** Each hash with its block, in bits. */
+export const HASHES = { 'SHA-1': 512, 'SHA-256': 512, 'SHA-384': 1024, 'SHA-512': 1024 } as const;
+
+export type HashName = keyof typeof HASHES;
+
+const MAX_LONG = 2 ** 32 - 1;
+
+/** Reads the dictionaries of algorithms as Web IDL does. */
+export function createParameters(fail: Fail) {
+  function bytesIn(given: unknown, what: string): Bytes {
+    const bytes = copyOfBytes(given);
+    if (bytes === undefined) throw new TypeError(`${what} is neither a buffer nor a view of one`);
+    return bytes;
+  }
+
+  function present(given: Dictionary, name: string): unknown {
+    const value = given[name];
+    if (value === undefined) throw new TypeError(`The algorithm has no ${name}`);
+    return value;
+  }
+
+  function whole(value: unknown, name: string, most = MAX_LONG): number {
+    const number = Math.trunc(Number(value));
+    if (!(number >= 0 && number <= most)) throw new TypeError(`${name} must be from 0 to ${most}`);
+    return number;
+  }
+
+  /** An algorithm's parameters with its name. The name may be written in any case. */
+  function named(given: unknown): Dictionary & { name: string } {
+    const isObject = (typeof given === 'object' && given !== null) || typeof given === 'function';
+    const options = isObject ? (given as Dictionary) : { name: given };
+    const { name } = options;
+    if (name === undefined) throw new TypeError('The algorithm has no name');
+    // Defines the name and does not assign it: the copy of a frozen algorithm would refuse the assignment.
+    const own = { value: text(name), writable: true, enumerable: true, configurable: true };
+    return Object.create(options, { name: own }) as Dictionary & { name: string };
+  }
+
+  return {
+    named,
+    bytesIn,
+    bytes: (given: Dictionary, name: string) => bytesIn(present(given, name), name),
+    optionalBytes: (given: Dictionary, name: string) =>
+      given[name] === undefined ? undefined : bytesIn(given[name], name),
+    whole: (given: Dictionary, name: string, most?: number) => whole(present(given, name), name, most),
+    optionalWhole: (given: Dictionary, name: string, most?: number) =>
+      given[name] === undefined ? undefined : whole(given[name], name, most),
+    text: (given: Dictionary, name: string) => text(present(given, name)),
+    key(given: Dictionary, name: string): KeyParts {
+      const parts = partsOf(present(given, name));
+      if (parts === undefined) throw new TypeError(`${name} is no CryptoKey`);
+      return parts;
+    },
+    hash(given: Dictionary, name = 'hash'): HashName {
+      const hash = named(present(given, name)).name;
+      const known = (Object.keys(HASHES) as HashName[]).find((one) => one === hash.toUpperCase());
+      if (known === undefined) throw fail('NotSupportedError', `The hash ${hash} is not available here`);
+      return known;
+    },
+  };
+}
+
+type Parameters = ReturnType<typeof createParameters>;
+
+export function text(value: unknown): string {
+  if (typeof value === 'symbol') throw new TypeError('A symbol is no text');
+  return String(value);
 }

@@ -1,5 +1,5 @@
 import { bytesFromBase64 } from '../../globals/encoding/bytes.ts';
-import type { PartWorld } from '../../part-world.ts';
+import type { RuntimeServices } from '../../lazy-modules.ts';
 import { nodeError } from '../node-error.ts';
 import type { CryptoFailure, CryptoQuestion } from './crypto-question.ts';
 
@@ -16,7 +16,10 @@ export interface Arithmetic {
 }
 
 /** Reads the process's answers. */
-export function createArithmetic({ compute, computeLater }: Pick<PartWorld, 'compute' | 'computeLater'>): Arithmetic {
+export function createArithmetic({
+  compute,
+  computeLater,
+}: Pick<RuntimeServices, 'compute' | 'computeLater'>): Arithmetic {
   const bytesIn = (answer: string) => bytesFromBase64(bodyOf(answer));
   return {
     bytes: (question) => bytesIn(compute(question)),

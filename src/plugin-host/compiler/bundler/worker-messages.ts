@@ -89,7 +89,7 @@ export interface RuntimeJob {
   /** The folder to which paths in the output are relative. */
   base: string;
   file: string;
-  exported: 'boot' | 'part';
+  exported: 'boot' | 'create';
 }
 
 /** The program of a sandbox process. */
@@ -111,7 +111,7 @@ export function parseBuildJob(text: string): BuildJob {
   for (const key of Object.keys(more)) throw new Error(`unknown key ${key}`);
   if (kind === 'plugin') return { kind, file: path(file), root: path(root), modulesDir: path(modulesDir) };
   if (kind === 'child') return { kind, file: path(file), base: path(base) };
-  if (kind !== 'runtime' || (exported !== 'boot' && exported !== 'part')) throw new Error('no such kind of build');
+  if (kind !== 'runtime' || (exported !== 'boot' && exported !== 'create')) throw new Error('no such kind of build');
   return { kind, file: path(file), base: path(base), exported };
 }
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { CallEnd } from '../../../../sandbox/guest/call-end.ts';
 import { CapabilityCalls } from '../../../../sandbox/guest/capability-calls.ts';
-import { createContext } from '../../../../sandbox/guest/context.ts';
 import { HostLink } from '../../../../sandbox/guest/host-link.ts';
+import { createContext } from '../../../../sandbox/guest/invoke.ts';
 import { GuestHost } from '../../../support/guest-host.ts';
 
 t.test('is an ordinary object of own fields in the order that plugins know', (t) => {

@@ -3,7 +3,7 @@ import { EnvironmentReads } from '../../../../sandbox/guest/environment-reads.ts
 
 function told(reads: EnvironmentReads): string[] {
   const names: string[] = [];
-  reads.tell((name) => names.push(name));
+  reads.report((name) => names.push(name));
   return names;
 }
 

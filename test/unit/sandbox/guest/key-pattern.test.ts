@@ -1,5 +1,5 @@
 import t from 'tap';
-import { literalLength, matchesPattern } from '../../../../sandbox/guest/key-pattern.ts';
+import { literalLength, matchesPattern } from '../../../../sandbox/guest/kv.ts';
 import { fc, runsOf } from '../../../support/properties.ts';
 import { meterThread } from '../../../support/thread-time.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadFailureText, withoutHandler } from '../../../../sandbox/guest/load-failure.ts';
+import { loadFailureText, withoutHandler } from '../../../../sandbox/guest/boot.ts';
 
 t.test('what a module threw is told as of a handler, with its stack beside it', (t) => {
   t.match(JSON.parse(loadFailureText(new TypeError('no price', { cause: 'why' }))), {

@@ -3,7 +3,7 @@ import { CallEnd } from '../../../../sandbox/guest/call-end.ts';
 import { CapabilityCalls } from '../../../../sandbox/guest/capability-calls.ts';
 import { HostLink } from '../../../../sandbox/guest/host-link.ts';
 import { PluginError } from '../../../../sandbox/guest/plugin-error.ts';
-import { waitForTransaction } from '../../../../sandbox/guest/wait.ts';
+import { waitForTransaction } from '../../../../sandbox/guest/relayer.ts';
 import { GuestHost, replyText } from '../../../support/guest-host.ts';
 
 function open() {

@@ -1,6 +1,6 @@
 import vm from 'node:vm';
 import t from 'tap';
-import { fixArrayBuffer } from '../../../../../sandbox/guest/globals/array-buffer.ts';
+import { fixArrayBuffer } from '../../../../../sandbox/guest/intrinsics/removed.ts';
 
 t.test('buffers keep their size, however their constructor is found', (t) => {
   const context = vm.createContext();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createBufferClass } from '../../../../../sandbox/guest/globals/buffer.ts';
+import { createBufferClass } from '../../../../../sandbox/guest/lazy/buffer.ts';
 import { outcomeOf } from '../../../../support/guest-web.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 

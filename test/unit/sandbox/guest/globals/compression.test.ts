@@ -1,8 +1,9 @@
 /** Threat: compressed data that is cut short, was changed, has more behind it, or becomes a thousand times as much. */
+
 import { deflateRawSync, deflateSync, gunzipSync, gzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import t from 'tap';
-import { createCompressionClasses } from '../../../../../sandbox/guest/globals/compression.ts';
-import { createStreamClasses } from '../../../../../sandbox/guest/globals/streams.ts';
+import { createCompressionClasses } from '../../../../../sandbox/guest/lazy/compression.ts';
+import { createStreamClasses } from '../../../../../sandbox/guest/lazy/streams.ts';
 
 const streams = createStreamClasses();
 const { CompressionStream, DecompressionStream } = createCompressionClasses(streams);

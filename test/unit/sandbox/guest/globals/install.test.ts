@@ -2,11 +2,10 @@ import t from 'tap';
 import { CallEnd } from '../../../../../sandbox/guest/call-end.ts';
 import { CapabilityCalls } from '../../../../../sandbox/guest/capability-calls.ts';
 import { installGlobals } from '../../../../../sandbox/guest/globals/install.ts';
-import { PART_GLOBALS } from '../../../../../sandbox/guest/globals/lazy-parts.ts';
 import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
-import type { PartWorld } from '../../../../../sandbox/guest/part-world.ts';
-import { part as makeDom } from '../../../../../sandbox/guest/parts/dom.ts';
-import { part as makeUrl } from '../../../../../sandbox/guest/parts/url.ts';
+import { create as makeDom } from '../../../../../sandbox/guest/lazy/dom.ts';
+import { create as makeUrl } from '../../../../../sandbox/guest/lazy/url.ts';
+import { LAZY_GLOBALS, type RuntimeServices } from '../../../../../sandbox/guest/lazy-modules.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../../../../../sandbox/guest/plugin-error.ts';
 import { GlobalNames } from '../../../../../sandbox/guest/reuse/global-names.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';
@@ -39,7 +38,7 @@ t.test('puts the web APIs on the global object, and nothing else', (t) => {
     return made[name] ?? (() => ({}));
   };
   const world = installGlobals(global, { ...unsealed(global), link, end, calls: new CapabilityCalls(link, end), load });
-  const lazy: string[] = Object.values(PART_GLOBALS).flat();
+  const lazy: string[] = Object.values(LAZY_GLOBALS).flat();
   const names = Object.getOwnPropertyNames(global);
   t.strictSame(
     lazy.filter((name) => !names.includes(name)),
@@ -96,7 +95,7 @@ t.test('gives the parts what their APIs are made of', (t) => {
   const host = new GuestHost();
   const link = new HostLink(host.call);
   const end = new CallEnd(link);
-  const parts = { dom: makeDom, url: makeUrl, web: ({ classes }: PartWorld) => ({ fetch: classes }) };
+  const parts = { dom: makeDom, url: makeUrl, web: ({ classes }: RuntimeServices) => ({ fetch: classes }) };
   const global: Record<string, unknown> = {};
   installGlobals(global, {
     ...unsealed(global),

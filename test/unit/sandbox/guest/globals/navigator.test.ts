@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createNavigator } from '../../../../../sandbox/guest/globals/navigator.ts';
+import { createNavigator } from '../../../../../sandbox/guest/globals/install.ts';
 
 t.test('it tells nothing of the machine', (t) => {
   const { navigator, Navigator } = createNavigator();

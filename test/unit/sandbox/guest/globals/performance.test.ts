@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createEventClasses } from '../../../../../sandbox/guest/globals/events/event-target.ts';
-import { createPerformance } from '../../../../../sandbox/guest/globals/performance.ts';
+import { create as createPerformance } from '../../../../../sandbox/guest/lazy/performance.ts';
 
 t.test('the clock is the one that is given, and listeners outlive a call', (t) => {
   const events = createEventClasses(() => undefined) as unknown as Record<string, unknown>;

@@ -1,6 +1,6 @@
 import vm from 'node:vm';
 import t from 'tap';
-import { removeGlobals } from '../../../../../sandbox/guest/globals/removed.ts';
+import { removeGlobals } from '../../../../../sandbox/guest/intrinsics/removed.ts';
 
 t.test('takes away what must not be there, or fails', (t) => {
   const global = vm.runInNewContext('globalThis') as object;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createStreamClasses } from '../../../../../sandbox/guest/globals/streams.ts';
+import { createStreamClasses } from '../../../../../sandbox/guest/lazy/streams.ts';
 import { outcomeOf } from '../../../../support/guest-web.ts';
 
 type Streams = Pick<

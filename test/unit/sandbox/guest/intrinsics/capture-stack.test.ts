@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { tolerateFrozenTargets } from '../../../../../sandbox/guest/intrinsics/capture-stack.ts';
+import { tolerateFrozenTargets } from '../../../../../sandbox/guest/intrinsics/removed.ts';
 
 t.test('what cannot take a stack goes without one, and all else has its own', (t) => {
   const realm = runInNewContext('globalThis') as typeof globalThis;

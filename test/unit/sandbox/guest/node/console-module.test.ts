@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createConsoleModule } from '../../../../../sandbox/guest/node/console-module.ts';
+import { createConsoleModule } from '../../../../../sandbox/guest/lazy/modules.ts';
 
 t.test('the module is the global console with a class for other places', async (t) => {
   const own = { log: () => 'logged' };

@@ -4,14 +4,14 @@
  */
 import * as node from 'node:crypto';
 import t from 'tap';
+import { createCryptoModule, KEYED_NAMES } from '../../../../../sandbox/guest/lazy/node-crypto.ts';
 import { createArithmetic } from '../../../../../sandbox/guest/node/crypto/arithmetic.ts';
-import { createCryptoModule, KEYED_NAMES } from '../../../../../sandbox/guest/node/crypto/crypto-module.ts';
 import { guestCrypto } from '../../../../support/guest-crypto.ts';
-import { partWorld } from '../../../../support/guest-web.ts';
+import { runtimeServices } from '../../../../support/guest-web.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
 const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
-const ours = createCryptoModule({ ...partWorld(), random, global: { crypto } }) as unknown as typeof node;
+const ours = createCryptoModule({ ...runtimeServices(), random, global: { crypto } }) as unknown as typeof node;
 
 t.test('random values are as Node’s, and so is what is refused', async (t) => {
   await sameAsNode<typeof node>(t, ours, node, {
@@ -83,7 +83,7 @@ t.test('lists and constants are Node’s, and the keyed half comes when it is as
     asked += 1;
     return { createSign: 'made' };
   };
-  const lazy = createCryptoModule({ ...partWorld(), large, global: { crypto } });
+  const lazy = createCryptoModule({ ...runtimeServices(), large, global: { crypto } });
   t.equal(asked, 0);
   t.equal(lazy['createSign'], 'made');
   const made = guestCrypto() as unknown as Record<string, unknown>;

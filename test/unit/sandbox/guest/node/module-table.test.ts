@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createModuleTable } from '../../../../../sandbox/guest/node/module-table.ts';
+import { createModuleTable } from '../../../../../sandbox/guest/lazy/modules.ts';
 import { unbound } from '../../../../support/guest-web.ts';
 
 function table() {

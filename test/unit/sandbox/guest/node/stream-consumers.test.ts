@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import * as node from 'node:stream/consumers';
 import t from 'tap';
-import { streamConsumers } from '../../../../../sandbox/guest/node/stream-consumers.ts';
+import { streamConsumers } from '../../../../../sandbox/guest/lazy/modules.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
 t.test('all of a stream at once, as in Node', async (t) => {

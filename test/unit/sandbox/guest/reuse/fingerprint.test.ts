@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Fingerprint } from '../../../../../sandbox/guest/reuse/fingerprint.ts';
+import { Fingerprint } from '../../../../../sandbox/guest/reuse/reused-globals.ts';
 
 const patterns = () => {
   const symbol = Symbol.for('fingerprint');

@@ -1,7 +1,7 @@
 import vm from 'node:vm';
 import t from 'tap';
 import { Freezer } from '../../../../../sandbox/guest/intrinsics/freeze.ts';
-import { freezeSegments } from '../../../../../sandbox/guest/reuse/segments.ts';
+import { freezeSegments } from '../../../../../sandbox/guest/intrinsics/frozen-intrinsics.ts';
 
 t.test('what a segmenter gives leads to nothing that is not frozen, and is what it always was', (t) => {
   const intl = vm.runInNewContext('Intl') as typeof Intl;

@@ -1,6 +1,6 @@
 import { format } from 'node:util';
 import t from 'tap';
-import { filledIn } from '../../../../../sandbox/guest/text/format-text.ts';
+import { filledIn } from '../../../../../sandbox/guest/globals/console.ts';
 
 const line = (...values: unknown[]) => filledIn(values).join(' ');
 

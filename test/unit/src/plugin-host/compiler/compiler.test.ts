@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { RUNTIME_PART } from '../../../../../sandbox/protocol.ts';
+import { LAZY_MODULE } from '../../../../../sandbox/protocol.ts';
 import { findPluginFile } from '../../../../../src/plugin-host/catalog/plugin-file.ts';
 import { createCompiler } from '../../../../../src/plugin-host/compiler/compiler.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
@@ -180,11 +180,11 @@ t.test(
   },
 );
 
-t.test('the guest runtime and each of its parts is an expression that evaluates to a function', async (t) => {
-  const [runtime, ...parts] = (await compiler.runtime()).split(RUNTIME_PART);
+t.test('the guest runtime and each of its lazy modules is an expression that evaluates to a function', async (t) => {
+  const [runtime, ...modules] = (await compiler.runtime()).split(LAZY_MODULE);
   t.equal(runInNewContext(`typeof ${runtime}`), 'function');
-  // What a part finds when it runs: the global names that always exist, and the modules that other parts provide.
-  const world = () => {
+  // What a lazy module finds when it runs: the global names that always exist, and Node's modules.
+  const globals = () => {
     const global: Record<string | symbol, unknown> = {
       process: {},
       Buffer,
@@ -196,8 +196,9 @@ t.test('the guest runtime and each of its parts is an expression that evaluates 
     global[Symbol.for('isolayer.module')] = () => ({ Buffer, EventEmitter: class {} });
     return Object.assign(global, { global });
   };
-  const names = parts.map((part) => String(part.split('\n', 1)[0]));
-  const files = readdirSync(join(sandboxDir, 'guest', 'parts')).filter((file) => file.endsWith('.ts'));
+  const names = modules.map((module) => String(module.split('\n', 1)[0]));
+  const files = readdirSync(join(sandboxDir, 'guest', 'lazy')).filter((file) => file.endsWith('.ts'));
   t.strictSame(new Set(names), new Set(files.map((file) => parse(file).name)));
-  for (const part of parts) t.equal(runInNewContext(`typeof ${part.slice(part.indexOf('\n'))}`, world()), 'function');
+  for (const module of modules)
+    t.equal(runInNewContext(`typeof ${module.slice(module.indexOf('\n'))}`, globals()), 'function');
 });

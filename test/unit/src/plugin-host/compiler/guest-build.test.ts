@@ -37,10 +37,10 @@ t.test('of what is too large only the size is kept', async (t) => {
 
 t.test('a file of the runtime becomes an expression that evaluates to its export', async (t) => {
   folder.write('boot.ts', 'export const boot = () => typeof structuredClone;');
-  folder.write('part.ts', 'export const part = () => typeof structuredClone;');
+  folder.write('create.ts', 'export const create = () => typeof structuredClone;');
   for (const [exported, seen] of [
     ['boot', 'function'],
-    ['part', 'undefined'],
+    ['create', 'undefined'],
   ] as const) {
     const file = join(folder.path, `${exported}.ts`);
     const built = await performBuild({ kind: 'runtime', base: folder.path, file, exported }, () => {});

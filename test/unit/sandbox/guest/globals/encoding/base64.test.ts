@@ -1,5 +1,5 @@
 import t from 'tap';
-import { atob, btoa } from '../../../../../../sandbox/guest/globals/encoding/base64.ts';
+import { atob, btoa } from '../../../../../../sandbox/guest/globals/encoding/bytes.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 
 t.test('agrees with the engine', (t) => {

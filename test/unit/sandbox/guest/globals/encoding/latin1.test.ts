@@ -1,5 +1,5 @@
 import t from 'tap';
-import { latin1Bytes, latin1Text, textOf } from '../../../../../../sandbox/guest/globals/encoding/latin1.ts';
+import { latin1Bytes, latin1Text, textOf } from '../../../../../../sandbox/guest/globals/encoding/text-decoder.ts';
 
 t.test('each byte is a character, and each character a byte', (t) => {
   const bytes = Uint8Array.from({ length: 10_000 }, (_, index) => index);

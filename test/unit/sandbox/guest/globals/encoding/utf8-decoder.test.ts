@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Utf8Decoder } from '../../../../../../sandbox/guest/globals/encoding/utf8-decoder.ts';
+import { Utf8Decoder } from '../../../../../../sandbox/guest/globals/encoding/text-decoder.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 
 t.test('agrees with the engine, whole and in pieces', (t) => {

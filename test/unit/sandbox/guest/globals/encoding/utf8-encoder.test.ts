@@ -1,5 +1,5 @@
 import t from 'tap';
-import { encodeUtf8, utf8Length, writeUtf8 } from '../../../../../../sandbox/guest/globals/encoding/utf8-encoder.ts';
+import { encodeUtf8, utf8Length, writeUtf8 } from '../../../../../../sandbox/guest/globals/encoding/text-encoder.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 
 t.test('agrees with the engine', (t) => {

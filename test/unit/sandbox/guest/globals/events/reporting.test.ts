@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createEventKinds } from '../../../../../../sandbox/guest/globals/events/event-kinds.ts';
 import { createEventClasses } from '../../../../../../sandbox/guest/globals/events/event-target.ts';
-import { createReporting } from '../../../../../../sandbox/guest/globals/events/reporting.ts';
+import { createReporting } from '../../../../../../sandbox/guest/lazy/messages.ts';
 
 function reporting() {
   const events = createEventClasses(() => undefined);

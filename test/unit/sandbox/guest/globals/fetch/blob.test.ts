@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createBlobClasses } from '../../../../../../sandbox/guest/globals/fetch/blob.ts';
-import { guestWeb, NODE_WEB, outcomeOf, partWorld, type WebApis } from '../../../../../support/guest-web.ts';
+import { guestWeb, NODE_WEB, outcomeOf, runtimeServices, type WebApis } from '../../../../../support/guest-web.ts';
 
 const ATTEMPTS: Record<string, (web: WebApis) => unknown> = {
   parts: async ({ Blob }) => {
@@ -58,7 +58,7 @@ t.test('blobs do as Node’s', async (t) => {
 });
 
 t.test('their bytes are found by themselves, whatever a plugin says of an object', (t) => {
-  const { Blob, bytesIn } = createBlobClasses(partWorld().streams);
+  const { Blob, bytesIn } = createBlobClasses(runtimeServices().streams);
   t.same(bytesIn(new Blob(['a'])), Uint8Array.of(97));
   t.equal(bytesIn(Object.create(Blob.prototype)), undefined);
   t.equal(bytesIn({ size: 1 }), undefined);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createBlobClasses } from '../../../../../../sandbox/guest/globals/fetch/blob.ts';
 import { BodyContent, extractBody } from '../../../../../../sandbox/guest/globals/fetch/body.ts';
 import { createFormDataClass } from '../../../../../../sandbox/guest/globals/fetch/form-data.ts';
-import { guestWeb, NODE_WEB, outcomeOf, partWorld, type WebApis } from '../../../../../support/guest-web.ts';
+import { guestWeb, NODE_WEB, outcomeOf, runtimeServices, type WebApis } from '../../../../../support/guest-web.ts';
 
 const streamOf = ({ ReadableStream }: WebApis, ...chunks: unknown[]) =>
   new ReadableStream({
@@ -134,7 +134,7 @@ t.test('bodies do as Node’s', async (t) => {
 });
 
 t.test('a body that nobody looks at as a stream loads no streams', async (t) => {
-  const { classes, streams } = partWorld();
+  const { classes, streams } = runtimeServices();
   const asked: string[] = [];
   const blobs = createBlobClasses(streams);
   const world = {

@@ -1,6 +1,6 @@
 /** Threat: a data URL whose text is broken in every place. */
 import t from 'tap';
-import { readDataUrl } from '../../../../../../sandbox/guest/globals/fetch/data-url.ts';
+import { readDataUrl } from '../../../../../../sandbox/guest/globals/fetch/fetch.ts';
 
 /** What Node's fetch reads, which is the measure. */
 async function inNode(url: string) {

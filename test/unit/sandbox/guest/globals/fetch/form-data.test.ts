@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createBlobClasses } from '../../../../../../sandbox/guest/globals/fetch/blob.ts';
 import { createFormDataClass } from '../../../../../../sandbox/guest/globals/fetch/form-data.ts';
-import { guestWeb, NODE_WEB, outcomeOf, partWorld, type WebApis } from '../../../../../support/guest-web.ts';
+import { guestWeb, NODE_WEB, outcomeOf, runtimeServices, type WebApis } from '../../../../../support/guest-web.ts';
 
 const ATTEMPTS: Record<string, (web: WebApis) => unknown> = {
   texts: ({ FormData }) => {
@@ -59,7 +59,7 @@ t.test('forms do as Node’s', async (t) => {
 });
 
 t.test('what is appended on the way is visited too', (t) => {
-  const FormData = createFormDataClass(createBlobClasses(partWorld().streams));
+  const FormData = createFormDataClass(createBlobClasses(runtimeServices().streams));
   const form = new FormData();
   form.append('a', '1');
   const seen: string[] = [];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseForm, serializeForm } from '../../../../../../sandbox/guest/globals/fetch/form-urlencoded.ts';
+import { parseForm, serializeForm } from '../../../../../../sandbox/guest/globals/url/query-list.ts';
 import { fc, runsOf } from '../../../../../support/properties.ts';
 
 t.test('agrees with the engine', (t) => {

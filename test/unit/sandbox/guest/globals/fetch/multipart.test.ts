@@ -6,9 +6,9 @@ import {
   decodeMultipart,
   encodeMultipart,
 } from '../../../../../../sandbox/guest/globals/fetch/multipart.ts';
-import { partWorld } from '../../../../../support/guest-web.ts';
+import { runtimeServices } from '../../../../../support/guest-web.ts';
 
-const blobs = createBlobClasses(partWorld().streams);
+const blobs = createBlobClasses(runtimeServices().streams);
 const { Blob, File, bytesIn } = blobs;
 const FormData = createFormDataClass(blobs);
 

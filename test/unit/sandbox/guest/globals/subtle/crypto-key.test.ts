@@ -1,6 +1,6 @@
 /** Threat: a plugin's package that changes what a key is shown to be, and uses it so. */
 import t from 'tap';
-import { CryptoKey, makeKey, partsOf } from '../../../../../../sandbox/guest/globals/subtle/crypto-key.ts';
+import { CryptoKey, makeKey, partsOf } from '../../../../../../sandbox/guest/globals/subtle/algorithm.ts';
 
 const PARTS = {
   type: 'public',

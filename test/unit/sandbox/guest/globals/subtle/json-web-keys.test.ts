@@ -1,12 +1,12 @@
 import t from 'tap';
-import { checkAlg, checkJwk, jwkOf } from '../../../../../../sandbox/guest/globals/subtle/json-web-keys.ts';
+import { checkAlg, checkJwk, jwkOf } from '../../../../../../sandbox/guest/globals/subtle/keys.ts';
 import { subtleTools } from '../../../../../support/guest-crypto.ts';
 
 const { fail } = subtleTools();
 const check = (jwk: object, usages: string[] = ['sign'], extractable = true) =>
   checkJwk(fail, { kty: 'oct', ...jwk }, { extractable, usages }, { kty: 'oct', use: 'sig' });
 
-t.test('what a key says of itself agrees with what is wanted', (t) => {
+t.test('what a key says of itself agrees with what is request', (t) => {
   t.doesNotThrow(() => check({ use: 'sig', key_ops: ['sign', 'verify'], ext: true }));
   t.doesNotThrow(() => check({ use: 'enc' }, []));
   t.doesNotThrow(() => check({ ext: false }, ['sign'], false));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { text } from '../../../../../../sandbox/guest/globals/subtle/parameters.ts';
+import { text } from '../../../../../../sandbox/guest/globals/subtle/algorithm.ts';
 import { subtleTools } from '../../../../../support/guest-crypto.ts';
 
 const { parameters } = subtleTools();

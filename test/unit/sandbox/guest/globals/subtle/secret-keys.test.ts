@@ -1,21 +1,21 @@
 import t from 'tap';
-import { partsOf } from '../../../../../../sandbox/guest/globals/subtle/crypto-key.ts';
+import { partsOf } from '../../../../../../sandbox/guest/globals/subtle/algorithm.ts';
 import {
   cutBits,
   exportSecret,
   generateSecret,
   importSecret,
   secretIn,
-} from '../../../../../../sandbox/guest/globals/subtle/secret-keys.ts';
+} from '../../../../../../sandbox/guest/globals/subtle/keys.ts';
 import { subtleTools } from '../../../../../support/guest-crypto.ts';
 
 const tools = subtleTools();
 const KIND = { use: 'sig', usages: ['sign'], alg: () => 'X' } as const;
-const wanted = { extractable: true, usages: ['sign'] };
+const request = { extractable: true, usages: ['sign'] };
 
 t.test('secret keys come and go as bytes and as JSON', (t) => {
   const data = { kty: 'oct', k: '__8', alg: 'X' };
-  const key = partsOf(importSecret(tools, KIND, { format: 'jwk', data, wanted }, () => ({ name: 'x' })));
+  const key = partsOf(importSecret(tools, KIND, { format: 'jwk', data, request }, () => ({ name: 'x' })));
   if (key === undefined) throw new Error('no key');
   t.equal(key.material, '//8=');
   t.match(exportSecret(tools, KIND, 'jwk', key), data);
@@ -27,7 +27,7 @@ t.test('secret keys come and go as bytes and as JSON', (t) => {
 });
 
 t.test('new ones have so many bits', (t) => {
-  const key = partsOf(generateSecret(tools, KIND, wanted, { name: 'x', length: 12 }));
+  const key = partsOf(generateSecret(tools, KIND, request, { name: 'x', length: 12 }));
   const bytes = Buffer.from(key?.material ?? '', 'base64');
   t.equal(bytes.length, 2);
   t.equal((bytes[1] ?? 1) & 0x0f, 0);

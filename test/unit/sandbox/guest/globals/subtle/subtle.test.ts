@@ -1,8 +1,8 @@
 import t from 'tap';
-import { createSubtle } from '../../../../../../sandbox/guest/globals/subtle/subtle.ts';
-import { outcomeOf, partWorld } from '../../../../../support/guest-web.ts';
+import { createSubtle } from '../../../../../../sandbox/guest/lazy/subtle.ts';
+import { outcomeOf, runtimeServices } from '../../../../../support/guest-web.ts';
 
-const { classes, ...world } = partWorld();
+const { classes, ...world } = runtimeServices();
 const ours = createSubtle({ ...world, DOMException: classes.DOMException });
 
 type Subtle = Pick<

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createUrlClass } from '../../../../../../sandbox/guest/globals/url/url.ts';
 import { HostLink } from '../../../../../../sandbox/guest/host-link.ts';
+import { createUrlClass } from '../../../../../../sandbox/guest/lazy/url.ts';
 import { GuestHost } from '../../../../../support/guest-host.ts';
 
 const URL = createUrlClass(new HostLink(new GuestHost().call));

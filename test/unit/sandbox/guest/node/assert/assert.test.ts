@@ -1,7 +1,7 @@
 import node from 'node:assert';
 import { inspect } from 'node:util';
 import t from 'tap';
-import { createAssert } from '../../../../../../sandbox/guest/node/assert/assert.ts';
+import { createAssert } from '../../../../../../sandbox/guest/lazy/assert.ts';
 import { sameAsNode } from '../../../../../support/same-as-node.ts';
 
 /** Any of its functions may be called with anything. */

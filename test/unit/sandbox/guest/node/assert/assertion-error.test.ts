@@ -1,10 +1,6 @@
 import node from 'node:assert';
 import t from 'tap';
-import {
-  AssertionError,
-  comparisonText,
-  samenessText,
-} from '../../../../../../sandbox/guest/node/assert/assertion-error.ts';
+import { AssertionError, comparisonText, samenessText } from '../../../../../../sandbox/guest/node/assertion-error.ts';
 
 t.test('an error has what Node’s has', (t) => {
   const options = { message: 'm', actual: 1, expected: 2, operator: 'equal' };

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import t from 'tap';
-import { createComparisons } from '../../../../../../sandbox/guest/node/assert/comparisons.ts';
+import { createComparisons } from '../../../../../../sandbox/guest/lazy/assert.ts';
 
 t.test('each has its name, which its error begins with', (t) => {
   const comparisons = createComparisons(inspect, inspect);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { fail } from '../../../../../../sandbox/guest/node/assert/failing.ts';
+import { fail } from '../../../../../../sandbox/guest/node/assertion-error.ts';
 
 t.test('an own message, an own error, or what was made of the values', (t) => {
   const failure = { operator: '==', actual: 1, expected: 2, generated: 'made', from: () => {} };

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import t from 'tap';
-import { createThrowing } from '../../../../../../sandbox/guest/node/assert/thrown.ts';
+import { createThrowing } from '../../../../../../sandbox/guest/lazy/assert.ts';
 
 const { throws, rejects } = createThrowing(inspect, inspect);
 const run = () => {

@@ -1,6 +1,6 @@
 import * as node from 'node:events';
 import t from 'tap';
-import { createEvents } from '../../../../../../sandbox/guest/node/events/events.ts';
+import { createEvents } from '../../../../../../sandbox/guest/lazy/events.ts';
 import { sameAsNode } from '../../../../../support/same-as-node.ts';
 
 type Module = typeof node.EventEmitter & typeof node;

@@ -1,6 +1,6 @@
 import * as node from 'node:events';
 import t from 'tap';
-import { addAbortListener, on, once } from '../../../../../../sandbox/guest/node/events/waiting.ts';
+import { addAbortListener, on, once } from '../../../../../../sandbox/guest/node/event-waiting.ts';
 import { sameAsNode } from '../../../../../support/same-as-node.ts';
 
 type Module = Pick<typeof node, 'on' | 'once' | 'addAbortListener'>;

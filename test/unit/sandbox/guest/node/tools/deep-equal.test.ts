@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import t from 'tap';
-import { type Comparison, isDeepEqual } from '../../../../../../sandbox/guest/node/tools/deep-equal.ts';
+import { type Comparison, isDeepEqual } from '../../../../../../sandbox/guest/node/deep-equal.ts';
 
 class A {
   a = 1;

@@ -1,11 +1,6 @@
 import * as node from 'node:util';
 import t from 'tap';
-import {
-  callbackify,
-  deprecate,
-  inherits,
-  promisify,
-} from '../../../../../../sandbox/guest/node/tools/function-wrappers.ts';
+import { callbackify, deprecate, inherits, promisify } from '../../../../../../sandbox/guest/node/util.ts';
 import { sameAsNode } from '../../../../../support/same-as-node.ts';
 
 type Module = Pick<typeof node, 'promisify' | 'callbackify' | 'deprecate' | 'inherits'>;

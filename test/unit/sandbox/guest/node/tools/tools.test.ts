@@ -1,6 +1,6 @@
 import * as node from 'node:util';
 import t from 'tap';
-import { createTools } from '../../../../../../sandbox/guest/node/tools/tools.ts';
+import { createTools } from '../../../../../../sandbox/guest/node/util.ts';
 import { sameAsNode } from '../../../../../support/same-as-node.ts';
 
 const ours = createTools() as unknown as typeof node;

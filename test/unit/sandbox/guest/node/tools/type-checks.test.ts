@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import t from 'tap';
-import { createTypeChecks } from '../../../../../../sandbox/guest/node/tools/type-checks.ts';
+import { createTypeChecks } from '../../../../../../sandbox/guest/node/type-checks.ts';
 
 const checks = createTypeChecks();
 /** Nothing but the engine can tell these. */

@@ -1,0 +1,15 @@
+import { format, formatWithOptions, inspect, stripVTControlCharacters } from 'node-inspect-extracted';
+import type { RuntimeServices } from '../lazy-modules.ts';
+
+/** Shows values as text, as Node does. */
+export function create({ isInCall, atCall }: Pick<RuntimeServices, 'isInCall' | 'atCall'>): Record<string, unknown> {
+  // The set of options is fixed, so one assignment restores them all. Options that a call sets hold for that call.
+  // Options that the module sets hold for all calls.
+  const options = (inspect as unknown as { readonly defaultOptions: object }).defaultOptions;
+  let ofModule = isInCall() ? { ...options } : undefined;
+  atCall(() => {
+    ofModule ??= { ...options };
+    Object.assign(options, ofModule);
+  });
+  return { inspect, format, formatWithOptions, stripVTControlCharacters };
+}

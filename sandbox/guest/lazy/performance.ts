@@ -1,0 +1,37 @@
+import type { EventClasses } from '../globals/events/event-target.ts';
+import { conform } from '../globals/web-idl.ts';
+import type { RuntimeServices } from '../lazy-modules.ts';
+
+/** `performance` and its class (High Resolution Time 7). Marks, measures and observers are not there. */
+export function create({ dom, now, changed }: Pick<RuntimeServices, 'dom' | 'now' | 'changed'>) {
+  const { EventTarget, watch } = dom() as unknown as EventClasses;
+  const permit = Symbol('permit');
+
+  class Performance extends EventTarget {
+    readonly #now = now;
+    readonly #timeOrigin = Date.now() - now();
+
+    constructor(given?: unknown) {
+      if (given !== permit) throw new TypeError('Illegal constructor');
+      super();
+    }
+
+    get timeOrigin(): number {
+      return this.#timeOrigin;
+    }
+
+    /** In milliseconds. */
+    now(): number {
+      return this.#now();
+    }
+
+    toJSON(): object {
+      return { timeOrigin: this.#timeOrigin };
+    }
+  }
+
+  conform(Performance);
+  const performance = new Performance(permit);
+  watch(performance, changed);
+  return { Performance, performance };
+}

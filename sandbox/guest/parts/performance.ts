@@ -1,4 +1,0 @@
-import { createPerformance } from '../globals/performance.ts';
-
-/** `performance` and its class. */
-export const part = createPerformance;

@@ -1,0 +1,138 @@
+import type { FrozenIntrinsics } from '../intrinsics/frozen-intrinsics.ts';
+import { STACK_SETTINGS } from '../intrinsics/intrinsics.ts';
+import {
+  defineProperty,
+  getOwnPropertyDescriptor,
+  getPrototypeOf,
+  isExtensible,
+  NativeError,
+  ownKeys,
+  RegExpPrototype,
+  regExpExec,
+} from '../intrinsics/primordials.ts';
+import type { GlobalNames } from './global-names.ts';
+import type { ReachableObjects } from './reachable-objects.ts';
+
+/** Records the properties of an object that cannot be frozen, to detect later changes. */
+export class Fingerprint {
+  readonly #object: object;
+  readonly #prototype: object | null;
+  readonly #keys: readonly (string | symbol)[];
+  readonly #properties: readonly PropertyDescriptor[];
+  readonly #isAccessor: readonly boolean[];
+  readonly #isExtensible: boolean;
+
+  constructor(object: object) {
+    const keys = ownKeys(object);
+    const properties: PropertyDescriptor[] = [];
+    const isAccessor: boolean[] = [];
+    for (let index = 0; index < keys.length; index++) {
+      const property = getOwnPropertyDescriptor(object, keys[index] as string | symbol) as PropertyDescriptor;
+      properties[index] = property;
+      isAccessor[index] = 'get' in property;
+    }
+    this.#object = object;
+    this.#prototype = getPrototypeOf(object);
+    this.#keys = keys;
+    this.#properties = properties;
+    this.#isAccessor = isAccessor;
+    this.#isExtensible = isExtensible(object);
+  }
+
+  /** Whether the object still has exactly these properties, the same prototype and the same extensibility. */
+  matches(): boolean {
+    const object = this.#object;
+    const keys = this.#keys;
+    const properties = this.#properties;
+    const isAccessor = this.#isAccessor;
+    if (ownKeys(object).length !== keys.length) return false;
+    for (let index = 0; index < keys.length; index++) {
+      const now = getOwnPropertyDescriptor(object, keys[index] as string | symbol);
+      const then = properties[index] as PropertyDescriptor;
+      if (now === undefined || now.configurable !== then.configurable || now.enumerable !== then.enumerable)
+        return false;
+      // Reads only the fields that the descriptor has: looking up absent fields is slow, and this runs for every call.
+      if (isAccessor[index] === true) {
+        if (now.get !== then.get || now.set !== then.set) return false;
+      } else if (now.value !== then.value || now.writable !== then.writable) return false;
+    }
+    return getPrototypeOf(object) === this.#prototype && isExtensible(object) === this.#isExtensible;
+  }
+}
+
+/** What is sealed, in this order. */
+interface SealedParts {
+  intrinsics: Pick<FrozenIntrinsics, 'seal'>;
+  objects: Pick<ReachableObjects, 'seal'>;
+  names: Pick<GlobalNames, 'seal'>;
+  /** `process.env`. */
+  env: object;
+}
+
+/** The Error constructor. Libraries set the form of stack traces on it, and V8 reads it there. */
+const SHAPED = NativeError as unknown as { stackTraceLimit: unknown; prepareStackTrace: unknown };
+
+const NOTHING = /^/;
+
+/**
+ * The globals of an isolate that serves one call after the other. No call may see what an earlier call has left behind.
+ * After the module has run, everything that can be frozen is frozen. Things that can be watched report their changes.
+ * The rest is compared when the next call begins. The variables of the module are its author's own.
+ */
+export class ReusedGlobals {
+  readonly #parts: SealedParts;
+  #patterns: Fingerprint | undefined;
+  #env: Fingerprint | undefined;
+  #stackTraceLimit: unknown;
+  #prepareStackTrace: unknown;
+  #isSealed = false;
+  #hasServed = false;
+
+  constructor(parts: SealedParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the module has run. */
+  get isSealed(): boolean {
+    return this.#isSealed;
+  }
+
+  /** To be called once, when the module has run. */
+  seal(): void {
+    const { intrinsics, objects, names, env } = this.#parts;
+    for (let index = 0; index < STACK_SETTINGS.length; index++) keepPlain(SHAPED, STACK_SETTINGS[index] as string);
+    intrinsics.seal();
+    objects.seal();
+    names.seal();
+    this.#patterns = new Fingerprint(RegExpPrototype);
+    this.#env = new Fingerprint(env);
+    this.#stackTraceLimit = SHAPED.stackTraceLimit;
+    this.#prepareStackTrace = SHAPED.prepareStackTrace;
+    this.#isSealed = true;
+  }
+
+  /** @returns false when the call would see what an earlier call has left behind; true for the first call */
+  beginCall(): boolean {
+    const isFirst = !this.#hasServed;
+    this.#hasServed = true;
+    return isFirst || this.#isAsItWas();
+  }
+
+  #isAsItWas(): boolean {
+    // Replaces the text of the last match, which the language keeps (`RegExp.lastMatch`).
+    regExpExec(NOTHING, '');
+    return (
+      SHAPED.stackTraceLimit === this.#stackTraceLimit &&
+      SHAPED.prepareStackTrace === this.#prepareStackTrace &&
+      this.#env?.matches() === true &&
+      this.#patterns?.matches() === true
+    );
+  }
+}
+
+/** Makes sure that a property exists, that any code may write it, and that no code can make it an accessor. */
+function keepPlain(object: object, key: string): void {
+  const isThere = getOwnPropertyDescriptor(object, key) !== undefined;
+  const fixed = isThere ? { configurable: false } : { value: undefined, writable: true, configurable: false };
+  defineProperty(object, key, { __proto__: null, ...fixed } as object);
+}

@@ -1,8 +1,0 @@
-import t from 'tap';
-import { part } from '../../../../../sandbox/guest/parts/node-keys.ts';
-import { partWorld } from '../../../../support/guest-web.ts';
-
-t.test('the part makes what it stands for', (t) => {
-  t.type(part(partWorld())['createSign'], 'function');
-  t.end();
-});
